@@ -1,0 +1,44 @@
+# Everything is set up by the targets themselves: python3 and make are enough, a compiler is not needed.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+
+.PHONY: demo test test-full bench lint clean
+
+demo: $(VENV)/installed
+	$(BIN)/lifagu demo
+
+test: $(VENV)/installed-test lint
+	$(BIN)/python -m pytest -m "not full"
+
+test-full: $(VENV)/installed-test $(VENV)/installed-bench lint
+	$(BIN)/python -m pytest
+
+bench: $(VENV)/installed-bench
+	$(BIN)/python benchmarks/ground.py
+
+lint: $(VENV)/installed-test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: lifagu needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)"; exit 2; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/installed: pyproject.toml | $(BIN)/python
+	$(PIP) install -e .
+	@touch $@
+
+$(VENV)/installed-test: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[test]'
+	@touch $@ $(VENV)/installed
+
+$(VENV)/installed-bench: pyproject.toml | $(BIN)/python
+	$(PIP) install -e '.[bench]'
+	@touch $@ $(VENV)/installed

@@ -1,0 +1,105 @@
+"""Small helpers on integer arrays that every layer needs: dense numbering, grouping of rows, read-only views."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+_Array = TypeVar("_Array", bound=NDArray[Any])
+
+
+def frozen(array: _Array) -> _Array:
+    """Return the same array, made read-only."""
+    array.flags.writeable = False
+    return array
+
+
+def as_ids(values: Any) -> Ints:
+    """Integers as a fresh int64 array (an empty list counts as integers; floats with a fraction do not)."""
+    array = np.asarray(values)
+    if array.size and not np.issubdtype(array.dtype, np.integer):
+        raise TypeError(f"integers expected, not {array.dtype}")
+    return np.array(array, dtype=np.int64)
+
+
+def first_places(ids: Ints) -> Ints:
+    """For each id 0…max the place where it first occurs (len(ids) for one that does not); negative ids don't count.
+
+    >>> first_places(np.array([2, 0, -1, 2])).tolist()
+    [1, 4, 0]
+    """
+    first = np.full(int(ids.max(initial=-1)) + 1, len(ids), dtype=np.int64)
+    places = np.flatnonzero(ids >= 0)[::-1]
+    first[ids[places]] = places  # of equal ids the last one written, which is the first occurrence, stays
+    return first
+
+
+def by_first_occurrence(ids: Ints) -> Ints:
+    """Renumber non-negative ids densely 0, 1, … in the order in which they first occur; negative ids stay.
+
+    Cost: O(len(ids) + max id), plus sorting the distinct ids.
+
+    >>> by_first_occurrence(np.array([7, 3, -1, 7, 0])).tolist()
+    [0, 1, -1, 0, 2]
+    """
+    first = first_places(ids)
+    new = np.empty(len(first), dtype=np.int64)
+    new[np.argsort(first, kind="stable")] = np.arange(len(first))
+    result = ids.copy()
+    result[ids >= 0] = new[ids[ids >= 0]]
+    return result
+
+
+def group_rows(matrix: Ints) -> Ints:
+    """Number equal rows of an n×k matrix of non-negative integers alike, by first occurrence: an array of n ids.
+
+    Exact: columns are packed into one integer, renumbered densely by sorting whenever it grows much beyond n.
+
+    >>> group_rows(np.array([[1, 2], [0, 5], [1, 2]])).tolist()
+    [0, 1, 0]
+    """
+    few = max(4 * len(matrix), 1024)
+    ids = np.zeros(len(matrix), dtype=np.int64)
+    for column in matrix.T:
+        column = _dense(column) if int(column.max(initial=0)) >= few else column
+        ids = ids * (int(column.max(initial=0)) + 1) + column
+        ids = _dense(ids) if int(ids.max(initial=0)) >= few else ids
+    return by_first_occurrence(ids)
+
+
+def _dense(ids: Ints) -> Ints:
+    return np.unique(ids, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
+
+
+def members(groups: Ints) -> list[Ints]:
+    """Turn the group number of each element (dense, 0…g-1) into g arrays of elements, each in ascending order.
+
+    >>> [list(map(int, group)) for group in members(np.array([0, 1, 0]))]
+    [[0, 2], [1]]
+    """
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(groups))[:-1]) if len(groups) else []
+
+
+def connected_parts(count: int, first: Ints, second: Ints) -> Ints:
+    """Number of the connected part of each of `count` nodes, by first occurrence, given edges first[i]–second[i].
+
+    Roots hook onto smaller neighbouring roots until none is left to hook: O(log n) passes over the edges.
+
+    >>> connected_parts(4, np.array([0, 3]), np.array([2, 3])).tolist()
+    [0, 1, 0, 2]
+    """
+    root = np.arange(count)
+    while True:
+        left, right = root[first], root[second]
+        apart = left != right
+        if not apart.any():
+            return by_first_occurrence(root)
+        lower, higher = np.minimum(left, right)[apart], np.maximum(left, right)[apart]
+        np.minimum.at(root, higher, lower)
+        while not np.array_equal(root, root[root]):
+            root = root[root]

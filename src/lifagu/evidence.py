@@ -1,0 +1,79 @@
+"""Evidence: what was observed. It belongs to the question, never to the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lifagu.arrays import Floats, Ints, frozen
+from lifagu.errors import ModelError, listed
+from lifagu.names import Names
+from lifagu.ranges import Labels, value_of
+from lifagu.tables import potential_fault
+
+Observation = str | Mapping[str, float]
+
+
+def _none() -> Ints:
+    return frozen(np.zeros(0, dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Observed values (variables ascending, values canonical) and soft evidence (likelihoods per value)."""
+
+    variables: Ints = field(default_factory=_none)
+    values: Ints = field(default_factory=_none)
+    soft_variables: Ints = field(default_factory=_none)
+    likelihoods: tuple[Floats, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(len(self.variables) or len(self.soft_variables))
+
+    def value_of_each(self, count: int) -> Ints:
+        """For each of `count` variables its observed canonical value, -1 where nothing was observed."""
+        values = np.full(count, -1, dtype=np.int64)
+        values[self.variables] = self.values
+        return values
+
+
+EvidenceLike = Evidence | Mapping[str, Observation] | None
+
+
+def bind_evidence(
+    evidence: Mapping[str, Observation], names: Names, labels_of: Callable[[int], tuple[Labels, Ints]]
+) -> Evidence:
+    """Turn names and labels into numbers. labels_of(variable) gives its declared labels and their canonical values."""
+    hard: dict[int, int] = {}
+    soft: dict[int, Floats] = {}
+    for name, observed in evidence.items():
+        variable = names.number(name)
+        labels, canonical = labels_of(variable)
+        if isinstance(observed, Mapping):
+            soft[variable] = _likelihood(name, observed, labels)[np.argsort(canonical)]
+        else:
+            hard[variable] = int(canonical[value_of(observed, labels, name)])
+    return Evidence(
+        frozen(np.array(sorted(hard), dtype=np.int64)),
+        frozen(np.array([hard[variable] for variable in sorted(hard)], dtype=np.int64)),
+        frozen(np.array(sorted(soft), dtype=np.int64)),
+        tuple(frozen(soft[variable]) for variable in sorted(soft)),
+    )
+
+
+def _likelihood(name: str, observed: Mapping[str, float], labels: Labels) -> Floats:
+    """Likelihoods of one variable in its declared order."""
+    for label in observed:
+        value_of(label, labels, name)
+    missing = [label for label in labels if label not in observed]
+    if missing:
+        raise ModelError(f"soft evidence for '{name}' lacks a likelihood for {listed(missing)}; give one per label")
+    try:
+        values = np.array([float(observed[label]) for label in labels]) + 0.0
+    except (TypeError, ValueError):
+        raise ModelError(f"soft evidence for '{name}' holds something that is not a number") from None
+    if fault := potential_fault(values):
+        raise ModelError(f"soft evidence for '{name}' has {fault}")
+    return values

@@ -1,0 +1,69 @@
+"""The answer to a question, with what it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape
+from itertools import product
+
+import numpy as np
+
+from lifagu.arrays import Floats
+from lifagu.errors import ModelError
+from lifagu.ranges import Labels
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """P(variables | evidence): one probability per tuple of labels, row-major in the order of the question.
+
+    log_partition is the natural log of the total weight with the evidence fixed; None where it does not exist
+    (unknown factors remain) or was not worth its cost (notes say why). plan is what was computed, printable.
+    """
+
+    variables: tuple[str, ...]
+    ranges: tuple[Labels, ...]
+    log_probabilities: Floats
+    log_partition: float | None
+    engine: str
+    plan: str
+    unknown_factors: int = 0
+    notes: tuple[str, ...] = ()
+
+    @property
+    def probabilities(self) -> Floats:
+        """Probabilities as an array with one axis per variable; they sum to 1 and are never nan."""
+        return np.exp(self.log_probabilities)
+
+    @property
+    def values(self) -> list[Labels]:
+        """The tuples of labels, row-major."""
+        return list(product(*self.ranges))
+
+    def __getitem__(self, labels: str | tuple[str, ...]) -> float:
+        labels = (labels,) if isinstance(labels, str) else labels
+        if len(labels) != len(self.variables):
+            raise ModelError(f"the answer is about ({', '.join(self.variables)}); give one label for each")
+        place = []
+        for label, variable, known in zip(labels, self.variables, self.ranges, strict=True):
+            if label not in known:
+                raise ModelError(f"variable '{variable}' has no value '{label}'; its range is {', '.join(known)}")
+            place.append(known.index(label))
+        return float(self.probabilities[tuple(place)])
+
+    def items(self) -> Iterator[tuple[Labels, float]]:
+        """Pairs of (labels, probability), row-major."""
+        return zip(self.values, self.probabilities.reshape(-1).tolist(), strict=True)
+
+    def __repr__(self) -> str:
+        shown = ", ".join(f"{' '.join(labels)}: {probability:.6g}" for labels, probability in list(self.items())[:8])
+        return f"<P({', '.join(self.variables)}): {shown}{', …' if self.log_probabilities.size > 8 else ''}>"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{escape(name)}</th>" for name in (*self.variables, "probability"))
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{escape(each)}</td>" for each in labels) + f"<td>{probability:.6g}</td></tr>"
+            for labels, probability in list(self.items())[:100]
+        )
+        return f"<table><tr>{head}</tr>{rows}</table>"

@@ -1,0 +1,407 @@
+"""The factor graph: frozen flat arrays inside, names at the edge, tables interned, ``None`` = unknown.
+
+Every way in ends in `FactorGraph.from_arrays`: the builder for people, the readers for files, and arrays for
+millions of factors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from html import escape
+from typing import Any, TypeVar, overload
+
+import numpy as np
+
+from lifagu.arrays import Floats, Ints, as_ids, by_first_occurrence, first_places, frozen, members
+from lifagu.builder import GraphBuilder
+from lifagu.checks import check_arguments, check_ids, check_offsets, check_tables
+from lifagu.errors import ModelError
+from lifagu.evidence import Evidence, EvidenceLike, bind_evidence
+from lifagu.names import Names, NumberedNames
+from lifagu.ranges import Labels, Ranges, check_labels
+from lifagu.tables import GivenTables, Tables, intern_tables
+
+_Item = TypeVar("_Item")
+
+
+@dataclass(frozen=True)
+class Variable:
+    """One variable as people see it: labels in its own declared order."""
+
+    name: str
+    range: Labels
+    kind: str | None = None
+    individuals: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """One factor as people see it: one axis per argument, labels in declared order; a table of None is unknown."""
+
+    name: str
+    arguments: tuple[str, ...]
+    table: Floats | None
+
+    @property
+    def known(self) -> bool:
+        """Whether the factor has a table."""
+        return self.table is not None
+
+
+class View(Sequence[_Item]):
+    """A read-only sequence whose items are made when asked for."""
+
+    def __init__(self, count: int, item: Callable[[int], _Item]) -> None:
+        self._numbers = range(count)
+        self._item = item
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    @overload
+    def __getitem__(self, place: int) -> _Item: ...
+    @overload
+    def __getitem__(self, place: slice) -> list[_Item]: ...
+    def __getitem__(self, place: int | slice) -> _Item | list[_Item]:
+        if isinstance(place, slice):
+            return [self._item(each) for each in self._numbers[place]]
+        return self._item(self._numbers[place])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FactorGraph:
+    """A factor graph with n variables, m factors and e arguments; all arrays are read-only.
+
+    variable_declared[n]: which declared label order (`ranges.declared`) each variable has;
+    variable_kind[n]: number of its kind in `kinds`, -1 without one;
+    individual_ids[individual_offsets[v]:individual_offsets[v+1]]: the individuals variable v lists;
+    factor_table[m]: number of its table in `tables`, -1 = unknown;
+    arguments[offsets[f]:offsets[f+1]]: the variables of factor f, in order.
+
+    >>> graph = (
+    ...     FactorGraph.build()
+    ...     .variables(["A", "B", "C"])
+    ...     .factor("f1", ["A", "B"], [[1, 2], [3, 4]])
+    ...     .factor("f2", ["C", "B"], None)
+    ...     .graph()
+    ... )
+    >>> graph
+    <FactorGraph: 3 variables, 2 factors (1 unknown), 1 distinct table>
+    >>> graph.factor("f1").table.tolist()
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
+
+    ranges: Ranges
+    variable_names: Names
+    variable_declared: Ints
+    kinds: tuple[str, ...]
+    variable_kind: Ints
+    individuals: tuple[str, ...]
+    individual_offsets: Ints
+    individual_ids: Ints
+    factor_names: Names
+    tables: Tables
+    factor_table: Ints
+    offsets: Ints
+    arguments: Ints
+
+    @staticmethod
+    def build() -> GraphBuilder[FactorGraph]:
+        """Start a graph by hand: ``.variables(…).factor(…).graph()``."""
+        return GraphBuilder(FactorGraph.from_arrays)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        *,
+        ranges: Sequence[Sequence[str]],
+        variable_ranges: Any,
+        offsets: Any,
+        arguments: Any,
+        tables: Sequence[Any] | np.ndarray[Any, Any],
+        factor_tables: Any,
+        variable_names: str | Iterable[str] = "x",
+        factor_names: str | Iterable[str] = "f",
+        kinds: Sequence[str] = (),
+        variable_kinds: Any = None,
+        individuals: Sequence[str] = (),
+        individual_offsets: Any = None,
+        variable_individuals: Any = None,
+    ) -> FactorGraph:
+        """Build a graph from flat arrays; no Python object per node, near-linear cost.
+
+        ranges: label lists; variable_ranges[n]: which of them each variable has. offsets[m+1], arguments[e]: the
+        arguments of factor f are arguments[offsets[f]:offsets[f+1]]. tables: a list of arrays, or one t×s array,
+        row-major with the last argument fastest; factor_tables[m]: which of them each factor has, -1 = unknown.
+        Names are sequences, or a prefix from which they are made on demand. kinds and variable_kinds[n] (-1 = none),
+        individuals with individual_offsets[n+1] and variable_individuals are optional background knowledge.
+
+        >>> FactorGraph.from_arrays(
+        ...     ranges=[["false", "true"]], variable_ranges=[0, 0, 0],
+        ...     offsets=[0, 2, 4], arguments=[0, 1, 2, 1], tables=[[1, 2, 3, 4]], factor_tables=[0, -1],
+        ... ).factor("f1")
+        Factor(name='f1', arguments=('x2', 'x1'), table=None)
+        """
+        declared, variable_declared = _declared_ranges(ranges, as_ids(variable_ranges))
+        count = len(variable_declared)
+        offsets, arguments, factor_given = as_ids(offsets), as_ids(arguments), as_ids(factor_tables)
+        check_offsets(offsets, len(arguments), "offsets")
+        names = _names("variable", variable_names, count)
+        factors = _names("factor", factor_names, len(offsets) - 1)
+        if len(factor_given) != len(factors):
+            raise ModelError(f"factor_tables has {len(factor_given)} entries for {len(factors)} factors")
+        given = GivenTables.of(tables)
+        check_ids(arguments, 0, count, "arguments", "variables")
+        check_ids(factor_given, -1, len(given.lengths), "factor_tables", "tables")
+        scopes = _scopes(offsets, arguments)
+        sizes = declared.sizes[declared.range_of[variable_declared]]
+        check_arguments(scopes, names, factors)
+        check_tables(given, factor_given, scopes, sizes, names, factors)
+        interned, factor_table = intern_tables(
+            given, factor_given, [(rows, variable_declared[matrix]) for rows, matrix in scopes], declared
+        )
+        kinds, variable_kind = _used("kind", kinds, variable_kinds, count)
+        owners = _individuals(individuals, individual_offsets, variable_individuals, count)
+        return cls(
+            declared,
+            names,
+            frozen(variable_declared),
+            kinds,
+            frozen(variable_kind),
+            *owners,
+            factors,
+            interned,
+            frozen(factor_table),
+            frozen(offsets),
+            frozen(arguments),
+        )
+
+    # ---- what people ask for
+
+    @property
+    def variables(self) -> View[Variable]:
+        """The variables as people see them."""
+        return View(len(self.variable_names), self._variable)
+
+    @property
+    def factors(self) -> View[Factor]:
+        """The factors as people see them."""
+        return View(len(self.factor_names), self._factor)
+
+    def variable(self, name: str) -> Variable:
+        """Return the variable with this name."""
+        return self._variable(self.variable_names.number(name))
+
+    def factor(self, name: str) -> Factor:
+        """Return the factor with this name."""
+        return self._factor(self.factor_names.number(name))
+
+    def _variable(self, number: int) -> Variable:
+        kind = int(self.variable_kind[number])
+        owners = self.individual_ids[self.individual_offsets[number] : self.individual_offsets[number + 1]]
+        return Variable(
+            self.variable_names[number],
+            self.labels(number),
+            self.kinds[kind] if kind >= 0 else None,
+            tuple(self.individuals[owner] for owner in owners),
+        )
+
+    def _factor(self, number: int) -> Factor:
+        scope = self.scope(number)
+        table = self.table(number)
+        if table is not None:
+            orders = [self.ranges.to_declared(int(self.variable_declared[variable])) for variable in scope]
+            table = table[np.ix_(*orders)] if orders else table
+        return Factor(self.factor_names[number], tuple(self.variable_names[variable] for variable in scope), table)
+
+    def labels(self, variable: int) -> Labels:
+        """Return the labels of a variable in its declared order."""
+        return self.ranges.declared[self.variable_declared[variable]]
+
+    def evidence(self, evidence: EvidenceLike) -> Evidence:
+        """Observations by name as numbers; a missing variable or label is an error.
+
+        >>> FactorGraph.build().variable("A").graph().evidence({"A": "true"}).values.tolist()
+        [1]
+        """
+        if isinstance(evidence, Evidence):
+            return evidence
+        if not isinstance(evidence, Mapping | None):
+            raise ModelError(f"evidence is a mapping from variable to label, not {type(evidence).__name__}")
+        return bind_evidence(evidence or {}, self.variable_names, self._labels_and_values)
+
+    def _labels_and_values(self, variable: int) -> tuple[Labels, Ints]:
+        return self.labels(variable), self.ranges.to_declared(int(self.variable_declared[variable]))
+
+    # ---- what algorithms ask for
+
+    def scope(self, factor: int) -> list[int]:
+        """Return the arguments of a factor as variable numbers, in order."""
+        scope: list[int] = self.arguments[self.offsets[factor] : self.offsets[factor + 1]].tolist()
+        return scope
+
+    def table(self, factor: int) -> Floats | None:
+        """Return the table of a factor, one axis per argument in canonical label order; None if unknown."""
+        number = int(self.factor_table[factor])
+        return self.tables[number] if number >= 0 else None
+
+    @cached_property
+    def variable_range(self) -> Ints:
+        """Range number of each variable."""
+        return frozen(self.ranges.range_of[self.variable_declared])
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """Range size of each variable."""
+        return frozen(self.ranges.sizes[self.variable_range])
+
+    @cached_property
+    def degrees(self) -> Ints:
+        """Number of factors each variable is in, unknown ones included."""
+        return frozen(np.bincount(self.arguments, minlength=len(self.variable_names)))
+
+    @cached_property
+    def unknown(self) -> Ints:
+        """The factors without a table, ascending."""
+        return frozen(np.flatnonzero(self.factor_table < 0))
+
+    @cached_property
+    def scopes(self) -> list[tuple[Ints, Ints]]:
+        """Per arity, ascending: the factors of that arity, and the factors × arity matrix of their arguments."""
+        return _scopes(self.offsets, self.arguments)
+
+    # ---- comparing and showing
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FactorGraph):
+            return NotImplemented
+        return all(_same(getattr(self, field.name), getattr(other, field.name)) for field in fields(self))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        unknown = f" ({len(self.unknown)} unknown)" if len(self.unknown) else ""
+        variables, factors, tables = len(self.variable_names), len(self.factor_names), len(self.tables)
+        return (
+            f"<FactorGraph: {counted(variables, 'variable')}, {counted(factors, 'factor')}{unknown}, "
+            f"{counted(tables, 'distinct table')}>"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(factor.name)}</td><td>{escape(', '.join(factor.arguments))}</td>"
+            f"<td>{'unknown' if factor.table is None else escape(_potentials(factor.table))}</td></tr>"
+            for factor in self.factors[:10]
+        )
+        more = len(self.factor_names) - 10
+        rest = f"<tr><td colspan=3>… and {more} more</td></tr>" if more > 0 else ""
+        head = "<tr><th>factor</th><th>arguments</th><th>potentials</th></tr>"
+        return f"<p>{escape(repr(self)[1:-1])}</p><table>{head}{rows}{rest}</table>"
+
+
+@dataclass(frozen=True, eq=False)
+class Colouring:
+    """Which variables and which factors look alike: dense colours, numbered by first occurrence in input order."""
+
+    variable_colours: Ints
+    factor_colours: Ints
+
+    @cached_property
+    def variable_groups(self) -> list[Ints]:
+        """Variables of equal colour, each group in input order, groups by first member."""
+        return members(self.variable_colours)
+
+    @cached_property
+    def factor_groups(self) -> list[Ints]:
+        """Factors of equal colour, each group in input order, groups by first member."""
+        return members(self.factor_colours)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Colouring):
+            return NotImplemented
+        return np.array_equal(self.variable_colours, other.variable_colours) and np.array_equal(
+            self.factor_colours, other.factor_colours
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        variables, factors = len(self.variable_groups), len(self.factor_groups)
+        return f"<Colouring: {counted(variables, 'variable group')}, {counted(factors, 'factor group')}>"
+
+
+def counted(number: int, noun: str) -> str:
+    """``1 factor``, ``2 factors``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _same(mine: Any, theirs: Any) -> bool:
+    return np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else bool(mine == theirs)
+
+
+def _potentials(table: Floats) -> str:
+    shown = ", ".join(f"{value:.4g}" for value in table.reshape(-1)[:8])
+    return shown + (", …" if table.size > 8 else "")
+
+
+def _names(sort: str, names: str | Iterable[str], count: int) -> Names:
+    if isinstance(names, str):
+        return NumberedNames(sort, names, count)
+    given = names if isinstance(names, Names) and names.sort == sort else Names(sort, names)
+    if len(given) != count:
+        raise ModelError(f"{len(given)} {sort} names were given for {count} {sort}s")
+    return given
+
+
+def _scopes(offsets: Ints, arguments: Ints) -> list[tuple[Ints, Ints]]:
+    arity = np.diff(offsets)
+    scopes = []
+    for size in np.flatnonzero(np.bincount(arity)).tolist():
+        rows = np.flatnonzero(arity == size)
+        matrix = arguments[offsets[rows, None] + np.arange(size)]
+        scopes.append((frozen(rows), frozen(matrix)))
+    return scopes
+
+
+def _declared_ranges(ranges: Sequence[Sequence[str]], variable_ranges: Ints) -> tuple[Ranges, Ints]:
+    """Distinct label orders in order of first use, and the number of each variable's."""
+    given = [check_labels(labels, f"range {number}") for number, labels in enumerate(ranges)]
+    check_ids(variable_ranges, 0, len(given), "variable_ranges", "ranges")
+    distinct = list(dict.fromkeys(given))
+    number = np.array([distinct.index(labels) for labels in given], dtype=np.int64)
+    same = number[variable_ranges] if len(given) else variable_ranges
+    used = [distinct[order] for order in _by_first_use(same)]
+    return Ranges(tuple(used)), by_first_occurrence(same)
+
+
+def _by_first_use(ids: Ints) -> list[int]:
+    """The non-negative ids that occur, in order of first occurrence."""
+    first = first_places(ids)
+    occurring: list[int] = np.argsort(first, kind="stable")[: int((first < len(ids)).sum())].tolist()
+    return occurring
+
+
+def _used(what: str, names: Sequence[str], ids: Any, count: int) -> tuple[tuple[str, ...], Ints]:
+    """Names (of kinds or individuals) that occur, in order of first use, and the ids renumbered to match."""
+    if ids is None:
+        return (), np.full(count, -1, dtype=np.int64)
+    ids = as_ids(ids)
+    known = Names(what, names)
+    check_ids(ids, -1, len(known), f"variable_{what}s", f"{what}s")
+    if len(ids) != count:
+        raise ModelError(f"variable_{what}s has {len(ids)} entries for {count} variables")
+    return tuple(known[number] for number in _by_first_use(ids)), by_first_occurrence(ids)
+
+
+def _individuals(names: Sequence[str], offsets: Any, ids: Any, count: int) -> tuple[tuple[str, ...], Ints, Ints]:
+    if offsets is None:
+        return (), frozen(np.zeros(count + 1, dtype=np.int64)), frozen(np.zeros(0, dtype=np.int64))
+    offsets, ids = as_ids(offsets), as_ids(ids)
+    check_offsets(offsets, len(ids), "individual_offsets")
+    if len(offsets) != count + 1:
+        raise ModelError(f"individual_offsets has {len(offsets)} entries for {count} variables; give {count + 1}")
+    check_ids(ids, 0, len(names), "variable_individuals", "individuals")
+    used, ids = _used("individual", names, ids, len(ids))
+    return used, frozen(offsets), frozen(ids)

@@ -1,0 +1,45 @@
+"""Roles: what place an argument holds in the graph, seen from nearby.
+
+The role of an argument is its range and degree, plus its kind where kinds are declared; the signature of a factor is
+the multiset of its arguments' roles (the paper's symmetric 2-step neighbourhoods, computed by grouping).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lifagu.arrays import Ints, by_first_occurrence, group_rows
+from lifagu.evidence import Evidence
+from lifagu.model import FactorGraph
+
+
+def variable_roles(graph: FactorGraph, *, kinds: bool = True, evidence: Evidence | None = None) -> Ints:
+    """Number of each variable's role: (range, degree[, kind][, evidence]), by first occurrence. O(n)."""
+    columns = [graph.variable_range, graph.degrees]
+    if kinds:
+        columns.append(graph.variable_kind + 1)
+    if evidence is not None:
+        columns.append(observations(graph, evidence))
+    return group_rows(np.column_stack(columns))
+
+
+def observations(graph: FactorGraph, evidence: Evidence) -> Ints:
+    """Number of what was observed of each variable: 0 nothing, then by value, then by likelihoods."""
+    count = len(graph.variable_names)
+    observed = evidence.value_of_each(count) + 1
+    first_soft = int(observed.max(initial=0)) + 1
+    distinct: dict[bytes, int] = {}
+    for variable, likelihood in zip(evidence.soft_variables.tolist(), evidence.likelihoods, strict=True):
+        observed[variable] = first_soft + distinct.setdefault(likelihood.tobytes(), len(distinct))
+    return observed
+
+
+def factor_signatures(graph: FactorGraph, roles: Ints) -> Ints:
+    """Number of each factor's signature, the multiset of its arguments' roles, by first occurrence. Near-linear."""
+    signatures = np.empty(len(graph.factor_names), dtype=np.int64)
+    count = 0
+    for factors, matrix in graph.scopes:
+        groups = group_rows(np.sort(roles[matrix], axis=1))
+        signatures[factors] = count + groups
+        count += int(groups.max(initial=-1)) + 1
+    return by_first_occurrence(signatures)

@@ -1,0 +1,1 @@
+"""Symmetry: which parts of a graph look alike."""

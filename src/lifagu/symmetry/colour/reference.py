@@ -1,0 +1,115 @@
+"""Colour passing by partition refinement, in plain Python: the oracle and the fallback of any faster kernel.
+
+Instead of rounds over the whole graph, a worklist holds the classes that others have not been compared against yet;
+when a class splits, all its parts but the largest are enough (Hopcroft 1971; Paige and Tarjan 1987). So every
+argument is looked at O(log n) times and a path of n variables costs O(n log n), not O(n²).
+"""
+
+from __future__ import annotations
+
+from collections import deque
+
+import numpy as np
+
+from lifagu.arrays import Ints, by_first_occurrence
+from lifagu.model import Colouring, FactorGraph
+
+
+def refine(graph: FactorGraph, start: Colouring) -> Colouring:
+    """The coarsest stable colouring that refines the start colours. O(e log n) time for e arguments, exact."""
+    count = len(graph.variable_names)
+    partition = Partition(
+        np.concatenate((start.variable_colours, start.factor_colours + start.variable_colours.max(initial=-1) + 1))
+    )
+    neighbours = _neighbours(graph)
+    waiting = deque(range(len(partition.first)))
+    is_waiting = [True] * len(waiting)
+    while waiting:
+        splitter = waiting.popleft()
+        is_waiting[splitter] = False
+        for parent, parts in partition.split_by(_received(partition.elements_of(splitter), neighbours)):
+            is_waiting.extend([False] * (len(partition.first) - len(is_waiting)))
+            due = [parent, *parts] if is_waiting[parent] else _all_but_largest(partition, [parent, *parts])
+            for part in due:
+                if not is_waiting[part]:
+                    is_waiting[part] = True
+                    waiting.append(part)
+    colours = np.array(partition.class_of, dtype=np.int64)
+    return Colouring(by_first_occurrence(colours[:count]), by_first_occurrence(colours[count:]))
+
+
+class Partition:
+    """A partition of 0…n-1 into classes that can be split in time proportional to the elements moved out."""
+
+    def __init__(self, classes: Ints) -> None:
+        self.class_of: list[int] = classes.tolist()
+        self.elements: list[int] = np.argsort(classes, kind="stable").tolist()
+        self.place: list[int] = np.argsort(self.elements).tolist()
+        sizes = np.bincount(classes)
+        self.first: list[int] = (np.cumsum(sizes) - sizes).tolist()
+        self.size: list[int] = sizes.tolist()
+
+    def elements_of(self, number: int) -> list[int]:
+        """The elements of a class."""
+        return self.elements[self.first[number] : self.first[number] + self.size[number]]
+
+    def split_by(self, received: dict[int, tuple[int, ...]]) -> list[tuple[int, list[int]]]:
+        """Split classes so that elements stay together iff they received the same.
+
+        Elements that received nothing keep their class; where there are none, one of the parts does. Returns each
+        class that was split, with the new classes cut from it.
+        """
+        touched: dict[int, dict[tuple[int, ...], list[int]]] = {}
+        for element, message in received.items():
+            touched.setdefault(self.class_of[element], {}).setdefault(message, []).append(element)
+        splits = []
+        for parent, by_message in touched.items():
+            parts = list(by_message.values())
+            if sum(map(len, parts)) == self.size[parent]:
+                parts.pop()
+            if parts:
+                splits.append((parent, [self._cut(parent, part) for part in parts]))
+        return splits
+
+    def _cut(self, parent: int, part: list[int]) -> int:
+        """Move these elements of a class into a new class at its end."""
+        new = len(self.first)
+        end = self.first[parent] + self.size[parent]
+        for element in part:
+            end -= 1
+            other, here = self.elements[end], self.place[element]
+            self.elements[here], self.place[other] = other, here
+            self.elements[end], self.place[element] = element, end
+            self.class_of[element] = new
+        self.size[parent] -= len(part)
+        self.first.append(end)
+        self.size.append(len(part))
+        return new
+
+
+def _all_but_largest(partition: Partition, classes: list[int]) -> list[int]:
+    largest = max(classes, key=partition.size.__getitem__)
+    return [each for each in classes if each != largest]
+
+
+def _received(splitter: list[int], neighbours: list[list[tuple[int, int]]]) -> dict[int, tuple[int, ...]]:
+    """For each neighbour of the class, the sorted positions over which it meets the class."""
+    positions: dict[int, list[int]] = {}
+    for element in splitter:
+        for neighbour, position in neighbours[element]:
+            positions.setdefault(neighbour, []).append(position)
+    return {neighbour: tuple(sorted(met)) for neighbour, met in positions.items()}
+
+
+def _neighbours(graph: FactorGraph) -> list[list[tuple[int, int]]]:
+    """For each variable its (factor, position) pairs and for each factor its (variable, position) pairs.
+
+    Factors are numbered after the variables.
+    """
+    count = len(graph.variable_names)
+    neighbours: list[list[tuple[int, int]]] = [[] for _ in range(count + len(graph.factor_names))]
+    for factor in range(len(graph.factor_names)):
+        for position, variable in enumerate(graph.scope(factor)):
+            neighbours[variable].append((count + factor, position))
+            neighbours[count + factor].append((variable, position))
+    return neighbours

@@ -1,0 +1,47 @@
+"""Colour passing as the paper shows it (Figure 3): all factors, then all variables, round after round."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator, Sequence
+
+import numpy as np
+
+from lifagu.model import Colouring, FactorGraph
+
+
+def colour_rounds(graph: FactorGraph, start: Colouring) -> Iterator[Colouring]:
+    """Yield the start colours and the colours after each round, ending with the first that changes nothing.
+
+    In a round each factor's signature is (own colour, its arguments' colours in order), then each variable's is
+    (own colour, multiset of (factor colour, position)). O(e) a round.
+    """
+    scopes = [graph.scope(factor) for factor in range(len(graph.factor_names))]
+    yield start
+    while True:
+        following = _one_round(scopes, start)
+        yield following
+        if following == start:
+            return
+        start = following
+
+
+def _one_round(scopes: Sequence[Sequence[int]], colouring: Colouring) -> Colouring:
+    variables: list[int] = colouring.variable_colours.tolist()
+    factors = _number(
+        [
+            (own, tuple(variables[variable] for variable in scope))
+            for own, scope in zip(colouring.factor_colours.tolist(), scopes, strict=True)
+        ]
+    )
+    received: list[list[tuple[int, int]]] = [[] for _ in variables]
+    for factor, scope in zip(factors, scopes, strict=True):
+        for position, variable in enumerate(scope):
+            received[variable].append((factor, position))
+    recoloured = _number([(own, tuple(sorted(inbox))) for own, inbox in zip(variables, received, strict=True)])
+    return Colouring(np.array(recoloured, dtype=np.int64), np.array(factors, dtype=np.int64))
+
+
+def _number(signatures: Sequence[Hashable]) -> list[int]:
+    """Equal signatures get equal numbers, by first occurrence."""
+    numbers: dict[Hashable, int] = {}
+    return [numbers.setdefault(signature, len(numbers)) for signature in signatures]

@@ -1,0 +1,192 @@
+"""Interned tables: each distinct table is stored once, so equality of potentials is equality of integers.
+
+A table belongs to the ranges of its axes: the same numbers over other ranges are another table. Values are
+compared exactly, bit by bit, after -0.0 has become 0.0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, overload
+
+import numpy as np
+
+from lifagu.arrays import Floats, Ints, by_first_occurrence, first_places, frozen, group_rows, members
+from lifagu.ranges import Ranges
+
+
+@dataclass(frozen=True, eq=False)
+class Tables(Sequence[Floats]):
+    """Distinct tables in one flat array; ``tables[i]`` is a read-only view shaped by its axes' ranges.
+
+    values[offsets[i]:offsets[i+1]] are the potentials of table i, row-major in canonical label order;
+    axes[axis_offsets[i]:axis_offsets[i+1]] are the range numbers of its axes; sizes[r] is the size of range r.
+    """
+
+    values: Floats
+    offsets: Ints
+    axes: Ints
+    axis_offsets: Ints
+    sizes: Ints
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    @overload
+    def __getitem__(self, table: int) -> Floats: ...
+    @overload
+    def __getitem__(self, table: slice) -> list[Floats]: ...
+    def __getitem__(self, table: int | slice) -> Floats | list[Floats]:
+        if isinstance(table, slice):
+            return [self[each] for each in range(*table.indices(len(self)))]
+        table = range(len(self))[table]
+        shape = tuple(self.sizes[self.ranges_of(table)])
+        return self.values[self.offsets[table] : self.offsets[table + 1]].reshape(shape)
+
+    def ranges_of(self, table: int) -> Ints:
+        """Return the range numbers of a table's axes."""
+        return self.axes[self.axis_offsets[table] : self.axis_offsets[table + 1]]
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tables):
+            return NotImplemented
+        mine = (self.values, self.offsets, self.axes, self.axis_offsets, self.sizes)
+        theirs = (other.values, other.offsets, other.axes, other.axis_offsets, other.sizes)
+        return all(map(np.array_equal, mine, theirs))
+
+    __hash__ = None  # type: ignore[assignment]
+
+
+def potential_fault(values: Floats) -> str | None:
+    """What is wrong with these potentials, as the end of a sentence about them; None if they are legal.
+
+    >>> potential_fault(np.array([1.0, -2.0]))
+    'the potential -2.0 at place 1; potentials are 0 or more'
+    """
+    for bad, remedy in (
+        (np.isnan(values), "write null for an unknown table, numbers otherwise"),
+        (np.isinf(values), "potentials are finite"),
+        (values < 0, "potentials are 0 or more"),
+    ):
+        if bad.any():
+            place = int(np.argmax(bad))
+            return f"the potential {values[place]} at place {place}; {remedy}"
+    if not (values > 0).any():
+        return "only zero potentials; at least one must be positive"
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class GivenTables:
+    """Tables as they were handed in, flat and not yet interned: row-major in the arguments' declared orders."""
+
+    values: Floats
+    offsets: Ints
+
+    @classmethod
+    def of(cls, tables: Sequence[Any] | np.ndarray[Any, Any]) -> GivenTables:
+        """From a list of arrays (or nested lists), or from one t×s array of t tables with s potentials each."""
+        if isinstance(tables, np.ndarray) and tables.ndim == 2:
+            width = tables.shape[1]
+            flat = np.array(tables, dtype=np.float64).reshape(-1)
+            return cls(flat + 0.0, np.arange(len(tables) + 1, dtype=np.int64) * width)
+        arrays = [np.asarray(table, dtype=np.float64).reshape(-1) for table in tables]
+        lengths = np.array([len(array) for array in arrays], dtype=np.int64)
+        flat = np.concatenate(arrays) if arrays else np.zeros(0)
+        return cls(flat + 0.0, np.concatenate(([0], np.cumsum(lengths))))
+
+    @property
+    def lengths(self) -> Ints:
+        """Number of potentials of each table."""
+        return np.diff(self.offsets)
+
+    def __getitem__(self, table: int) -> Floats:
+        return self.values[self.offsets[table] : self.offsets[table + 1]]
+
+    def first_faulty(self) -> int | None:
+        """Number of the first table with illegal potentials, found without a loop over tables."""
+        illegal = ~(np.isfinite(self.values) & (self.values >= 0))
+        owner = np.repeat(np.arange(len(self.lengths)), self.lengths)
+        faulty = np.bincount(owner[illegal], minlength=len(self.lengths)) > 0
+        faulty |= np.bincount(owner[self.values > 0], minlength=len(self.lengths)) == 0
+        return int(np.argmax(faulty)) if faulty.any() else None
+
+
+def intern_tables(
+    given: GivenTables,
+    factor_given: Ints,
+    scopes: Iterable[tuple[Ints, Ints]],
+    ranges: Ranges,
+) -> tuple[Tables, Ints]:
+    """Store each distinct table once, in canonical label order, numbered by first use in factor order.
+
+    factor_given: for each factor the number of its given table, -1 if unknown. scopes: per arity the factors
+    and the matrix of their arguments' declared ranges. Returns the tables and the table number of each factor.
+    Cost: near-linear in factors and potentials; no Python loop over either.
+    """
+    factor_table = np.full(len(factor_given), -1, dtype=np.int64)
+    pools: list[tuple[Floats, Ints]] = []  # distinct potentials (one row a table) over the same ranges
+    count = 0
+    for factors, declared in scopes:
+        known = factor_given[factors] >= 0
+        factors, declared = factors[known], declared[known]
+        use = group_rows(np.column_stack((factor_given[factors], declared)))
+        first = first_places(use)
+        use_table = np.empty(len(first), dtype=np.int64)
+        for alike in members(group_rows(ranges.range_of[declared[first]])):
+            wanted, orders = factor_given[factors[first[alike]]], declared[first[alike]]
+            distinct, number = _distinct_rows(_canonical_rows(given, wanted, orders, ranges))
+            pools.append((distinct, ranges.range_of[orders[0]]))
+            use_table[alike] = count + number
+            count += len(distinct)
+        factor_table[factors] = use_table[use]
+    return _store(pools, factor_table, ranges), by_first_occurrence(factor_table)
+
+
+def _canonical_rows(given: GivenTables, wanted: Ints, orders: Ints, ranges: Ranges) -> Floats:
+    """Potentials of the wanted tables, one row each, moved from their declared orders to the canonical one.
+
+    orders: for each wanted table the declared ranges of its axes, all of the same canonical ranges.
+    """
+    shape = tuple(ranges.sizes[ranges.range_of[orders[0]]])
+    places = np.arange(int(np.prod(shape)))
+    rows = np.empty((len(wanted), len(places)))
+    for same in members(group_rows(orders)):
+        axes = [ranges.to_canonical(int(declared)) for declared in orders[same[0]]]
+        permuted = places.reshape(shape)[np.ix_(*axes)].reshape(-1) if axes else places
+        rows[same] = given.values[given.offsets[wanted[same], None] + permuted]
+    return rows
+
+
+def _distinct_rows(rows: Floats) -> tuple[Floats, Ints]:
+    """Distinct rows, compared bit by bit, and for each row the number of its distinct one."""
+    if len(rows) == 1:
+        return rows, np.zeros(1, dtype=np.int64)
+    keys = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1] * 8))).reshape(-1)
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    return rows[first], number.reshape(-1)
+
+
+def _store(pools: Sequence[tuple[Floats, Ints]], factor_table: Ints, ranges: Ranges) -> Tables:
+    """Put pooled tables into one flat store, in the order in which the factors first use them."""
+    order = np.argsort(first_places(factor_table), kind="stable")
+    values, lengths = _reordered([(rows.reshape(-1), len(rows), rows.shape[1]) for rows, _ in pools], order)
+    axes, arities = _reordered([(np.tile(axis, len(rows)), len(rows), len(axis)) for rows, axis in pools], order)
+    return Tables(
+        frozen(values.astype(np.float64)),
+        frozen(np.concatenate(([0], np.cumsum(lengths)))),
+        frozen(axes.astype(np.int64)),
+        frozen(np.concatenate(([0], np.cumsum(arities)))),
+        ranges.sizes,
+    )
+
+
+def _reordered(parts: Sequence[tuple[Any, int, int]], order: Ints) -> tuple[Any, Ints]:
+    """Concatenate parts (flat items, count, length of each) and put the items into the given order."""
+    lengths = np.concatenate([np.full(count, length) for _, count, length in parts] or [np.zeros(0, np.int64)])
+    flat = np.concatenate([items for items, _, _ in parts] or [np.zeros(0)])
+    starts = np.cumsum(lengths) - lengths
+    lengths, starts = lengths[order], starts[order]
+    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return flat[np.repeat(starts, lengths) + within], lengths
