@@ -189,11 +189,24 @@ class GraphBuilder(Generic[_Graph]):
         return self._named_tables[table]
 
     def _add_table(self, potentials: Sequence[Any] | np.ndarray[Any, Any], owner: str) -> int:
-        try:
-            values = np.asarray(potentials, dtype=np.float64).reshape(-1)
-        except (TypeError, ValueError):
-            raise ModelError(f"{owner} holds something that is not a number, or rows of unequal length") from None
+        values = _as_floats(potentials)
+        if values is None:
+            raise ModelError(f"{owner} holds something that is not a number, or rows of unequal length")
         if fault := potential_fault(values):
             raise ModelError(f"{owner} has {fault}")
         self._tables.append(values)
         return len(self._tables) - 1
+
+
+def _as_floats(potentials: Any) -> Floats | None:
+    """Nested numbers as a flat array; None if there is anything but numbers among them (texts and booleans are not)."""
+    try:
+        values = np.asarray(potentials)
+    except ValueError:
+        return None
+    if values.dtype == object and all(type(value) in (int, float) for value in values.flat):
+        try:
+            values = values.astype(np.float64)  # whole numbers beyond 2**63
+        except OverflowError:
+            values = np.array([np.inf])
+    return values.astype(np.float64).reshape(-1) if values.dtype.kind in "iuf" else None

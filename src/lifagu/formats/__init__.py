@@ -1,1 +1,82 @@
-"""Formats."""
+"""Files: a model's format is told by the ending of its name, compressed ones by a further ``.gz``."""
+
+from __future__ import annotations
+
+from lifagu.errors import FormatError, ModelError
+from lifagu.evidence import EvidenceLike, Observation
+from lifagu.formats import fg, native, uai
+from lifagu.formats.files import PathLike, ending, read_text, write_text
+from lifagu.model import FactorGraph
+
+FORMATS = {
+    ".json": "lifagu's own format, the only one with unknown factors, kinds and individuals",
+    ".uai": "UAI competition files, with evidence in .evid files",
+    ".fg": "libDAI factor graphs",
+}
+NETWORKS = {
+    ".bif": "Bayesian networks in BIF",
+    ".bifxml": "Bayesian networks in XMLBIF",
+    ".xmlbif": "Bayesian networks in XMLBIF",
+    ".net": "Bayesian networks in Hugin's format",
+    ".dsl": "Bayesian networks in Genie's text format",
+    ".xdsl": "Bayesian networks in Genie's XML format",
+    ".o3prm": "Bayesian networks in O3PRM",
+}
+_PARSERS = {".json": native.parse_model, ".uai": uai.parse_uai, ".fg": fg.parse_fg}
+
+
+def read(path: PathLike) -> FactorGraph:
+    """Read a model: .json, .uai and .fg, and Bayesian networks through pyAgrum where it is installed."""
+    kind = ending(path)
+    if kind in NETWORKS:
+        from lifagu.formats.with_pyagrum import read_network
+
+        return read_network(path)
+    if kind not in _PARSERS:
+        raise FormatError(_unknown_ending(path, [*FORMATS, *NETWORKS]))
+    try:
+        return _PARSERS[kind](read_text(path), str(path))
+    except ModelError as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+def read_evidence(path: PathLike) -> dict[str, Observation]:
+    """The evidence in a file: a lifagu model's own, a JSON object (name → label), or an ``.evid`` file.
+
+    Models in other formats carry no evidence.
+    """
+    kind = ending(path)
+    if kind == ".json":
+        return native.parse_evidence(read_text(path), str(path))
+    if kind == ".evid":
+        return uai.parse_evidence(read_text(path), str(path))
+    if kind in FORMATS or kind in NETWORKS:
+        return {}
+    raise FormatError(_unknown_ending(path, [".json", ".evid"]))
+
+
+def write(graph: FactorGraph, path: PathLike, evidence: EvidenceLike = None) -> None:
+    """Write a model, replacing the file in one step; evidence goes into .json itself and beside .uai as .uai.evid."""
+    kind = ending(path)
+    observed = graph.evidence(evidence)
+    if kind == ".json":
+        write_text(path, native.format_model(graph, observed))
+    elif kind == ".uai":
+        text = uai.format_uai(graph)
+        if observed:
+            write_text(f"{str(path).removesuffix('.gz')}.evid", uai.format_evidence(graph, observed))
+        write_text(path, text)
+    elif kind == ".fg":
+        if observed:
+            raise FormatError(f"{path}: .fg holds no evidence; write .json or .uai, or leave the evidence out")
+        write_text(path, fg.format_fg(graph))
+    elif kind in NETWORKS:
+        raise FormatError(f"{path}: a factor graph is not a Bayesian network; write {', '.join(FORMATS)}")
+    else:
+        raise FormatError(_unknown_ending(path, list(FORMATS)))
+
+
+def _unknown_ending(path: PathLike, known: list[str]) -> str:
+    return (
+        f"{path}: the ending '{ending(path)}' tells no known format; known are {', '.join(known)} (each also with .gz)"
+    )

@@ -1,7 +1,8 @@
 """In which order to sum variables out, and what it will cost: known, printable and refusable before anything runs.
 
-Orders are greedy: the variable whose elimination makes the smallest table (min-weight), and, where that is dear, the
-one that adds the fewest edges (min-fill); the cheaper of the two plans is taken. Ties go to the lower variable.
+Orders are greedy: the variable whose elimination makes the smallest table first (min-weight). Where that is dear, two
+others are tried, the variable that adds the fewest edges first (min-fill) and the order of the input, which often
+follows a sensible layout; the cheapest plan is taken. Ties go to the lower variable.
 """
 
 from __future__ import annotations
@@ -13,9 +14,12 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
+from lifagu.model import counted
+
 BYTES_PER_ENTRY = 8
 WORKING_COPIES = 3  # the product, its exponentials, and the table that remains
-DEAR = 2**16  # entries from which on a second order is tried
+DEAR = 2**16  # entries from which on a second order is tried …
+HOPELESS = 2**64  # … and beyond which no order will help
 SMALL = 5000  # variables up to which min-fill, which looks at pairs of neighbours, is tried
 
 
@@ -46,8 +50,8 @@ class Plan:
 
     @property
     def total(self) -> int:
-        """Entries of all tables made: proportional to the running time."""
-        return self.kept_entries + sum(step.entries for step in self.steps)
+        """Entries of all tables summed: proportional to the running time."""
+        return sum(step.entries for step in self.steps)
 
     @property
     def memory(self) -> int:
@@ -69,12 +73,12 @@ class Plan:
     def __str__(self) -> str:
         kept = f", keep {', '.join(map(self.names, self.kept))}" if self.kept else ""
         head = (
-            f"eliminate {len(self.steps)} variables in {self.method} order{kept}: largest table {self.largest} "
+            f"eliminate {counted(len(self.steps), 'variable')} in {self.method} order{kept}: largest table {self.largest} "
             f"entries, {self.total} entries in all, about {readable_size(self.memory)}"
         )
         dearest = sorted(self.steps, key=lambda step: -step.entries)[:3]
         lines = [
-            f"  {self.names(step.variable)} with {len(step.neighbours)} neighbours: {step.entries} entries"
+            f"  {self.names(step.variable)} with {counted(len(step.neighbours), 'neighbour')}: {step.entries} entries"
             for step in dearest
         ]
         return "\n".join([head, *(["  dearest steps:", *lines] if lines else [])])
@@ -90,7 +94,7 @@ def make_plan(
 ) -> Plan:
     """A good elimination order for tables on these scopes. sizes: range size of every variable to be handled.
 
-    Cost: O(n log n + Σ width²) for min-weight, a factor of the width more for min-fill.
+    Cost: O(n log n + Σ width²) for min-weight and the input's order, a factor of the width more for min-fill.
     """
     graph = _graph(scopes, sizes, keep)
     kept = math.prod(sizes[variable] for variable in keep)
@@ -100,8 +104,9 @@ def make_plan(
         return Plan(tuple(steps), tuple(keep), kept, method, keeps_tables, names)
 
     best = plan(_min_weight, "min-weight")
-    if best.largest >= DEAR and len(sizes) <= SMALL:
-        best = min(best, plan(_min_fill, "min-fill"), key=lambda each: (each.largest, each.total))
+    if DEAR <= best.largest <= HOPELESS and len(sizes) <= SMALL:
+        others = [plan(_min_fill, "min-fill"), plan(_input_order, "input")]
+        best = min([best, *others], key=lambda each: (each.largest, each.total))
     return best
 
 
@@ -154,17 +159,28 @@ def _min_fill(graph: dict[int, set[int]], sizes: dict[int, int], keep: set[int])
         variable = entry[2]
         if costs.get(variable) != entry:
             continue
-        steps.append(_step(graph, variable, sizes))
-        near = graph.pop(variable)
+        near = graph[variable]
+        steps.append(_eliminate(graph, variable, sizes))
         del costs[variable]
-        for other in near:
-            graph[other] |= near
-            graph[other] -= {variable, other}
         for other in sorted(near.union(*(graph[each] for each in near))):
             if other in costs and costs[other] != (new := cost(other)):
                 costs[other] = new
                 heapq.heappush(heap, new)
     return steps
+
+
+def _input_order(graph: dict[int, set[int]], sizes: dict[int, int], keep: set[int]) -> list[Step]:
+    return [_eliminate(graph, variable, sizes) for variable in list(graph) if variable not in keep]
+
+
+def _eliminate(graph: dict[int, set[int]], variable: int, sizes: dict[int, int]) -> Step:
+    """Take a variable out of the graph and join its neighbours."""
+    step = _step(graph, variable, sizes)
+    near = graph.pop(variable)
+    for other in near:
+        graph[other] |= near
+        graph[other] -= {variable, other}
+    return step
 
 
 def _step(graph: dict[int, set[int]], variable: int, sizes: dict[int, int]) -> Step:

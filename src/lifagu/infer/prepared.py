@@ -22,7 +22,7 @@ from lifagu.infer.answer import Answer
 from lifagu.infer.plan import BYTES_PER_ENTRY, WORKING_COPIES, default_memory_limit, readable_size
 from lifagu.infer.problem import Part, Problem, make_problem
 from lifagu.infer.table import log_sum
-from lifagu.model import FactorGraph
+from lifagu.model import FactorGraph, counted
 
 ENGINES: dict[str, ModuleType] = {"auto": eliminate, "ground": eliminate, "enumerate": enumeration}
 Question = tuple[int, ...]
@@ -62,8 +62,8 @@ class Prepared:
     notes: tuple[str, ...]
 
     def __str__(self) -> str:
-        parts, planned = len(self.problem.parts), len(self.plans)
-        head = f"{self.engine} engine, {parts} connected part{'s' * (parts != 1)}"
+        planned = len(self.plans)
+        head = f"{self.engine} engine, {counted(len(self.problem.parts), 'connected part')}"
         dearest = sorted(self.plans.values(), key=lambda plan: -plan.total)[:3]
         more = [f"and {planned - 3} smaller parts"] if planned > 3 else []
         return "\n".join([head, *map(str, dearest), *more, *self.notes])

@@ -8,10 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints, by_first_occurrence, connected_parts, members
+from lifagu.arrays import Floats, Ints, members
 from lifagu.evidence import Evidence
 from lifagu.infer.table import clamp
 from lifagu.model import FactorGraph
+from lifagu.parts import parts_without
 
 LogFactor = tuple[tuple[int, ...], Floats]  # variables, and log potentials with one axis for each
 
@@ -44,7 +45,7 @@ class Problem:
 def make_problem(graph: FactorGraph, evidence: Evidence) -> Problem:
     """Fix the evidence and take the graph apart. Cost: linear in the graph."""
     observed = evidence.value_of_each(len(graph.variable_names))
-    part_of = _parts(graph, observed < 0)
+    part_of = parts_without(graph, observed >= 0)
     count = int(part_of.max(initial=-1)) + 1
     factors: list[list[LogFactor]] = [[] for _ in range(count)]
     unknown: list[list[int]] = [[] for _ in range(count + 1)]
@@ -73,17 +74,6 @@ def make_problem(graph: FactorGraph, evidence: Evidence) -> Problem:
         for number, group in enumerate(members(part_of[free]))
     ]
     return Problem(tuple(parts), part_of, observed, math.fsum(constants), tuple(unknown[count]))
-
-
-def _parts(graph: FactorGraph, free: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Ints:
-    """Number of the connected part of each free variable, -1 for observed ones."""
-    part_of = np.full(len(free), -1, dtype=np.int64)
-    owner = np.repeat(np.arange(len(graph.factor_names)), np.diff(graph.offsets))[free[graph.arguments]]
-    arguments = graph.arguments[free[graph.arguments]]
-    chained = owner[1:] == owner[:-1]
-    numbers = connected_parts(len(free), arguments[:-1][chained], arguments[1:][chained])
-    part_of[free] = by_first_occurrence(numbers[free])
-    return part_of
 
 
 def _clamped(graph: FactorGraph, observed: Ints) -> Iterator[tuple[tuple[int, ...], Floats | None]]:

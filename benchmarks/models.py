@@ -1,0 +1,154 @@
+"""The models that are measured: seeded families of any size, and published Bayesian networks."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import numpy as np
+
+from lifagu import FactorGraph
+from lifagu.errors import FormatError
+
+BOOLEAN = [["true", "false"]]
+NETWORKS = (
+    "asia", "cancer", "survey", "sachs", "child", "alarm", "insurance", "hailfinder", "hepar2", "win95pts", "andes",
+    "pigs", "water", "mildew", "barley", "pathfinder", "munin1", "link", "diabetes",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Network:
+    """A Bayesian network as a factor graph: children[f] is the variable whose distribution factor f gives."""
+
+    name: str
+    graph: FactorGraph
+    children: tuple[int, ...]
+
+
+def epidemic(n: int) -> FactorGraph:
+    """Figure 1 of the paper for n persons: f0(Epid), f1(Travel, Sick, Epid), f2(Treat, Sick, Epid) for each of m1, m2.
+
+    4n + 1 variables, 3n + 1 factors, three distinct tables.
+
+    >>> epidemic(2)
+    <FactorGraph: 9 variables, 7 factors, 3 distinct tables>
+    """
+    travel, sick, first, second = 1 + 4 * np.arange(n) + np.arange(4)[:, None]
+    epid = np.zeros(n, dtype=np.int64)
+    rows = np.stack([np.stack([other, sick, epid], 1) for other in (travel, first, second)], 1)  # n × 3 × 3
+    kinds = ("Travel.{}", "Sick.{}", "Treat.{}.m1", "Treat.{}.m2")
+    return FactorGraph.from_arrays(
+        ranges=BOOLEAN,
+        variable_ranges=np.zeros(4 * n + 1, dtype=np.int64),
+        offsets=np.concatenate([[0], 1 + 3 * np.arange(3 * n + 1)]),
+        arguments=np.concatenate([[0], rows.reshape(-1)]),
+        tables=[[1, 3], [3, 1, 2, 2, 1, 2, 5, 1], [1, 4, 2, 1, 3, 1, 1, 2]],
+        factor_tables=np.concatenate([[0], np.tile([1, 2, 2], n)]),
+        variable_names=["Epid", *(kind.format(person) for person in range(n) for kind in kinds)],
+    )
+
+
+def grid(side: int, seed: int = 0) -> FactorGraph:
+    """A side × side grid of binary variables; unary and pairwise potentials are exp(N(0, 1)), none shared.
+
+    >>> grid(3)
+    <FactorGraph: 9 variables, 21 factors, 21 distinct tables>
+    """
+    random = np.random.default_rng(seed)
+    cells = np.arange(side * side).reshape(side, side)
+    across = np.stack([cells[:, :-1].reshape(-1), cells[:, 1:].reshape(-1)], 1)
+    down = np.stack([cells[:-1].reshape(-1), cells[1:].reshape(-1)], 1)
+    pairs = np.concatenate([across, down])
+    arity = np.concatenate([np.ones(cells.size, dtype=np.int64), np.full(len(pairs), 2)])
+    return FactorGraph.from_arrays(
+        ranges=BOOLEAN,
+        variable_ranges=np.zeros(cells.size, dtype=np.int64),
+        offsets=np.concatenate([[0], np.cumsum(arity)]),
+        arguments=np.concatenate([cells.reshape(-1), pairs.reshape(-1)]),
+        tables=[np.exp(random.normal(size=2**size)) for size in arity],
+        factor_tables=np.arange(len(arity)),
+    )
+
+
+def cohorts(d: int, seed: int = 0) -> FactorGraph:
+    """The published *epidemic(d)*: f0(Epid), and per person f1(Travel, Sick, Epid) and f2(Treat, Sick).
+
+    Entries are drawn from {0.5, 1, 1, 1.5}, the same for all; then each person belongs to one of three to five
+    cohorts, the first with probability ½, and cohort k adds ±k/10 (a coin) to the person's f2.
+    """
+    random = np.random.default_rng(seed)
+    f1, f2 = random.choice([0.5, 1, 1, 1.5], 8), random.choice([0.5, 1, 1, 1.5], 4)
+    f2[0] = 1.0  # so that no cohort takes everything away
+    count = min(int(random.integers(3, 6)), d)
+    others = 0.5 / max(count - 1, 1)
+    cohort = random.choice(count, d, p=[0.5, *[others] * (count - 1)] if count > 1 else [1.0])
+    sign = random.integers(0, 2, d)
+    shifts = [(k + 1) / 10 * (1 - 2 * coin) for k in range(count) for coin in (0, 1)]
+    travel, sick, treat = 1 + 3 * np.arange(d) + np.arange(3)[:, None]
+    rows = np.stack([travel, sick, np.zeros(d, dtype=np.int64), treat, sick], 1)  # f1's arguments, then f2's
+    return FactorGraph.from_arrays(
+        ranges=BOOLEAN,
+        variable_ranges=np.zeros(3 * d + 1, dtype=np.int64),
+        offsets=np.concatenate([[0], 1 + np.cumsum([0, *np.tile([3, 2], d)])]),
+        arguments=np.concatenate([[0], rows.reshape(-1)]),
+        tables=[[1, 1], f1, *(f2 + shift for shift in shifts)],
+        factor_tables=np.concatenate([[0], np.stack([np.ones(d, dtype=np.int64), 2 + 2 * cohort + sign], 1).ravel()]),
+        variable_names=["Epid", *(f"{kind}.{i}" for i in range(d) for kind in ("Travel", "Sick", "Treat"))],
+    )
+
+
+def networks() -> Iterator[str]:
+    """Names of the published networks that are at hand, small ones first (see `network`)."""
+    folder = _network_folder()
+    return (name for name in NETWORKS if folder is not None and (folder / f"{name}.bif.gz").exists())
+
+
+def network(name: str) -> Network:
+    """Read one of `networks`; the factor of a variable X is called P(X)."""
+    folder = _network_folder()
+    if folder is None:
+        raise FileNotFoundError("the networks come with pgmpy; install it to measure them")
+    graph = _read(folder / f"{name}.bif.gz")
+    children = (graph.variable_names.number(factor[2:-1]) for factor in graph.factor_names)
+    return Network(name, graph, tuple(children))
+
+
+def _read(path: Path) -> FactorGraph:
+    from lifagu.formats.with_pyagrum import read_network
+
+    try:
+        return read_network(path)
+    except FormatError:  # labels like "<5" (in child) are beyond pyAgrum's reader, not beyond pgmpy's, which is slow
+        from pgmpy.readwrite import BIFReader
+
+        from lifagu.formats.with_pgmpy import from_pgmpy
+
+        return from_pgmpy(BIFReader(string=gzip.decompress(path.read_bytes()).decode()).get_model())
+
+
+def _network_folder() -> Path | None:
+    try:
+        return Path(str(files("pgmpy"))) / "utils" / "example_models"
+    except ModuleNotFoundError:
+        return None
+
+
+def leaf(network: Network) -> int:
+    """The variable without children that depends on the most others; the first of several."""
+    parents = {child: set(network.graph.scope(factor)) - {child} for factor, child in enumerate(network.children)}
+    inner = set().union(*parents.values())
+
+    def ancestors(variable: int) -> int:
+        found: set[int] = set()
+        reached = [variable]
+        while reached:
+            new = parents[reached.pop()] - found
+            found |= new
+            reached += new
+        return len(found)
+
+    return max(sorted(parents.keys() - inner), key=ancestors)

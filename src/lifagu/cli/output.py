@@ -1,0 +1,67 @@
+"""What people see: aligned tables on stdout; progress and notes on stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+
+def say(text: str = "") -> None:
+    """One line (or more) of the result."""
+    sys.stdout.write(text + "\n")
+
+
+def note(text: str, quiet: bool = False) -> None:
+    """Something beside the result."""
+    if not quiet:
+        sys.stderr.write(text + "\n")
+
+
+def say_json(value: dict[str, Any]) -> None:
+    """One JSON object; the log of zero is null."""
+    say(json.dumps(value, ensure_ascii=False, allow_nan=False))
+
+
+def finite(value: float | None) -> float | None:
+    """The number, or None for the log of zero."""
+    return None if value is None or math.isinf(value) else value
+
+
+def table(rows: Iterable[Sequence[str]], indent: str = "  ") -> str:
+    """Rows with their columns aligned.
+
+    >>> print(table([("false", "0.25"), ("true", "0.75")]))
+      false  0.25
+      true   0.75
+    """
+    rows = list(rows)
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return "\n".join(
+        indent + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    )
+
+
+class Progress:
+    """A percentage on stderr for work that takes longer than a moment; silent when stderr is not a terminal."""
+
+    def __init__(self, quiet: bool) -> None:
+        self._show = sys.stderr.isatty() and not quiet
+        self._next = time.monotonic() + 0.5
+        self._shown = False
+
+    def __call__(self, done: int, total: int) -> None:
+        """Show how much of the work is done."""
+        if self._show and time.monotonic() >= self._next:
+            self._next = time.monotonic() + 0.1
+            self._shown = True
+            sys.stderr.write(f"\r{done / max(total, 1):4.0%}")
+            sys.stderr.flush()
+
+    def close(self) -> None:
+        """Take the percentage away again."""
+        if self._shown:
+            sys.stderr.write("\r    \r")

@@ -1,0 +1,161 @@
+"""What can be typed: the commands and their options. Imports nothing heavy, so that help comes at once."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from typing import Any, NoReturn
+
+ENGINES = ("auto", "ground", "enumerate")
+SHELLS = ("bash", "zsh", "tcsh")
+
+
+class Parser(argparse.ArgumentParser):
+    """An argument parser whose mistakes are one line beginning with ``error: ``."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(allow_abbrev=False, **settings)
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with status 2 and one line on stderr."""
+        sys.stderr.write(f"error: {message} (see {self.prog} --help)\n")
+        sys.exit(2)
+
+
+class Version(argparse.Action):
+    """Print the version; looked up only when asked for."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        """Print and exit."""
+        from importlib.metadata import version
+
+        sys.stdout.write(f"lifagu {version('lifagu')}\n")
+        sys.exit(0)
+
+
+def make_parser() -> Parser:
+    """The whole command line."""
+    parser = Parser(
+        prog="lifagu",
+        description="Factor graphs with holes: see what looks alike, and get exact answers with the reasons for them.",
+        epilog="Exit status: 0 done, 2 bad usage or input, 3 the question has no answer, 4 it would not fit, "
+        "130 interrupted.",
+    )
+    parser.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+
+    def command(name: str, summary: str, **settings: Any) -> Parser:
+        added: Parser = commands.add_parser(name, help=summary, description=summary, **settings)
+        return added
+
+    demo = command("demo", "a worked example, explained on screen")
+    demo.set_defaults(quiet=False)
+    _check(command("check", "validate a model file and say what is wrong where"))
+    _info(command("info", "sizes, ranges, unknown factors, connected parts, and what could be asked"))
+    _lift(command("lift", "colour passing: which variables and factors look alike"))
+    _query(command("query", "P(variables | evidence), exactly"))
+    _logz(command("logz", "natural log of the total weight, with the evidence fixed"))
+    _convert(command("convert", "translate a model between formats, by file ending"))
+    completion = command("completion", "print a script that completes lifagu's commands in your shell")
+    completion.add_argument("shell", choices=SHELLS, help="the shell to print it for")
+    return parser
+
+
+def _check(parser: Parser) -> None:
+    parser.add_argument("model", metavar="MODEL", nargs="?", help="model file")
+    parser.add_argument("--schema", action="store_true", help="print the JSON Schema of model files instead")
+
+
+def _info(parser: Parser) -> None:
+    _model(parser)
+    _json(parser)
+
+
+def _lift(parser: Parser) -> None:
+    _model(parser)
+    _evidence(parser)
+    parser.add_argument("--rounds", action="store_true", help="show the colours of every round, for small models")
+    _json(parser)
+    _quiet(parser)
+
+
+def _query(parser: Parser) -> None:
+    _model(parser)
+    parser.add_argument("queries", metavar="Q", nargs="+", help="variables to ask about: one answer each")
+    parser.add_argument("--joint", action="store_true", help="one joint answer about all of them")
+    _evidence(parser)
+    _engine(parser)
+    _json(parser)
+    _quiet(parser)
+
+
+def _logz(parser: Parser) -> None:
+    _model(parser)
+    _evidence(parser)
+    _engine(parser)
+    _json(parser)
+    _quiet(parser)
+
+
+def _convert(parser: Parser) -> None:
+    parser.add_argument("source", metavar="IN", help="model file to read")
+    parser.add_argument("target", metavar="OUT", help="model file to write (.json, .uai, .fg, each also with .gz)")
+
+
+def _model(parser: Parser) -> None:
+    parser.add_argument(
+        "model", metavar="MODEL", help="model file: .json, .uai, .fg, .bif, … (see docs/formats.md), also with .gz"
+    )
+
+
+def _evidence(parser: Parser) -> None:
+    parser.add_argument(
+        "--evidence",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        type=_observation,
+        help="an observed value (repeatable; overrides the file's own evidence name by name)",
+    )
+    parser.add_argument(
+        "--evidence-file", metavar="FILE", help="more observed values: a UAI .evid file or a JSON object"
+    )
+
+
+def _engine(parser: Parser) -> None:
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default="auto",
+        help="ground: elimination; enumerate: the oracle, for small models; auto: the best exact one (default)",
+    )
+    parser.add_argument("--explain", action="store_true", help="show the plan and its cost on stderr before running")
+    parser.add_argument(
+        "--memory-limit",
+        metavar="SIZE",
+        type=_size,
+        help="refuse what needs more, such as 2G or 500M (default: three quarters of what is free)",
+    )
+
+
+def _json(parser: Parser) -> None:
+    parser.add_argument("--json", action="store_true", help="one JSON object on stdout")
+
+
+def _quiet(parser: Parser) -> None:
+    parser.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+
+
+def _observation(text: str) -> tuple[str, str]:
+    name, sign, value = text.rpartition("=")
+    if not (name and sign and value):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
+    return name, value
+
+
+def _size(text: str) -> int:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
+    if not match:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a size; write for instance 2G, 500M or 1000000")
+    return int(float(match[1]) * 1024 ** "_kmgt".index(match[2] or "_"))

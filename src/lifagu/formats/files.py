@@ -1,0 +1,73 @@
+"""Text in files: gzip by ending, errors that name the file, and writes that replace a file whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import tempfile
+import zlib
+from pathlib import Path
+
+from lifagu.errors import FormatError
+
+PathLike = str | os.PathLike[str]
+
+
+def ending(path: PathLike) -> str:
+    """The ending that tells the format, lower case, without a trailing ``.gz``.
+
+    >>> ending("models/Grid.UAI.gz"), ending("x.uai.evid"), ending("README")
+    ('.uai', '.evid', '')
+    """
+    name = Path(path).name.lower().removesuffix(".gz")
+    return Path(name).suffix
+
+
+def read_text(path: PathLike) -> str:
+    """The text of a file, decompressed if its name ends in ``.gz``."""
+    try:
+        raw = Path(path).read_bytes()
+        return (gzip.decompress(raw) if _is_gzip(path) else raw).decode("utf-8-sig")
+    except FileNotFoundError:
+        raise FormatError(f"{path}: there is no such file") from None
+    except IsADirectoryError:
+        raise FormatError(f"{path}: this is a folder; name a file in it") from None
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path}: not a text in UTF-8 (byte {error.start})") from None
+    except (OSError, EOFError, zlib.error) as error:  # a broken gzip file is any of the three
+        raise FormatError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+
+
+def write_text(path: PathLike, text: str) -> None:
+    """Replace a file by this text in one step, compressed if its name ends in ``.gz`` (equal text, equal bytes)."""
+    raw = text.encode()
+    write_bytes(path, gzip.compress(raw, mtime=0) if _is_gzip(path) else raw)
+
+
+def write_bytes(path: PathLike, raw: bytes) -> None:
+    """Replace a file by these bytes in one step: readers see the old file or the new one, never a half."""
+    path = Path(path)
+    try:
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be written here: {error.strerror}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(raw)
+        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
+        Path(temporary).chmod(mode)
+        Path(temporary).replace(path)
+    except OSError as error:
+        raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _is_gzip(path: PathLike) -> bool:
+    return Path(path).name.lower().endswith(".gz")

@@ -1,0 +1,52 @@
+"""One table per set of variables, for peers that cannot hold two factors on the same scope."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from lifagu.arrays import Floats
+from lifagu.errors import ModelError, listed
+from lifagu.model import FactorGraph
+from lifagu.tables import potential_fault
+
+
+def one_table_per_scope(graph: FactorGraph, what: str) -> list[tuple[tuple[str, ...], Floats]]:
+    """Arguments and table, one for each set of variables; their product is the product of all factors of the graph.
+
+    Tables have one axis per argument, labels in declared order. A variable in no factor gets a table of ones; factors
+    without arguments are multiplied into the first table. what: who asks, for the errors on unknown factors and on
+    products that are zero everywhere or too large. Cost: linear in the potentials.
+
+    >>> graph = FactorGraph.build().variables(["A", "B"]).factors({"f": ["A"], "g": ["A"]}, [1, 3]).graph()
+    >>> [(arguments, table.tolist()) for arguments, table in one_table_per_scope(graph, "the example")]
+    [(('A',), [1.0, 9.0]), (('B',), [1.0, 1.0])]
+    """
+    if not isinstance(graph, FactorGraph):
+        raise ModelError(f"{what} takes a lifagu FactorGraph, not {type(graph).__name__}")
+    if len(graph.unknown):
+        names = listed(f"'{graph.factor_names[factor]}'" for factor in graph.unknown)
+        raise ModelError(f"{what} needs a table for every factor; give or impute those of {names}")
+    merged: dict[frozenset[str], tuple[tuple[str, ...], Floats]] = {}
+    with np.errstate(over="ignore", under="ignore"):
+        for arguments, table in _arguments_and_tables(graph):
+            order, product = merged.setdefault(frozenset(arguments), (arguments, np.ones(table.shape)))
+            axes = [arguments.index(argument) for argument in order]
+            merged[frozenset(order)] = (order, product * table.transpose(axes))
+        _, scale = merged.pop(frozenset(), ((), np.ones(())))
+        tables = list(merged.values())
+        tables[:1] = [(order, product * scale) for order, product in tables[:1]]
+    for order, product in tables:
+        if fault := potential_fault(product.reshape(-1)):
+            raise ModelError(f"{what} multiplies the factors on ({', '.join(order)}), and the product has {fault}")
+    return tables
+
+
+def _arguments_and_tables(graph: FactorGraph) -> Iterator[tuple[tuple[str, ...], Floats]]:
+    """The known factors, and a table of ones for each variable in none."""
+    for factor in graph.factors:
+        if factor.table is not None:
+            yield factor.arguments, factor.table
+    for variable in np.flatnonzero(graph.degrees == 0).tolist():
+        yield (graph.variable_names[variable],), np.ones(graph.sizes[variable])

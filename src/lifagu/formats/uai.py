@@ -1,0 +1,141 @@
+"""UAI model files (``.uai``) and evidence files (``.evid``) of the UAI inference competitions.
+
+Variables are named x0, x1, …, their values 0, 1, …, factors f0, f1, …. Tables are row-major, the last variable of a
+scope fastest. MARKOV and BAYES files differ in nothing that matters here. The format has no unknown factors.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from lifagu.arrays import Floats
+from lifagu.errors import FormatError, listed
+from lifagu.evidence import Evidence, Observation
+from lifagu.formats.numbers import number_text
+from lifagu.formats.tokens import Tokens
+from lifagu.model import FactorGraph
+
+
+def parse_uai(text: str, place: str = "<text>") -> FactorGraph:
+    """A factor graph from the text of a UAI file.
+
+    >>> parse_uai("MARKOV 2  2 3  1  2 0 1  6  1 2 3 4 5 6")
+    <FactorGraph: 2 variables, 1 factor, 1 distinct table>
+    """
+    tokens = Tokens(text, place)
+    header = tokens.take(1, "MARKOV or BAYES")[0]
+    if header.upper() not in ("MARKOV", "BAYES"):
+        tokens.fail(f"the file should begin with MARKOV or BAYES, not '{header}'")
+    sizes = tokens.integers(tokens.integer("the number of variables"), "a range size")
+    if 0 in sizes:
+        tokens.fail(f"variable x{sizes.index(0)} has an empty range", tokens.next - len(sizes) + sizes.index(0))
+    scopes = [_scope(tokens, number, len(sizes)) for number in range(tokens.integer("the number of factors"))]
+    tables = []
+    for number, scope in enumerate(scopes):
+        span = math.prod(sizes[variable] for variable in scope)
+        given = tokens.integer(f"the number of potentials of factor f{number}")
+        if given != span:
+            tokens.fail(f"factor f{number} has {given} potentials but its {len(scope)} arguments span {span} states")
+        tables.append(tokens.potentials(span, f"factor f{number}"))
+        if not tables[-1].any():
+            tokens.fail(f"factor f{number} has only zero potentials; at least one must be positive")
+    tokens.end()
+    return numbered_graph(sizes, scopes, tables)
+
+
+def numbered_graph(
+    sizes: list[int], scopes: list[list[int]], tables: Sequence[Floats], variable_names: str | list[str] = "x"
+) -> FactorGraph:
+    """A graph whose values are called 0, 1, …; sizes are the variables' range sizes."""
+    distinct = sorted(set(sizes))
+    return FactorGraph.from_arrays(
+        ranges=[[str(value) for value in range(size)] for size in distinct],
+        variable_ranges=[distinct.index(size) for size in sizes],
+        offsets=np.cumsum([0, *map(len, scopes)]),
+        arguments=[variable for scope in scopes for variable in scope],
+        tables=tables,
+        factor_tables=np.arange(len(scopes)),
+        variable_names=variable_names,
+    )
+
+
+def _scope(tokens: Tokens, number: int, variables: int) -> list[int]:
+    scope = tokens.integers(tokens.integer(f"the arity of factor f{number}"), f"an argument of factor f{number}")
+    for variable in scope:
+        if variable >= variables:
+            tokens.fail(f"factor f{number} has the argument {variable}, but there are {variables} variables (from 0)")
+        if scope.count(variable) > 1:
+            tokens.fail(f"factor f{number} has the argument {variable} twice; give it once, with the table's diagonal")
+    return scope
+
+
+def format_uai(graph: FactorGraph) -> str:
+    """The text of a UAI file for a graph; names and labels become numbers.
+
+    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["B", "A"], [1, 2, 3, 4.5]).graph()
+    >>> print(format_uai(graph), end="")
+    MARKOV
+    2
+    2 2
+    1
+    2 1 0
+    <BLANKLINE>
+    4
+    1 2 3 4.5
+    """
+    refuse_unknown(graph, "UAI")
+    count = len(graph.factor_names)
+    scopes = [graph.scope(factor) for factor in range(count)]
+    lines = ["MARKOV", str(len(graph.variable_names)), " ".join(map(str, graph.sizes)), str(count)]
+    lines += [" ".join(map(str, [len(scope), *scope])) for scope in scopes]
+    for factor in graph.factors:
+        potentials = factor.table.reshape(-1).tolist() if factor.table is not None else []
+        lines += ["", str(len(potentials)), " ".join(map(number_text, potentials))]
+    return "\n".join(lines) + "\n"
+
+
+def refuse_unknown(graph: FactorGraph, what: str) -> None:
+    """Formats without unknown factors refuse to write a graph that has some."""
+    if len(graph.unknown):
+        names = listed([graph.factor_names[factor] for factor in graph.unknown[:6]])
+        raise FormatError(f"{what} has no unknown factors, but {names} are unknown; write .json, or give them tables")
+
+
+def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
+    """Evidence from the text of an ``.evid`` file, in any of its three dialects.
+
+    An odd number of tokens is ``k v s v s …``; an even number begins with a sample count, which must be 1; a lone 0
+    (or nothing at all) means no evidence.
+
+    >>> parse_evidence("2 0 1 5 0") == parse_evidence("1\\n2 0 1 5 0") == {"x0": "1", "x5": "0"}
+    True
+    """
+    tokens = Tokens(text, place)
+    numbers = tokens.integers(tokens.left, "an entry")
+    if len(numbers) % 2 == 0 and numbers:
+        if numbers[0] != 1:
+            tokens.fail(f"evidence for {numbers[0]} samples; only files with one sample can be read", 0)
+        numbers = numbers[1:]
+    count, pairs = (numbers[0], numbers[1:]) if numbers else (0, [])
+    if len(pairs) != 2 * count:
+        tokens.fail(f"{count} observations are announced, but {len(pairs) // 2} pairs of variable and value follow")
+    evidence: dict[str, Observation] = {}
+    for variable, value in zip(pairs[::2], pairs[1::2], strict=True):
+        if evidence.setdefault(f"x{variable}", str(value)) != str(value):
+            tokens.fail(f"variable {variable} is observed twice, with different values")
+    return evidence
+
+
+def format_evidence(graph: FactorGraph, evidence: Evidence) -> str:
+    """The text of an ``.evid`` file: count, then pairs of variable and value."""
+    if len(evidence.soft_variables):
+        name = graph.variable_names[int(evidence.soft_variables[0])]
+        raise FormatError(f"UAI evidence files hold observed values only, but '{name}' has soft evidence; write .json")
+    pairs = [
+        f"{variable} {graph.ranges.to_canonical(int(graph.variable_declared[variable]))[value]}"
+        for variable, value in zip(evidence.variables, evidence.values, strict=True)
+    ]
+    return " ".join([str(len(pairs)), *pairs]) + "\n"

@@ -1,0 +1,49 @@
+"""What several tests share: random models, models from dictionaries, and the command line run in this process."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+import naive
+from lifagu.cli import main
+from lifagu.formats.native import parse_model
+from lifagu.model import Colouring, FactorGraph
+
+ROOT = Path(__file__).parent.parent
+CASES = {case["name"]: case for case in json.loads((ROOT / "tests/cases/lifagu.json").read_text())}
+
+
+def graph_of(model: dict[str, Any]) -> FactorGraph:
+    """A graph from a model as in a lifagu file."""
+    return parse_model(json.dumps({"format": "lifagu/1", **model}))
+
+
+def random_model(seed: int, **settings: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """A small random model and some evidence for it."""
+    rng = random.Random(seed)
+    settings = {"variables": 7, "factors": rng.randint(1, 12), "unknown": 0, "zeros": rng.choice([0, 0.3])} | settings
+    model = naive.random_model(rng, ternary=0.3, **settings)
+    graph = graph_of(model)
+    names = rng.sample(list(graph.variable_names), min(rng.randint(0, 2), len(graph.variable_names)))
+    return model, {name: rng.choice(graph.variable(name).range) for name in names}
+
+
+def groups_by_name(graph: FactorGraph, colouring: Colouring) -> tuple[list[list[str]], list[list[str]]]:
+    """Variable and factor groups as names."""
+    return (
+        [[graph.variable_names[each] for each in group] for group in colouring.variable_groups],
+        [[graph.factor_names[each] for each in group] for group in colouring.factor_groups],
+    )
+
+
+def run_cli(capsys: Any, *arguments: str) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr of one command."""
+    try:
+        status = main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        status = int(stop.code or 0)
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err

@@ -1,0 +1,52 @@
+"""The benchmark runs, its tables are whole, and lifagu is right wherever there is something to compare with."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+GROUND = Path(__file__).parent.parent / "benchmarks" / "ground.py"
+FAMILIES = ["Epidemic", "Cohorts", "Binary grid", "Bayesian networks"]
+COLUMNS = ["model", "lifagu", "pyAgrum", "pgmpy", "opt_einsum", "cotengra greedy", "cotengra auto", "reference"]
+FAILURE = r"–|nan|inf|memory|crashed|not installed|>\d+ s( to build)?|error: .*"
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, list[list[str]]]:
+    """The rows of each table of a small run, headings first, by the first words of its title."""
+    command = [sys.executable, str(GROUND), "--small", "--limit", "5"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found: dict[str, list[list[str]]] = {}
+    for section in done.stdout.split("\n## ")[1:]:
+        title, *lines = section.splitlines()
+        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
+        found[re.split("[,:]", title)[0]] = [rows[0], *rows[2:]]
+    return found
+
+
+def test_every_family_has_a_table(tables: dict[str, list[list[str]]]) -> None:
+    assert list(tables) == FAMILIES
+    for heading, *rows in tables.values():
+        assert heading == COLUMNS
+        assert len(rows) >= 2
+        assert all(len(row) == len(COLUMNS) for row in rows)
+
+
+def test_every_cell_is_a_ratio_with_digits_or_says_what_failed(tables: dict[str, list[list[str]]]) -> None:
+    for _, *rows in tables.values():
+        for row in rows:
+            assert re.fullmatch(r"[\d.e+]+ ms( · \d+)?", row[1]), row
+            for cell in row[2:-1]:
+                assert re.fullmatch(rf"[\d.e+-]+×( · \d+)?|{FAILURE}", cell), row
+            assert re.fullmatch(r"enumeration|median of \d|none", row[-1]), row
+
+
+def test_lifagu_is_right_wherever_there_is_a_reference(tables: dict[str, list[list[str]]]) -> None:
+    for title, (_, *rows) in tables.items():
+        compared = [row for row in rows if row[-1] != "none"]
+        assert any(row[-1] == "enumeration" for row in compared), title
+        for row in compared:
+            assert int(row[1].split("·")[1]) >= 9, row

@@ -1,0 +1,210 @@
+"""The command line as people and scripts meet it: outputs, exit statuses, errors of one line."""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import pytest
+
+import lifagu
+from helpers import ROOT, run_cli
+from lifagu.cli.parser import ENGINES
+from lifagu.infer.prepared import ENGINES as REAL_ENGINES
+
+EPIDEMIC = str(ROOT / "examples/epidemic.json")
+FIGURE3 = str(ROOT / "examples/figure3.json")
+
+
+@pytest.fixture
+def holes(tmp_path):
+    """A model with an unknown factor between C and D, and evidence of its own."""
+    model = {
+        "format": "lifagu/1",
+        "variables": [{"name": name, "range": ["true", "false"]} for name in ("A", "B", "C", "D", "a=b")],
+        "factors": [
+            {"name": "f", "args": ["A", "B"], "table": [1, 2, 3, 4]},
+            {"name": "u", "args": ["C", "D"], "table": None},
+            {"name": "z", "args": ["a=b"], "table": [0, 1]},
+        ],
+        "evidence": {"B": "true"},
+    }
+    path = tmp_path / "holes.json"
+    path.write_text(json.dumps(model))
+    return str(path)
+
+
+def test_query_as_json(capsys, holes):
+    status, out, err = run_cli(capsys, "query", holes, "A", "B", "--json")
+    assert (status, err) == (0, "")
+    result = json.loads(out)
+    assert result["engine"] == "ground"
+    assert result["log_partition"] is None
+    assert result["unknown"] == {"total": 1, "transferred": 0, "left": 1}
+    first, second = result["answers"]
+    assert first["query"] == ["A"]
+    assert first["values"] == [["true"], ["false"]]
+    assert first["probabilities"] == pytest.approx([0.25, 0.75])
+    assert second["probabilities"] == [1, 0]
+    assert second["log_probabilities"] == [0, None]
+
+
+def test_joint_query_lists_tuples_row_major(capsys):
+    status, out, _ = run_cli(capsys, "query", FIGURE3, "C", "A", "--joint", "--json")
+    answer = json.loads(out)["answers"][0]
+    assert status == 0
+    assert answer["values"] == [["false", "false"], ["false", "true"], ["true", "false"], ["true", "true"]]
+    joint = lifagu.query(lifagu.read(FIGURE3), "C", "A")
+    assert answer["probabilities"] == joint.probabilities.reshape(-1).tolist()
+
+
+def test_query_for_people(capsys, holes):
+    status, out, _ = run_cli(capsys, "query", EPIDEMIC, "Epid", "--evidence", "Sick.alice=true")
+    assert status == 0
+    assert out.splitlines()[0] == "P(Epid | Sick.alice=true)"
+    assert out.splitlines()[1].split()[0] == "false"
+    assert out.splitlines()[-1].startswith("log Z = ")
+
+
+def test_evidence_is_overridden_name_by_name(capsys, holes, tmp_path):
+    more = tmp_path / "more.json"
+    more.write_text('{"B": "false", "A": "true"}')
+    _, out, _ = run_cli(capsys, "query", holes, "B", "A", "--json", "--evidence-file", more, "--evidence", "A=false")
+    b, a = (answer["probabilities"] for answer in json.loads(out)["answers"])
+    assert (b, a) == ([0, 1], [0, 1])
+    _, out, _ = run_cli(capsys, "query", holes, "a=b", "--json", "--evidence", "a=b=false")
+    assert json.loads(out)["answers"][0]["probabilities"] == [0, 1]
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_logz(capsys, engine):
+    status, out, _ = run_cli(capsys, "logz", FIGURE3, "--json", "--engine", engine)
+    assert status == 0
+    assert json.loads(out)["log_partition"] == pytest.approx(3.9512437185814275)
+    _, plain, _ = run_cli(capsys, "logz", FIGURE3, "--engine", engine)
+    assert float(plain) == pytest.approx(3.9512437185814275, rel=1e-12)
+
+
+def test_engines_offered_are_those_there_are():
+    assert list(ENGINES) == list(REAL_ENGINES)
+
+
+def test_lift(capsys):
+    _, out, _ = run_cli(capsys, "lift", FIGURE3, "--json")
+    assert json.loads(out) == {"variable_groups": [["A", "C"], ["B"]], "factor_groups": [["phi1", "phi2"]]}
+    _, out, _ = run_cli(capsys, "lift", FIGURE3, "--evidence", "A=true", "--json")
+    assert json.loads(out)["variable_groups"] == [["A"], ["B"], ["C"]]
+    _, out, _ = run_cli(capsys, "lift", FIGURE3, "--rounds")
+    assert out.count("round") == 2
+
+
+def test_check_and_info(capsys, holes):
+    status, out, _ = run_cli(capsys, "check", holes)
+    assert status == 0
+    assert out.endswith("holes.json: ok, 5 variables, 3 factors (1 unknown), 2 distinct tables, 1 observed\n")
+    status, out, _ = run_cli(capsys, "info", holes, "--json")
+    facts = json.loads(out)
+    assert facts["unknown_examples"] == ["u"]
+    assert facts["answerable_variables"] == 3
+    status, out, _ = run_cli(capsys, "info", holes)
+    assert f"ask, for instance: lifagu query {holes} A" in out
+    status, out, _ = run_cli(capsys, "check", "--schema")
+    assert json.loads(out)["properties"]["format"] == {"const": "lifagu/1"}
+
+
+def test_convert(capsys, tmp_path, holes):
+    target = tmp_path / "figure3.uai.gz"
+    assert run_cli(capsys, "convert", FIGURE3, target) == (0, "", "")
+    assert lifagu.log_partition(lifagu.read(target)) == pytest.approx(lifagu.log_partition(lifagu.read(FIGURE3)))
+    copy = tmp_path / "copy.json"
+    run_cli(capsys, "convert", holes, copy)
+    assert lifagu.read(copy) == lifagu.read(holes)
+    assert lifagu.read_evidence(copy) == {"B": "true"}
+
+
+def test_explain_goes_to_stderr(capsys):
+    status, out, err = run_cli(capsys, "query", EPIDEMIC, "Epid", "--explain", "--json")
+    assert status == 0
+    assert "eliminate 8 variables in min-weight order" in err
+    json.loads(out)
+
+
+def test_version_and_completion(capsys):
+    assert run_cli(capsys, "--version")[1] == f"lifagu {lifagu.__version__}\n"
+    for shell in ("bash", "zsh", "tcsh"):
+        status, out, _ = run_cli(capsys, "completion", shell)
+        assert status == 0
+        assert "evidence" in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status", "message"),
+    [
+        (["query", "{holes}", "C"], 3, r"P\(C\) has no answer: u is unknown"),
+        (["query", "{holes}", "A", "--evidence", "a=b=true"], 3, "the evidence has probability zero"),
+        (["logz", "{holes}"], 3, "log Z has no answer: u is unknown"),
+        (["query", "{holes}", "X"], 2, "there is no variable 'X'"),
+        (["query", "{holes}", "A", "--evidence", "A=perhaps"], 2, "'A' has no value 'perhaps'"),
+        (["query", "{holes}", "A", "--evidence", "A"], 2, "'A' is not of the form NAME=VALUE"),
+        (["query", "{holes}", "A", "--memory-limit", "lots"], 2, "'lots' is not a size"),
+        (["query", "{holes}", "A", "--engine", "magic"], 2, "invalid choice: 'magic'"),
+        (["query", "{holes}", "A", "--evidence-file", "nothing.json"], 2, "nothing.json: there is no such file"),
+        (["query", "{holes}"], 2, "the following arguments are required: Q"),
+        (["query", "nothing.json", "A"], 2, "nothing.json: there is no such file"),
+        (["convert", "{holes}", "out.uai"], 2, "u are unknown; write .json"),
+        (["query", "{epidemic}", "Epid", "--memory-limit", "100"], 4, "limit is 100 bytes; observe some variables"),
+        (["check"], 2, "name the model file"),
+        (["frobnicate"], 2, "invalid choice: 'frobnicate'"),
+        ([], 2, "COMMAND"),
+    ],
+)
+def test_exit_statuses_and_one_line_errors(capsys, holes, arguments, status, message, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    arguments = [each.format(holes=holes, epidemic=EPIDEMIC) for each in arguments]
+    got, out, err = run_cli(capsys, *arguments)
+    assert got == status
+    assert out == ""
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert re.search(message, err), err
+    assert [path.name for path in tmp_path.iterdir()] == ["holes.json"]
+
+
+def run_process(*arguments, **settings):
+    return subprocess.run(
+        [sys.executable, "-m", "lifagu.cli", *arguments], capture_output=True, text=True, check=False, **settings
+    )
+
+
+def test_output_does_not_depend_on_the_hash_seed():
+    outputs = {
+        run_process("lift", EPIDEMIC, "--json", env=os.environ | {"PYTHONHASHSEED": seed}).stdout
+        + run_process("query", EPIDEMIC, "Epid", "Sick.bob", "--json", env=os.environ | {"PYTHONHASHSEED": seed}).stdout
+        for seed in ("0", "1", "4711")
+    }
+    assert len(outputs) == 1
+
+
+def test_a_reader_that_leaves_is_no_error():
+    command = f"{sys.executable} -m lifagu.cli lift {EPIDEMIC} | head -n 1"
+    done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+
+
+def test_interrupted(capsys, monkeypatch):
+    def stop(*_):
+        os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr("lifagu.formats.read_text", stop)
+    status, _, err = run_cli(capsys, "logz", FIGURE3)
+    assert status == 130
+    assert err == "error: interrupted; nothing was half-written\n"
+
+
+def test_demo(capsys):
+    status, out, _ = run_cli(capsys, "demo")
+    assert status == 0
+    assert "So A and C look alike" in out
+    assert "enumeration says" in out

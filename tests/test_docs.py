@@ -1,0 +1,98 @@
+"""Documentation cannot go stale: what it shows is run, and what there is must be in it."""
+
+import argparse
+import doctest
+import re
+import shlex
+
+import pytest
+
+import lifagu
+from helpers import ROOT, run_cli
+from lifagu.cli.parser import make_parser
+from lifagu.formats import FORMATS, NETWORKS
+
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PARSER = make_parser()
+COMMANDS = next(action for action in PARSER._actions if isinstance(action, argparse._SubParsersAction)).choices
+
+
+def text_of(name):
+    return (ROOT / name).read_text()
+
+
+def shown_commands():
+    """(page, command, expected output) of every ``$ lifagu …`` in a console block."""
+    for page in PAGES:
+        for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
+            for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+                command, _, output = part.partition("\n")
+                if command.startswith("lifagu "):
+                    yield page.name, command, output
+
+
+@pytest.mark.parametrize(("page", "command", "output"), list(shown_commands()))
+def test_shown_outputs_are_real(page, command, output, capsys, monkeypatch, tmp_path):
+    for name in ("examples", "src"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    monkeypatch.chdir(tmp_path)
+    _, out, err = run_cli(capsys, *shlex.split(command)[1:])
+    assert (err + out).rstrip() == output.rstrip()
+
+
+def test_the_readme_shows_something_on_the_first_screen():
+    first_screen = "\n".join(text_of("README.md").splitlines()[:45])
+    assert "$ lifagu " in first_screen
+    assert "make demo" in first_screen
+    assert "make test" in first_screen
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_examples_run(page, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    failures, _ = doctest.testfile(str(page), module_relative=False, globs={"lifagu": lifagu})
+    assert failures == 0
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_and_options_are_documented(command):
+    page = text_of("docs/command-line.md")
+    section = re.search(rf"^## `lifagu {command}\b.*?(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    assert section, f"no section for {command}"
+    shared = page[page.index("## Shared options") :] if "Shared options" in page else ""
+    for action in COMMANDS[command]._actions:
+        for option in action.option_strings:
+            if option.startswith("--") and option != "--help":
+                assert f"`{option}" in section[0] + shared, f"{command} {option}"
+        assert action.help, f"{command}: {action.dest} has no help"
+
+
+@pytest.mark.parametrize("ending", [*FORMATS, *NETWORKS, ".evid", ".gz"])
+def test_formats_are_documented(ending):
+    assert f"`{ending}`" in text_of("docs/formats.md")
+
+
+@pytest.mark.parametrize("name", lifagu.__all__)
+def test_names_are_documented(name):
+    assert f"`{name}" in text_of("docs/python.md")
+    assert getattr(lifagu, name).__doc__
+
+
+def test_the_guide_has_one_sentence_per_file():
+    guide = text_of("GUIDE.md")
+    sources = [path for folder in ("src", "benchmarks", "tests") for path in (ROOT / folder).rglob("*.py")]
+    for path in sources:
+        name = path.relative_to(ROOT).as_posix().removeprefix("src/lifagu/")
+        assert f"`{name}`" in guide, f"{name} is not in GUIDE.md"
+    for name in re.findall(r"^- `([\w/]+\.py)`", guide, re.MULTILINE):
+        assert (ROOT / name).exists() or (ROOT / "src/lifagu" / name).exists(), f"GUIDE.md names {name}"
+
+
+def test_links_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_changelog_knows_this_version():
+    assert f"## {lifagu.__version__}" in text_of("CHANGELOG.md")

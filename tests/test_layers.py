@@ -1,0 +1,112 @@
+"""The doors of the house: imports go only downward, also those inside functions."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+from helpers import ROOT
+
+PACKAGE = ROOT / "src/lifagu"
+VALUES = ["errors", "arrays", "names", "ranges", "tables", "evidence", "checks", "builder", "model", "roles", "parts"]
+OUTSIDE = {  # heavy or optional packages, and the only module that may import each
+    "pyagrum": {"formats.with_pyagrum"},
+    "pgmpy": {"formats.with_pgmpy"},
+    "networkx": {"formats.with_networkx"},
+    "shtab": {"cli.commands"},
+}
+
+
+def module_name(path: Path) -> str:
+    parts = path.relative_to(PACKAGE).with_suffix("").parts
+    return ".".join(part for part in parts if part != "__init__")
+
+
+MODULES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def imports_of(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            found.add(node.module or "")
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def own_imports(name: str) -> set[str]:
+    """Modules of the package that a module imports; the package itself is ''."""
+    found = {each.removeprefix("lifagu").removeprefix(".") for each in imports_of(MODULES[name]) if is_own(each)}
+    return {each for each in found if each in MODULES}
+
+
+def is_own(name: str) -> bool:
+    return name == "lifagu" or name.startswith("lifagu.")
+
+
+def allowed(name: str, imported: str) -> bool:
+    room, target = name.split(".")[0], imported.split(".")[0]
+    if name in VALUES:
+        return imported in VALUES[: VALUES.index(name)]
+    if room == "cli":
+        return target in ("", "cli") or imported == "errors"
+    if name == "":
+        return target != "cli"
+    return target == room or imported in VALUES
+
+
+@pytest.mark.parametrize("name", [name for name in MODULES if not name.startswith("examples")])
+def test_imports_go_downward(name):
+    wrong = {each for each in own_imports(name) if not allowed(name, each) and each != name}
+    assert not wrong, f"{name or 'lifagu'} may not import {wrong}"
+
+
+def test_every_module_has_a_room():
+    assert {name.split(".")[0] for name in MODULES} - {""} == {*VALUES, "symmetry", "infer", "formats", "cli"}
+
+
+def test_no_import_cycles():
+    edges = {name: own_imports(name) - {name} for name in MODULES}
+    for name in edges:  # a package's own door is what its modules stand behind, not something they import
+        edges[name] = {each for each in edges[name] if not name.startswith(f"{each}.")}
+    while edges:
+        free = [name for name, needs in edges.items() if not needs & edges.keys()]
+        assert free, f"a cycle among {sorted(edges)}"
+        for name in free:
+            del edges[name]
+
+
+@pytest.mark.parametrize("package", OUTSIDE)
+def test_heavy_packages_have_one_door(package):
+    users = {
+        name
+        for name, path in MODULES.items()
+        if any(each == package or each.startswith(f"{package}.") for each in imports_of(path))
+    }
+    assert users <= OUTSIDE[package]
+
+
+def test_help_imports_nothing_heavy():
+    assert not any(each.startswith("numpy") for name in ("cli", "cli.parser", "errors", "") for each in top_level(name))
+
+
+def top_level(name: str) -> set[str]:
+    found = set()
+    for node in ast.parse(MODULES[name].read_text()).body:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module or "")
+    return found
+
+
+def test_nothing_prints_outside_the_command_line():
+    for name, path in MODULES.items():
+        if not name.startswith("cli"):
+            assert not any(
+                isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+                for node in ast.walk(ast.parse(path.read_text()))
+            ), name

@@ -1,0 +1,109 @@
+"""read ∘ write = identity, for every format, on random graphs."""
+
+import gzip
+import json
+
+import jsonschema
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lifagu
+from helpers import ROOT, graph_of, random_model
+from lifagu.formats import fg, native, uai
+
+SCHEMA = json.loads((ROOT / "src/lifagu/formats/lifagu-1.schema.json").read_text())
+labels = st.lists(st.text(min_size=1, max_size=3), min_size=1, max_size=3, unique=True)
+potentials = st.one_of(st.integers(0, 10), st.floats(0, 1e308, allow_subnormal=True))
+
+
+@st.composite
+def graphs(draw, unknown=True, plain=False):
+    """Any small graph; plain ones have only what every format can hold."""
+    builder = lifagu.FactorGraph.build()
+    names = draw(st.lists(st.text(min_size=1, max_size=4), max_size=5, unique=True))
+    names = [f"x{place}" for place in range(len(names))] if plain else names
+    sizes = {}
+    orders = draw(st.lists(labels, min_size=1, max_size=3))
+    for name in names:
+        order = draw(st.sampled_from(orders + [order[::-1] for order in orders]))
+        order = [str(value) for value in range(len(order))] if plain else order
+        kind = None if plain else draw(st.sampled_from([None, "Kind", "Ärt"]))
+        individuals = [] if plain else draw(st.lists(st.sampled_from(["eve", "bob"]), max_size=2, unique=True))
+        builder.variable(name, order, kind=kind, individual=individuals)
+        sizes[name] = len(order)
+    for number in range(draw(st.integers(0, 5))):
+        scope = draw(st.permutations(names))[: draw(st.integers(0, 3))]
+        span = int(np.prod([sizes[name] for name in scope], dtype=int))
+        table = draw(st.lists(potentials, min_size=span, max_size=span))
+        table[0] = table[0] or 1
+        hidden = unknown and draw(st.booleans())
+        builder.factor(f"f{number}", scope, None if hidden else table)
+    return builder.graph()
+
+
+@settings(deadline=None, max_examples=150)
+@given(graphs())
+def test_lifagu_json(graph):
+    text = native.format_model(graph)
+    assert native.parse_model(text) == graph
+    assert native.format_model(native.parse_model(text)) == text
+    jsonschema.validate(json.loads(text), SCHEMA)
+
+
+@settings(deadline=None, max_examples=100)
+@given(graphs(unknown=False, plain=True))
+def test_uai(graph):
+    assert uai.parse_uai(uai.format_uai(graph)) == graph
+
+
+@settings(deadline=None, max_examples=100)
+@given(graphs(unknown=False, plain=True))
+def test_libdai(graph):
+    """Isolated variables come back with a uniform factor of their own, everything else as it was."""
+    back = fg.parse_fg(fg.format_fg(graph))
+    isolated = int((graph.degrees == 0).sum())
+    assert len(back.factor_names) == len(graph.factor_names) + isolated
+    for mine, theirs in zip(graph.factors, back.factors, strict=False):
+        assert mine.arguments == theirs.arguments
+        np.testing.assert_array_equal(mine.table, theirs.table)
+    assert back.variable_names == graph.variable_names
+    if not isolated:
+        assert back == graph
+
+
+@pytest.mark.parametrize("name", ["m.json", "m.json.gz", "m.uai", "m.uai.gz", "m.fg", "m.fg.gz"])
+def test_files_by_ending(tmp_path, name):
+    graph = graph_of(random_model(3)[0])
+    target = tmp_path / name
+    lifagu.write(graph, target)
+    assert (target.read_bytes()[:2] == b"\x1f\x8b") == name.endswith(".gz")
+    first = target.read_bytes()
+    lifagu.write(graph, target)
+    assert target.read_bytes() == first, "the same graph gives the same bytes"
+    assert [each.name for each in tmp_path.iterdir()] == [name]
+    back = lifagu.read(target)
+    assert lifagu.log_partition(back) == pytest.approx(lifagu.log_partition(graph), rel=1e-12)
+
+
+def test_evidence_goes_along(tmp_path):
+    graph = lifagu.FactorGraph.build().variables(["A", "B"], ["true", "false"]).factor("f", "A", [1, 2]).graph()
+    evidence = {"A": "false", "B": {"true": 1.0, "false": 3.0}}
+    lifagu.write(graph, tmp_path / "m.json", evidence)
+    assert lifagu.read_evidence(tmp_path / "m.json") == evidence
+    jsonschema.validate(json.loads((tmp_path / "m.json").read_text()), SCHEMA)
+    lifagu.write(graph, tmp_path / "m.uai.gz", {"B": "false"})
+    assert (tmp_path / "m.uai.evid").read_text() == "1 1 1\n"
+    assert lifagu.read_evidence(tmp_path / "m.uai.evid") == {"x1": "1"}
+    assert lifagu.read_evidence(tmp_path / "m.uai.gz") == {}
+    with pytest.raises(lifagu.FormatError, match="soft evidence"):
+        lifagu.write(graph, tmp_path / "n.uai", evidence)
+    with pytest.raises(lifagu.FormatError, match="holds no evidence"):
+        lifagu.write(graph, tmp_path / "n.fg", {"A": "true"})
+    assert not list(tmp_path.glob("n.*")), "nothing is half-written"
+
+
+def test_gzip_is_transparent(tmp_path):
+    (tmp_path / "m.uai.gz").write_bytes(gzip.compress(b"MARKOV 1 2 1 1 0 2 1 3"))
+    assert lifagu.query(lifagu.read(tmp_path / "m.uai.gz"), "x0")["1"] == 0.75
