@@ -20,6 +20,7 @@ BYTES_PER_ENTRY = 8
 WORKING_COPIES = 3  # the product, its exponentials, and the table that remains
 DEAR = 2**16  # entries from which on a second order is tried …
 HOPELESS = 2**64  # … and beyond which no order will help
+EASY = 2**25  # entries up to which a table fits easily, so that only the total work counts
 SMALL = 5000  # variables up to which min-fill, which looks at pairs of neighbours, is tried
 
 
@@ -73,8 +74,8 @@ class Plan:
     def __str__(self) -> str:
         kept = f", keep {', '.join(map(self.names, self.kept))}" if self.kept else ""
         head = (
-            f"eliminate {counted(len(self.steps), 'variable')} in {self.method} order{kept}: largest table {self.largest} "
-            f"entries, {self.total} entries in all, about {readable_size(self.memory)}"
+            f"eliminate {counted(len(self.steps), 'variable')} in {self.method} order{kept}: largest table "
+            f"{self.largest} entries, {self.total} entries in all, about {readable_size(self.memory)}"
         )
         dearest = sorted(self.steps, key=lambda step: -step.entries)[:3]
         lines = [
@@ -106,7 +107,7 @@ def make_plan(
     best = plan(_min_weight, "min-weight")
     if DEAR <= best.largest <= HOPELESS and len(sizes) <= SMALL:
         others = [plan(_min_fill, "min-fill"), plan(_input_order, "input")]
-        best = min([best, *others], key=lambda each: (each.largest, each.total))
+        best = min([best, *others], key=lambda each: (max(each.largest, EASY), each.total))
     return best
 
 
