@@ -8,7 +8,10 @@ import pytest
 from helpers import ROOT
 
 PACKAGE = ROOT / "src/lifagu"
-VALUES = ["errors", "arrays", "names", "ranges", "tables", "evidence", "checks", "builder", "model", "roles", "parts"]
+VALUES = [
+    *("errors", "arrays", "names", "ranges", "tables", "evidence", "checks", "assembly", "builder", "views", "model"),
+    *("roles", "parts", "rounding"),
+]
 OUTSIDE = {  # heavy or optional packages, and the only module that may import each
     "pyagrum": {"formats.with_pyagrum"},
     "pgmpy": {"formats.with_pgmpy"},

@@ -5,6 +5,7 @@ import pytest
 
 import lifagu
 from lifagu import FactorGraph, ModelError
+from lifagu.views import Variable
 
 
 def build():
@@ -162,7 +163,7 @@ def test_named_tables_and_ranges_many_at_once():
         .graph()
     )
     assert graph.factor_table.tolist() == [0, 0, 1, 1, -1, -1]
-    assert graph.variable("B") == lifagu.model.Variable("B", ("low", "high"), "K", ("eve", "adam"))
+    assert graph.variable("B") == Variable("B", ("low", "high"), "K", ("eve", "adam"))
     assert graph.unknown.tolist() == [4, 5]
 
 

@@ -11,87 +11,49 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lifagu.errors import FormatError, LifaguError, MissingExtraError, ModelError, NoAnswerError, TooLargeError
-    from lifagu.evidence import Evidence
-    from lifagu.formats import read, read_evidence, write
-    from lifagu.formats.with_networkx import to_networkx
-    from lifagu.formats.with_pgmpy import from_pgmpy, to_pgmpy
-    from lifagu.formats.with_pyagrum import from_pyagrum, to_pyagrum
-    from lifagu.infer import Answer, log_partition, prepare, queries, query
-    from lifagu.model import Colouring, FactorGraph
-    from lifagu.parts import describe
-    from lifagu.symmetry.colour import colour, colour_rounds
-
-__all__ = [
-    "Answer",
-    "Colouring",
-    "Evidence",
-    "FactorGraph",
-    "FormatError",
-    "LifaguError",
-    "MissingExtraError",
-    "ModelError",
-    "NoAnswerError",
-    "TooLargeError",
-    "colour",
-    "colour_rounds",
-    "describe",
-    "from_pgmpy",
-    "from_pyagrum",
-    "log_partition",
-    "prepare",
-    "queries",
-    "query",
-    "read",
-    "read_evidence",
-    "to_networkx",
-    "to_pgmpy",
-    "to_pyagrum",
-    "write",
-]
+    from lifagu.errors import FormatError as FormatError
+    from lifagu.errors import LifaguError as LifaguError
+    from lifagu.errors import MissingExtraError as MissingExtraError
+    from lifagu.errors import ModelError as ModelError
+    from lifagu.errors import NoAnswerError as NoAnswerError
+    from lifagu.errors import TooLargeError as TooLargeError
+    from lifagu.evidence import Evidence as Evidence
+    from lifagu.formats import read as read
+    from lifagu.formats import read_evidence as read_evidence
+    from lifagu.formats import write as write
+    from lifagu.formats.with_networkx import to_networkx as to_networkx
+    from lifagu.formats.with_pgmpy import from_pgmpy as from_pgmpy
+    from lifagu.formats.with_pgmpy import to_pgmpy as to_pgmpy
+    from lifagu.formats.with_pyagrum import from_pyagrum as from_pyagrum
+    from lifagu.formats.with_pyagrum import to_pyagrum as to_pyagrum
+    from lifagu.infer import Answer as Answer
+    from lifagu.infer import log_partition as log_partition
+    from lifagu.infer import prepare as prepare
+    from lifagu.infer import queries as queries
+    from lifagu.infer import query as query
+    from lifagu.model import Colouring as Colouring
+    from lifagu.model import FactorGraph as FactorGraph
+    from lifagu.parts import describe as describe
+    from lifagu.symmetry.colour import colour as colour
+    from lifagu.symmetry.colour import colour_rounds as colour_rounds
+    from lifagu.symmetry.transfer import Transfer as Transfer
+    from lifagu.symmetry.transfer import transfer as transfer
 
 _ROOMS = {
-    "lifagu.errors": (
-        "FormatError",
-        "LifaguError",
-        "MissingExtraError",
-        "ModelError",
-        "NoAnswerError",
-        "TooLargeError",
-    ),
-    "lifagu.evidence": ("Evidence",),
-    "lifagu.formats": (
-        "read",
-        "read_evidence",
-        "write",
-    ),
-    "lifagu.formats.with_networkx": ("to_networkx",),
-    "lifagu.formats.with_pgmpy": (
-        "from_pgmpy",
-        "to_pgmpy",
-    ),
-    "lifagu.formats.with_pyagrum": (
-        "from_pyagrum",
-        "to_pyagrum",
-    ),
-    "lifagu.infer": (
-        "Answer",
-        "log_partition",
-        "prepare",
-        "queries",
-        "query",
-    ),
-    "lifagu.model": (
-        "Colouring",
-        "FactorGraph",
-    ),
-    "lifagu.parts": ("describe",),
-    "lifagu.symmetry.colour": (
-        "colour",
-        "colour_rounds",
-    ),
+    "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError TooLargeError",
+    "lifagu.evidence": "Evidence",
+    "lifagu.formats": "read read_evidence write",
+    "lifagu.formats.with_networkx": "to_networkx",
+    "lifagu.formats.with_pgmpy": "from_pgmpy to_pgmpy",
+    "lifagu.formats.with_pyagrum": "from_pyagrum to_pyagrum",
+    "lifagu.infer": "Answer log_partition prepare queries query",
+    "lifagu.model": "Colouring FactorGraph",
+    "lifagu.parts": "describe",
+    "lifagu.symmetry.colour": "colour colour_rounds",
+    "lifagu.symmetry.transfer": "Transfer transfer",
 }
-_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
+__all__ = sorted(_ROOM_OF)
 
 
 def __getattr__(name: str) -> Any:

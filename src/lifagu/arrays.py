@@ -85,6 +85,22 @@ def members(groups: Ints) -> list[Ints]:
     return np.split(order, np.cumsum(np.bincount(groups))[:-1]) if len(groups) else []
 
 
+def group_lists(offsets: Ints, values: Ints) -> Ints:
+    """Number equal lists alike, by first occurrence; list i is values[offsets[i]:offsets[i+1]], values ≥ 0.
+
+    >>> group_lists(np.array([0, 2, 3, 5]), np.array([4, 7, 4, 4, 7])).tolist()
+    [0, 1, 0]
+    """
+    lengths = np.diff(offsets)
+    groups = np.empty(len(lengths), dtype=np.int64)
+    count = 0
+    for length in np.flatnonzero(np.bincount(lengths)).tolist():
+        lists = np.flatnonzero(lengths == length)
+        groups[lists] = count + group_rows(values[offsets[lists, None] + np.arange(length)])
+        count = int(groups[lists].max()) + 1
+    return by_first_occurrence(groups)
+
+
 def connected_parts(count: int, first: Ints, second: Ints) -> Ints:
     """Number of the connected part of each of `count` nodes, by first occurrence, given edges first[i]–second[i].
 

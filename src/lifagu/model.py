@@ -6,68 +6,33 @@ millions of factors.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from html import escape
-from typing import Any, TypeVar, overload
+from typing import Any
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints, as_ids, by_first_occurrence, first_places, frozen, members
+from lifagu.arrays import Floats, Ints, as_ids, first_places, frozen, members
+from lifagu.assembly import (
+    declared_ranges,
+    extended,
+    individual_lists,
+    names_of,
+    renamed,
+    scopes_of,
+    taken_lists,
+    used_names,
+)
 from lifagu.builder import GraphBuilder
 from lifagu.checks import check_arguments, check_ids, check_offsets, check_tables
 from lifagu.errors import ModelError
 from lifagu.evidence import Evidence, EvidenceLike, bind_evidence
-from lifagu.names import Names, NumberedNames
-from lifagu.ranges import Labels, Ranges, check_labels
+from lifagu.names import Names
+from lifagu.ranges import Labels, Ranges
 from lifagu.tables import GivenTables, Tables, intern_tables
-
-_Item = TypeVar("_Item")
-
-
-@dataclass(frozen=True)
-class Variable:
-    """One variable as people see it: labels in its own declared order."""
-
-    name: str
-    range: Labels
-    kind: str | None = None
-    individuals: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Factor:
-    """One factor as people see it: one axis per argument, labels in declared order; a table of None is unknown."""
-
-    name: str
-    arguments: tuple[str, ...]
-    table: Floats | None
-
-    @property
-    def known(self) -> bool:
-        """Whether the factor has a table."""
-        return self.table is not None
-
-
-class View(Sequence[_Item]):
-    """A read-only sequence whose items are made when asked for."""
-
-    def __init__(self, count: int, item: Callable[[int], _Item]) -> None:
-        self._numbers = range(count)
-        self._item = item
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    @overload
-    def __getitem__(self, place: int) -> _Item: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[_Item]: ...
-    def __getitem__(self, place: int | slice) -> _Item | list[_Item]:
-        if isinstance(place, slice):
-            return [self._item(each) for each in self._numbers[place]]
-        return self._item(self._numbers[place])
+from lifagu.views import Factor, Variable, View, counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,26 +109,26 @@ class FactorGraph:
         ... ).factor("f1")
         Factor(name='f1', arguments=('x2', 'x1'), table=None)
         """
-        declared, variable_declared = _declared_ranges(ranges, as_ids(variable_ranges))
+        declared, variable_declared = declared_ranges(ranges, as_ids(variable_ranges))
         count = len(variable_declared)
         offsets, arguments, factor_given = as_ids(offsets), as_ids(arguments), as_ids(factor_tables)
         check_offsets(offsets, len(arguments), "offsets")
-        names = _names("variable", variable_names, count)
-        factors = _names("factor", factor_names, len(offsets) - 1)
+        names = names_of("variable", variable_names, count)
+        factors = names_of("factor", factor_names, len(offsets) - 1)
         if len(factor_given) != len(factors):
             raise ModelError(f"factor_tables has {len(factor_given)} entries for {len(factors)} factors")
         given = GivenTables.of(tables)
         check_ids(arguments, 0, count, "arguments", "variables")
         check_ids(factor_given, -1, len(given.lengths), "factor_tables", "tables")
-        scopes = _scopes(offsets, arguments)
+        scopes = scopes_of(offsets, arguments)
         sizes = declared.sizes[declared.range_of[variable_declared]]
         check_arguments(scopes, names, factors)
         check_tables(given, factor_given, scopes, sizes, names, factors)
         interned, factor_table = intern_tables(
             given, factor_given, [(rows, variable_declared[matrix]) for rows, matrix in scopes], declared
         )
-        kinds, variable_kind = _used("kind", kinds, variable_kinds, count)
-        owners = _individuals(individuals, individual_offsets, variable_individuals, count)
+        kinds, variable_kind = used_names("kind", kinds, variable_kinds, count)
+        owners = individual_lists(individuals, individual_offsets, variable_individuals, count)
         return cls(
             declared,
             names,
@@ -176,6 +141,55 @@ class FactorGraph:
             frozen(factor_table),
             frozen(offsets),
             frozen(arguments),
+        )
+
+    def refilled(self, given: GivenTables, factor_given: Ints, arguments: Ints | None = None) -> FactorGraph:
+        """The same graph with other tables, and perhaps with the arguments of factors in another order.
+
+        given: potentials in canonical label order; factor_given[m]: which of them each factor has, -1 = unknown.
+        """
+        arguments = self.arguments if arguments is None else frozen(arguments)
+        canonical = first_places(self.ranges.range_of)[self.variable_range]
+        scopes = scopes_of(self.offsets, arguments)
+        tables, factor_table = intern_tables(
+            given, factor_given, [(rows, canonical[matrix]) for rows, matrix in scopes], self.ranges
+        )
+        return replace(self, tables=tables, factor_table=frozen(factor_table), arguments=arguments)
+
+    def with_individual(self, name: str, like: str) -> FactorGraph:
+        """The graph with a new individual: another one's variables and scopes copied, their tables unknown.
+
+        Variables that do not list the other individual stay shared. In names, the other's name is replaced by the
+        new one's, or the new one's is added where it does not occur.
+
+        >>> graph = FactorGraph.build().variable("Epid").variable("Sick.bob", individual="bob")
+        >>> graph = graph.factor("f.bob", ["Sick.bob", "Epid"], [4, 1, 1, 3]).graph().with_individual("eve", like="bob")
+        >>> graph.factor("f.eve")
+        Factor(name='f.eve', arguments=('Sick.eve', 'Epid'), table=None)
+        """
+        other = Names("individual", self.individuals).number(like)
+        if name in self.individuals:
+            raise ModelError(f"individual '{name}' is in the model already; give the new one another name")
+        listing = np.repeat(np.arange(len(self.variable_names)), np.diff(self.individual_offsets))
+        copied = np.unique(listing[self.individual_ids == other])
+        new = np.arange(len(self.variable_names))
+        new[copied] = len(new) + np.arange(len(copied))
+        owner = np.repeat(np.arange(len(self.factor_names)), np.diff(self.offsets))
+        factors = np.unique(owner[new[self.arguments] != self.arguments])
+        owners, owner_offsets = taken_lists(self.individual_offsets, self.individual_ids, copied)
+        scopes, scope_offsets = taken_lists(self.offsets, self.arguments, factors)
+        return replace(
+            self,
+            variable_names=renamed(self.variable_names, copied, like, name),
+            variable_declared=extended(self.variable_declared, self.variable_declared[copied]),
+            variable_kind=extended(self.variable_kind, self.variable_kind[copied]),
+            individuals=(*self.individuals, name),
+            individual_offsets=extended(self.individual_offsets, owner_offsets),
+            individual_ids=extended(self.individual_ids, np.where(owners == other, len(self.individuals), owners)),
+            factor_names=renamed(self.factor_names, factors, like, name),
+            factor_table=extended(self.factor_table, np.full(len(factors), -1)),
+            offsets=extended(self.offsets, scope_offsets),
+            arguments=extended(self.arguments, new[scopes]),
         )
 
     # ---- what people ask for
@@ -270,7 +284,7 @@ class FactorGraph:
     @cached_property
     def scopes(self) -> list[tuple[Ints, Ints]]:
         """Per arity, ascending: the factors of that arity, and the factors × arity matrix of their arguments."""
-        return _scopes(self.offsets, self.arguments)
+        return scopes_of(self.offsets, self.arguments)
 
     # ---- comparing and showing
 
@@ -332,11 +346,6 @@ class Colouring:
         return f"<Colouring: {counted(variables, 'variable group')}, {counted(factors, 'factor group')}>"
 
 
-def counted(number: int, noun: str) -> str:
-    """``1 factor``, ``2 factors``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def _same(mine: Any, theirs: Any) -> bool:
     return np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else bool(mine == theirs)
 
@@ -344,64 +353,3 @@ def _same(mine: Any, theirs: Any) -> bool:
 def _potentials(table: Floats) -> str:
     shown = ", ".join(f"{value:.4g}" for value in table.reshape(-1)[:8])
     return shown + (", …" if table.size > 8 else "")
-
-
-def _names(sort: str, names: str | Iterable[str], count: int) -> Names:
-    if isinstance(names, str):
-        return NumberedNames(sort, names, count)
-    given = names if isinstance(names, Names) and names.sort == sort else Names(sort, names)
-    if len(given) != count:
-        raise ModelError(f"{len(given)} {sort} names were given for {count} {sort}s")
-    return given
-
-
-def _scopes(offsets: Ints, arguments: Ints) -> list[tuple[Ints, Ints]]:
-    arity = np.diff(offsets)
-    scopes = []
-    for size in np.flatnonzero(np.bincount(arity)).tolist():
-        rows = np.flatnonzero(arity == size)
-        matrix = arguments[offsets[rows, None] + np.arange(size)]
-        scopes.append((frozen(rows), frozen(matrix)))
-    return scopes
-
-
-def _declared_ranges(ranges: Sequence[Sequence[str]], variable_ranges: Ints) -> tuple[Ranges, Ints]:
-    """Distinct label orders in order of first use, and the number of each variable's."""
-    given = [check_labels(labels, f"range {number}") for number, labels in enumerate(ranges)]
-    check_ids(variable_ranges, 0, len(given), "variable_ranges", "ranges")
-    distinct = list(dict.fromkeys(given))
-    number = np.array([distinct.index(labels) for labels in given], dtype=np.int64)
-    same = number[variable_ranges] if len(given) else variable_ranges
-    used = [distinct[order] for order in _by_first_use(same)]
-    return Ranges(tuple(used)), by_first_occurrence(same)
-
-
-def _by_first_use(ids: Ints) -> list[int]:
-    """The non-negative ids that occur, in order of first occurrence."""
-    first = first_places(ids)
-    occurring: list[int] = np.argsort(first, kind="stable")[: int((first < len(ids)).sum())].tolist()
-    return occurring
-
-
-def _used(what: str, names: Sequence[str], ids: Any, count: int) -> tuple[tuple[str, ...], Ints]:
-    """Names (of kinds or individuals) that occur, in order of first use, and the ids renumbered to match."""
-    if ids is None:
-        return (), np.full(count, -1, dtype=np.int64)
-    ids = as_ids(ids)
-    known = Names(what, names)
-    check_ids(ids, -1, len(known), f"variable_{what}s", f"{what}s")
-    if len(ids) != count:
-        raise ModelError(f"variable_{what}s has {len(ids)} entries for {count} variables")
-    return tuple(known[number] for number in _by_first_use(ids)), by_first_occurrence(ids)
-
-
-def _individuals(names: Sequence[str], offsets: Any, ids: Any, count: int) -> tuple[tuple[str, ...], Ints, Ints]:
-    if offsets is None:
-        return (), frozen(np.zeros(count + 1, dtype=np.int64)), frozen(np.zeros(0, dtype=np.int64))
-    offsets, ids = as_ids(offsets), as_ids(ids)
-    check_offsets(offsets, len(ids), "individual_offsets")
-    if len(offsets) != count + 1:
-        raise ModelError(f"individual_offsets has {len(offsets)} entries for {count} variables; give {count + 1}")
-    check_ids(ids, 0, len(names), "variable_individuals", "individuals")
-    used, ids = _used("individual", names, ids, len(ids))
-    return used, frozen(offsets), frozen(ids)

@@ -34,12 +34,22 @@ def observations(graph: FactorGraph, evidence: Evidence) -> Ints:
     return observed
 
 
-def factor_signatures(graph: FactorGraph, roles: Ints) -> Ints:
-    """Number of each factor's signature, the multiset of its arguments' roles, by first occurrence. Near-linear."""
+def factor_signatures(graph: FactorGraph, keys: Ints) -> Ints:
+    """Number of each factor's signature, the multiset of its arguments' keys, by first occurrence. Near-linear.
+
+    keys[e]: what each argument of the graph looks like; for plain roles, roles[graph.arguments].
+    """
     signatures = np.empty(len(graph.factor_names), dtype=np.int64)
     count = 0
-    for factors, matrix in graph.scopes:
-        groups = group_rows(np.sort(roles[matrix], axis=1))
+    for factors, matrix in by_arity(graph, keys):
+        groups = group_rows(np.sort(matrix, axis=1))
         signatures[factors] = count + groups
         count += int(groups.max(initial=-1)) + 1
     return by_first_occurrence(signatures)
+
+
+def by_arity(graph: FactorGraph, values: Ints) -> list[tuple[Ints, Ints]]:
+    """Per arity: the factors of that arity, and a factors × arity matrix of values given per argument."""
+    return [
+        (factors, values[graph.offsets[factors, None] + np.arange(matrix.shape[1])]) for factors, matrix in graph.scopes
+    ]

@@ -144,6 +144,30 @@ def intern_tables(
     return _store(pools, factor_table, ranges), by_first_occurrence(factor_table)
 
 
+def permuted_tables(tables: Tables, numbers: Ints, orders: Ints) -> Ints:
+    """Number tables with permuted axes: equal numbers iff equal ranges and potentials.
+
+    numbers[n]: tables, all with k axes; orders[n×k]: for each the order in which its axes are to be taken.
+    """
+    axes = tables.axes[tables.axis_offsets[numbers, None] + np.arange(orders.shape[1])]
+    use = group_rows(np.column_stack((numbers, orders)))
+    first = first_places(use)
+    axes, orders, numbers = axes[first], orders[first], numbers[first]
+    result = np.empty(len(first), dtype=np.int64)
+    count = 0
+    for alike in members(group_rows(np.take_along_axis(axes, orders, axis=1))):
+        span = int(np.prod(tables.sizes[axes[alike[0]]]))
+        rows = np.empty((len(alike), span))
+        for same in members(group_rows(np.column_stack((axes[alike], orders[alike])))):
+            example = alike[same[0]]
+            places = np.arange(span).reshape(tables.sizes[axes[example]]).transpose(orders[example]).reshape(-1)
+            rows[same] = tables.values[tables.offsets[numbers[alike[same]], None] + places]
+        distinct, number = _distinct_rows(rows)
+        result[alike] = count + number
+        count += len(distinct)
+    return result[use]
+
+
 def _canonical_rows(given: GivenTables, wanted: Ints, orders: Ints, ranges: Ranges) -> Floats:
     """Potentials of the wanted tables, one row each, moved from their declared orders to the canonical one.
 

@@ -15,8 +15,9 @@ from lifagu.builder import GraphBuilder
 from lifagu.errors import FormatError, ModelError, did_you_mean
 from lifagu.evidence import Evidence, Observation
 from lifagu.formats.numbers import number_text
-from lifagu.model import FactorGraph, Variable
+from lifagu.model import FactorGraph
 from lifagu.ranges import BOOLEAN, Labels
+from lifagu.views import Variable
 
 FORMAT = "lifagu/1"
 SECTIONS = ("format", "ranges", "tables", "variables", "factors", "evidence", "comment")

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 
-from lifagu.model import counted
+from lifagu.views import counted
 
 BYTES_PER_ENTRY = 8
 WORKING_COPIES = 3  # the product, its exponentials, and the table that remains

@@ -22,7 +22,8 @@ from lifagu.infer.answer import Answer
 from lifagu.infer.plan import BYTES_PER_ENTRY, WORKING_COPIES, default_memory_limit, readable_size
 from lifagu.infer.problem import Part, Problem, make_problem
 from lifagu.infer.table import log_sum
-from lifagu.model import FactorGraph, counted
+from lifagu.model import FactorGraph
+from lifagu.views import counted
 
 ENGINES: dict[str, ModuleType] = {"auto": eliminate, "ground": eliminate, "enumerate": enumeration}
 Question = tuple[int, ...]

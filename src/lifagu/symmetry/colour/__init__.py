@@ -65,7 +65,7 @@ def start_colours(
     variables = np.column_stack((graph.variable_range, observations(graph, observed)))
     factors = graph.factor_table
     if len(graph.unknown):
-        classes = factor_signatures(graph, variable_roles(graph))
+        classes = factor_signatures(graph, variable_roles(graph)[graph.arguments])
         factors = np.where(factors < 0, len(graph.tables) + classes, factors)
     return Colouring(
         _start("variable_start", variable_start, group_rows(variables)),

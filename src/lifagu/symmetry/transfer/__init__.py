@@ -1,0 +1,104 @@
+"""Transfer, the heart of LIFAGU: unknown factors take the tables of known factors in symmetric places.
+
+Luttermann, Möller and Gehrke (2023), Algorithm 1, computed by grouping instead of comparing pairs. The differences to
+the paper, each of which can be switched off, are documented in docs/transfer.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from lifagu.arrays import Ints
+from lifagu.errors import ModelError
+from lifagu.evidence import EvidenceLike
+from lifagu.model import FactorGraph
+from lifagu.roles import factor_signatures, variable_roles
+from lifagu.rounding import up_to_scale as scaled_tables
+from lifagu.symmetry.transfer.individuals import factor_owners, offers_by_individual
+from lifagu.symmetry.transfer.lending import aligned_tables
+from lifagu.symmetry.transfer.neighbourhood import hubs, neighbourhood_keys
+from lifagu.symmetry.transfer.offers import Offers, offers_by_signature
+from lifagu.symmetry.transfer.result import Transfer
+from lifagu.tables import Tables
+
+__all__ = ["Transfer", "transfer"]
+
+
+def transfer(
+    graph: FactorGraph,
+    theta: float = 0.0,
+    evidence: EvidenceLike = None,
+    *,
+    structure_only: bool = False,
+    published: bool = False,
+    evidence_in_roles: bool = False,
+    steps: int | None = None,
+    up_to_scale: bool = False,
+) -> Transfer:
+    """Fill unknown factors from known ones in symmetric places; near-linear in the graph.
+
+    theta: the share of candidates that must agree. By default arguments are aligned by role, kinds are part of the
+    role where declared, and the unknown factors of an individual come from one donor individual where one matches.
+    structure_only: neither kinds nor individuals. evidence_in_roles: arguments with different evidence differ, as in
+    the paper. published: the paper to the letter (structure only, evidence in roles, tables copied by position).
+    steps: compare neighbourhoods of 2, 4, 6, … steps instead, backing off to fewer where there is no candidate.
+    up_to_scale: tables that differ by a factor agree (the donor's is taken as it is).
+
+    >>> graph = (
+    ...     FactorGraph.build().variables(["A", "B", "C"])
+    ...     .factor("f1", ["A", "B"], [1, 2, 3, 4]).factor("f2", ["C", "B"], None).graph()
+    ... )
+    >>> moved = transfer(graph)
+    >>> moved.record[0].donor, moved.graph.factor("f2").table.tolist()
+    ('f1', [[1.0, 2.0], [3.0, 4.0]])
+    """
+    if not 0 <= theta <= 1:
+        raise ModelError(f"theta must lie between 0 and 1, not {theta}")
+    if steps is not None and (steps < 2 or steps % 2):
+        raise ModelError(f"steps must be 2, 4, 6, …, not {steps}")
+    structure_only |= published
+    observed = graph.evidence(evidence) if evidence_in_roles or published else None
+    roles = variable_roles(graph, kinds=not structure_only, evidence=observed)
+    keys = roles[graph.arguments]
+    tables = scaled_tables(graph.tables) if up_to_scale else graph.tables
+    positional = np.zeros_like(keys) if published else keys
+    aligned = aligned_tables(graph, tables, positional)
+    signatures = factor_signatures(graph, keys)
+    use_individuals = bool(len(graph.individuals)) and not structure_only and steps is None
+    if published or steps is None:
+        offers = _plain_offers(graph, signatures, aligned, keys, use_individuals)
+    else:
+        hub = hubs(graph, kinds=not structure_only)
+        levels = neighbourhood_keys(graph, roles, aligned, steps // 2, hub)
+        offers = _offers_with_back_off(graph, tables, levels)
+    owned = factor_owners(graph) >= 0 if use_individuals else np.zeros(len(graph.factor_names), dtype=np.bool_)
+    return Transfer(graph, float(theta), tuple(offers), signatures, owned, published)
+
+
+def _plain_offers(
+    graph: FactorGraph, signatures: Ints, aligned: Ints, keys: Ints, use_individuals: bool
+) -> Iterator[Offers]:
+    """From individual to individual where that works, else from factor to factor."""
+    rest = graph.unknown
+    if use_individuals:
+        offers = offers_by_individual(graph, signatures, aligned, keys)
+        yield offers
+        rest = np.setdiff1d(rest, offers.receivers)
+    yield offers_by_signature(rest, np.flatnonzero(graph.factor_table >= 0), signatures, aligned, keys)
+
+
+def _offers_with_back_off(graph: FactorGraph, tables: Tables, levels: Sequence[Ints]) -> Iterator[Offers]:
+    """From the widest neighbourhood to the narrowest; classes without a candidate go on to the next."""
+    rest = graph.unknown
+    known = np.flatnonzero(graph.factor_table >= 0)
+    for depth in range(len(levels), 0, -1):
+        keys = levels[depth - 1]
+        aligned = aligned_tables(graph, tables, keys)
+        offers = offers_by_signature(rest, known, factor_signatures(graph, keys), aligned, keys, steps=2 * depth)
+        served = offers.alternatives > 0
+        if depth > 1:
+            offers = offers.only(served)
+        yield offers
+        rest = np.setdiff1d(rest, offers.receivers)

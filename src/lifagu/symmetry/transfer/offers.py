@@ -1,0 +1,135 @@
+"""Offers: for each class of unknown factors, the tables it could take, from whom, and how many stand behind each.
+
+All arrays, so that a million factors need no Python loop. A class is what must be treated alike; an alternative is one
+way to fill it; a slot says which of the alternative's donors lends to which receiver (one slot for plain classes, one
+per unknown factor where a whole individual is filled from another).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.arrays import Floats, Ints, by_first_occurrence, first_places
+
+
+@dataclass(frozen=True, eq=False)
+class Offers:
+    """Who could lend to whom, for u receivers in c classes with a alternatives.
+
+    receivers[u]: unknown factors; class_of[u]; slot[u];
+    alternatives of class k: first[k] … first[k+1]-1, best first (more supporters, then declared first);
+    support[a]: how many candidates agree on an alternative;
+    donor of alternative i at slot s: donors[donor_first[i] + s].
+    keys[e]: what each argument of the graph looks like, to align receiver with donor.
+    """
+
+    receivers: Ints
+    class_of: Ints
+    slot: Ints
+    first: Ints
+    support: Ints
+    donor_first: Ints
+    donors: Ints
+    keys: Ints
+    unit: str = "factor"
+    steps: int | None = None
+
+    @cached_property
+    def candidates(self) -> Ints:
+        """Number of candidates of each class."""
+        total = np.concatenate(([0], np.cumsum(self.support)))
+        return total[self.first[1:]] - total[self.first[:-1]]
+
+    @cached_property
+    def alternatives(self) -> Ints:
+        """Number of alternatives of each class."""
+        return np.diff(self.first)
+
+    @cached_property
+    def best_support(self) -> Ints:
+        """Supporters of each class's best alternative, 0 where there is none."""
+        best = np.zeros(len(self.first) - 1, dtype=np.int64)
+        some = self.alternatives > 0
+        best[some] = self.support[self.first[:-1][some]]
+        return best
+
+    @cached_property
+    def share(self) -> Floats:
+        """Share of each class's candidates that agree on its best alternative; nan without candidates."""
+        with np.errstate(invalid="ignore"):
+            return np.asarray(self.best_support / self.candidates)
+
+    @cached_property
+    def tie(self) -> NDArray[np.bool_]:
+        """Whether a class has two alternatives with as many supporters."""
+        tie = np.zeros(len(self.first) - 1, dtype=np.bool_)
+        several = self.alternatives > 1
+        at = self.first[:-1][several]
+        tie[several] = self.support[at] == self.support[at + 1]
+        return tie
+
+    @cached_property
+    def members(self) -> Ints:
+        """Number of receivers in each class."""
+        return np.bincount(self.class_of, minlength=len(self.first) - 1)
+
+    def donors_of(self, places: Ints, choice: Ints) -> Ints:
+        """Donors of the receivers at these places, in classes with candidates, if class k takes alternative choice[k]."""
+        classes = self.class_of[places]
+        donors: Ints = self.donors[self.donor_first[self.first[classes] + choice[classes]] + self.slot[places]]
+        return donors
+
+    def only(self, wanted: NDArray[np.bool_]) -> Offers:
+        """The offers of the wanted classes alone."""
+        kept = wanted[self.class_of]
+        classes = np.flatnonzero(wanted)
+        number = np.cumsum(wanted) - 1
+        alternative = np.repeat(wanted, self.alternatives)
+        lengths = self.alternatives[classes]
+        return Offers(
+            self.receivers[kept],
+            number[self.class_of[kept]],
+            self.slot[kept],
+            np.concatenate(([0], np.cumsum(lengths))),
+            self.support[alternative],
+            self.donor_first[alternative],
+            self.donors,
+            self.keys,
+            self.unit,
+            self.steps,
+        )
+
+
+def offers_by_signature(
+    receivers: Ints, known: Ints, signatures: Ints, tables: Ints, keys: Ints, steps: int | None = None
+) -> Offers:
+    """The plain classes: unknown factors of equal signature, and known ones with it as candidates. Near-linear.
+
+    receivers, known: factors; signatures[m]; tables[m]: number of each known factor's table, equal numbers agreeing.
+    """
+    class_of = by_first_occurrence(signatures[receivers])
+    count = int(class_of.max(initial=-1)) + 1
+    of_signature = np.full(int(signatures.max(initial=-1)) + 1, -1, dtype=np.int64)
+    of_signature[signatures[receivers]] = class_of
+    known = known[of_signature[signatures[known]] >= 0]
+    classes = of_signature[signatures[known]]
+    pair = by_first_occurrence(classes * (int(tables.max(initial=0)) + 1) + tables[known])
+    donor_place = first_places(pair)  # known factors are in input order, so the first is the one declared first
+    support = np.bincount(pair, minlength=len(donor_place))
+    order = np.lexsort((donor_place, -support, classes[donor_place]))
+    per_class = np.bincount(classes[donor_place], minlength=count)
+    return Offers(
+        receivers,
+        class_of,
+        np.zeros(len(receivers), dtype=np.int64),
+        np.concatenate(([0], np.cumsum(per_class))),
+        support[order],
+        np.arange(len(order)),
+        known[donor_place[order]],
+        keys,
+        steps=steps,
+    )

@@ -1,0 +1,273 @@
+"""The result of a transfer: the completed graph, a record per unknown factor, and every other way to complete it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.arrays import Floats, Ints, first_places, frozen, group_rows
+from lifagu.model import FactorGraph
+from lifagu.symmetry.transfer.individuals import factor_owners
+from lifagu.symmetry.transfer.lending import align_axes, alignments, lend, order_decided
+from lifagu.symmetry.transfer.offers import Offers
+from lifagu.symmetry.transfer.record import Competitor, Record
+from lifagu.tables import GivenTables
+from lifagu.views import View, counted
+
+STATUSES = ("transferred", "below_threshold", "no_candidate", "ill_typed")
+TRANSFERRED, BELOW, NO_CANDIDATE, ILL_TYPED = range(4)
+
+
+class OpenClass(NamedTuple):
+    """A class of unknown factors for which several tables compete: where it is, its members, and the shares."""
+
+    offers: int
+    number: int
+    factors: Ints
+    shares: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Transfer:
+    """A graph, and for each of its unknown factors what it takes from whom.
+
+    `graph` is the completed graph, `record` says why for each unknown factor in input order, `original` is the graph
+    as it came. offers: who could lend to whom; signatures[m]: the role signature of each factor; owned[m]: whether
+    individuals were considered for it.
+    """
+
+    original: FactorGraph
+    theta: float
+    offers: tuple[Offers, ...]
+    signatures: Ints
+    owned: NDArray[np.bool_]
+    published: bool
+
+    # ---- completing
+
+    @cached_property
+    def graph(self) -> FactorGraph:
+        """The graph with the winning tables filled in."""
+        return self.completed(())
+
+    def completed(self, choices: Iterable[tuple[OpenClass, int]]) -> FactorGraph:
+        """The graph with the winning tables, but for some classes with another of the competing ones."""
+        chosen = [_best(each) for each in self.offers]
+        for open_class, alternative in choices:
+            chosen[open_class.offers][open_class.number] = alternative
+        numbers, arguments = self.original.factor_table.copy(), self.original.arguments.copy()
+        for offers, choice in zip(self.offers, chosen, strict=True):
+            places, donors = self._loans(offers, choice)
+            numbers[offers.receivers[places]] = self.original.factor_table[donors]
+            self._lend(offers, places, donors, arguments)
+        return self.original.refilled(self._given(), numbers, arguments)
+
+    def averaged(self) -> FactorGraph:
+        """The graph in which each class has the share-weighted mean of its competing tables, each summing to 1."""
+        numbers, arguments = self.original.factor_table.copy(), self.original.arguments.copy()
+        means: list[Floats] = []
+        for offers in self.offers:
+            places, donors = self._loans(offers, _best(offers))
+            alike = group_rows(np.column_stack((offers.class_of[places], offers.slot[places])))
+            numbers[offers.receivers[places]] = len(self.original.tables) + len(means) + alike
+            means += [self._mean(offers, int(places[first])) for first in first_places(alike).tolist()]
+            self._lend(offers, places, donors, arguments)
+        return self.original.refilled(self._given(means), numbers, arguments)
+
+    def _loans(self, offers: Offers, choice: Ints) -> tuple[Ints, Ints]:
+        """Receivers (as places in the offers) that get a table under these choices, and their donors."""
+        places = np.flatnonzero((_verdicts(offers, self.theta) == TRANSFERRED)[offers.class_of])
+        donors = offers.donors_of(places, choice)
+        fits = self._fits(offers.receivers[places], donors)
+        return places[fits], donors[fits]
+
+    def _fits(self, receivers: Ints, donors: Ints) -> NDArray[np.bool_]:
+        """Whether a table may be copied: always when aligned, and by position only onto equal ranges."""
+        fits = np.ones(len(receivers), dtype=np.bool_)
+        if self.published:
+            ranges, offsets = self.original.variable_range[self.original.arguments], self.original.offsets
+            for places, alignment in alignments(self.original, self.offers[0].keys, receivers, donors):
+                slots = np.arange(alignment.shape[1])
+                mine, theirs = (ranges[offsets[each[places], None] + slots] for each in (receivers, donors))
+                fits[places] = (mine == theirs).all(axis=1)
+        return fits
+
+    def _lend(self, offers: Offers, places: Ints, donors: Ints, arguments: Ints) -> None:
+        if not self.published:
+            lend(self.original, offers.keys, offers.receivers[places], donors, arguments)
+
+    def _given(self, more: Sequence[Floats] = ()) -> GivenTables:
+        tables = self.original.tables
+        extra = GivenTables.of(more)
+        return GivenTables(
+            np.concatenate((tables.values, extra.values)),
+            np.concatenate((tables.offsets, tables.offsets[-1] + extra.offsets[1:])),
+        )
+
+    def _mean(self, offers: Offers, place: int) -> Floats:
+        """The mean table of a receiver's class at its slot, axes as in the best donor's table."""
+        graph, number = self.original, int(offers.class_of[place])
+        alternatives = range(int(offers.first[number]), int(offers.first[number + 1]))
+        donors = [int(offers.donors[offers.donor_first[each] + offers.slot[place]]) for each in alternatives]
+        shares = offers.support[alternatives.start : alternatives.stop] / offers.candidates[number]
+        total = 0.0
+        for donor, share in zip(donors, shares, strict=True):
+            table = graph.tables[int(graph.factor_table[donor])]
+            aligned = table if self.published else align_axes(graph, offers.keys, table, donor, donors[0])
+            total = total + share * (aligned / aligned.sum())
+        return np.asarray(total)
+
+    # ---- what competes
+
+    @cached_property
+    def open_classes(self) -> list[OpenClass]:
+        """Classes that are filled and for which several tables compete."""
+        found = []
+        for place, offers in enumerate(self.offers):
+            wanted = (_verdicts(offers, self.theta) == TRANSFERRED) & (offers.alternatives > 1)
+            for number in np.flatnonzero(wanted).tolist():
+                shares = offers.support[offers.first[number] : offers.first[number + 1]] / offers.candidates[number]
+                found.append(OpenClass(place, number, offers.receivers[offers.class_of == number], shares))
+        return found
+
+    # ---- the record
+
+    @cached_property
+    def statuses(self) -> Ints:
+        """For each unknown factor in input order its status, as a place in STATUSES."""
+        status = np.full(len(self.original.factor_names), -1, dtype=np.int64)
+        for offers in self.offers:
+            status[offers.receivers] = _verdicts(offers, self.theta)[offers.class_of]
+            filled = np.flatnonzero(status[offers.receivers] == TRANSFERRED)
+            donors = offers.donors_of(filled, _best(offers))
+            ill = ~self._fits(offers.receivers[filled], donors)
+            status[offers.receivers[filled[ill]]] = ILL_TYPED
+        return frozen(status[self.original.unknown])
+
+    @cached_property
+    def shares(self) -> Floats:
+        """For each unknown factor in input order the share of candidates that agree; nan without candidates."""
+        shares = np.full(len(self.original.factor_names), np.nan)
+        for offers in self.offers:
+            shares[offers.receivers] = offers.share[offers.class_of]
+        return frozen(shares[self.original.unknown])
+
+    @cached_property
+    def factor_start(self) -> Ints:
+        """Start colours for colour passing on the completed graph: its tables, and classes for what stays unknown."""
+        tables = self.graph.factor_table
+        return frozen(np.where(tables >= 0, tables, len(self.graph.tables) + self.signatures))
+
+    @property
+    def transferred(self) -> Ints:
+        """The factors that got a table, ascending."""
+        factors: Ints = self.original.unknown[self.statuses == TRANSFERRED]
+        return factors
+
+    @property
+    def record(self) -> View[Record]:
+        """One record per unknown factor, in input order, made when asked for."""
+        return View(len(self.original.unknown), self._record)
+
+    @cached_property
+    def _places(self) -> tuple[Ints, Ints]:
+        """For each unknown factor in input order: which offers it is in, and at which place of them."""
+        which = np.full(len(self.original.factor_names), -1, dtype=np.int64)
+        where = which.copy()
+        for number, offers in enumerate(self.offers):
+            which[offers.receivers] = number
+            where[offers.receivers] = np.arange(len(offers.receivers))
+        return which[self.original.unknown], where[self.original.unknown]
+
+    def _record(self, number: int) -> Record:
+        graph = self.original
+        offers = self.offers[int(self._places[0][number])]
+        place = int(self._places[1][number])
+        factor, kind = int(graph.unknown[number]), int(offers.class_of[place])
+        status = int(self.statuses[number])
+        competing = self._competing(offers, place)
+        donor = competing[0][0] if competing and status == TRANSFERRED else None
+        return Record(
+            factor=graph.factor_names[factor],
+            status=STATUSES[status],
+            donor=None if donor is None else graph.factor_names[donor],
+            candidates=int(offers.candidates[kind]),
+            agreeing=int(offers.best_support[kind]),
+            share=None if not competing else float(offers.share[kind]),
+            tie=bool(offers.tie[kind]),
+            alignment=None if donor is None else self._alignment(offers, factor, donor),
+            ambiguous_alignment=donor is not None and self._order_decided(offers, donor),
+            ambiguous_assignment=offers.unit == "individual" and bool(self._interchangeable[factor]),
+            unit=offers.unit,
+            steps=offers.steps,
+            theta=self.theta,
+            members=int(offers.members[kind]),
+            competing=tuple(Competitor(graph.factor_names[each], count, share) for each, count, share in competing),
+            fallback=offers.unit == "factor" and bool(self.owned[factor]),
+        )
+
+    def _competing(self, offers: Offers, place: int) -> list[tuple[int, int, float]]:
+        """(donor, agreeing, share) of each alternative of a receiver's class, best first."""
+        number, slot = int(offers.class_of[place]), int(offers.slot[place])
+        total = int(offers.candidates[number])
+        supports = offers.support[offers.first[number] : offers.first[number + 1]].tolist()
+        firsts = offers.donor_first[offers.first[number] : offers.first[number + 1]].tolist()
+        return [
+            (int(offers.donors[first + slot]), support, support / total)
+            for first, support in zip(firsts, supports, strict=True)
+        ]
+
+    def _alignment(self, offers: Offers, receiver: int, donor: int) -> tuple[int, ...]:
+        if self.published:
+            return tuple(range(len(self.original.scope(donor))))
+        (_, alignment), *_ = alignments(self.original, offers.keys, np.array([receiver]), np.array([donor]))
+        return tuple(alignment[0].tolist())
+
+    def _order_decided(self, offers: Offers, donor: int) -> bool:
+        table = self.original.tables[int(self.original.factor_table[donor])]
+        keys = offers.keys[self.original.offsets[donor] : self.original.offsets[donor + 1]].tolist()
+        return order_decided(table, keys)
+
+    @cached_property
+    def _interchangeable(self) -> NDArray[np.bool_]:
+        """Unknown factors whose owner has another unknown factor of equal signature."""
+        graph, unknown = self.original, self.original.unknown
+        pair = group_rows(np.column_stack((factor_owners(graph)[unknown] + 1, self.signatures[unknown])))
+        result = np.zeros(len(graph.factor_names), dtype=np.bool_)
+        result[unknown] = np.bincount(pair)[pair] > 1
+        return result
+
+    # ---- showing
+
+    def __repr__(self) -> str:
+        left = len(self.original.unknown) - len(self.transferred)
+        return f"<Transfer: {counted(len(self.transferred), 'factor')} filled, {left} left unknown>"
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{escape(each.factor)}</td><td>{escape(each.donor or '–')}</td><td>{escape(each.reason)}</td></tr>"
+            for each in self.record[:20]
+        )
+        more = len(self.record) - 20
+        rest = f"<tr><td colspan=3>… and {more} more</td></tr>" if more > 0 else ""
+        head = "<tr><th>factor</th><th>donor</th><th>reason</th></tr>"
+        return f"<p>{escape(repr(self)[1:-1])}</p><table>{head}{rows}{rest}</table>"
+
+
+def _verdicts(offers: Offers, theta: float) -> Ints:
+    """Status of each class, before positional copying is checked."""
+    verdicts = np.full(len(offers.first) - 1, NO_CANDIDATE, dtype=np.int64)
+    some = offers.candidates > 0
+    verdicts[some] = np.where(offers.share[some] >= theta, TRANSFERRED, BELOW)
+    return verdicts
+
+
+def _best(offers: Offers) -> Ints:
+    """Every class takes its best alternative."""
+    return np.zeros(len(offers.first) - 1, dtype=np.int64)
