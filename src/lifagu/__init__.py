@@ -11,6 +11,10 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lifagu.answers import log_partition as log_partition
+    from lifagu.answers import prepare as prepare
+    from lifagu.answers import queries as queries
+    from lifagu.answers import query as query
     from lifagu.errors import FormatError as FormatError
     from lifagu.errors import LifaguError as LifaguError
     from lifagu.errors import MissingExtraError as MissingExtraError
@@ -27,10 +31,6 @@ if TYPE_CHECKING:
     from lifagu.formats.with_pyagrum import from_pyagrum as from_pyagrum
     from lifagu.formats.with_pyagrum import to_pyagrum as to_pyagrum
     from lifagu.infer import Answer as Answer
-    from lifagu.infer import log_partition as log_partition
-    from lifagu.infer import prepare as prepare
-    from lifagu.infer import queries as queries
-    from lifagu.infer import query as query
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
     from lifagu.parts import describe as describe
@@ -40,13 +40,14 @@ if TYPE_CHECKING:
     from lifagu.symmetry.transfer import transfer as transfer
 
 _ROOMS = {
+    "lifagu.answers": "log_partition prepare queries query",
     "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError TooLargeError",
     "lifagu.evidence": "Evidence",
     "lifagu.formats": "read read_evidence write",
     "lifagu.formats.with_networkx": "to_networkx",
     "lifagu.formats.with_pgmpy": "from_pgmpy to_pgmpy",
     "lifagu.formats.with_pyagrum": "from_pyagrum to_pyagrum",
-    "lifagu.infer": "Answer log_partition prepare queries query",
+    "lifagu.infer": "Answer",
     "lifagu.model": "Colouring FactorGraph",
     "lifagu.parts": "describe",
     "lifagu.symmetry.colour": "colour colour_rounds",

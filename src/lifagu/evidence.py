@@ -38,6 +38,16 @@ class Evidence:
         values[self.variables] = self.values
         return values
 
+    def renumbered(self, number: Ints) -> Evidence:
+        """The evidence of another graph: variable v is number[v] there, -1 if it is not in it; the order is kept."""
+        hard, soft = number[self.variables] >= 0, number[self.soft_variables] >= 0
+        return Evidence(
+            frozen(number[self.variables][hard]),
+            frozen(self.values[hard]),
+            frozen(number[self.soft_variables][soft]),
+            tuple(each for each, kept in zip(self.likelihoods, soft.tolist(), strict=True) if kept),
+        )
+
 
 EvidenceLike = Evidence | Mapping[str, Observation] | None
 

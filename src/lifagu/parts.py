@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Ints, by_first_occurrence, connected_parts
+from lifagu.assembly import taken_lists
 from lifagu.model import FactorGraph
+from lifagu.names import Names
 
 
 def parts_without(graph: FactorGraph, observed: NDArray[np.bool_]) -> Ints:
@@ -21,6 +24,43 @@ def parts_without(graph: FactorGraph, observed: NDArray[np.bool_]) -> Ints:
     numbers = connected_parts(len(observed), arguments[:-1][chained], arguments[1:][chained])
     part_of[~observed] = by_first_occurrence(numbers[~observed])
     return part_of
+
+
+def parts_of_factors(graph: FactorGraph, part_of: Ints, factors: Ints) -> Ints:
+    """Part of each factor: that of its arguments which are in one (they are all in the same), -1 if none is."""
+    result = np.full(len(factors), -1, dtype=np.int64)
+    values, ends = taken_lists(graph.offsets, graph.arguments, factors)
+    owner = np.repeat(np.arange(len(factors)), np.diff(np.concatenate(([graph.offsets[-1]], ends))))
+    inside = part_of[values] >= 0
+    result[owner[inside]] = part_of[values[inside]]
+    return result
+
+
+def subgraph(graph: FactorGraph, part_of: Ints, wanted: Ints) -> tuple[FactorGraph, Ints]:
+    """The graph of the wanted connected parts alone, and the number of each variable in it (-1 for the others).
+
+    part_of: as `parts_without` gives it when nothing is observed.
+    """
+    variables = np.flatnonzero(np.isin(part_of, wanted))
+    parts = parts_of_factors(graph, part_of, np.arange(len(graph.factor_names)))
+    factors = np.flatnonzero(np.isin(parts, wanted))
+    number = np.full(len(part_of), -1, dtype=np.int64)
+    number[variables] = np.arange(len(variables))
+    arguments, ends = taken_lists(graph.offsets, graph.arguments, factors)
+    individual_ids, individual_ends = taken_lists(graph.individual_offsets, graph.individual_ids, variables)
+    part = replace(
+        graph,
+        variable_names=Names("variable", [graph.variable_names[each] for each in variables.tolist()]),
+        variable_declared=graph.variable_declared[variables],
+        variable_kind=graph.variable_kind[variables],
+        individual_offsets=np.concatenate(([0], individual_ends - graph.individual_offsets[-1])),
+        individual_ids=individual_ids,
+        factor_names=Names("factor", [graph.factor_names[each] for each in factors.tolist()]),
+        factor_table=graph.factor_table[factors],
+        offsets=np.concatenate(([0], ends - graph.offsets[-1])),
+        arguments=number[arguments],
+    )
+    return part, number
 
 
 def describe(graph: FactorGraph) -> dict[str, Any]:

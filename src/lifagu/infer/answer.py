@@ -20,6 +20,8 @@ class Answer:
 
     log_partition is the natural log of the total weight with the evidence fixed; None where it does not exist
     (unknown factors remain) or was not worth its cost (notes say why). plan is what was computed, printable.
+    rests_on: the transferred factors the answer depends on, weakest_share the smallest share of agreement among them.
+    lower, upper: the smallest and largest probabilities over all competing tables, where they were asked for.
     """
 
     variables: tuple[str, ...]
@@ -28,8 +30,11 @@ class Answer:
     log_partition: float | None
     engine: str
     plan: str
-    unknown_factors: int = 0
     notes: tuple[str, ...] = ()
+    rests_on: tuple[str, ...] = ()
+    weakest_share: float | None = None
+    lower: Floats | None = None
+    upper: Floats | None = None
 
     @property
     def probabilities(self) -> Floats:

@@ -99,7 +99,6 @@ class Prepared:
             log_partition,
             self.engine,
             str(self),
-            len(graph.unknown),
             self.notes,
         )
 

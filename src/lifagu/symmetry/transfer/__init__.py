@@ -20,10 +20,10 @@ from lifagu.symmetry.transfer.individuals import factor_owners, offers_by_indivi
 from lifagu.symmetry.transfer.lending import aligned_tables
 from lifagu.symmetry.transfer.neighbourhood import hubs, neighbourhood_keys
 from lifagu.symmetry.transfer.offers import Offers, offers_by_signature
-from lifagu.symmetry.transfer.result import Transfer
+from lifagu.symmetry.transfer.result import OpenClass, Transfer
 from lifagu.tables import Tables
 
-__all__ = ["Transfer", "transfer"]
+__all__ = ["OpenClass", "Transfer", "transfer"]
 
 
 def transfer(

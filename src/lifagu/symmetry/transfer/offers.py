@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Floats, Ints, by_first_occurrence, first_places
+from lifagu.arrays import Floats, Ints, by_first_occurrence, first_places, group_rows, members
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +73,12 @@ class Offers:
         return tie
 
     @cached_property
-    def members(self) -> Ints:
-        """Number of receivers in each class."""
-        return np.bincount(self.class_of, minlength=len(self.first) - 1)
+    def members(self) -> list[Ints]:
+        """The receivers of each class."""
+        return [self.receivers[places] for places in members(self.class_of)]
 
     def donors_of(self, places: Ints, choice: Ints) -> Ints:
-        """Donors of the receivers at these places, in classes with candidates, if class k takes alternative choice[k]."""
+        """Donors of the receivers at these places if class k takes alternative choice[k] (which it must have)."""
         classes = self.class_of[places]
         donors: Ints = self.donors[self.donor_first[self.first[classes] + choice[classes]] + self.slot[places]]
         return donors
@@ -117,7 +117,7 @@ def offers_by_signature(
     of_signature[signatures[receivers]] = class_of
     known = known[of_signature[signatures[known]] >= 0]
     classes = of_signature[signatures[known]]
-    pair = by_first_occurrence(classes * (int(tables.max(initial=0)) + 1) + tables[known])
+    pair = group_rows(np.column_stack((classes, tables[known])))
     donor_place = first_places(pair)  # known factors are in input order, so the first is the one declared first
     support = np.bincount(pair, minlength=len(donor_place))
     order = np.lexsort((donor_place, -support, classes[donor_place]))

@@ -133,7 +133,7 @@ class Transfer:
             wanted = (_verdicts(offers, self.theta) == TRANSFERRED) & (offers.alternatives > 1)
             for number in np.flatnonzero(wanted).tolist():
                 shares = offers.support[offers.first[number] : offers.first[number + 1]] / offers.candidates[number]
-                found.append(OpenClass(place, number, offers.receivers[offers.class_of == number], shares))
+                found.append(OpenClass(place, number, offers.members[number], shares))
         return found
 
     # ---- the record
@@ -203,11 +203,13 @@ class Transfer:
             tie=bool(offers.tie[kind]),
             alignment=None if donor is None else self._alignment(offers, factor, donor),
             ambiguous_alignment=donor is not None and self._order_decided(offers, donor),
-            ambiguous_assignment=offers.unit == "individual" and bool(self._interchangeable[factor]),
+            ambiguous_assignment=donor is not None
+            and offers.unit == "individual"
+            and bool(self._interchangeable[factor]),
             unit=offers.unit,
             steps=offers.steps,
             theta=self.theta,
-            members=int(offers.members[kind]),
+            members=len(offers.members[kind]),
             competing=tuple(Competitor(graph.factor_names[each], count, share) for each, count, share in competing),
             fallback=offers.unit == "factor" and bool(self.owned[factor]),
         )
