@@ -17,6 +17,7 @@ test-full: $(VENV)/installed-test $(VENV)/installed-bench lint
 
 bench: $(VENV)/installed-bench
 	$(BIN)/python benchmarks/ground.py
+	$(BIN)/python benchmarks/transfer.py
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

@@ -8,17 +8,15 @@ from __future__ import annotations
 import argparse
 import math
 import os
-import platform
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import date
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 
 import numpy as np
 
 from lifagu import FactorGraph
 from limits import MEMORY, MISSING, REPEATS, Made, Measured, measure, warm_up
+from machine import machine
 from models import cohorts, epidemic, grid, leaf, network, networks
 from peers import ENUMERATION, LIFAGU, PEERS, Engine, Model, Outcome
 
@@ -131,12 +129,9 @@ def cell(measured: Measured, reference: Outcome | None, own: float | None) -> st
 
 def header(limit: float) -> str:
     """Where and how it was measured, and how to read the cells."""
-    packages = dict.fromkeys(["numpy", *(engine.package for engine in ENGINES)])
-    machine = f"{date.today()}, {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}"
-    versions = ", ".join(f"{package} {_version(package)}" for package in packages)
     return f"""# Ground inference beside peers
 
-{machine}; {versions}.
+{machine(["numpy", *(engine.package for engine in ENGINES)])}
 
 One answer each, planning included, building the engine's model not; best of {REPEATS} below 1 s. A cell reads
 *time relative to lifagu · correct digits* (above 1× the peer is slower), lifagu's own in milliseconds. Digits are
@@ -144,13 +139,6 @@ against the reference named in the last column. Threads are as the engines set t
 and numpy's linear algebra up to {os.cpu_count()}. Limits: {limit:g} s and {MEMORY // 2**30} GiB per answer;
 – means that the engine failed on a smaller model of the family. On Bayesian networks pyAgrum and pgmpy are told which
 table is whose distribution and may drop what does not matter; the others see tables only."""
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "not installed"
 
 
 def main() -> None:

@@ -7,8 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifagu import FactorGraph
 from lifagu.errors import FormatError
@@ -37,18 +39,42 @@ def epidemic(n: int) -> FactorGraph:
     >>> epidemic(2)
     <FactorGraph: 9 variables, 7 factors, 3 distinct tables>
     """
+    kinds = ("Travel.{}", "Sick.{}", "Treat.{}.m1", "Treat.{}.m2")
+    names = ["Epid", *(kind.format(person) for person in range(n) for kind in kinds)]
+    return _epidemic(n, np.tile([1, 2, 2], n), variable_names=names)
+
+
+def epidemic_with_holes(n: int, share: float = 0.1, seed: int = 0, individuals: bool = False) -> FactorGraph:
+    """The epidemic for n persons with kinds, and perhaps individuals; a share of the persons' factors is unknown.
+
+    >>> epidemic_with_holes(100)
+    <FactorGraph: 401 variables, 301 factors (32 unknown), 3 distinct tables>
+    """
+    hidden = np.random.default_rng(seed).random(3 * n) < share
+    settings: dict[str, Any] = {
+        "kinds": ["Epid", "Travel", "Sick", "Treat"],
+        "variable_kinds": np.concatenate([[0], np.tile([1, 2, 3, 3], n)]),
+    }
+    if individuals:
+        settings["individuals"] = [f"p{person}" for person in range(n)]
+        settings["individual_offsets"] = np.concatenate([[0], np.arange(4 * n + 1)])
+        settings["variable_individuals"] = np.repeat(np.arange(n), 4)
+    return _epidemic(n, np.where(hidden, -1, np.tile([1, 2, 2], n)), **settings)
+
+
+def _epidemic(n: int, tables: NDArray[np.int64], **settings: Any) -> FactorGraph:
+    """The epidemic with given numbers of the persons' tables."""
     travel, sick, first, second = 1 + 4 * np.arange(n) + np.arange(4)[:, None]
     epid = np.zeros(n, dtype=np.int64)
     rows = np.stack([np.stack([other, sick, epid], 1) for other in (travel, first, second)], 1)  # n × 3 × 3
-    kinds = ("Travel.{}", "Sick.{}", "Treat.{}.m1", "Treat.{}.m2")
     return FactorGraph.from_arrays(
         ranges=BOOLEAN,
         variable_ranges=np.zeros(4 * n + 1, dtype=np.int64),
         offsets=np.concatenate([[0], 1 + 3 * np.arange(3 * n + 1)]),
         arguments=np.concatenate([[0], rows.reshape(-1)]),
         tables=[[1, 3], [3, 1, 2, 2, 1, 2, 5, 1], [1, 4, 2, 1, 3, 1, 1, 2]],
-        factor_tables=np.concatenate([[0], np.tile([1, 2, 2], n)]),
-        variable_names=["Epid", *(kind.format(person) for person in range(n) for kind in kinds)],
+        factor_tables=np.concatenate([[0], tables]),
+        **settings,
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import naive
 from lifagu.cli import main
-from lifagu.formats.native import parse_model
+from lifagu.formats.native import from_json
 from lifagu.model import Colouring, FactorGraph
 
 ROOT = Path(__file__).parent.parent
@@ -18,7 +18,7 @@ CASES = {case["name"]: case for case in json.loads((ROOT / "tests/cases/lifagu.j
 
 def graph_of(model: dict[str, Any]) -> FactorGraph:
     """A graph from a model as in a lifagu file."""
-    return parse_model(json.dumps({"format": "lifagu/1", **model}))
+    return from_json(json.dumps({"format": "lifagu/1", **model}))
 
 
 def random_model(seed: int, **settings: Any) -> tuple[dict[str, Any], dict[str, str]]:

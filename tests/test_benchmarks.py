@@ -50,3 +50,12 @@ def test_lifagu_is_right_wherever_there_is_a_reference(tables: dict[str, list[li
         assert any(row[-1] == "enumeration" for row in compared), title
         for row in compared:
             assert int(row[1].split("·")[1]) >= 9, row
+
+
+def test_filling_holes_is_measured() -> None:
+    command = [sys.executable, str(GROUND.with_name("transfer.py")), "--small"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
+    assert len(rows) == 3
+    assert all(row.count("×)") == 5 for row in rows[1:])

@@ -11,7 +11,8 @@ import pytest
 
 import lifagu
 from helpers import ROOT, run_cli
-from lifagu.cli.parser import ENGINES
+from lifagu.answers import UNKNOWN as REAL_UNKNOWN
+from lifagu.cli.parser import ENGINES, UNKNOWN
 from lifagu.infer.prepared import ENGINES as REAL_ENGINES
 
 EPIDEMIC = str(ROOT / "examples/epidemic.json")
@@ -20,10 +21,13 @@ FIGURE3 = str(ROOT / "examples/figure3.json")
 
 @pytest.fixture
 def holes(tmp_path):
-    """A model with an unknown factor between C and D, and evidence of its own."""
+    """A model with an unknown factor between C and D that nobody can fill, and evidence of its own."""
     model = {
         "format": "lifagu/1",
-        "variables": [{"name": name, "range": ["true", "false"]} for name in ("A", "B", "C", "D", "a=b")],
+        "variables": [
+            *({"name": name, "range": ["true", "false"]} for name in ("A", "B", "C", "a=b")),
+            {"name": "D", "range": ["low", "mid", "high"]},
+        ],
         "factors": [
             {"name": "f", "args": ["A", "B"], "table": [1, 2, 3, 4]},
             {"name": "u", "args": ["C", "D"], "table": None},
@@ -64,7 +68,7 @@ def test_query_for_people(capsys, holes):
     status, out, _ = run_cli(capsys, "query", EPIDEMIC, "Epid", "--evidence", "Sick.alice=true")
     assert status == 0
     assert out.splitlines()[0] == "P(Epid | Sick.alice=true)"
-    assert out.splitlines()[1].split()[0] == "false"
+    assert out.splitlines()[1].split()[0] == "true"
     assert out.splitlines()[-1].startswith("log Z = ")
 
 
@@ -89,15 +93,79 @@ def test_logz(capsys, engine):
 
 def test_engines_offered_are_those_there_are():
     assert list(ENGINES) == list(REAL_ENGINES)
+    assert UNKNOWN == REAL_UNKNOWN
 
 
 def test_lift(capsys):
     _, out, _ = run_cli(capsys, "lift", FIGURE3, "--json")
-    assert json.loads(out) == {"variable_groups": [["A", "C"], ["B"]], "factor_groups": [["phi1", "phi2"]]}
+    result = json.loads(out)
+    assert list(result) == ["theta", "equality", "variable_groups", "factor_groups", "transfers", "model"]
+    assert (result["theta"], result["transfers"]) == (0, [])
+    assert (result["variable_groups"], result["factor_groups"]) == ([["A", "C"], ["B"]], [["phi1", "phi2"]])
+    assert lifagu.from_json(json.dumps(result["model"])) == lifagu.read(FIGURE3)
     _, out, _ = run_cli(capsys, "lift", FIGURE3, "--evidence", "A=true", "--json")
     assert json.loads(out)["variable_groups"] == [["A"], ["B"], ["C"]]
     _, out, _ = run_cli(capsys, "lift", FIGURE3, "--rounds")
     assert out.count("round") == 2
+
+
+def test_eve_is_added_filled_and_explained(capsys, tmp_path):
+    completed = tmp_path / "completed.json"
+    _, out, _ = run_cli(capsys, "lift", EPIDEMIC, "--add", "eve=alice", "--json", "--out", completed)
+    result = json.loads(out)
+    assert [(each["factor"], each["donor"]) for each in result["transfers"]] == [
+        ("f1.eve", "f1.alice"),
+        ("f2.eve.m1", "f2.alice.m1"),
+        ("f2.eve.m2", "f2.alice.m2"),
+    ]
+    keys = {"factor", "status", "donor", "candidates", "agreeing", "share", "tie", "alignment", "reason"}
+    assert keys <= result["transfers"][0].keys()
+    assert not len(lifagu.read(completed).unknown)
+    assert lifagu.read(completed) == lifagu.from_json(json.dumps(result["model"]))
+    _, out, _ = run_cli(capsys, "lift", EPIDEMIC, "--add", "eve=alice", "--published", "--theta", "1")
+    assert "0 of 3 unknown factors filled, 3 left (theta 1)" in out
+    assert "Only 4 of 6 known factors in such a place agree (0.667), less than the 1 asked for" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "probability"),
+    [
+        ([], 0.6447154982781942),
+        (["--published"], 0.7942346082872677),
+        (["--structure-only", "--unknown", "mixture"], 0.605247),
+        (["--structure-only", "--theta", "0.6666666666666666"], 0.7942346082872677),
+        (["--steps", "4"], 0.6447154982781942),
+    ],
+)
+def test_query_fills_first(capsys, options, probability):
+    _, out, _ = run_cli(capsys, "query", EPIDEMIC, "Sick.eve", "--add", "eve=alice", "--json", *options)
+    result = json.loads(out)
+    answer = result["answers"][0]
+    assert answer["probabilities"][0] == pytest.approx(probability, abs=1e-6)
+    assert answer["rests_on"] == ["f1.eve", "f2.eve.m1", "f2.eve.m2"]
+    assert result["unknown"] == {"total": 3, "transferred": 3, "left": 0}
+
+
+def test_bounds(capsys):
+    arguments = ["query", EPIDEMIC, "Sick.eve", "--add", "eve=alice", "--structure-only", "--unknown", "bounds"]
+    _, out, _ = run_cli(capsys, *arguments, "--json")
+    result = json.loads(out)
+    answer = result["answers"][0]
+    assert result["log_partition"] is None
+    assert answer["weakest_share"] == pytest.approx(2 / 3)
+    assert answer["lower"][0] == pytest.approx(0.227272, abs=1e-6)
+    assert answer["upper"][0] == pytest.approx(0.794235, abs=1e-6)
+    _, out, _ = run_cli(capsys, *arguments)
+    assert "true   0.794235  [0.227272, 0.794235]" in out
+    assert "rests on 3 transferred tables, weakest share 0.667: f1.eve" in out
+
+
+def test_how_tables_are_compared_is_stated(capsys):
+    _, out, err = run_cli(capsys, "logz", EPIDEMIC, "--digits", "1", "--json")
+    assert json.loads(out)["log_partition"] == pytest.approx(lifagu.log_partition(lifagu.read(EPIDEMIC)))
+    assert err == "note: tables were compared to 1 significant digit (largest relative change 0)\n"
+    _, out, _ = run_cli(capsys, "lift", EPIDEMIC, "--add", "eve=bob", "--up-to-scale")
+    assert "tables compared up to a factor" in out
 
 
 def test_check_and_info(capsys, holes):
@@ -110,6 +178,9 @@ def test_check_and_info(capsys, holes):
     assert facts["answerable_variables"] == 3
     status, out, _ = run_cli(capsys, "info", holes)
     assert f"ask, for instance: lifagu query {holes} A" in out
+    status, out, _ = run_cli(capsys, "info", EPIDEMIC, "--add", "eve=bob", "--structure-only", "--json")
+    filled = json.loads(out)["filled_by_theta"]
+    assert filled == [{"theta": 0, "filled": 3}, {"theta": 2 / 3, "filled": 3}, {"theta": 1, "filled": 0}]
     status, out, _ = run_cli(capsys, "check", "--schema")
     assert json.loads(out)["properties"]["format"] == {"const": "lifagu/1"}
 
@@ -155,6 +226,14 @@ def test_version_and_completion(capsys):
         (["query", "nothing.json", "A"], 2, "nothing.json: there is no such file"),
         (["convert", "{holes}", "out.uai"], 2, "u are unknown; write .json"),
         (["query", "{epidemic}", "Epid", "--memory-limit", "100"], 4, "limit is 100 bytes; observe some variables"),
+        (["query", "{epidemic}", "Epid", "--theta", "2"], 2, "'2' is not a number between 0 and 1"),
+        (["query", "{epidemic}", "Epid", "--steps", "3"], 2, "steps must be 2, 4, 6"),
+        (["query", "{epidemic}", "Epid", "--digits", "0"], 2, "digits must lie between 1 and 15"),
+        (["query", "{epidemic}", "Epid", "--add", "eve=zoe"], 2, "no individual 'zoe'"),
+        (["query", "{epidemic}", "Epid", "--add", "eve"], 2, "'eve' is not of the form"),
+        (["query", "{epidemic}", "Epid", "--unknown", "guess"], 2, "invalid choice: 'guess'"),
+        (["logz", "{epidemic}", "--unknown", "bounds"], 3, "log Z does not exist for --unknown bounds"),
+        (["lift", "{epidemic}", "--out", "model.txt"], 2, "tells no known format"),
         (["check"], 2, "name the model file"),
         (["frobnicate"], 2, "invalid choice: 'frobnicate'"),
         ([], 2, "COMMAND"),
@@ -206,5 +285,7 @@ def test_interrupted(capsys, monkeypatch):
 def test_demo(capsys):
     status, out, _ = run_cli(capsys, "demo")
     assert status == 0
-    assert "So A and C look alike" in out
-    assert "enumeration says" in out
+    for shown in ("So A and C look alike", "unknown: f1.eve", "from f1.alice", "4 of 6 known factors", "test result"):
+        assert shown in out
+    for answer in ("0.644715", "0.794235", "0.664494"):
+        assert out.count(f"{answer}     {answer}") == 1, "elimination beside enumeration"

@@ -129,7 +129,7 @@ def test_numbers_and_booleans_as_labels():
         "format": "lifagu/1",
         "variables": [{"name": "A", "range": [False, True]}, {"name": "B", "range": [0, 1.5]}],
     }
-    graph = native.parse_model(json.dumps(model))
+    graph = native.from_json(json.dumps(model))
     assert [variable.range for variable in graph.variables] == [("false", "true"), ("0", "1.5")]
     assert native.parse_evidence('{"A": true, "B": 1.5}') == {"A": "true", "B": "1.5"}
 

@@ -46,9 +46,9 @@ def graphs(draw, unknown=True, plain=False):
 @settings(deadline=None, max_examples=150)
 @given(graphs())
 def test_lifagu_json(graph):
-    text = native.format_model(graph)
-    assert native.parse_model(text) == graph
-    assert native.format_model(native.parse_model(text)) == text
+    text = native.to_json(graph)
+    assert native.from_json(text) == graph
+    assert native.to_json(native.from_json(text)) == text
     jsonschema.validate(json.loads(text), SCHEMA)
 
 

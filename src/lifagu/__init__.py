@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from lifagu.formats import read as read
     from lifagu.formats import read_evidence as read_evidence
     from lifagu.formats import write as write
+    from lifagu.formats.native import from_json as from_json
+    from lifagu.formats.native import to_json as to_json
     from lifagu.formats.with_networkx import to_networkx as to_networkx
     from lifagu.formats.with_pgmpy import from_pgmpy as from_pgmpy
     from lifagu.formats.with_pgmpy import to_pgmpy as to_pgmpy
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
     from lifagu.parts import describe as describe
+    from lifagu.rounding import round_tables as round_tables
     from lifagu.symmetry.colour import colour as colour
     from lifagu.symmetry.colour import colour_rounds as colour_rounds
     from lifagu.symmetry.transfer import Transfer as Transfer
@@ -44,12 +47,14 @@ _ROOMS = {
     "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError TooLargeError",
     "lifagu.evidence": "Evidence",
     "lifagu.formats": "read read_evidence write",
+    "lifagu.formats.native": "from_json to_json",
     "lifagu.formats.with_networkx": "to_networkx",
     "lifagu.formats.with_pgmpy": "from_pgmpy to_pgmpy",
     "lifagu.formats.with_pyagrum": "from_pyagrum to_pyagrum",
     "lifagu.infer": "Answer",
     "lifagu.model": "Colouring FactorGraph",
     "lifagu.parts": "describe",
+    "lifagu.rounding": "round_tables",
     "lifagu.symmetry.colour": "colour colour_rounds",
     "lifagu.symmetry.transfer": "Transfer transfer",
 }

@@ -50,6 +50,11 @@ def up_to_scale(tables: Tables) -> Tables:
     return replace(tables, values=frozen(significant(scaled, SCALE_DIGITS)))
 
 
+def equal_up_to_scale(tables: Tables) -> Ints:
+    """For each table the first one that equals it up to a factor."""
+    return _first_equal(up_to_scale(tables))
+
+
 def significant(values: Floats, digits: int) -> Floats:
     """Numbers rounded to significant digits; equal results are equal bit by bit.
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import lifagu
 from lifagu.cli.demo import demo
-from lifagu.cli.output import Progress, finite, note, say, say_json, table
+from lifagu.cli.output import Progress, note, say, say_json, shown, table
+from lifagu.cli.results import answer_table, answers_json, groups_table, lift_json, transfers_table
 
 if TYPE_CHECKING:
-    from lifagu import Answer, Colouring, FactorGraph
+    from lifagu import FactorGraph, Transfer
 
 Options = argparse.Namespace
 
@@ -32,51 +33,61 @@ def check(options: Options) -> None:
 
 def info(options: Options) -> None:
     """``lifagu info``."""
-    graph = lifagu.read(options.model)
+    graph, _ = _graph(options)
     facts = lifagu.describe(graph)
+    fillings: list[tuple[float, int]] = []
+    if facts["unknown_factors"]:
+        moved = _transfer(options, graph, {}, theta=0.0)
+        fillings = moved.filled_by_theta()
+        after = lifagu.describe(moved.graph)
+        facts["filled_by_theta"] = [{"theta": theta, "filled": count} for theta, count in fillings]
+        facts["answerable_after_filling"] = after["answerable_variables"]
+        facts["example_query"] = after["example_query"]
     if options.json:
         say_json(facts)
         return
-    rows = [(key.replace("_", " "), _shown(value)) for key, value in facts.items()]
-    say(table(rows, indent=""))
-    if facts["answerable_variables"]:
-        say(f"\nask, for instance: lifagu query {options.model} {facts['example_query']}")
+    rows = [(key.replace("_", " "), shown(value)) for key, value in facts.items() if value not in (None, [], {})]
+    say(table((row for row in rows if row[0] not in ("filled by theta", "example query")), indent=""))
+    if fillings:
+        say("\nhow many unknown factors a threshold would fill:")
+        say(table([("theta", "filled"), *((f"{theta:.4g}", str(count)) for theta, count in fillings)]))
+    if facts["example_query"]:
+        added = "".join(f" --add {new}={like}" for new, like in options.add)
+        say(f"\nask, for instance: lifagu query {options.model} {facts['example_query']}{added}")
 
 
 def lift(options: Options) -> None:
     """``lifagu lift``."""
     graph, evidence = _model(options)
+    moved = _transfer(options, graph, evidence, theta=options.theta)
+    start = moved.factor_start
     if options.rounds:
-        for number, colouring in enumerate(lifagu.colour_rounds(graph, evidence)):
-            say(f"{'start' if number == 0 else f'round {number}'}:\n{_groups_table(graph, colouring)}")
+        for number, colouring in enumerate(lifagu.colour_rounds(moved.graph, evidence, factor_start=start)):
+            say(f"{'start' if number == 0 else f'round {number}'}:\n{groups_table(graph, colouring)}")
         return
-    colouring = lifagu.colour(graph, evidence)
+    colouring = lifagu.colour(moved.graph, evidence, factor_start=start)
+    if options.out:
+        lifagu.write(moved.graph, options.out, evidence)
     if options.json:
-        say_json(_groups(graph, colouring))
-    else:
-        say(_groups_table(graph, colouring))
+        say_json(lift_json(moved, colouring))
+        return
+    if len(graph.unknown):
+        say(transfers_table(moved))
+        say()
+    say(groups_table(graph, colouring))
 
 
 def query(options: Options) -> None:
     """``lifagu query``."""
     graph, evidence = _model(options)
+    model = _transfer(options, graph, evidence, options.theta)
     questions = [options.queries] if options.joint else [[name] for name in options.queries]
-    result = _run(options, graph, evidence, questions)
+    result = _run(options, model, evidence, questions)
     if options.json:
-        say_json(
-            {
-                "engine": result.answers[0].engine,
-                "log_partition": result.log_partition,
-                "answers": [_answer_json(answer) for answer in result.answers],
-                "unknown": {"total": len(graph.unknown), "transferred": 0, "left": len(graph.unknown)},
-            }
-        )
+        say_json(answers_json(model, result))
         return
-    given = ", ".join(f"{name}={value}" for name, value in evidence.items() if isinstance(value, str))
-    given += ", …" if any(not isinstance(value, str) for value in evidence.values()) else ""
     for answer in result.answers:
-        say(f"P({', '.join(answer.variables)}{' | ' + given if given else ''})")
-        say(table((*labels, f"{probability:.6g}") for labels, probability in answer.items()))
+        say(answer_table(answer, evidence))
     if result.log_partition is not None:
         say(f"log Z = {result.log_partition:.10g}")
 
@@ -84,7 +95,9 @@ def query(options: Options) -> None:
 def logz(options: Options) -> None:
     """``lifagu logz``."""
     graph, evidence = _model(options)
-    result = _run(options, graph, evidence, [])
+    if options.unknown in ("mixture", "bounds"):
+        raise lifagu.NoAnswerError(f"log Z does not exist for --unknown {options.unknown}; ask with one or mean")
+    result = _run(options, _transfer(options, graph, evidence, options.theta), evidence, [])
     if options.json:
         say_json({"log_partition": result.log_partition})
     else:
@@ -117,10 +130,18 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
 }
 
 
-def _model(options: Options) -> tuple[FactorGraph, dict[str, Any]]:
-    """The model and the evidence: the file's own, overridden by --evidence-file, overridden by --evidence."""
+def _graph(options: Options) -> tuple[FactorGraph, dict[str, Any]]:
+    """The model with individuals added, and the evidence in its file."""
     graph = lifagu.read(options.model)
     evidence = dict(lifagu.read_evidence(options.model))
+    for new, like in options.add:
+        graph = graph.with_individual(new, like)
+    return graph, evidence
+
+
+def _model(options: Options) -> tuple[FactorGraph, dict[str, Any]]:
+    """The model and the evidence: the file's own, overridden by --evidence-file, overridden by --evidence."""
+    graph, evidence = _graph(options)
     if options.evidence_file:
         evidence |= lifagu.read_evidence(options.evidence_file)
     evidence |= dict(options.evidence)
@@ -128,50 +149,38 @@ def _model(options: Options) -> tuple[FactorGraph, dict[str, Any]]:
     return graph, evidence
 
 
-def _run(options: Options, graph: FactorGraph, evidence: dict[str, Any], questions: Iterable[Iterable[str]]) -> Any:
+def _transfer(options: Options, graph: FactorGraph, evidence: dict[str, Any], theta: float) -> Transfer:
+    return lifagu.transfer(
+        graph,
+        theta,
+        evidence,
+        structure_only=options.structure_only,
+        published=options.published,
+        evidence_in_roles=options.evidence_in_roles,
+        steps=options.steps,
+        digits=options.digits,
+        up_to_scale=options.up_to_scale,
+    )
+
+
+def _run(options: Options, model: Transfer, evidence: dict[str, Any], questions: Any) -> Any:
     """Plan, show the plan if wanted, and compute with progress."""
-    prepared = lifagu.prepare(
-        graph, list(map(tuple, questions)), evidence, engine=options.engine, memory_limit=options.memory_limit
+    asked = lifagu.prepare(
+        model,
+        list(map(tuple, questions)),
+        evidence,
+        unknown=options.unknown,
+        engine=options.engine,
+        memory_limit=options.memory_limit,
     )
     if options.explain:
-        note(str(prepared))
-    for remark in prepared.notes:
+        note(str(asked))
+    if model.equality != "exactly":
+        note(f"note: tables were compared {model.equality}", options.quiet)
+    for remark in asked.notes:
         note(f"note: {remark}", options.quiet)
     progress = Progress(options.quiet)
     try:
-        return prepared.run(progress)
+        return asked.run(progress)
     finally:
         progress.close()
-
-
-def _answer_json(answer: Answer) -> dict[str, Any]:
-    return {
-        "query": list(answer.variables),
-        "values": [list(labels) for labels in answer.values],
-        "probabilities": answer.probabilities.reshape(-1).tolist(),
-        "log_probabilities": [finite(value) for value in answer.log_probabilities.reshape(-1).tolist()],
-    }
-
-
-def _groups(graph: FactorGraph, colouring: Colouring) -> dict[str, list[list[str]]]:
-    return {
-        "variable_groups": [[graph.variable_names[each] for each in group] for group in colouring.variable_groups],
-        "factor_groups": [[graph.factor_names[each] for each in group] for group in colouring.factor_groups],
-    }
-
-
-def _groups_table(graph: FactorGraph, colouring: Colouring) -> str:
-    rows = []
-    for sort, groups in _groups(graph, colouring).items():
-        for number, group in enumerate(groups, 1):
-            shown = ", ".join(group[:8]) + (f", … ({len(group)} in all)" if len(group) > 8 else "")
-            rows.append((f"{sort.split('_')[0]}s" if number == 1 else "", f"group {number}", shown))
-    return table(rows)
-
-
-def _shown(value: Any) -> str:
-    if isinstance(value, dict):
-        return ", ".join(f"{key}: {each}" for key, each in value.items()) or "none"
-    if isinstance(value, list):
-        return ", ".join(map(str, value)) or "none"
-    return "none" if value is None else str(value)

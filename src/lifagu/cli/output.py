@@ -45,6 +45,27 @@ def table(rows: Iterable[Sequence[str]], indent: str = "  ") -> str:
     )
 
 
+def shown(value: Any) -> str:
+    """A fact as people read it."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {shown(each)}" for key, each in value.items()) or "none"
+    if isinstance(value, list):
+        joint = "; " if value and isinstance(value[0], dict) else ", "
+        return joint.join(map(shown, value)) or "none"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return "none" if value is None else str(value)
+
+
+def some(names: Sequence[str], limit: int) -> str:
+    """The first few of many names.
+
+    >>> some(["a", "b", "c"], 2)
+    'a, b, … (3 in all)'
+    """
+    return ", ".join(names[:limit]) + (f", … ({len(names)} in all)" if len(names) > limit else "")
+
+
 class Progress:
     """A percentage on stderr for work that takes longer than a moment; silent when stderr is not a terminal."""
 

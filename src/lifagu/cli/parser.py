@@ -8,6 +8,7 @@ import sys
 from typing import Any, NoReturn
 
 ENGINES = ("auto", "ground", "enumerate")
+UNKNOWN = ("one", "mean", "mixture", "bounds")
 SHELLS = ("bash", "zsh", "tcsh")
 
 
@@ -53,7 +54,7 @@ def make_parser() -> Parser:
     demo.set_defaults(quiet=False)
     _check(command("check", "validate a model file and say what is wrong where"))
     _info(command("info", "sizes, ranges, unknown factors, connected parts, and what could be asked"))
-    _lift(command("lift", "colour passing: which variables and factors look alike"))
+    _lift(command("lift", "fill unknown factors from symmetric places, and show what looks alike"))
     _query(command("query", "P(variables | evidence), exactly"))
     _logz(command("logz", "natural log of the total weight, with the evidence fixed"))
     _convert(command("convert", "translate a model between formats, by file ending"))
@@ -69,13 +70,16 @@ def _check(parser: Parser) -> None:
 
 def _info(parser: Parser) -> None:
     _model(parser)
+    _filling(parser, theta=False)
     _json(parser)
 
 
 def _lift(parser: Parser) -> None:
     _model(parser)
+    _filling(parser)
     _evidence(parser)
     parser.add_argument("--rounds", action="store_true", help="show the colours of every round, for small models")
+    parser.add_argument("--out", metavar="FILE", help="write the completed model to a file")
     _json(parser)
     _quiet(parser)
 
@@ -84,6 +88,8 @@ def _query(parser: Parser) -> None:
     _model(parser)
     parser.add_argument("queries", metavar="Q", nargs="+", help="variables to ask about: one answer each")
     parser.add_argument("--joint", action="store_true", help="one joint answer about all of them")
+    _filling(parser)
+    _unknown(parser)
     _evidence(parser)
     _engine(parser)
     _json(parser)
@@ -92,6 +98,8 @@ def _query(parser: Parser) -> None:
 
 def _logz(parser: Parser) -> None:
     _model(parser)
+    _filling(parser)
+    _unknown(parser)
     _evidence(parser)
     _engine(parser)
     _json(parser)
@@ -120,6 +128,48 @@ def _evidence(parser: Parser) -> None:
     )
     parser.add_argument(
         "--evidence-file", metavar="FILE", help="more observed values: a UAI .evid file or a JSON object"
+    )
+
+
+def _filling(parser: Parser, theta: bool = True) -> None:
+    group = parser.add_argument_group("filling holes")
+    if theta:
+        group.add_argument(
+            "--theta",
+            metavar="T",
+            type=_theta,
+            default=0.0,
+            help="share of the candidates that must agree before an unknown factor takes their table (default 0)",
+        )
+    group.add_argument(
+        "--add",
+        metavar="NEW=LIKE",
+        action="append",
+        default=[],
+        type=_observation,
+        help="add an individual with the variables and scopes of another one, all tables unknown (repeatable)",
+    )
+    group.add_argument("--structure-only", action="store_true", help="use neither kinds nor individuals")
+    group.add_argument("--published", action="store_true", help="the paper's algorithm to the letter, for comparison")
+    group.add_argument(
+        "--steps", metavar="K", type=int, help="compare neighbourhoods of 2, 4, 6, … steps, backing off to fewer"
+    )
+    group.add_argument(
+        "--evidence-in-roles", action="store_true", help="arguments with different evidence differ (the paper's rule)"
+    )
+    group.add_argument(
+        "--digits", metavar="N", type=int, help="tables that are equal to N significant digits become the first one"
+    )
+    group.add_argument("--up-to-scale", action="store_true", help="tables that differ by a factor agree")
+
+
+def _unknown(parser: Parser) -> None:
+    parser.add_argument(
+        "--unknown",
+        choices=UNKNOWN,
+        default="one",
+        help="answer with the winning tables (one, default), their mean, the mixture over all competing tables, or "
+        "bounds over them",
     )
 
 
@@ -152,6 +202,16 @@ def _observation(text: str) -> tuple[str, str]:
     if not (name and sign and value):
         raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
     return name, value
+
+
+def _theta(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number between 0 and 1")
+    return value
 
 
 def _size(text: str) -> int:

@@ -22,7 +22,7 @@ NETWORKS = {
     ".xdsl": "Bayesian networks in Genie's XML format",
     ".o3prm": "Bayesian networks in O3PRM",
 }
-_PARSERS = {".json": native.parse_model, ".uai": uai.parse_uai, ".fg": fg.parse_fg}
+_PARSERS = {".json": native.from_json, ".uai": uai.parse_uai, ".fg": fg.parse_fg}
 
 
 def read(path: PathLike) -> FactorGraph:
@@ -60,7 +60,7 @@ def write(graph: FactorGraph, path: PathLike, evidence: EvidenceLike = None) -> 
     kind = ending(path)
     observed = graph.evidence(evidence)
     if kind == ".json":
-        write_text(path, native.format_model(graph, observed))
+        write_text(path, native.to_json(graph, observed))
     elif kind == ".uai":
         text = uai.format_uai(graph)
         if observed:

@@ -26,10 +26,10 @@ VARIABLE_KEYS = ("name", "range", "kind", "individual", "comment")
 FACTOR_KEYS = ("name", "args", "table", "comment")
 
 
-def parse_model(text: str, place: str = "<text>") -> FactorGraph:
+def from_json(text: str, place: str = "<text>") -> FactorGraph:
     """A factor graph from the text of a lifagu file.
 
-    >>> parse_model('{"format": "lifagu/1", "variables": [{"name": "A"}], "factors": []}')
+    >>> from_json('{"format": "lifagu/1", "variables": [{"name": "A"}], "factors": []}')
     <FactorGraph: 1 variable, 0 factors, 0 distinct tables>
     """
     model = _load_model(text, place)
@@ -66,11 +66,11 @@ def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
     return result
 
 
-def format_model(graph: FactorGraph, evidence: Evidence | None = None) -> str:
+def to_json(graph: FactorGraph, evidence: Evidence | None = None) -> str:
     """The text of a lifagu file: one variable and one factor a line, shared ranges and tables named.
 
     >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 2.5]).factor("g", ["A"], None).graph()
-    >>> print(format_model(graph), end="")
+    >>> print(to_json(graph), end="")
     {
       "format": "lifagu/1",
       "variables": [

@@ -15,6 +15,7 @@ from lifagu.errors import ModelError
 from lifagu.evidence import EvidenceLike
 from lifagu.model import FactorGraph
 from lifagu.roles import factor_signatures, variable_roles
+from lifagu.rounding import round_tables
 from lifagu.rounding import up_to_scale as scaled_tables
 from lifagu.symmetry.transfer.individuals import factor_owners, offers_by_individual
 from lifagu.symmetry.transfer.lending import aligned_tables
@@ -22,6 +23,7 @@ from lifagu.symmetry.transfer.neighbourhood import hubs, neighbourhood_keys
 from lifagu.symmetry.transfer.offers import Offers, offers_by_signature
 from lifagu.symmetry.transfer.result import OpenClass, Transfer
 from lifagu.tables import Tables
+from lifagu.views import counted
 
 __all__ = ["OpenClass", "Transfer", "transfer"]
 
@@ -35,6 +37,7 @@ def transfer(
     published: bool = False,
     evidence_in_roles: bool = False,
     steps: int | None = None,
+    digits: int | None = None,
     up_to_scale: bool = False,
 ) -> Transfer:
     """Fill unknown factors from known ones in symmetric places; near-linear in the graph.
@@ -44,6 +47,7 @@ def transfer(
     structure_only: neither kinds nor individuals. evidence_in_roles: arguments with different evidence differ, as in
     the paper. published: the paper to the letter (structure only, evidence in roles, tables copied by position).
     steps: compare neighbourhoods of 2, 4, 6, … steps instead, backing off to fewer where there is no candidate.
+    digits: tables that are equal to so many significant digits become the one declared first, in the whole graph.
     up_to_scale: tables that differ by a factor agree (the donor's is taken as it is).
 
     >>> graph = (
@@ -58,6 +62,14 @@ def transfer(
         raise ModelError(f"theta must lie between 0 and 1, not {theta}")
     if steps is not None and (steps < 2 or steps % 2):
         raise ModelError(f"steps must be 2, 4, 6, …, not {steps}")
+    if steps is not None and published:
+        raise ModelError("the published algorithm knows no steps; leave out published or steps")
+    equality = []
+    if digits is not None:
+        graph, change = round_tables(graph, digits)
+        equality.append(f"to {counted(digits, 'significant digit')} (largest relative change {change:.2g})")
+    if up_to_scale:
+        equality.append("up to a factor")
     structure_only |= published
     observed = graph.evidence(evidence) if evidence_in_roles or published else None
     roles = variable_roles(graph, kinds=not structure_only, evidence=observed)
@@ -74,7 +86,8 @@ def transfer(
         levels = neighbourhood_keys(graph, roles, aligned, steps // 2, hub)
         offers = _offers_with_back_off(graph, tables, levels)
     owned = factor_owners(graph) >= 0 if use_individuals else np.zeros(len(graph.factor_names), dtype=np.bool_)
-    return Transfer(graph, float(theta), tuple(offers), signatures, owned, published)
+    compared = " and ".join(equality) or "exactly"
+    return Transfer(graph, float(theta), tuple(offers), signatures, owned, published, up_to_scale, compared)
 
 
 def _plain_offers(

@@ -8,11 +8,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Competitor:
-    """One table a class could take: a factor that has it, and how many candidates agree with that factor."""
+    """One table a class could take: a factor that has it, how many candidates agree with it, and its potentials."""
 
     donor: str
     agreeing: int
     share: float
+    table: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,7 @@ class Record:
     unit: str
     steps: int | None
     theta: float
+    equality: str
     members: int
     competing: tuple[Competitor, ...]
     fallback: bool
@@ -55,32 +57,35 @@ class Record:
 
 
 def _outcome(record: Record) -> str:
-    who = "individuals" if record.unit == "individual" else "factors"
+    who = "other individuals with matching factors" if record.unit == "individual" else "known factors in such a place"
     count = f"{record.agreeing} of {record.candidates}"
+    takes = f"it takes the table of {record.donor}"
     if record.status == "no_candidate":
         return "No known factor stands in a place like this one, so it stays unknown."
     if record.status == "below_threshold":
         return (
-            f"Only {count} {who} in such a place agree ({record.share:.3g}), less than the {record.theta:.3g} asked "
-            "for, so it stays unknown."
+            f"Only {count} {who} agree ({record.share:.3g}), less than the {record.theta:.3g} asked for, so it stays "
+            "unknown."
         )
     if record.status == "ill_typed":
         return (
-            f"{count} factors in such a place agree, but their arguments are listed in another order, and copying "
-            "position by position would mix up ranges, so it stays unknown."
+            f"{count} {who} agree, but their arguments are listed in another order, and copying position by position "
+            "would mix up ranges, so it stays unknown."
         )
-    takes = f"it takes the table of {record.donor}"
     if record.candidates == 1:
-        return f"One {who[:-1]} stands in a place like this one, so {takes}."
+        one = who.replace("individuals", "individual").replace("factors in", "factor in")
+        return f"There is just one {one.removeprefix('other ')}, so {takes}."
     if record.agreeing == record.candidates:
-        return f"All {record.candidates} {who} in such a place agree, so {takes}."
-    return f"{count} {who} in such a place agree, so {takes}; {len(record.competing)} different tables compete."
+        return f"All {record.candidates} {who} agree, so {takes}."
+    return f"{count} {who} agree, so {takes}; {len(record.competing)} different tables compete."
 
 
 def _warnings(record: Record) -> list[str]:
     found = []
     if record.fallback and record.status != "no_candidate":
         found.append("No other individual matches its owner as a whole, so single factors were compared.")
+    if record.equality != "exactly" and record.candidates > 1:
+        found.append(f"Tables were compared {record.equality}.")
     if record.tie:
         found.append("Another table is as frequent; the one declared first was chosen.")
     if record.status == "transferred" and record.members > 1 and len(record.competing) > 1 and record.unit == "factor":

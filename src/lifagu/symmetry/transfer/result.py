@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Floats, Ints, first_places, frozen, group_rows
+from lifagu.arrays import Floats, Ints, first_places, frozen, group_rows, members
 from lifagu.model import FactorGraph
+from lifagu.rounding import equal_up_to_scale
 from lifagu.symmetry.transfer.individuals import factor_owners
 from lifagu.symmetry.transfer.lending import align_axes, alignments, lend, order_decided
 from lifagu.symmetry.transfer.offers import Offers
@@ -38,8 +39,8 @@ class Transfer:
     """A graph, and for each of its unknown factors what it takes from whom.
 
     `graph` is the completed graph, `record` says why for each unknown factor in input order, `original` is the graph
-    as it came. offers: who could lend to whom; signatures[m]: the role signature of each factor; owned[m]: whether
-    individuals were considered for it.
+    as it came (rounded, if that was asked for). equality: how tables were compared, in words. offers: who could lend to
+    whom; signatures[m]: the role signature of each factor; owned[m]: whether individuals were considered for it.
     """
 
     original: FactorGraph
@@ -48,6 +49,8 @@ class Transfer:
     signatures: Ints
     owned: NDArray[np.bool_]
     published: bool
+    up_to_scale: bool
+    equality: str
 
     # ---- completing
 
@@ -161,8 +164,15 @@ class Transfer:
     @cached_property
     def factor_start(self) -> Ints:
         """Start colours for colour passing on the completed graph: its tables, and classes for what stays unknown."""
-        tables = self.graph.factor_table
-        return frozen(np.where(tables >= 0, tables, len(self.graph.tables) + self.signatures))
+        numbers, tables = self.graph.factor_table, self.graph.tables
+        equal = equal_up_to_scale(tables) if self.up_to_scale else np.arange(len(tables))
+        known = equal[numbers] if len(tables) else numbers
+        return frozen(np.where(numbers >= 0, known, len(tables) + self.signatures))
+
+    @property
+    def unknown(self) -> Ints:
+        """The factors that came without a table, ascending."""
+        return self.original.unknown
 
     @property
     def transferred(self) -> Ints:
@@ -209,8 +219,9 @@ class Transfer:
             unit=offers.unit,
             steps=offers.steps,
             theta=self.theta,
+            equality=self.equality,
             members=len(offers.members[kind]),
-            competing=tuple(Competitor(graph.factor_names[each], count, share) for each, count, share in competing),
+            competing=tuple(self._competitor(*each) for each in competing),
             fallback=offers.unit == "factor" and bool(self.owned[factor]),
         )
 
@@ -224,6 +235,11 @@ class Transfer:
             (int(offers.donors[first + slot]), support, support / total)
             for first, support in zip(firsts, supports, strict=True)
         ]
+
+    def _competitor(self, donor: int, agreeing: int, share: float) -> Competitor:
+        factor = self.original.factors[donor]
+        potentials = () if factor.table is None else tuple(factor.table.reshape(-1).tolist())
+        return Competitor(factor.name, agreeing, share, potentials)
 
     def _alignment(self, offers: Offers, receiver: int, donor: int) -> tuple[int, ...]:
         if self.published:
@@ -246,6 +262,20 @@ class Transfer:
         return result
 
     # ---- showing
+
+    def by_class(self) -> list[tuple[Record, Ints]]:
+        """What was treated alike: one record for all, and the factors, in order of the first of them."""
+        columns = np.zeros((3, len(self.original.factor_names)), dtype=np.int64)
+        for number, offers in enumerate(self.offers):
+            columns[:, offers.receivers] = np.full(len(offers.receivers), number), offers.class_of, offers.slot
+        alike = members(group_rows(np.column_stack((*columns[:, self.original.unknown], self.statuses))))
+        return [(self._record(int(group[0])), self.original.unknown[group]) for group in alike]
+
+    def filled_by_theta(self) -> list[tuple[float, int]]:
+        """(θ, number of unknown factors that would be filled): at 0, 1 and the shares there are, if they are few."""
+        shares = np.unique(self.shares[np.isfinite(self.shares)])
+        thetas = sorted({0.0, 1.0, *shares.tolist()}) if len(shares) <= 8 else [0.0, 0.25, 0.5, 0.75, 0.9, 1.0]
+        return [(theta, int((self.shares >= theta).sum())) for theta in thetas]
 
     def __repr__(self) -> str:
         left = len(self.original.unknown) - len(self.transferred)

@@ -1,0 +1,106 @@
+"""Results as people and scripts see them: transfers, groups and answers, as tables and as JSON."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import lifagu
+from lifagu.cli.output import finite, some, table
+
+if TYPE_CHECKING:
+    from lifagu import Answer, Colouring, FactorGraph, Transfer
+
+MOST_ROWS = 40
+
+
+def transfers_table(moved: Transfer) -> str:
+    """What was filled from whom and why, one entry for all that was treated alike."""
+    graph = moved.original
+    filled, left = len(moved.transferred), len(graph.unknown) - len(moved.transferred)
+    lines = [f"{filled} of {filled + left} unknown factors filled, {left} left (theta {moved.theta:.4g})"]
+    if moved.equality != "exactly":
+        lines[0] += f"; tables compared {moved.equality}"
+    classes = moved.by_class()
+    for record, factors in classes[:MOST_ROWS]:
+        names = [graph.factor_names[factor] for factor in factors.tolist()]
+        source = f"from {record.donor}" if record.donor else record.status.replace("_", " ")
+        lines.append(f"  {some(names, 4)}: {source}")
+        lines.append(f"      {record.reason}")
+    if len(classes) > MOST_ROWS:
+        lines.append(f"  … and {len(classes) - MOST_ROWS} more (all of them with --json)")
+    return "\n".join(lines)
+
+
+def groups(graph: FactorGraph, colouring: Colouring) -> dict[str, list[list[str]]]:
+    """Groups by name: members in input order, groups by first member."""
+    return {
+        "variable_groups": [[graph.variable_names[each] for each in group] for group in colouring.variable_groups],
+        "factor_groups": [[graph.factor_names[each] for each in group] for group in colouring.factor_groups],
+    }
+
+
+def groups_table(graph: FactorGraph, colouring: Colouring) -> str:
+    """Groups, the largest first."""
+    rows = []
+    for sort, found in groups(graph, colouring).items():
+        ordered = sorted(found, key=len, reverse=True)
+        for number, group in enumerate(ordered[:MOST_ROWS]):
+            rows.append((f"{sort.split('_')[0]}s" if number == 0 else "", str(len(group)), some(group, 8)))
+        if len(ordered) > MOST_ROWS:
+            rows.append(("", "…", f"and {len(ordered) - MOST_ROWS} more groups"))
+    return table(rows) if rows else "  no variables and no factors"
+
+
+def lift_json(moved: Transfer, colouring: Colouring) -> dict[str, Any]:
+    """Groups, transfers with reasons, and the completed model."""
+    return {
+        "theta": moved.theta,
+        "equality": moved.equality,
+        **groups(moved.original, colouring),
+        "transfers": [record.as_dict() for record in moved.record],
+        "model": json.loads(lifagu.to_json(moved.graph)),
+    }
+
+
+def answer_table(answer: Answer, evidence: dict[str, Any]) -> str:
+    """One answer, with bounds where there are some, and what it rests on."""
+    given = [f"{name}={value}" if isinstance(value, str) else f"{name}~…" for name, value in evidence.items()]
+    lines = [f"P({', '.join(answer.variables)}{' | ' + ', '.join(given) if given else ''})"]
+    rows = [(*labels, f"{probability:.6g}") for labels, probability in answer.items()]
+    if answer.lower is not None and answer.upper is not None:
+        limits = zip(answer.lower.reshape(-1), answer.upper.reshape(-1), strict=True)
+        rows = [(*row, f"[{low:.6g}, {high:.6g}]") for row, (low, high) in zip(rows, limits, strict=True)]
+    lines.append(table(rows))
+    if answer.rests_on:
+        count = len(answer.rests_on)
+        lines.append(
+            f"  rests on {count} transferred table{'s' * (count > 1)}, weakest share {answer.weakest_share:.3g}: "
+            f"{some(answer.rests_on, 4)}"
+        )
+    return "\n".join(lines)
+
+
+def answers_json(model: Transfer, result: Any) -> dict[str, Any]:
+    """The answers, log Z, and how many unknown factors there were, were filled, and are left."""
+    total, filled = len(model.unknown), len(model.transferred)
+    return {
+        "engine": result.answers[0].engine,
+        "log_partition": result.log_partition,
+        "answers": [_answer_json(answer) for answer in result.answers],
+        "unknown": {"total": total, "transferred": filled, "left": total - filled},
+    }
+
+
+def _answer_json(answer: Answer) -> dict[str, Any]:
+    values = {
+        "query": list(answer.variables),
+        "values": [list(labels) for labels in answer.values],
+        "probabilities": answer.probabilities.reshape(-1).tolist(),
+        "log_probabilities": [finite(value) for value in answer.log_probabilities.reshape(-1).tolist()],
+        "rests_on": list(answer.rests_on),
+        "weakest_share": answer.weakest_share,
+    }
+    if answer.lower is not None and answer.upper is not None:
+        values |= {"lower": answer.lower.reshape(-1).tolist(), "upper": answer.upper.reshape(-1).tolist()}
+    return values
