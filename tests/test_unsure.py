@@ -58,7 +58,9 @@ def expected(model, classes, left, question, evidence):
     if kept is None:
         return dict.fromkeys(WAYS, "missing")
     pairs = oracle.combinations(kept, classes)
-    outside = {variable["name"] for variable in kept["variables"]} - reached(model, question)
+    names = {variable["name"] for variable in kept["variables"]}
+    every, evidence = evidence, {name: seen for name, seen in evidence.items() if name in names}
+    outside = names - reached(model, question)
     alone = {name: seen for name, seen in evidence.items() if name in outside}
     if any(oracle.weight(only(each, outside), alone) == 0 for _, each in pairs):
         return dict.fromkeys(WAYS)  # see test_evidence_in_another_component_rules_out_tables
@@ -69,9 +71,8 @@ def expected(model, classes, left, question, evidence):
     low, high = (oracle.bound(pairs, question, evidence, pick) for pick in (min, max))
     answers["bounds"] = (low, high) if answers["one"] else None
     apart = within(model, question, left, ())
-    weighed = apart is not None and all(any(v["name"] == name for v in apart["variables"]) for name in evidence)
-    if not left or weighed:
-        answers["mixture"] = oracle.mixture(oracle.combinations(apart, classes), question, evidence)
+    if apart is not None and set(every) <= {variable["name"] for variable in apart["variables"]}:
+        answers["mixture"] = oracle.mixture(oracle.combinations(apart, classes), question, every)
     answers = {way: "impossible" if answer is None else answer for way, answer in answers.items()}
     return dict.fromkeys(WAYS) | answers
 
@@ -221,3 +222,122 @@ def test_log_partition(seed):
         else:
             with pytest.raises(lifagu.NoAnswerError):
                 lifagu.log_partition(moved, evidence=evidence, unknown=way)
+
+
+# --- By hand ---------------------------------------------------------------------------------------------------------
+
+
+def made(variables, factors):
+    """A graph: "A B:kind" declares variables, factors are {"name(A,B)": table}."""
+    declared = [dict(zip(("name", "kind", "individual"), each.split(":"), strict=False)) for each in variables.split()]
+    listed = [(*key.rstrip(")").split("("), table) for key, table in factors.items()]
+    return graph_of(
+        {
+            "variables": declared,
+            "factors": [{"name": n, "args": [a for a in args.split(",") if a], "table": t} for n, args, t in listed],
+        }
+    )
+
+
+def shown(values):
+    return pytest.approx(np.asarray(values), rel=1e-12)
+
+
+PAIR = {"f(A)": [1, 3], "g(B)": [9, 1], "u(C)": None}  # P(C = true) is .75 or .1, each with share 1/2
+
+
+def test_four_ways_to_use_two_tables():
+    moved = lifagu.transfer(made("A B C", PAIR))
+    answers = {way: lifagu.query(moved, "C", unknown=way) for way in WAYS}
+    assert {way: answer["true"] for way, answer in answers.items()} == pytest.approx(
+        {"one": 0.75, "mean": 0.425, "mixture": 0.425, "bounds": 0.75}
+    )
+    assert answers["bounds"].lower == shown([0.25, 0.1])
+    assert answers["bounds"].upper == shown([0.9, 0.75])
+    assert answers["one"].log_partition == pytest.approx(math.log(4 * 10 * 4))
+    assert answers["mean"].log_partition == pytest.approx(math.log(4 * 10))
+    assert answers["mixture"].log_partition is answers["bounds"].log_partition is None
+
+
+def test_evidence_in_another_component_informs_the_mixture():
+    """u and v take the same table in every combination, so what was seen of D speaks about C."""
+    moved = lifagu.transfer(made("A B C D", PAIR | {"v(D)": None}))
+    seen = {"D": "true"}
+    assert lifagu.query(moved, "C", evidence=seen, unknown="mixture")["true"] == pytest.approx(0.5725 / 0.85 * 1)
+    assert lifagu.query(moved, "C", evidence=seen, unknown="mean")["true"] == pytest.approx(0.425)
+    joint = lifagu.query(moved, "C", "D", unknown="mixture")
+    assert joint["true", "true"] == pytest.approx((0.75**2 + 0.1**2) / 2)
+    bounds = lifagu.query(moved, "C", "D", unknown="bounds")
+    assert bounds.upper == shown([[0.81, 0.1875], [0.1875, 0.5625]])
+    assert bounds.lower == shown([[0.0625, 0.09], [0.09, 0.01]])
+
+
+def test_evidence_reaches_a_table_through_a_chain_of_classes():
+    """The evidence on Y judges the tables of u2, those weigh v2 and so v, whose class is that of the question."""
+    variables = "A:x B:x C:x D:x E:y F:y G:y H:y"
+    factors = {"f(A)": [1, 3], "g(B)": [9, 1], "u(C)": None, "h(E)": [1, 1], "k(F)": [1, 7], "w(G)": None}
+    linked = {"u2(D)": None, "w2(H)": None, "l(D,H)": [5, 1, 1, 5], "l1(A,E)": [1] * 4, "l2(B,F)": [1] * 4}
+    more = {"l3(C,G)": [1] * 4}
+    graph = made(variables, factors | linked | more)
+    model = {
+        "variables": [{"name": n.split(":")[0], "kind": n.split(":")[1]} for n in variables.split()],
+        "factors": [
+            {"name": key.split("(")[0], "args": key.rstrip(")").split("(")[1].split(","), "table": table}
+            for key, table in (factors | linked | more).items()
+        ],
+    }
+    for evidence in ({"H": "true"}, {"H": "false", "D": "true"}):
+        classes, left = oracle.competing(model, 0, evidence)
+        assert ([len(offers) for offers in classes], left) == ([2, 2], [])
+        for question in (("C",), ("G", "C"), ("A",)):
+            answers = expected(model, classes, left, question, evidence)
+            for way, answer in answers.items():
+                compare(lifagu.query(lifagu.transfer(graph), *question, evidence=evidence, unknown=way), way, answer)
+
+
+def individuals(*receivers):
+    """Donors a and b disagree about both of their tables; P(S), P(T) are .75, .9 with a's and .25, .1 with b's."""
+    names = ("a", "b", *receivers)
+    factors = {"f.a(S.a)": [1, 3], "g.a(T.a)": [1, 9], "f.b(S.b)": [3, 1], "g.b(T.b)": [9, 1]}
+    holes = {f"{kind}.{name}({variable}.{name})": None for name in receivers for kind, variable in ("fS", "gT")}
+    return made(" ".join(f"{v}.{n}:{v}:{n}" for n in names for v in "ST"), factors | holes)
+
+
+def test_an_individual_takes_all_tables_from_one_donor():
+    moved = lifagu.transfer(individuals("c"))
+    bounds = lifagu.query(moved, "S.c", "T.c", unknown="bounds")
+    assert bounds.probabilities == shown([[0.025, 0.225], [0.075, 0.675]])
+    assert bounds.lower == shown([[0.025, 0.075], [0.075, 0.025]])
+    assert bounds.upper == shown([[0.675, 0.225], [0.225, 0.675]])
+    assert lifagu.query(moved, "S.c", "T.c", unknown="mixture").probabilities == shown([[0.35, 0.15], [0.15, 0.35]])
+    assert lifagu.query(moved, "S.c", "T.c", unknown="mean").probabilities == shown([[0.25, 0.25], [0.25, 0.25]])
+    assert lifagu.query(moved, "S.c", evidence={"T.c": "true"}, unknown="mixture")["true"] == pytest.approx(0.7)
+    assert lifagu.query(moved, "S.c", evidence={"T.c": "true"}, unknown="mean")["true"] == pytest.approx(0.5)
+
+
+def test_receivers_that_look_alike_take_the_same_donor():
+    moved = lifagu.transfer(individuals("c", "d"))
+    assert lifagu.query(moved, "S.c", evidence={"T.d": "true"}, unknown="mixture")["true"] == pytest.approx(0.7)
+    assert lifagu.query(moved, "S.c", "S.d", unknown="bounds").upper == shown([[0.5625, 0.1875], [0.1875, 0.5625]])
+
+
+def test_without_kinds_and_individuals_the_tables_are_chosen_apart_from_their_owners():
+    """Structure alone: four tables compete for one class of two factors."""
+    moved = lifagu.transfer(individuals("c"), structure_only=True)
+    answer = lifagu.query(moved, "S.c", "T.c", unknown="mixture")
+    assert answer["true", "true"] == pytest.approx((0.75**2 + 0.9**2 + 0.25**2 + 0.1**2) / 4)
+    assert answer.weakest_share == 0.25
+
+
+# --- What is refused, and what is skipped ----------------------------------------------------------------------------
+
+
+def test_tables_that_make_the_evidence_impossible_are_skipped():
+    moved = lifagu.transfer(made("A B C D", {"f(A)": [1, 3], "g(B)": [0, 1], "u(C)": None, "l(C,D)": [1, 2, 2, 1]} | LINKS))
+    bounds = lifagu.query(moved, "D", evidence={"C": "false"}, unknown="bounds")
+    assert bounds.lower == shown(bounds.upper)
+    mixture = lifagu.query(moved, "C", evidence={"C": "false"}, unknown="mixture")
+    assert mixture.probabilities == shown([1, 0])
+
+
+LINKS = {"l1(A,A2)": [1] * 4}

@@ -76,6 +76,7 @@ def log_partition(
 ) -> float:
     """Natural log of the total weight of all assignments with the evidence fixed.
 
+    >>> import math
     >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph()
     >>> math.exp(log_partition(graph))
     4.0
