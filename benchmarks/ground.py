@@ -1,4 +1,4 @@
-"""Exact single-variable answers on ground models: lifagu beside its peers, in the same run.
+"""Exact answers about one or every variable of ground models: lifagu beside its peers, in the same run.
 
 Prints one Markdown table per family of models. Usage: ``python benchmarks/ground.py [--small] [--limit SECONDS]``.
 """
@@ -18,30 +18,33 @@ from lifagu import FactorGraph
 from limits import MEMORY, MISSING, REPEATS, Made, Measured, measure, warm_up
 from machine import machine
 from models import cohorts, epidemic, grid, leaf, network, networks
-from peers import ENUMERATION, LIFAGU, PEERS, Engine, Model, Outcome
+from peers import ENUMERATION, EVERY, LIFAGU, PEERS, Engine, Model, Outcome
 
 ENGINES = [LIFAGU, *PEERS]
+TOO_DEAR = {"munin1", "link"}  # for every variable at once: tables of hundreds of megabytes
 
 
 @dataclass(frozen=True)
 class Family:
-    """Models of one kind: (row title, how to make it), by growing size if `ordered`."""
+    """Models of one kind: (row title, how to make it), by growing size if `ordered`; about `every` variable or one."""
 
     title: str
     rows: list[tuple[str, Callable[[], Made]]]
     ordered: bool = True
+    every: bool = False
 
 
 def families(small: bool) -> list[Family]:
     """What is measured."""
     people = [4, 16] if small else [4, 16, 64, 256, 1024]
-    sides = [4, 8] if small else [8, 10, 12, 14, 16]
+    sides = [4, 8] if small else [8, 10, 12, 14, 16, 18]
     names = [name for name in networks() if not small or name in ("asia", "cancer", "survey", "alarm")]
     return [
         Family("Epidemic, n persons: P(Sick.0)", _rows(epidemic, people, "Sick.0")),
         Family("Cohorts, d persons: P(Sick.0)", _rows(cohorts, people, "Sick.0")),
         Family("Binary grid: P(corner)", _rows(grid, sides, "x0")),
         Family("Bayesian networks: P(deepest leaf)", [(name, partial(_network, name)) for name in names], False),
+        Family("All marginals: P(X) of every X", _every(names, sides), False, every=True),
     ]
 
 
@@ -51,14 +54,23 @@ def _rows(
     return [(str(size), partial(_member, family, size, variable)) for size in sizes]
 
 
+def _every(names: list[str], sides: list[int]) -> list[tuple[str, Callable[[], Made]]]:
+    asked = [(name, partial(_network, name, every=True)) for name in names if name not in TOO_DEAR]
+    return [*asked, *((f"{side} × {side} grid", partial(_all_of, grid, side)) for side in sides[:3])]
+
+
+def _all_of(family: Callable[[int], FactorGraph], size: int) -> Made:
+    return Model.of(family(size)), EVERY
+
+
 def _member(family: Callable[[int], FactorGraph], size: int, variable: str) -> Made:
     graph = family(size)
     return Model.of(graph), graph.variable_names.number(variable)
 
 
-def _network(name: str) -> Made:
+def _network(name: str, every: bool = False) -> Made:
     read = network(name)
-    return Model.of(read), leaf(read)
+    return Model.of(read), EVERY if every else leaf(read)
 
 
 def tables(family: Family, limit: float, builds: bool) -> Iterator[str]:
@@ -66,7 +78,7 @@ def tables(family: Family, limit: float, builds: bool) -> Iterator[str]:
     yield f"\n## {family.title}\n"
     head = ["model", "lifagu", *(engine.name for engine in PEERS), "reference"]
     yield f"| {' | '.join(head)} |\n|{'---|' * len(head)}"
-    given_up: set[str] = set()
+    given_up = {engine.name for engine in ENGINES if family.every and not engine.every}
     for title, make in family.rows:
         measured = {engine.name: _measure(engine, make, limit, given_up) for engine in ENGINES}
         if family.ordered:
@@ -137,8 +149,9 @@ One answer each, planning included, building the engine's model not; best of {RE
 *time relative to lifagu · correct digits* (above 1× the peer is slower), lifagu's own in milliseconds. Digits are
 against the reference named in the last column. Threads are as the engines set them: lifagu uses one; pyAgrum, cotengra
 and numpy's linear algebra up to {os.cpu_count()}. Limits: {limit:g} s and {MEMORY // 2**30} GiB per answer;
-– means that the engine failed on a smaller model of the family. On Bayesian networks pyAgrum and pgmpy are told which
-table is whose distribution and may drop what does not matter; the others see tables only."""
+– means that the engine failed on a smaller model of the family, or does not offer all marginals in one pass. On
+Bayesian networks pyAgrum and pgmpy are told which table is whose distribution and may drop what does not matter; the
+others see tables only."""
 
 
 def main() -> None:

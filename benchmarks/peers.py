@@ -1,14 +1,14 @@
-"""The engines that are measured, each asked for one single-variable answer.
+"""The engines that are measured, each asked about one variable, or, where it offers that, about every one.
 
 An engine is a function (model, variable) → query that builds its own model from the neutral one; calling the query
-does everything from there on, planning included, and returns (log Z or None, probabilities). So building and asking
-are timed apart. Nothing is kept from one call of a query to the next.
+does everything from there on, planning included, and returns (log Z or None, probabilities), those of EVERY variable
+in one row. So building and asking are timed apart. Nothing is kept from one call of a query to the next.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -16,12 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from lifagu import FactorGraph, query
+from lifagu import FactorGraph, queries
 from models import Network
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
 Outcome = tuple[float | None, Array]
 Query = Callable[[], Outcome]
+EVERY = -1  # in place of a variable
 MOST_STATES = 2**20  # up to here the reference is the sum over all assignments
 
 
@@ -54,7 +55,7 @@ class Model:
 
 
 def lifagu(model: Model, variable: int, engine: str = "auto") -> Query:
-    """`lifagu.query` on a graph built from arrays."""
+    """`lifagu.queries` on a graph built from arrays."""
     sizes = sorted(set(model.sizes))
     graph = FactorGraph.from_arrays(
         ranges=[[str(value) for value in range(size)] for size in sizes],
@@ -66,10 +67,14 @@ def lifagu(model: Model, variable: int, engine: str = "auto") -> Query:
     )
 
     def ask() -> Outcome:
-        answer = query(graph, f"x{variable}", engine=engine)
-        return answer.log_partition, answer.probabilities
+        answers = queries(graph, [f"x{each}" for each in _asked(model, variable)], engine=engine)
+        return answers[0].log_partition, np.concatenate([answer.probabilities for answer in answers])
 
     return ask
+
+
+def _asked(model: Model, variable: int) -> Sequence[int]:
+    return range(len(model.sizes)) if variable == EVERY else [variable]
 
 
 def enumerated(model: Model, variable: int) -> Query:
@@ -93,12 +98,16 @@ def pyagrum(model: Model, variable: int) -> Query:
         graph.addFactor(list(scope))[:] = np.ascontiguousarray(table.T)  # its arrays reverse the axes of its names
 
     def ask() -> Outcome:
-        inference: Any = field.ShaferShenoyMRFInference(graph)
-        inference.setTargets({f"x{variable}"})
-        inference.makeInference()
-        return None, inference.posterior(f"x{variable}").toarray()
+        return None, _pyagrum_posteriors(field.ShaferShenoyMRFInference(graph), model, variable)
 
     return ask
+
+
+def _pyagrum_posteriors(inference: Any, model: Model, variable: int) -> Array:
+    if variable != EVERY:  # otherwise all are targets
+        inference.setTargets({f"x{variable}"})
+    inference.makeInference()
+    return np.concatenate([inference.posterior(f"x{each}").toarray() for each in _asked(model, variable)])
 
 
 def _pyagrum_network(model: Model, variable: int) -> Query:
@@ -115,10 +124,7 @@ def _pyagrum_network(model: Model, variable: int) -> Query:
         network.cpt(f"x{child}")[:] = np.ascontiguousarray(np.transpose(table, order))
 
     def ask() -> Outcome:
-        inference: Any = pyagrum.LazyPropagation(network)
-        inference.setTargets({f"x{variable}"})
-        inference.makeInference()
-        return None, inference.posterior(f"x{variable}").toarray()
+        return None, _pyagrum_posteriors(pyagrum.LazyPropagation(network), model, variable)
 
     return ask
 
@@ -205,18 +211,22 @@ def _merged(model: Model) -> dict[tuple[int, ...], Array]:
 
 @dataclass(frozen=True)
 class Engine:
-    """One column of the tables: its name, the package it needs, and the modules to import beforehand."""
+    """One column of the tables: its name, the package it needs, and the modules to import beforehand.
+
+    every: whether it answers about EVERY variable in one pass.
+    """
 
     name: str
     package: str
     build: Callable[[Model, int], Query]
     modules: tuple[str, ...]
+    every: bool = False
 
 
-ENUMERATION = Engine("enumeration", "lifagu", enumerated, ())
-LIFAGU = Engine("lifagu", "lifagu", lifagu, ("lifagu.infer",))
+ENUMERATION = Engine("enumeration", "lifagu", enumerated, (), every=True)
+LIFAGU = Engine("lifagu", "lifagu", lifagu, ("lifagu.infer",), every=True)
 PEERS = [
-    Engine("pyAgrum", "pyagrum", pyagrum, ("pyagrum", "pyagrum.markov_random_field")),
+    Engine("pyAgrum", "pyagrum", pyagrum, ("pyagrum", "pyagrum.markov_random_field"), every=True),
     Engine("pgmpy", "pgmpy", pgmpy, ("pgmpy.inference", "pgmpy.models")),
     Engine("opt_einsum", "opt_einsum", opt_einsum, ("opt_einsum",)),
     Engine("cotengra greedy", "cotengra", partial(cotengra, path="greedy"), ("cotengra",)),

@@ -20,6 +20,7 @@ Unit = list[naive.Factor]
 Alternative = tuple[float, dict[str, naive.Table]]  # share; unknown factor -> table, arguments as it lists them
 Combinations = list[tuple[float, Model]]  # weight, completed model
 Distribution = dict[tuple[str, ...], float]
+Span = tuple[Distribution, Distribution]  # smallest, largest
 
 
 def look(unit: Unit, keys: naive.Keys, positional: bool) -> Hashable:
@@ -59,9 +60,8 @@ def competing(
     for factor in graph.factors:
         if not (structure_only or published) and (person := naive.owner(graph, factor)):
             homes.setdefault(person, []).append(factor)
-    single = [[f] for f in graph.factors]
     classes: dict[Hashable, tuple[list[Unit], list[Unit]]] = {}  # receivers and donors
-    served: set[str] = set()
+    single, served = [[f] for f in graph.factors], set()
     for pool in (list(homes.values()), single):
         for unit in pool:
             donors = [other for other in pool if naive.partners(unit, other, keys) is not None]
@@ -110,8 +110,7 @@ def combinations(model: Model, classes: list[list[Alternative]]) -> Combinations
 def weight(model: Model, *observations: Evidence) -> float:
     """The total weight with the observations fixed; a dictionary in the place of a label holds likelihoods."""
     labels = {v.name: v.labels for v in naive.parse({**model, "factors": []}).variables.values()}
-    hard: Evidence = {}
-    factors = list(model["factors"])
+    hard, factors = {}, list(model["factors"])
     for name, seen in (item for each in observations for item in each.items()):
         if isinstance(seen, dict):
             factors.append({"name": f"soft {name}", "args": [name], "table": [seen[label] for label in labels[name]]})
@@ -134,13 +133,17 @@ def posterior(model: Model, question: tuple[str, ...], evidence: Evidence) -> Di
 
 def mixture(pairs: Combinations, question: tuple[str, ...], evidence: Evidence) -> Distribution | None:
     """Σ w P(e) P(q | e) / Σ w P(e) over the combinations; None if the evidence is impossible in all."""
-    possible = [(share, model) for share, model in pairs if weight(model, evidence)]
-    answers = [(s * weight(m, evidence) / weight(m), posterior(m, question, evidence) or {}) for s, m in possible]
+    answers = [
+        (share * explained / weight(model), posterior(model, question, evidence) or {})
+        for share, model in pairs
+        if (explained := weight(model, evidence))
+    ]
     total = math.fsum(share for share, _ in answers)
     return {s: math.fsum(share * a[s] for share, a in answers) / total for s in answers[0][1]} if answers else None
 
 
-def bound(pairs: Combinations, question: tuple[str, ...], evidence: Evidence, pick: Any) -> Distribution | None:
-    """The smallest or largest answers (pick: min or max) over the combinations in which the evidence is possible."""
+def bounds(pairs: Combinations, question: tuple[str, ...], evidence: Evidence) -> Span | None:
+    """The smallest and largest answers over the combinations in which the evidence is possible."""
     answers = [a for _, model in pairs if (a := posterior(model, question, evidence)) is not None]
-    return {state: pick(a[state] for a in answers) for state in answers[0]} if answers else None
+    every = {state: [a[state] for a in answers] for state in (answers or [{}])[0]}
+    return ({s: min(v) for s, v in every.items()}, {s: max(v) for s, v in every.items()}) if answers else None

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 GROUND = Path(__file__).parent.parent / "benchmarks" / "ground.py"
-FAMILIES = ["Epidemic", "Cohorts", "Binary grid", "Bayesian networks"]
+FAMILIES = ["Epidemic", "Cohorts", "Binary grid", "Bayesian networks", "All marginals"]
 COLUMNS = ["model", "lifagu", "pyAgrum", "pgmpy", "opt_einsum", "cotengra greedy", "cotengra auto", "reference"]
 FAILURE = r"–|nan|inf|memory|crashed|not installed|>\d+ s( to build)?|error: .*"
 

@@ -12,7 +12,7 @@ import lifagu
 import naive
 from helpers import graph_of, random_model
 
-ENGINES = ("auto", "ground", "enumerate")
+ENGINES = ("auto", "lifted", "ground", "enumerate")
 SEEDS = range(150)
 
 

@@ -116,8 +116,8 @@ def test_a_hub_with_thousands_of_leaves():
 
 def test_many_queries_share_one_pass():
     graph = chain(400, [2, 1, 1, 3])
-    prepared = lifagu.prepare(graph, [(name,) for name in graph.variable_names])
-    assert prepared.plans[0].total < 3 * lifagu.prepare(graph, []).plans[0].total
+    prepared = lifagu.prepare(graph, [(name,) for name in graph.variable_names], engine="ground")
+    assert prepared.plans[0].total < 3 * lifagu.prepare(graph, [], engine="ground").plans[0].total
     for answer in prepared.run().answers[::97]:
         assert answer["true"] == pytest.approx(lifagu.query(graph, answer.variables[0])["true"], rel=1e-12)
 

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lifagu.answers import log_partition as log_partition
+    from lifagu.answers import map_assignment as map_assignment
+    from lifagu.answers import marginals as marginals
     from lifagu.answers import prepare as prepare
     from lifagu.answers import queries as queries
     from lifagu.answers import query as query
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from lifagu.formats import read as read
     from lifagu.formats import read_evidence as read_evidence
     from lifagu.formats import write as write
+    from lifagu.formats.csv_table import write_csv as write_csv
     from lifagu.formats.native import from_json as from_json
     from lifagu.formats.native import to_json as to_json
     from lifagu.formats.with_networkx import to_networkx as to_networkx
@@ -32,10 +35,15 @@ if TYPE_CHECKING:
     from lifagu.formats.with_pgmpy import to_pgmpy as to_pgmpy
     from lifagu.formats.with_pyagrum import from_pyagrum as from_pyagrum
     from lifagu.formats.with_pyagrum import to_pyagrum as to_pyagrum
+    from lifagu.grounding import expand_evidence as expand_evidence
+    from lifagu.grounding import ground as ground
+    from lifagu.infer import AllMarginals as AllMarginals
     from lifagu.infer import Answer as Answer
+    from lifagu.infer import Best as Best
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
     from lifagu.parts import describe as describe
+    from lifagu.relational import ParfactorGraph as ParfactorGraph
     from lifagu.rounding import round_tables as round_tables
     from lifagu.symmetry.colour import colour as colour
     from lifagu.symmetry.colour import colour_rounds as colour_rounds
@@ -43,17 +51,20 @@ if TYPE_CHECKING:
     from lifagu.symmetry.transfer import transfer as transfer
 
 _ROOMS = {
-    "lifagu.answers": "log_partition prepare queries query",
+    "lifagu.answers": "log_partition map_assignment marginals prepare queries query",
     "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError TooLargeError",
     "lifagu.evidence": "Evidence",
     "lifagu.formats": "read read_evidence write",
+    "lifagu.formats.csv_table": "write_csv",
     "lifagu.formats.native": "from_json to_json",
     "lifagu.formats.with_networkx": "to_networkx",
     "lifagu.formats.with_pgmpy": "from_pgmpy to_pgmpy",
     "lifagu.formats.with_pyagrum": "from_pyagrum to_pyagrum",
-    "lifagu.infer": "Answer",
+    "lifagu.grounding": "expand_evidence ground",
+    "lifagu.infer": "AllMarginals Answer Best",
     "lifagu.model": "Colouring FactorGraph",
     "lifagu.parts": "describe",
+    "lifagu.relational": "ParfactorGraph",
     "lifagu.rounding": "round_tables",
     "lifagu.symmetry.colour": "colour colour_rounds",
     "lifagu.symmetry.transfer": "Transfer transfer",

@@ -5,15 +5,17 @@ This file composes: `transfer` says which tables compete, `infer` answers about 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from lifagu.errors import ModelError, NoAnswerError
 from lifagu.evidence import Evidence, EvidenceLike
-from lifagu.infer import Answer, Prepared, Result
+from lifagu.infer import AllMarginals, Answer, Best, Prepared, Result, best_assignment, prepare_marginals
+from lifagu.infer import bp as propagation
 from lifagu.infer import prepare as prepare_ground
 from lifagu.model import FactorGraph
+from lifagu.symmetry.colour import colour
 from lifagu.symmetry.transfer import Transfer
 from lifagu.unsure import consider, with_support
 
@@ -36,8 +38,9 @@ def query(
     rests on. unknown: how to use a transfer's tables: "one" (the winning table of each class), "mean" (the
     share-weighted mean table), "mixture" (the average of the answers over all competing tables, weighted by share
     and by how well each explains the evidence) or "bounds" (the winning tables' answer, with the smallest and largest
-    over all competing ones). engine: "auto" (the best exact one), "ground" (elimination) or "enumerate" (the oracle,
-    for small graphs). memory_limit: in bytes; three quarters of what is free by default.
+    over all competing ones). engine: "auto" (the best exact one), "lifted", "ground" (elimination), "enumerate" (the
+    oracle, for small graphs) or "bp" (belief propagation, not exact). memory_limit: in bytes; three quarters of what
+    is free by default.
 
     >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph()
     >>> query(graph, "A")["true"]
@@ -83,9 +86,57 @@ def log_partition(
     """
     asked = prepare(model, [], evidence, unknown=unknown, engine=engine, memory_limit=memory_limit)
     result = asked.run().log_partition
-    if result is None:
-        raise NoAnswerError(f"log Z does not exist for a {unknown} of several models; ask with one or mean")
+    if result is None:  # prepare refuses a log Z that does not exist
+        raise NoAnswerError("log Z was left out")
     return result
+
+
+def marginals(
+    model: Model,
+    *,
+    evidence: EvidenceLike = None,
+    unknown: str = "one",
+    engine: str = "auto",
+    memory_limit: int | None = None,
+    progress: Progress | None = None,
+) -> AllMarginals:
+    """P(variable | evidence) of every variable in one pass, by name; those connected to unknown factors are left out.
+
+    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 0, 1, 2]).graph()
+    >>> marginals(graph)["A"]
+    {'false': 0.25, 'true': 0.75}
+    """
+    graph = _one_graph(model, unknown)
+    prepared = prepare_marginals(graph, evidence, engine=engine, memory_limit=memory_limit)
+    return AllMarginals(prepared, prepared.solve(progress))
+
+
+def map_assignment(
+    model: Model,
+    *,
+    evidence: EvidenceLike = None,
+    unknown: str = "one",
+    engine: str = "auto",
+    memory_limit: int | None = None,
+    progress: Progress | None = None,
+) -> Best:
+    """A most probable assignment of all variables, and the natural log of its weight.
+
+    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 0, 1, 2]).graph()
+    >>> map_assignment(graph).assignment
+    {'A': 'true', 'B': 'true'}
+    """
+    graph = _one_graph(model, unknown)
+    return best_assignment(graph, evidence, engine=engine, memory_limit=memory_limit, progress=progress)
+
+
+def _one_graph(model: Model, unknown: str) -> FactorGraph:
+    """The graph to compute with, where only one makes sense."""
+    if unknown not in ("one", "mean"):
+        raise ModelError(f"this is computed on one model, with the winning tables (one) or their mean, not {unknown}")
+    if isinstance(model, FactorGraph):
+        return model
+    return model.averaged() if unknown == "mean" else model.graph
 
 
 class Asked(Protocol):
@@ -107,18 +158,28 @@ def prepare(
     unknown: str = "one",
     engine: str = "auto",
     memory_limit: int | None = None,
+    bp: Mapping[str, Any] | None = None,
 ) -> Asked:
     """Plan the answers to several questions (tuples of names); none at all asks for log Z alone.
 
-    The plan is known, printable and refused if need be before anything is computed; `run` computes.
+    The plan is known, printable and refused if need be before anything is computed; `run` computes. bp: settings of
+    belief propagation (damping, schedule, tolerance, iterations), for the engine of that name.
     """
     if unknown not in UNKNOWN:
         raise ModelError(f"unknown is '{unknown}'; choose one of {', '.join(UNKNOWN)}")
+    if engine == "bp":
+        return Propagated(_one_graph(model, unknown), questions, evidence, dict(bp or {}))
     settings: dict[str, Any] = {"engine": engine, "memory_limit": memory_limit}
     if isinstance(model, FactorGraph):
+        if unknown != "one":
+            raise ModelError(f"{unknown} is about competing tables; ask a transfer: lifagu.transfer(graph)")
         return prepare_ground(model, questions, evidence, **settings)
     observed = model.original.evidence(evidence)
-    if unknown in ("mixture", "bounds") and questions:
+    if unknown in ("mixture", "bounds"):
+        if not questions:
+            raise NoAnswerError(
+                f"log Z does not exist for {unknown}, which is about several models; ask with one or mean"
+            )
         return consider(model, questions, observed, unknown, settings)
     graph = model.averaged() if unknown == "mean" else model.graph
     prepared = prepare_ground(graph, questions, observed, **settings)
@@ -146,3 +207,31 @@ class Supported:
         result = self.prepared.run(progress)
         answers = [with_support(answer, self.transfer, self.evidence) for answer in result.answers]
         return Result(answers, result.log_partition, result.notes)
+
+
+@dataclass(frozen=True, eq=False)
+class Propagated:
+    """Questions for belief propagation on the colour groups: not exact, and the notes of the answers say so."""
+
+    graph: FactorGraph
+    questions: Sequence[Sequence[str]]
+    evidence: EvidenceLike
+    settings: dict[str, Any]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks beside the answers."""
+        return ("belief propagation is not exact on graphs with loops",)
+
+    def __str__(self) -> str:
+        return f"bp engine: belief propagation on {colour(self.graph, self.evidence)}"
+
+    def run(self, progress: Progress | None = None) -> Result:
+        """Pass messages until they stand still."""
+        if not self.questions:
+            raise NoAnswerError("belief propagation only estimates log Z; ask with an exact engine")
+        groups = colour(self.graph, self.evidence)
+        answers = propagation.answers(
+            self.graph, self.questions, self.evidence, groups, progress=progress, **self.settings
+        )
+        return Result(answers, None, answers[0].notes)

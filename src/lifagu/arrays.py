@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+WIDE = 16  # columns from which on rows are compared as a whole
 _Array = TypeVar("_Array", bound=NDArray[Any])
 
 
@@ -62,6 +63,9 @@ def group_rows(matrix: Ints) -> Ints:
     >>> group_rows(np.array([[1, 2], [0, 5], [1, 2]])).tolist()
     [0, 1, 0]
     """
+    if matrix.shape[1] > WIDE:
+        rows = np.ascontiguousarray(matrix, dtype=np.int64)
+        return by_first_occurrence(_dense(rows.view(np.dtype((np.void, rows.shape[1] * 8))).reshape(-1)))
     few = max(4 * len(matrix), 1024)
     ids = np.zeros(len(matrix), dtype=np.int64)
     for column in matrix.T:
@@ -71,7 +75,7 @@ def group_rows(matrix: Ints) -> Ints:
     return by_first_occurrence(ids)
 
 
-def _dense(ids: Ints) -> Ints:
+def _dense(ids: NDArray[Any]) -> Ints:
     return np.unique(ids, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
 
 
@@ -83,6 +87,12 @@ def members(groups: Ints) -> list[Ints]:
     """
     order = np.argsort(groups, kind="stable")
     return np.split(order, np.cumsum(np.bincount(groups))[:-1]) if len(groups) else []
+
+
+def distinct(values: Ints) -> Ints:
+    """The distinct values, ascending (by sorting, which is faster here than hashing)."""
+    ordered = np.sort(values)
+    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered
 
 
 def group_lists(offsets: Ints, values: Ints) -> Ints:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -31,35 +32,44 @@ def consider(
 ) -> Considered:
     """Plan the answers over all completions of the connected parts that matter; refuse too many of them."""
     graph = moved.original
-    asked = [graph.variable_names.number(name) for question in questions for name in question]
     part_of = parts_without(graph, np.zeros(len(graph.variable_names), dtype=np.bool_))
-    observed = np.unique(part_of[np.concatenate((evidence.variables, evidence.soft_variables))])
-    parts = np.unique(part_of[asked])
     touched = [np.unique(parts_of_factors(graph, part_of, each.factors)) for each in moved.open_classes]
-    if unknown == "mixture":
-        parts = _informed(parts, touched, observed)
-    classes = [each for each, where in zip(moved.open_classes, touched, strict=True) if np.isin(where, parts).any()]
-    count = math.prod(len(each.shares) for each in classes)
-    if count > MOST_COMPLETIONS:
-        raise TooLargeError(
-            f"{unknown} over {count} combinations of competing tables ({len(classes)} classes), more than the "
-            f"{MOST_COMPLETIONS} that are computed; raise theta to leave doubtful ones unknown, or ask with one or mean"
-        )
-    weighted = unknown == "mixture" and bool(np.isin(observed, parts).any())
-    if weighted:
-        _check_complete(moved, part_of, parts)
-    return Considered(moved, unknown, questions, evidence, part_of, parts, tuple(classes), weighted, settings)
+    by_parts: dict[tuple[int, ...], list[int]] = {}
+    for place, names in enumerate(questions):
+        asked = np.unique(part_of[[graph.variable_names.number(name) for name in names]])
+        by_parts.setdefault(tuple(_linked(asked, touched).tolist()), []).append(place)
+    matters = []
+    for parts, places in by_parts.items():
+        linked = zip(moved.open_classes, touched, strict=True)
+        classes = tuple(each for each, where in linked if np.isin(where, parts).any())
+        _check_few(classes, unknown)
+        if unknown == "mixture" and classes and evidence:
+            _check_complete(moved, part_of, np.array(parts))
+        matters.append(Matter(moved, unknown, part_of, np.array(parts), classes, tuple(places)))
+    considered = Considered(moved, unknown, tuple(map(tuple, questions)), evidence, part_of, tuple(matters), settings)
+    str(considered)  # plans the winning completion of each, and so refuses what is wrong with the questions
+    return considered
 
 
-def _informed(parts: Ints, touched: Sequence[Ints], observed: Ints) -> Ints:
-    """The asked parts, and those whose evidence speaks about them through a class with members in both."""
+def _linked(parts: Ints, touched: Sequence[Ints]) -> Ints:
+    """These parts, and all that are linked to them by classes with members in both, one after another."""
     while True:
-        linked = [where for where in touched if np.isin(where, parts).any()]
-        more = np.intersect1d(np.concatenate([parts, *linked]), observed)
-        grown = np.union1d(parts, more)
+        grown = np.unique(np.concatenate([parts, *(where for where in touched if np.isin(where, parts).any())]))
         if len(grown) == len(parts):
             return parts
         parts = grown
+
+
+def _check_few(classes: Sequence[OpenClass], unknown: str) -> None:
+    count = 1
+    for each in classes:
+        count *= len(each.shares)
+        if count > MOST_COMPLETIONS:
+            raise TooLargeError(
+                f"{unknown} over all combinations of the competing tables of {len(classes)} classes: more than the "
+                f"{MOST_COMPLETIONS} that are computed; raise theta to leave doubtful ones unknown, or ask with one "
+                "or mean"
+            )
 
 
 def _check_complete(moved: Transfer, part_of: Ints, parts: Ints) -> None:
@@ -74,71 +84,112 @@ def _check_complete(moved: Transfer, part_of: Ints, parts: Ints) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class Considered:
-    """Questions planned over all completions; the winning tables come first."""
+class Matter:
+    """Questions (by place) that depend on the same connected parts and the same competing tables."""
 
     transfer: Transfer
     unknown: str
-    questions: Sequence[Sequence[str]]
-    evidence: Evidence
     part_of: Ints
     parts: Ints
     classes: tuple[OpenClass, ...]
-    weighted: bool
-    settings: dict[str, Any]
+    places: tuple[int, ...]
 
     @property
     def completions(self) -> int:
-        """Number of completions."""
+        """Number of combinations of competing tables."""
         return math.prod(len(each.shares) for each in self.classes)
+
+    def completed(
+        self, questions: Sequence[Sequence[str]], evidence: Evidence, settings: dict[str, Any]
+    ) -> Iterator[tuple[Prepared, float]]:
+        """Each completion planned, the winning tables first, with the log of its weight."""
+        for choice in product(*(range(len(each.shares)) for each in self.classes)):
+            chosen = list(zip(self.classes, choice, strict=True))
+            weight = math.fsum(math.log(each.shares[place]) for each, place in chosen)
+            tables = self.transfer.completed((each, int(each.alternatives[place])) for each, place in chosen)
+            graph, number = subgraph(tables, self.part_of, self.parts)
+            yield prepare(graph, questions, evidence.renumbered(number), **settings), weight
+
+
+@dataclass(frozen=True, eq=False)
+class Considered:
+    """Questions planned over all completions."""
+
+    transfer: Transfer
+    unknown: str
+    questions: tuple[tuple[str, ...], ...]
+    evidence: Evidence
+    part_of: Ints
+    matters: tuple[Matter, ...]
+    settings: dict[str, Any]
 
     @property
     def notes(self) -> tuple[str, ...]:
         """Remarks beside the answers."""
         return ()
 
+    @cached_property
+    def _plan(self) -> str:
+        lines = []
+        for matter in self.matters:
+            first, _ = next(matter.completed(self._asked(matter), self.evidence, self.settings))
+            lines.append(f"{self.unknown} over {matter.completions} combinations of competing tables, each:\n{first}")
+        return "\n".join(lines)
+
     def __str__(self) -> str:
-        asked, _ = next(self._prepared())
-        return f"{self.unknown} over {self.completions} combinations of competing tables, each:\n{asked}"
+        return self._plan
+
+    def _asked(self, matter: Matter) -> list[tuple[str, ...]]:
+        return [self.questions[place] for place in matter.places]
 
     def run(self, progress: Progress | None = None) -> Result:
         """Compute the answers."""
-        results, weights = [], []
-        for done, (asked, weight) in enumerate(self._prepared(), 1):
-            try:
-                result = asked.run()
-            except NoAnswerError:  # under these tables the evidence is impossible
-                if self.unknown == "bounds" and done == 1:
-                    raise
-                continue
-            results.append(result)
-            weights.append(weight + self._log_explained(asked, result))
-            if progress:
-                progress(done, self.completions)
-        if not results:
-            raise NoAnswerError("the evidence has probability zero under every combination of competing tables")
-        by_question = zip(*(each.answers for each in results), strict=True)
-        answers = [self._combined(answers, weights) for answers in by_question]
-        return Result(answers, None, ())
+        self._check_possible_elsewhere()
+        answers: dict[int, Answer] = {}
+        done, total = 0, sum(matter.completions for matter in self.matters)
+        for matter in self.matters:
+            results: list[Result] = []
+            weights: list[float] = []
+            for asked, weight in matter.completed(self._asked(matter), self.evidence, self.settings):
+                done += 1
+                try:
+                    result = asked.run()
+                except NoAnswerError:  # under these tables the evidence is impossible
+                    if self.unknown == "bounds" and not results:
+                        raise
+                    continue
+                results.append(result)
+                weights.append(weight + self._log_explained(matter, asked, result))
+                if progress:
+                    progress(done, total)
+            if not results:
+                raise NoAnswerError("the evidence has probability zero under every combination of competing tables")
+            by_question = zip(*(each.answers for each in results), strict=True)
+            for place, found in zip(matter.places, by_question, strict=True):
+                answers[place] = self._combined(matter, found, weights)
+        return Result([answers[place] for place in range(len(self.questions))], None, ())
 
-    def _prepared(self) -> Iterator[tuple[Prepared, float]]:
-        """Each completion planned, with the log of its weight."""
-        for choice in product(*(range(len(each.shares)) for each in self.classes)):
-            chosen = list(zip(self.classes, choice, strict=True))
-            weight = math.fsum(math.log(each.shares[alternative]) for each, alternative in chosen)
-            graph, number = subgraph(self.transfer.completed(chosen), self.part_of, self.parts)
-            yield prepare(graph, self.questions, self.evidence.renumbered(number), **self.settings), weight
+    def _check_possible_elsewhere(self) -> None:
+        """Evidence that is impossible in other parts is impossible, whatever is asked here."""
+        here = np.concatenate([matter.parts for matter in self.matters])
+        unknown = parts_of_factors(self.transfer.graph, self.part_of, self.transfer.graph.unknown)
+        others = np.setdiff1d(self.part_of, np.concatenate((here, unknown)))
+        graph, number = subgraph(self.transfer.graph, self.part_of, others)
+        try:
+            prepare(graph, [], self.evidence.renumbered(number), **self.settings).run()
+        except TooLargeError:  # then nobody can tell, here as elsewhere
+            return
 
-    def _log_explained(self, asked: Prepared, result: Result) -> float:
+    def _log_explained(self, matter: Matter, asked: Prepared, result: Result) -> float:
         """The log probability of the evidence under one completion, where it matters."""
-        if not self.weighted:
+        if self.unknown == "bounds" or not matter.classes or not asked.evidence:
             return 0.0
         if result.log_partition is None:
-            raise TooLargeError(f"a mixture needs the weight of the evidence, but {result.notes[0]}")
+            raise TooLargeError(f"a mixture needs the weight of the evidence; {'; '.join(result.notes)}")
         total = prepare(asked.graph, [], None, **self.settings).run().log_partition
         return result.log_partition - (total or 0.0)
 
-    def _combined(self, answers: Sequence[Answer], weights: Sequence[float]) -> Answer:
+    def _combined(self, matter: Matter, answers: Sequence[Answer], weights: Sequence[float]) -> Answer:
         logs = np.stack([answer.log_probabilities for answer in answers])
         if self.unknown == "bounds":
             probabilities = np.exp(logs)
@@ -148,15 +199,26 @@ class Considered:
             mixed = np.logaddexp.reduce(logs + share.reshape(-1, *(1,) * (logs.ndim - 1)), axis=0)
             answer = replace(answers[0], log_probabilities=mixed - np.logaddexp.reduce(mixed, axis=None))
         answer = replace(answer, log_partition=None, plan=str(self))
-        return with_support(answer, self.transfer, self.evidence if self.unknown == "bounds" else Evidence())
+        if self.unknown == "bounds":
+            return with_support(answer, self.transfer, self.evidence)
+        certain = np.isin(_numbers(answer, self.transfer), self.evidence.variables).all()
+        return _resting_on(answer, self.transfer, self.part_of, matter.parts[:0] if certain else matter.parts)
 
 
 def with_support(answer: Answer, moved: Transfer, evidence: Evidence) -> Answer:
     """The answer with the transferred factors it depends on, and the smallest share of agreement among them."""
+    part_of = parts_without(moved.original, evidence.value_of_each(len(moved.original.variable_names)) >= 0)
+    parts = part_of[_numbers(answer, moved)]
+    return _resting_on(answer, moved, part_of, parts[parts >= 0])
+
+
+def _numbers(answer: Answer, moved: Transfer) -> list[int]:
+    return [moved.original.variable_names.number(name) for name in answer.variables]
+
+
+def _resting_on(answer: Answer, moved: Transfer, part_of: Ints, parts: Ints) -> Answer:
     graph = moved.original
-    part_of = parts_without(graph, evidence.value_of_each(len(graph.variable_names)) >= 0)
-    parts = part_of[[graph.variable_names.number(name) for name in answer.variables]]
-    inside = np.isin(parts_of_factors(graph, part_of, moved.transferred), parts[parts >= 0])
+    inside = np.isin(parts_of_factors(graph, part_of, moved.transferred), parts)
     names = tuple(graph.factor_names[factor] for factor in moved.transferred[inside].tolist())
     shares: Floats = moved.shares[np.searchsorted(graph.unknown, moved.transferred[inside])]
     return replace(answer, rests_on=names, weakest_share=float(shares.min()) if len(shares) else None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 import lifagu
 from lifagu.cli.demo import demo
 from lifagu.cli.output import Progress, note, say, say_json, shown, table
-from lifagu.cli.results import answer_table, answers_json, groups_table, lift_json, transfers_table
+from lifagu.cli.results import (
+    answer_table,
+    answers_json,
+    groups_table,
+    lift_json,
+    marginals_json,
+    marginals_table,
+    transfers_table,
+)
 
 if TYPE_CHECKING:
     from lifagu import FactorGraph, Transfer
@@ -25,10 +34,13 @@ def check(options: Options) -> None:
         return
     if options.model is None:
         raise lifagu.ModelError("name the model file to check, or ask for the --schema")
-    graph = lifagu.read(options.model)
-    evidence = graph.evidence(lifagu.read_evidence(options.model))
-    observed = len(evidence.variables) + len(evidence.soft_variables)
-    say(f"{options.model}: ok, {str(graph)[1:-1].removeprefix('FactorGraph: ')}, {observed} observed")
+    model, evidence = lifagu.read(options.model), lifagu.read_evidence(options.model)
+    if isinstance(model, lifagu.ParfactorGraph):
+        observed = len(model.observations(evidence))
+    else:
+        bound = model.evidence(evidence)
+        observed = len(bound.variables) + len(bound.soft_variables)
+    say(f"{options.model}: ok, {str(model)[1:-1].partition(': ')[2]}, {observed} observed")
 
 
 def info(options: Options) -> None:
@@ -53,7 +65,7 @@ def info(options: Options) -> None:
         say(table([("theta", "filled"), *((f"{theta:.4g}", str(count)) for theta, count in fillings)]))
     if facts["example_query"]:
         added = "".join(f" --add {new}={like}" for new, like in options.add)
-        say(f"\nask, for instance: lifagu query {options.model} {facts['example_query']}{added}")
+        say(f"\nask, for instance: lifagu query {options.model} {shlex.quote(facts['example_query'])}{added}")
 
 
 def lift(options: Options) -> None:
@@ -92,6 +104,37 @@ def query(options: Options) -> None:
         say(f"log Z = {result.log_partition:.10g}")
 
 
+def marginals(options: Options) -> None:
+    """``lifagu marginals``."""
+    graph, evidence = _model(options)
+    model = _transfer(options, graph, evidence, options.theta)
+    if options.engine == "bp":
+        found: Any = _propagated(options, model, evidence)
+    else:
+        found = _with_progress(options, lifagu.marginals, model, evidence)
+        if options.explain:
+            note(found.plan)
+    if options.out:
+        rows = ((name, label, value) for name in found for label, value in found[name].items())
+        lifagu.write_csv(options.out, ("variable", "value", "probability"), rows)
+    elif options.json:
+        say_json(marginals_json(found))
+    else:
+        say(marginals_table(found))
+
+
+def map_(options: Options) -> None:
+    """``lifagu map``."""
+    graph, evidence = _model(options)
+    model = _transfer(options, graph, evidence, options.theta)
+    best = _with_progress(options, lifagu.map_assignment, model, evidence)
+    if options.json:
+        say_json({"log_weight": best.log_weight, "assignment": best.assignment})
+        return
+    say(table(best.assignment.items()))
+    say(f"log weight = {best.log_weight:.10g}")
+
+
 def logz(options: Options) -> None:
     """``lifagu logz``."""
     graph, evidence = _model(options)
@@ -126,27 +169,44 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "info": info,
     "lift": lift,
     "logz": logz,
+    "map": map_,
+    "marginals": marginals,
     "query": query,
 }
 
 
 def _graph(options: Options) -> tuple[FactorGraph, dict[str, Any]]:
-    """The model with individuals added, and the evidence in its file."""
-    graph = lifagu.read(options.model)
-    evidence = dict(lifagu.read_evidence(options.model))
-    for new, like in options.add:
-        graph = graph.with_individual(new, like)
+    """The model, grounded if it is relational, with individuals added, and the evidence in its file."""
+    graph, (evidence,) = _observed(options, [lifagu.read_evidence(options.model)])
     return graph, evidence
 
 
 def _model(options: Options) -> tuple[FactorGraph, dict[str, Any]]:
     """The model and the evidence: the file's own, overridden by --evidence-file, overridden by --evidence."""
-    graph, evidence = _graph(options)
-    if options.evidence_file:
-        evidence |= lifagu.read_evidence(options.evidence_file)
-    evidence |= dict(options.evidence)
+    given = [lifagu.read_evidence(options.model)]
+    given += [lifagu.read_evidence(options.evidence_file)] if options.evidence_file else []
+    graph, layers = _observed(options, [*given, dict(options.evidence)])
+    evidence = {name: observed for layer in layers for name, observed in layer.items()}
     graph.evidence(evidence)
     return graph, evidence
+
+
+def _observed(options: Options, layers: list[dict[str, Any]]) -> tuple[FactorGraph, list[dict[str, Any]]]:
+    """The graph, and layers of evidence by its names: ranges of a relational model become what they cover."""
+    model = lifagu.read(options.model)
+    grounded = lifagu.ground(model)
+    graph = grounded
+    for new, like in options.add:
+        graph = graph.with_individual(new, like)
+    if not isinstance(model, lifagu.ParfactorGraph):
+        return graph, [dict(layer) for layer in layers]
+    expanded = []
+    for layer in layers:
+        added = {name for name in layer if name in graph.variable_names and name not in grounded.variable_names}
+        others = {name: value for name, value in layer.items() if name not in added}
+        expanded.append({name: layer[name] for name in layer if name in added})
+        expanded[-1] |= lifagu.expand_evidence(model, others, grounded)
+    return graph, expanded
 
 
 def _transfer(options: Options, graph: FactorGraph, evidence: dict[str, Any], theta: float) -> Transfer:
@@ -172,15 +232,42 @@ def _run(options: Options, model: Transfer, evidence: dict[str, Any], questions:
         unknown=options.unknown,
         engine=options.engine,
         memory_limit=options.memory_limit,
+        bp=_bp_settings(options),
     )
     if options.explain:
         note(str(asked))
     if model.equality != "exactly":
         note(f"note: tables were compared {model.equality}", options.quiet)
-    for remark in asked.notes:
-        note(f"note: {remark}", options.quiet)
     progress = Progress(options.quiet)
     try:
-        return asked.run(progress)
+        result = asked.run(progress)
     finally:
         progress.close()
+    for remark in result.notes:
+        note(f"note: {remark}", options.quiet)
+    return result
+
+
+def _with_progress(options: Options, work: Callable[..., Any], model: Transfer, evidence: dict[str, Any]) -> Any:
+    progress = Progress(options.quiet)
+    try:
+        return work(
+            model,
+            evidence=evidence,
+            unknown=options.unknown,
+            engine=options.engine,
+            memory_limit=options.memory_limit,
+            progress=progress,
+        )
+    finally:
+        progress.close()
+
+
+def _propagated(options: Options, model: Transfer, evidence: dict[str, Any]) -> Any:
+    """The marginals that belief propagation gives, one question per variable."""
+    result = _run(options, model, evidence, [[name] for name in model.graph.variable_names])
+    return {answer.variables[0]: {labels[0]: each for labels, each in answer.items()} for answer in result.answers}
+
+
+def _bp_settings(options: Options) -> dict[str, Any]:
+    return {name: getattr(options, name) for name in ("damping", "schedule", "tolerance", "iterations")}

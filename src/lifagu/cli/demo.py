@@ -73,4 +73,4 @@ def _compare(rows: list[tuple[str, Transfer, dict[str, Any]]]) -> None:
 def example(name: str) -> FactorGraph:
     """One of the models that come with the package."""
     with as_file(files("lifagu").joinpath(f"examples/{name}.json")) as path:
-        return lifagu.read(path)
+        return lifagu.ground(lifagu.read(path))

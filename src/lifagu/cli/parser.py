@@ -7,7 +7,8 @@ import re
 import sys
 from typing import Any, NoReturn
 
-ENGINES = ("auto", "ground", "enumerate")
+ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
+BP_SCHEDULES = ("parallel", "sequential")
 UNKNOWN = ("one", "mean", "mixture", "bounds")
 SHELLS = ("bash", "zsh", "tcsh")
 
@@ -56,6 +57,8 @@ def make_parser() -> Parser:
     _info(command("info", "sizes, ranges, unknown factors, connected parts, and what could be asked"))
     _lift(command("lift", "fill unknown factors from symmetric places, and show what looks alike"))
     _query(command("query", "P(variables | evidence), exactly"))
+    _marginals(command("marginals", "P(variable | evidence) of every variable, in one pass"))
+    _map(command("map", "a most probable assignment and the log of its weight"))
     _logz(command("logz", "natural log of the total weight, with the evidence fixed"))
     _convert(command("convert", "translate a model between formats, by file ending"))
     completion = command("completion", "print a script that completes lifagu's commands in your shell")
@@ -88,6 +91,29 @@ def _query(parser: Parser) -> None:
     _model(parser)
     parser.add_argument("queries", metavar="Q", nargs="+", help="variables to ask about: one answer each")
     parser.add_argument("--joint", action="store_true", help="one joint answer about all of them")
+    _filling(parser)
+    _unknown(parser)
+    _evidence(parser)
+    _engine(parser)
+    _json(parser)
+    _quiet(parser)
+
+
+def _marginals(parser: Parser) -> None:
+    _model(parser)
+    parser.add_argument(
+        "--out", metavar="FILE", help="write them to a .csv file (also .csv.gz): variable,value,probability"
+    )
+    _filling(parser)
+    _unknown(parser)
+    _evidence(parser)
+    _engine(parser)
+    _json(parser)
+    _quiet(parser)
+
+
+def _map(parser: Parser) -> None:
+    _model(parser)
     _filling(parser)
     _unknown(parser)
     _evidence(parser)
@@ -178,8 +204,16 @@ def _engine(parser: Parser) -> None:
         "--engine",
         choices=ENGINES,
         default="auto",
-        help="ground: elimination; enumerate: the oracle, for small models; auto: the best exact one (default)",
+        help="auto: the best exact one (default); lifted: what looks alike together; ground: elimination; bp: belief "
+        "propagation, not exact; enumerate: the oracle, for small models",
     )
+    bp = parser.add_argument_group("belief propagation (--engine bp)")
+    bp.add_argument("--damping", metavar="D", type=float, default=0.0, help="share of the old message kept (default 0)")
+    bp.add_argument("--schedule", choices=BP_SCHEDULES, default="parallel", help="in which order messages are passed")
+    bp.add_argument(
+        "--tolerance", metavar="E", type=float, default=1e-10, help="change at which to stop (default 1e-10)"
+    )
+    bp.add_argument("--iterations", metavar="N", type=int, default=1000, help="how many at the most (default 1000)")
     parser.add_argument("--explain", action="store_true", help="show the plan and its cost on stderr before running")
     parser.add_argument(
         "--memory-limit",

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 import lifagu
@@ -104,3 +106,29 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
     if answer.lower is not None and answer.upper is not None:
         values |= {"lower": answer.lower.reshape(-1).tolist(), "upper": answer.upper.reshape(-1).tolist()}
     return values
+
+
+def marginals_json(found: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
+    """All marginals by name, log Z, and what was left out."""
+    return {
+        "engine": getattr(found, "engine", "bp"),
+        "log_partition": getattr(found, "log_partition", None),
+        "marginals": {name: dict(found[name]) for name in found},
+        "left_out": getattr(found, "left_out", []),
+    }
+
+
+def marginals_table(found: Mapping[str, Mapping[str, float]]) -> str:
+    """The first of all marginals, one line each."""
+    names = list(islice(found, MOST_ROWS))
+    rows = [(name, *(f"{label} {value:.6g}" for label, value in found[name].items())) for name in names]
+    width = max(map(len, rows), default=0)
+    lines = [table([*row, *[""] * (width - len(row))] for row in rows)] if rows else []
+    if len(found) > len(names):
+        lines.append(f"  … and {len(found) - len(names)} more (all of them with --json or --out)")
+    left = getattr(found, "left_out", [])
+    if left:
+        lines.append(f"left out, as unknown factors are connected to them: {some(left, 8)}")
+    if getattr(found, "log_partition", None) is not None:
+        lines.append(f"log Z = {found.log_partition:.10g}")  # type: ignore[attr-defined]
+    return "\n".join(lines)

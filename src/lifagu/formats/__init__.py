@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+
 from lifagu.errors import FormatError, ModelError
 from lifagu.evidence import EvidenceLike, Observation
 from lifagu.formats import fg, native, uai
 from lifagu.formats.files import PathLike, ending, read_text, write_text
+from lifagu.grounding import expand_evidence, ground
 from lifagu.model import FactorGraph
+from lifagu.relational import ParfactorGraph
 
 FORMATS = {
     ".json": "lifagu's own format, the only one with unknown factors, kinds and individuals",
@@ -22,11 +26,18 @@ NETWORKS = {
     ".xdsl": "Bayesian networks in Genie's XML format",
     ".o3prm": "Bayesian networks in O3PRM",
 }
-_PARSERS = {".json": native.from_json, ".uai": uai.parse_uai, ".fg": fg.parse_fg}
+_PARSERS: dict[str, Callable[[str, str], FactorGraph | ParfactorGraph]] = {
+    ".json": native.from_json,
+    ".uai": uai.parse_uai,
+    ".fg": fg.parse_fg,
+}
 
 
-def read(path: PathLike) -> FactorGraph:
-    """Read a model: .json, .uai and .fg, and Bayesian networks through pyAgrum where it is installed."""
+def read(path: PathLike) -> FactorGraph | ParfactorGraph:
+    """Read a model: .json, .uai and .fg, and Bayesian networks through pyAgrum where it is installed.
+
+    A .json file with domains, relations or parfactors gives a relational model, everything else a factor graph.
+    """
     kind = ending(path)
     if kind in NETWORKS:
         from lifagu.formats.with_pyagrum import read_network
@@ -55,9 +66,17 @@ def read_evidence(path: PathLike) -> dict[str, Observation]:
     raise FormatError(_unknown_ending(path, [".json", ".evid"]))
 
 
-def write(graph: FactorGraph, path: PathLike, evidence: EvidenceLike = None) -> None:
-    """Write a model, replacing the file in one step; evidence goes into .json itself and beside .uai as .uai.evid."""
+def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: EvidenceLike = None) -> None:
+    """Write a model, replacing the file in one step; evidence goes into .json itself and beside .uai as .uai.evid.
+
+    A relational model is written as it is into .json, and grounded for the other formats.
+    """
     kind = ending(path)
+    if isinstance(graph, ParfactorGraph):
+        if kind == ".json":
+            write_text(path, native.to_json(graph, evidence))
+            return
+        graph, evidence = _grounded(graph, evidence, kind)
     observed = graph.evidence(evidence)
     if kind == ".json":
         write_text(path, native.to_json(graph, observed))
@@ -74,6 +93,14 @@ def write(graph: FactorGraph, path: PathLike, evidence: EvidenceLike = None) -> 
         raise FormatError(f"{path}: a factor graph is not a Bayesian network; write {', '.join(FORMATS)}")
     else:
         raise FormatError(_unknown_ending(path, list(FORMATS)))
+
+
+def _grounded(model: ParfactorGraph, evidence: EvidenceLike, kind: str) -> tuple[FactorGraph, EvidenceLike]:
+    """The grounding of a relational model, with its evidence; nothing is grounded for formats that are not written."""
+    if kind not in FORMATS:
+        return FactorGraph.build().graph(), None
+    graph = ground(model)
+    return graph, expand_evidence(model, evidence, graph) if isinstance(evidence, Mapping) else evidence
 
 
 def _unknown_ending(path: PathLike, known: list[str]) -> str:

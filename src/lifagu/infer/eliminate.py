@@ -1,31 +1,34 @@
-"""Ground elimination in log space: one pass forward for log Z, one walk back for the marginals asked for.
+"""Ground elimination: one pass forward for log Z, one walk back for the marginals asked for.
 
 Bucket elimination (Dechter 1999): a table waits in the bucket of its variable that is eliminated first. The walk
 back is the adjoint of the forward pass: what flows back to a table is the joint marginal of its arguments, so all
-single marginals cost about as much again as log Z.
+single marginals cost about as much again as log Z, and so do those of all factors. Between the passes only what each
+bucket left is kept, not its product.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints
+from lifagu.arrays import Floats
+from lifagu.infer.barren import find_barren
+from lifagu.infer.clusters import Cluster, make_clusters
 from lifagu.infer.plan import Plan, make_plan
 from lifagu.infer.problem import Part
 from lifagu.infer.table import (
-    LogTable,
-    conditional,
-    in_order,
+    Table,
+    contract,
     log_sum,
-    on_ranks,
-    product,
+    log_sums_of_each,
+    log_values,
+    ones,
     project,
-    stripped,
-    sum_out_first,
+    ratio,
+    relative_logs,
 )
 
 Question = tuple[int, ...]
@@ -34,19 +37,32 @@ Progress = Callable[[int], None]
 
 @dataclass(frozen=True, eq=False)
 class Bucket:
-    """One elimination: the product of the tables on a variable, and what was left after summing it out."""
+    """One elimination: its place in the plan, the tables that were multiplied, and what was left after summing out."""
 
-    product: LogTable
-    result: LogTable
+    place: int
+    tables: list[Table]
+    result: Table
 
 
 def plan(part: Part, questions: Sequence[Question], names: Callable[[int], str]) -> Plan:
     """How the part will be eliminated: one question keeps its variables, several share one pass and walk back."""
-    scopes = [scope for scope, _ in part.factors]
+    barren = find_barren(part, {variable for question in questions for variable in question})
+    gone = set(barren.variables)
+    sizes = {variable: size for variable, size in part.sizes.items() if variable not in gone}
+    scopes = [table.ranks for place, table in enumerate(part.tables) if place not in barren.factors]
+    asked = [tuple(variable for variable in question if variable in sizes) for question in questions]
     if len(questions) <= 1:
-        return make_plan(scopes, part.sizes, questions[0] if questions else (), names=names)
-    together = [question for question in questions if len(question) > 1]
-    return make_plan(scopes + together, part.sizes, keeps_tables=True, names=names)
+        found = make_plan(scopes, sizes, asked[0] if asked else (), names=names)
+    else:
+        together = [question for question in asked if len(question) > 1]
+        found = make_plan(scopes + together, sizes, keeps_tables=True, names=names)
+    return replace(found, dropped=barren.variables, dropped_factors=barren.factors, log_constant=barren.log_constant)
+
+
+def plan_all(part: Part, names: Callable[[int], str] = str) -> Plan:
+    """How the part will be eliminated when nothing may be dropped: for `factor_marginals` and the best assignment."""
+    sizes = {variable: size for variable, size in part.sizes.items() if size > 1}
+    return make_plan([table.ranks for table in part.tables], sizes, keeps_tables=True, names=names)
 
 
 def run(part: Part, plan: Plan, questions: Sequence[Question], progress: Progress) -> tuple[float, list[Floats]]:
@@ -54,63 +70,146 @@ def run(part: Part, plan: Plan, questions: Sequence[Question], progress: Progres
 
     A part of weight zero has log Z -inf; its marginals mean nothing.
     """
+    layout = _lay_out(part, plan, questions)
+    buckets, kept, logs = _forward(layout, plan.keeps_tables, progress)
+    if len(questions) == 1:
+        table, scale = relative_logs(kept, layout.asked[0])
+        logs += [scale, float(log_sum(table))]
+        tables = [table]
+    else:
+        tables = _walk_back(buckets, layout) if questions else []
+    return math.fsum([plan.log_constant, *logs]), _reshaped(tables, part, questions)
+
+
+def factor_marginals(part: Part, plan: Plan, progress: Progress) -> tuple[float, list[Floats]]:
+    """log Z of the part, and for each of its factors the log probabilities of its arguments' values.
+
+    The plan is one of `plan_all`. Axes follow the factor's scope; each table adds up to one (as probabilities). A part
+    of weight zero has log Z -inf; its tables mean nothing. Cost: two to three times that of log Z alone.
+    """
+    scopes = [scope for scope, _ in part.factors]
+    layout = _lay_out(part, plan, scopes)
+    buckets, _, logs = _forward(layout, True, progress)
+    log_total = math.fsum(logs)
+    if log_total == -math.inf:
+        return log_total, [np.full([part.sizes[variable] for variable in scope], -np.inf) for scope in scopes]
+    tables = [table - log_sum(table) for table in _walk_back(buckets, layout)]
+    return log_total, _reshaped(tables, part, scopes)
+
+
+def _reshaped(tables: Sequence[Floats], part: Part, questions: Sequence[Question]) -> list[Floats]:
+    """With an axis for each variable of a question, also for those with one value."""
+    shapes = [[part.sizes[variable] for variable in question] for question in questions]
+    return [table.reshape(shape) for table, shape in zip(tables, shapes, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """A part along a plan: variables as ranks (kept ones last), tables, questions and clusters of steps."""
+
+    tables: list[Table]
+    asked: list[tuple[int, ...]]
+    clusters: list[Cluster | None]
+    found: list[int]
+
+
+def _lay_out(part: Part, plan: Plan, questions: Sequence[Question]) -> Layout:
+    """The layout; variables asked for together that no factor is about meet in a table that says nothing."""
     order = [step.variable for step in plan.steps] + list(plan.kept)
     rank = {variable: place for place, variable in enumerate(order)}
-    sizes = np.array([part.sizes[variable] for variable in order], dtype=np.int64)
-    tables = [on_ranks(values, [rank[variable] for variable in scope]) for scope, values in part.factors]
-    asked = [tuple(rank[variable] for variable in question) for question in questions]
-    tables += [product((), tuple(sorted(ranks)), sizes) for ranks in asked if len(ranks) > 1]
-    buckets, kept, scales = _forward(tables, sizes, plan, progress)
-    if kept.ranks:
-        scales.append(float(log_sum(kept.values)))
-        return math.fsum(scales), [in_order(kept, ranks) for ranks in asked]
-    return math.fsum(scales), _walk_back(buckets, asked)
+    sizes = [part.sizes[variable] for variable in order]
+    tables = [
+        table._replace(ranks=tuple([rank[variable] for variable in table.ranks]))
+        for place, table in enumerate(part.tables)
+        if place not in plan.dropped_factors
+    ]
+    asked = [tuple(rank[variable] for variable in question if variable in rank) for question in questions]
+    met = {frozenset(table.ranks) for table in tables} | {frozenset(range(len(plan.steps), len(order)))}
+    for ranks in asked:
+        if len(ranks) > 1 and frozenset(ranks) not in met:
+            met.add(frozenset(ranks))
+            tables.append(ones(tuple(sorted(ranks)), sizes))
+    covered = {each for table in tables for each in table.ranks}
+    tables += [ones((place,), sizes) for place in range(len(order)) if place not in covered]
+    clusters, found = make_clusters(plan, sizes, [min(table.ranks) for table in tables if table.ranks])
+    return Layout(tables, asked, clusters, found)
 
 
-def _forward(
-    tables: Iterable[LogTable], sizes: Ints, plan: Plan, progress: Progress
-) -> tuple[list[Bucket], LogTable, list[float]]:
-    """Sum out ranks 0, 1, …; returns the buckets, the table on the kept ranks, and the logs of all scales."""
-    waiting: list[list[LogTable]] = [[] for _ in range(len(sizes) + 1)]
-    scales = []
+def _forward(layout: Layout, keeps: bool, progress: Progress) -> tuple[list[Bucket], Table, list[float]]:
+    """Sum out cluster by cluster; returns the buckets, the table on the kept ranks, and the logs of all scales."""
+    waiting: list[list[Table]] = [[] for _ in layout.clusters]
+    logs = []
 
-    def put(table: LogTable) -> None:
-        table, scale = stripped(table)
-        scales.append(scale)
-        waiting[table.ranks[0] if table.ranks else -1].append(table)
+    def put(table: Table) -> None:
+        if table.ranks:
+            waiting[layout.found[min(table.ranks)]].append(table)
+        else:
+            logs.append(float(log_values(table)))
 
-    for table in tables:
+    for table in layout.tables:
         put(table)
     buckets = []
-    for rank, step in enumerate(plan.steps):
-        bucket, waiting[rank] = tuple(waiting[rank]), []
-        ranks = tuple(sorted({rank}.union(*(table.ranks for table in bucket))))
-        multiplied = product(bucket, ranks, sizes)
-        result = sum_out_first(multiplied)
-        put(result)
-        if plan.keeps_tables:
-            buckets.append(Bucket(multiplied, result))
-        progress(step.entries)
-    left = [table for bucket in waiting[len(plan.steps) : len(sizes)] for table in bucket]
-    return buckets, product(left, tuple(range(len(plan.steps), len(sizes))), sizes), scales
+    for place, cluster in enumerate(layout.clusters[:-1]):
+        if cluster:
+            result, scale = contract(waiting[place], cluster.drop)
+            logs.append(scale)
+            put(result)
+            progress(cluster.entries)
+            if keeps:
+                buckets.append(Bucket(place, waiting[place], result))
+            waiting[place] = []
+    last = layout.clusters[-1]
+    if last and waiting[-1]:
+        kept, scale = contract(waiting[-1], last.drop)
+        progress(last.entries)
+        return buckets, kept, [*logs, scale]
+    return buckets, ones((), ()), logs
 
 
-def _walk_back(buckets: Sequence[Bucket], asked: Sequence[tuple[int, ...]]) -> list[Floats]:
+def _walk_back(buckets: list[Bucket], layout: Layout) -> list[Floats]:
     """The log marginal of each question, whose ranks lie together in the bucket of the lowest of them.
 
-    Only buckets on the way to a question are visited. joint[r] = P(bucket r's ranks): the product of its tables,
-    conditioned on what it left, times what its parent bucket says about that.
+    joint = P(ranks of a bucket): the product of its tables, divided by what it left, times what the bucket that took
+    this says about it. Only buckets on the way to a question are visited; all are used up.
     """
-    needed = {min(ranks) for ranks in asked}
-    for rank in range(len(buckets)):
-        if rank in needed and buckets[rank].result.ranks:
-            needed.add(buckets[rank].result.ranks[0])
-    joint: dict[int, LogTable] = {}
-    for rank in sorted(needed, reverse=True):
-        product_table, result = buckets[rank].product, buckets[rank].result
-        given = conditional(product_table, result)
-        if result.ranks:
-            above = project(joint[result.ranks[0]], result.ranks)
-            given = LogTable(given.ranks, given.values + above.values)
-        joint[rank] = given
-    return [in_order(project(joint[min(ranks)], tuple(sorted(ranks))), ranks) for ranks in asked]
+    asked: dict[int, list[int]] = {}  # bucket → numbers of questions
+    for number, ranks in enumerate(layout.asked):
+        if ranks:
+            asked.setdefault(layout.found[min(ranks)], []).append(number)
+    below: dict[int, list[Bucket]] = {}  # bucket → those on the way to a question that put their results into it
+    needed = set(asked)
+    for bucket in buckets:
+        if bucket.place in needed and bucket.result.ranks:
+            above = layout.found[min(bucket.result.ranks)]
+            needed.add(above)
+            below.setdefault(above, []).append(bucket)
+    answers: list[Floats] = [np.zeros(())] * len(layout.asked)
+    messages: dict[int, Table] = {}
+    while buckets:
+        bucket = buckets.pop()
+        if bucket.place in needed:
+            message = [messages.pop(bucket.place)] if bucket.result.ranks else []
+            joint, _ = contract([*bucket.tables, *message])
+            known = {frozenset(joint.ranks): joint}
+            for child in below.get(bucket.place, ()):
+                shared = frozenset(child.result.ranks)
+                if shared not in known:
+                    known[shared] = project(joint, shared)
+                messages[child.place] = ratio(known[shared], child.result)
+            numbers = asked.get(bucket.place, [])
+            for number, answer in zip(numbers, _read_off(known, [layout.asked[each] for each in numbers]), strict=True):
+                answers[number] = answer
+    return answers
+
+
+def _read_off(known: dict[frozenset[int], Table], questions: Sequence[tuple[int, ...]]) -> Iterator[Floats]:
+    """The log marginals of questions from known ones, the first of which has all ranks."""
+    joint = next(iter(known.values()))
+    singles = log_sums_of_each(joint) if len(questions) > 1 else None
+    for ranks in questions:
+        if singles and len(ranks) == 1:
+            yield singles[ranks[0]]
+        else:
+            holders = [table for on, table in known.items() if on.issuperset(ranks)]
+            smallest = min(holders, key=lambda table: table.values.size)
+            yield relative_logs(project(smallest, ranks), ranks)[0]

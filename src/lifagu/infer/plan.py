@@ -1,27 +1,36 @@
 """In which order to sum variables out, and what it will cost: known, printable and refusable before anything runs.
 
-Orders are greedy: the variable whose elimination makes the smallest table first (min-weight). Where that is dear, two
-others are tried, the variable that adds the fewest edges first (min-fill) and the order of the input, which often
-follows a sensible layout; the cheapest plan is taken. Ties go to the lower variable.
+Orders are greedy: the variable whose elimination leaves the smallest table first (min-weight). Where running that would
+cost much more than planning, others are tried (min-fill, and the order of the input, which often follows a sensible
+layout), each only until it is clear that it costs more; the cheapest plan is taken.
 """
 
 from __future__ import annotations
 
-import heapq
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cached_property
 from pathlib import Path
 
+from lifagu.infer import orders
 from lifagu.views import counted
 
+Order = Callable[[orders.Neighbours, dict[int, int], Collection[int]], orders.Eliminations]
+
 BYTES_PER_ENTRY = 8
-WORKING_COPIES = 3  # the product, its exponentials, and the table that remains
-DEAR = 2**16  # entries from which on a second order is tried …
-HOPELESS = 2**64  # … and beyond which no order will help
+WORKING_COPIES = 3  # the product, the tables it is made of, and the table that remains
+DEAR = 2**11  # entries for each variable from which on a second order is tried …
+HOPELESS = 2**64  # … and entries in one table beyond which no order will help
 EASY = 2**25  # entries up to which a table fits easily, so that only the total work counts
-SMALL = 5000  # variables up to which min-fill, which looks at pairs of neighbours, is tried
+WORSE = 2  # an order is given up when it costs so many times as much as the best
+SMALL = 5000  # variables up to which more than one order is tried
+ORDERS: dict[str, Order] = {
+    "min-fill": orders.min_fill,
+    "weighted min-fill": orders.weighted_min_fill,
+    "input": orders.input_order,
+    "backward input": orders.backward_order,
+}
 
 
 @dataclass(frozen=True)
@@ -35,7 +44,11 @@ class Step:
 
 @dataclass(frozen=True)
 class Plan:
-    """An elimination order with its cost; `kept` are the variables that remain to the end."""
+    """An elimination order with its cost; `kept` are the variables that remain to the end.
+
+    Before anything else, variables that say nothing about the questions are dropped, together with their factors
+    (positions in the part), which leave only a constant.
+    """
 
     steps: tuple[Step, ...]
     kept: tuple[int, ...]
@@ -43,13 +56,16 @@ class Plan:
     method: str
     keeps_tables: bool = False
     names: Callable[[int], str] = str
+    dropped: tuple[int, ...] = ()
+    dropped_factors: frozenset[int] = frozenset()
+    log_constant: float = 0.0
 
-    @property
+    @cached_property
     def largest(self) -> int:
         """Entries of the largest table made."""
         return max([self.kept_entries, *(step.entries for step in self.steps)])
 
-    @property
+    @cached_property
     def total(self) -> int:
         """Entries of all tables summed: proportional to the running time."""
         return sum(step.entries for step in self.steps)
@@ -57,7 +73,7 @@ class Plan:
     @property
     def memory(self) -> int:
         """Estimated peak memory in bytes."""
-        stored = self.total if self.keeps_tables else 0
+        stored = self.total // 2 if self.keeps_tables else 0  # what each step leaves for the walk back
         return BYTES_PER_ENTRY * (WORKING_COPIES * self.largest + stored)
 
     def obstacle(self, limit: int) -> str | None:
@@ -72,9 +88,14 @@ class Plan:
         )
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         kept = f", keep {', '.join(map(self.names, self.kept))}" if self.kept else ""
+        dropped = f"drop {counted(len(self.dropped), 'variable')} that cannot matter, " if self.dropped else ""
         head = (
-            f"eliminate {counted(len(self.steps), 'variable')} in {self.method} order{kept}: largest table "
+            f"{dropped}eliminate {counted(len(self.steps), 'variable')} in {self.method} order{kept}: largest table "
             f"{self.largest} entries, {self.total} entries in all, about {readable_size(self.memory)}"
         )
         dearest = sorted(self.steps, key=lambda step: -step.entries)[:3]
@@ -95,98 +116,43 @@ def make_plan(
 ) -> Plan:
     """A good elimination order for tables on these scopes. sizes: range size of every variable to be handled.
 
-    Cost: O(n log n + Σ width²) for min-weight and the input's order, a factor of the width more for min-fill.
+    Cost: see `orders`; more than one is tried only where that is small beside the cost of running.
     """
-    graph = _graph(scopes, sizes, keep)
-    kept = math.prod(sizes[variable] for variable in keep)
+    near = _neighbours(scopes, sizes, keep)
+    kept = math.prod([sizes[variable] for variable in keep])
 
-    def plan(order: Callable[..., list[Step]], method: str) -> Plan:
-        steps = order({variable: set(near) for variable, near in graph.items()}, sizes, set(keep))
+    def plan(order: Order, method: str, most: float) -> Plan | None:
+        steps, total = [], 0
+        for variable, around in order({each: set(others) for each, others in near.items()}, sizes, set(keep)):
+            steps.append(_step(variable, around, sizes))
+            total += steps[-1].entries
+            if total > most:
+                return None
         return Plan(tuple(steps), tuple(keep), kept, method, keeps_tables, names)
 
-    best = plan(_min_weight, "min-weight")
-    if DEAR <= best.largest <= HOPELESS and len(sizes) <= SMALL:
-        others = [plan(_min_fill, "min-fill"), plan(_input_order, "input")]
-        best = min([best, *others], key=lambda each: (max(each.largest, EASY), each.total))
+    best = plan(orders.min_weight, "min-weight", math.inf)
+    assert best is not None
+    if best.total > DEAR * len(sizes) and best.largest <= HOPELESS and len(sizes) <= SMALL:
+        alike = len(set(sizes.values())) == 1
+        for method, order in ORDERS.items():
+            other = plan(order, method, WORSE * best.total) if method != "weighted min-fill" or not alike else None
+            best = min(best, other or best, key=lambda each: (max(each.largest, EASY), each.total))
     return best
 
 
-def _graph(scopes: Iterable[Sequence[int]], sizes: dict[int, int], keep: Sequence[int]) -> dict[int, set[int]]:
-    graph: dict[int, set[int]] = {variable: set() for variable in sorted(sizes)}
-    for scope in {tuple(scope) for scope in scopes} | {tuple(keep)}:
+def _neighbours(scopes: Iterable[Sequence[int]], sizes: dict[int, int], keep: Sequence[int]) -> dict[int, set[int]]:
+    near: dict[int, set[int]] = {variable: set() for variable in sorted(sizes)}
+    for scope in {tuple(scope): None for scope in (*scopes, keep)}:
         for variable in scope:
-            graph[variable].update(scope)
-    for variable, near in graph.items():
-        near.discard(variable)
-    return graph
+            near[variable].update(scope)
+    for variable, around in near.items():
+        around.discard(variable)
+    return near
 
 
-def _min_weight(graph: dict[int, set[int]], sizes: dict[int, int], keep: set[int]) -> list[Step]:
-    # Weights are logs in fixed point, so that adding and taking away neighbours is exact.
-    log = {variable: round(math.log2(size) * 2**32) for variable, size in sizes.items()}
-    weight = {variable: log[variable] + sum(log[other] for other in near) for variable, near in graph.items()}
-    heap = [(weight[variable], variable) for variable in graph if variable not in keep]
-    heapq.heapify(heap)
-    steps = []
-    while heap:
-        known, variable = heapq.heappop(heap)
-        if variable not in graph or known != weight[variable]:
-            continue
-        steps.append(_step(graph, variable, sizes))
-        near = graph.pop(variable)
-        for other in near:
-            added = near - graph[other]
-            added.discard(other)
-            graph[other] |= added
-            graph[other].discard(variable)
-            weight[other] += sum(log[each] for each in added) - log[variable]
-            if other not in keep:
-                heapq.heappush(heap, (weight[other], other))
-    return steps
-
-
-def _min_fill(graph: dict[int, set[int]], sizes: dict[int, int], keep: set[int]) -> list[Step]:
-    def cost(variable: int) -> tuple[int, int, int]:
-        near = graph[variable]
-        fill = sum(second not in graph[first] for first, second in combinations(near, 2))
-        return fill, math.prod(sizes[each] for each in near), variable
-
-    costs = {variable: cost(variable) for variable in graph if variable not in keep}
-    heap = list(costs.values())
-    heapq.heapify(heap)
-    steps = []
-    while heap:
-        entry = heapq.heappop(heap)
-        variable = entry[2]
-        if costs.get(variable) != entry:
-            continue
-        near = graph[variable]
-        steps.append(_eliminate(graph, variable, sizes))
-        del costs[variable]
-        for other in sorted(near.union(*(graph[each] for each in near))):
-            if other in costs and costs[other] != (new := cost(other)):
-                costs[other] = new
-                heapq.heappush(heap, new)
-    return steps
-
-
-def _input_order(graph: dict[int, set[int]], sizes: dict[int, int], keep: set[int]) -> list[Step]:
-    return [_eliminate(graph, variable, sizes) for variable in list(graph) if variable not in keep]
-
-
-def _eliminate(graph: dict[int, set[int]], variable: int, sizes: dict[int, int]) -> Step:
-    """Take a variable out of the graph and join its neighbours."""
-    step = _step(graph, variable, sizes)
-    near = graph.pop(variable)
-    for other in near:
-        graph[other] |= near
-        graph[other] -= {variable, other}
-    return step
-
-
-def _step(graph: dict[int, set[int]], variable: int, sizes: dict[int, int]) -> Step:
-    near = tuple(sorted(graph[variable]))
-    return Step(variable, near, sizes[variable] * math.prod(sizes[each] for each in near))
+def _step(variable: int, around: set[int], sizes: dict[int, int]) -> Step:
+    near = tuple(sorted(around))
+    return Step(variable, near, math.prod([sizes[each] for each in near], start=sizes[variable]))
 
 
 def readable_size(size: int) -> str:

@@ -1,13 +1,13 @@
 """Questions taken apart and planned, ready to run.
 
-A question is split along the connected parts of the graph; an engine plans and solves one part at a time; the pieces
-are put together again. Parts without a queried variable only contribute their log Z.
+First the lifted engine does what can be done for many places at once; what it leaves falls into connected parts, which
+are planned and solved one at a time; then probabilities walk back through the lifted steps where they are asked for.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Protocol
@@ -15,18 +15,33 @@ from typing import Protocol
 import numpy as np
 
 from lifagu.arrays import Floats
-from lifagu.errors import ModelError, NoAnswerError, TooLargeError, listed
-from lifagu.evidence import EvidenceLike
+from lifagu.errors import ModelError, NoAnswerError, TooLargeError
+from lifagu.evidence import Evidence, EvidenceLike
 from lifagu.infer import eliminate, enumeration
 from lifagu.infer.answer import Answer
-from lifagu.infer.plan import BYTES_PER_ENTRY, WORKING_COPIES, default_memory_limit, readable_size
-from lifagu.infer.problem import Part, Problem, make_problem
+from lifagu.infer.asked import (
+    Question,
+    asked_for,
+    check_known,
+    known_variables,
+    pieces_of,
+    question_of,
+    why_zero,
+)
+from lifagu.infer.lifted import Marginals, Reduced, Residual, do_nothing, reduce, residual, walk_back
+from lifagu.infer.lifted.algebra import Table
+from lifagu.infer.plan import default_memory_limit
 from lifagu.infer.table import log_sum
 from lifagu.model import FactorGraph
+from lifagu.parts import parts_without
 from lifagu.views import counted
 
-ENGINES: dict[str, ModuleType] = {"auto": eliminate, "ground": eliminate, "enumerate": enumeration}
-Question = tuple[int, ...]
+ENGINES: dict[str, ModuleType] = {
+    "auto": eliminate,
+    "lifted": eliminate,
+    "ground": eliminate,
+    "enumerate": enumeration,
+}
 Progress = Callable[[int, int], None]
 
 
@@ -51,68 +66,113 @@ class Result:
 
 
 @dataclass(frozen=True, eq=False)
+class Solution:
+    """What was computed: log Z, the marginals of variables that were walked back to, and those of pieces asked for."""
+
+    log_partition: float | None
+    marginals: Marginals
+    pieces: dict[Question, Floats]
+
+
+@dataclass(frozen=True, eq=False)
 class Prepared:
-    """Questions, parts and plans; `str` shows the plan and its cost, `run` computes."""
+    """Questions, lifted steps, parts and plans; `str` shows the plan and its cost, `run` computes.
+
+    walks: whether probabilities walk back through the lifted steps; part_questions: what each part that is left is
+    asked, rows first where they are needed for that.
+    """
 
     graph: FactorGraph
-    problem: Problem
+    evidence: Evidence
     engine: str
     questions: tuple[Question, ...]
-    part_questions: tuple[tuple[Question, ...], ...]
+    reduced: Reduced
+    rest: Residual
     plans: dict[int, PartPlan]
+    part_questions: tuple[tuple[Question, ...], ...]
+    walks: bool
     notes: tuple[str, ...]
 
+    @property
+    def name(self) -> str:
+        """The engine that does the work."""
+        return self.engine if self.engine != "auto" else "lifted" if self.reduced.steps else "ground"
+
     def __str__(self) -> str:
-        planned = len(self.plans)
-        head = f"{self.engine} engine, {counted(len(self.problem.parts), 'connected part')}"
+        lines = [f"{self.name} engine, {counted(len(self.rest.parts), 'connected part')}"]
+        if self.reduced.steps:
+            lines = [f"{self.name} engine, {counted(len(self.reduced.steps), 'lifted step')}:", str(self.reduced)]
+            lines.append(f"leaving {counted(len(self.rest.parts), 'connected part')}")
         dearest = sorted(self.plans.values(), key=lambda plan: -plan.total)[:3]
-        more = [f"and {planned - 3} smaller parts"] if planned > 3 else []
-        return "\n".join([head, *map(str, dearest), *more, *self.notes])
+        more = [f"and {len(self.plans) - 3} smaller parts"] if len(self.plans) > 3 else []
+        return "\n".join([*lines, *map(str, dearest), *more, *self.notes])
 
     def run(self, progress: Progress | None = None) -> Result:
         """Compute the answers. progress(done, total) is called now and then."""
-        tick = _ticker(progress, sum(plan.total for plan in self.plans.values()))
-        marginals: dict[Question, Floats] = {}
-        logs = [self.problem.log_constant]
-        for number, plan in self.plans.items():
-            asked = self.part_questions[number]
-            part_log, tables = ENGINES[self.engine].run(self.problem.parts[number], plan, asked, tick)
-            logs.append(part_log)
-            if part_log > -math.inf:
-                marginals |= {piece: table - log_sum(table) for piece, table in zip(asked, tables, strict=True)}
-        if -math.inf in logs:
-            raise NoAnswerError(_why_zero(self.problem))
-        complete = len(self.plans) == len(self.problem.parts) and not len(self.graph.unknown)
-        log_partition = math.fsum(logs) if complete else None
-        answers = [self._answer(question, marginals, log_partition) for question in self.questions]
-        return Result(answers, log_partition, self.notes)
+        solution = self.solve(progress)
+        answers = [self._answer(question, solution) for question in self.questions]
+        return Result(answers, solution.log_partition, self.notes)
 
-    def _answer(self, question: Question, marginals: dict[Question, Floats], log_partition: float | None) -> Answer:
+    def solve(self, progress: Progress | None = None) -> Solution:
+        """Compute log Z and all that was asked for, without putting answers together."""
+        tick = _ticker(progress, sum(plan.total for plan in self.plans.values()))
+        engine, state = ENGINES[self.engine], self.reduced.state
+        of_row = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in state.rows.labels.items()}
+        marginals = Marginals([], np.full(len(state.sizes), -1, dtype=np.int64))
+        joints: list[Table] = []
+        pieces: dict[Question, Floats] = {}
+        logs = [self.rest.log_constant]
+        for number, plan in self.plans.items():
+            part, asked = self.rest.parts[number], self.part_questions[number]
+            part_log, tables = engine.run(part, plan, asked, tick)
+            logs.append(part_log)
+            if part_log == -math.inf:
+                break
+            found = [table - log_sum(table) for table in tables]
+            pieces |= dict(zip(asked, found, strict=True))
+            if self.walks:
+                for (arity, row), (scope, _) in zip(self.rest.row_of[number], part.factors, strict=True):
+                    of_row[arity][row] = len(joints)
+                    joints.append(pieces[scope].astype(np.longdouble))
+        if -math.inf in logs:
+            raise NoAnswerError(why_zero(self.evidence))
+        for question, table in pieces.items():
+            if len(question) == 1:
+                marginals.add(np.array(question), table.astype(np.longdouble))
+        if self.walks:
+            walk_back(self.reduced.steps, of_row, joints, marginals)
+        complete = len(self.plans) == len(self.rest.parts) and not len(self.graph.unknown)
+        return Solution(math.fsum(logs) if complete else None, marginals, pieces)
+
+    def _answer(self, question: Question, solution: Solution) -> Answer:
         graph, declared = self.graph, self.graph.variable_declared
-        log_probabilities = self._joint(question, marginals)[
-            np.ix_(*(graph.ranges.to_declared(int(declared[variable])) for variable in question))
-        ]
+        orders = [graph.ranges.to_declared(int(declared[variable])) for variable in question]
         return Answer(
             tuple(graph.variable_names[variable] for variable in question),
             tuple(graph.labels(variable) for variable in question),
-            log_probabilities,
-            log_partition,
-            self.engine,
+            self._joint(question, solution)[np.ix_(*orders)],
+            solution.log_partition,
+            self.name,
             str(self),
             self.notes,
         )
 
-    def _joint(self, question: Question, marginals: dict[Question, Floats]) -> Floats:
+    def _joint(self, question: Question, solution: Solution) -> Floats:
         """The log probabilities of a question: a product of its pieces in each part and of observed values."""
+        observed = self.evidence.value_of_each(len(self.graph.variable_names))
         sizes = self.graph.sizes[list(question)]
         joint = np.zeros(sizes)
         for place, variable in enumerate(question):
-            if (value := self.problem.observed[variable]) >= 0:
-                certain = np.where(np.arange(sizes[place]) == value, 0.0, -np.inf)
-                joint += certain.reshape([-1 if axis == place else 1 for axis in range(len(question))])
-        for piece in _pieces(question, self.problem).values():
+            axes = [-1 if axis == place else 1 for axis in range(len(question))]
+            if observed[variable] >= 0:
+                certain = np.where(np.arange(sizes[place]) == observed[variable], 0.0, -np.inf)
+                joint += certain.reshape(axes)
+            elif self.rest.part_of[variable] < 0:
+                table = solution.marginals.tables[int(solution.marginals.of_variable[variable])]
+                joint += np.asarray(table, dtype=np.float64).reshape(axes)
+        for piece in pieces_of(question, self.rest.part_of).values():
             axes = [int(self.graph.sizes[variable]) if variable in piece else 1 for variable in question]
-            joint += marginals[piece].reshape(axes)
+            joint += solution.pieces[piece].reshape(axes)
         return joint
 
 
@@ -126,86 +186,76 @@ def prepare(
 ) -> Prepared:
     """Plan the answers to several questions (tuples of names); none at all asks for log Z alone.
 
-    Refuses before anything is computed: unknown factors in a queried part, tables that would not fit.
+    Refuses before anything large is computed: unknown factors in a queried part, tables that would not fit.
     """
+    limit = default_memory_limit() if memory_limit is None else memory_limit
+    asked = [question_of(graph, names, limit) for names in questions]
+    return plan_questions(graph, asked, evidence, engine=engine, limit=limit, everything=False)
+
+
+def prepare_marginals(
+    graph: FactorGraph, evidence: EvidenceLike = None, *, engine: str = "auto", memory_limit: int | None = None
+) -> Prepared:
+    """Plan the marginals of all variables in connected parts without unknown factors."""
+    limit = default_memory_limit() if memory_limit is None else memory_limit
+    return plan_questions(graph, [], evidence, engine=engine, limit=limit, everything=True)
+
+
+def plan_questions(
+    graph: FactorGraph, asked: Sequence[Question], evidence: EvidenceLike, *, engine: str, limit: int, everything: bool
+) -> Prepared:
+    """Lifted steps first, then a plan for each connected part that is left."""
     if engine not in ENGINES:
         raise ModelError(f"there is no engine '{engine}'; choose one of {', '.join(ENGINES)}")
-    engine = "ground" if engine == "auto" else engine
-    limit = default_memory_limit() if memory_limit is None else memory_limit
-    problem = make_problem(graph, graph.evidence(evidence))
-    asked = [_question(graph, names, limit) for names in questions]
-    pieces: list[dict[Question, None]] = [{} for _ in problem.parts]
-    for question in asked:
-        for number, piece in _pieces(question, problem).items():
-            pieces[number][piece] = None
+    observation = graph.evidence(evidence)
+    observed = observation.value_of_each(len(graph.variable_names)) >= 0
+    part_of = parts_without(graph, observed)
+    included = known_variables(graph, part_of)
+    if not everything:
+        check_known(graph, part_of, included, asked)
+    walks = everything or len(set(asked)) > 1
+    keep = {variable for question in asked if len(question) > 1 or not walks for variable in question}
+    keep -= set(np.flatnonzero(observed).tolist())
+    shrink = {"auto": reduce, "lifted": reduce}.get(engine, do_nothing)
+    reduced = shrink(graph, observation, included & ~observed, sorted(keep))
+    rest = residual(reduced.state)
+    walks = walks and bool(reduced.steps)
+    part_questions = _part_questions(rest, asked, everything, walks)
+    needed = everything or not asked
     plans: dict[int, PartPlan] = {}
     notes = []
-    for number, part in enumerate(problem.parts):
-        if part.unknown:
-            _check_not_asked(graph, part, pieces[number], logz_wanted=not asked)
-            continue
-        plan = ENGINES[engine].plan(part, tuple(pieces[number]), graph.variable_names.__getitem__)
+    for number, part in enumerate(rest.parts):
+        plan = ENGINES[engine].plan(part, part_questions[number], _names(graph))
         obstacle = plan.obstacle(limit)
         if obstacle is None:
             plans[number] = plan
-        elif pieces[number] or not asked:
-            raise TooLargeError(f"{_asked_for(graph, pieces[number])} {obstacle}")
+        elif needed or part_questions[number]:
+            raise TooLargeError(f"{asked_for(graph, part_questions[number])} {obstacle}")
         else:
-            notes.append(f"log Z is left out: the part of {graph.variable_names[part.variables[0]]} {obstacle}")
-    if problem.unknown_constants and not asked:
-        raise NoAnswerError(_missing(graph, problem.unknown_constants, "log Z"))
-    part_questions = tuple(map(tuple, pieces))
-    return Prepared(graph, problem, engine, tuple(asked), part_questions, plans, tuple(notes))
+            notes.append(f"log Z is left out: the part of {_names(graph)(part.variables[0])} {obstacle}")
+    return Prepared(graph, observation, engine, tuple(asked), reduced, rest, plans, part_questions, walks, tuple(notes))
 
 
-def _question(graph: FactorGraph, names: Sequence[str], limit: int) -> Question:
-    """The variables of a question as numbers, none twice, and not too many for one answer."""
-    question = tuple(graph.variable_names.number(name) for name in names)
-    if not question:
-        raise ModelError("a question names at least one variable")
-    if len(set(question)) < len(question):
-        twice = next(name for name in names if list(names).count(name) > 1)
-        raise ModelError(f"the question names '{twice}' twice; name each variable once")
-    size = BYTES_PER_ENTRY * WORKING_COPIES * math.prod(graph.sizes[list(question)].tolist())
-    if size > limit or len(question) > 60:
-        raise TooLargeError(
-            f"a joint answer about {len(question)} variables needs about {readable_size(size)}, but the limit is "
-            f"{readable_size(limit)}; ask about fewer variables jointly"
-        )
-    return question
+def _part_questions(
+    rest: Residual, asked: Sequence[Question], everything: bool, walks: bool
+) -> tuple[tuple[Question, ...], ...]:
+    """What each part is asked: pieces of questions, and where probabilities walk back, all its rows and variables."""
+    pieces: list[dict[Question, None]] = [{} for _ in rest.parts]
+    for number, part in enumerate(rest.parts):
+        if walks:
+            pieces[number] |= dict.fromkeys(scope for scope, _ in part.factors)
+        if walks or everything:
+            pieces[number] |= dict.fromkeys((variable,) for variable in part.variables)
+    for question in asked:
+        for number, piece in pieces_of(question, rest.part_of).items():
+            pieces[number][piece] = None
+    return tuple(map(tuple, pieces))
 
 
-def _pieces(question: Question, problem: Problem) -> dict[int, Question]:
-    """For each part that holds variables of the question, those variables in the question's order."""
-    pieces: dict[int, Question] = {}
-    for variable in question:
-        if (number := int(problem.part_of[variable])) >= 0:
-            pieces[number] = (*pieces.get(number, ()), variable)
-    return pieces
-
-
-def _check_not_asked(graph: FactorGraph, part: Part, pieces: Iterable[Question], *, logz_wanted: bool) -> None:
-    for piece in pieces:
-        raise NoAnswerError(_missing(graph, part.unknown, _asked_for(graph, [piece])))
-    if logz_wanted:
-        raise NoAnswerError(_missing(graph, part.unknown, "log Z"))
-
-
-def _missing(graph: FactorGraph, factors: Sequence[int], what: str) -> str:
-    names = listed([graph.factor_names[factor] for factor in factors])
-    verb = "is" if len(factors) == 1 else "are"
-    return f"{what} has no answer: {names} {verb} unknown in the same connected part; give a table, or ask elsewhere"
-
-
-def _asked_for(graph: FactorGraph, pieces: Iterable[Question]) -> str:
-    asked = listed([f"P({', '.join(graph.variable_names[each] for each in piece)})" for piece in pieces], limit=2)
-    return asked or "log Z"
-
-
-def _why_zero(problem: Problem) -> str:
-    if (problem.observed >= 0).any():
-        return "the evidence has probability zero; check the observed values against the zeros in the tables"
-    return "every assignment has weight zero; the zeros in the tables contradict each other"
+def _names(graph: FactorGraph) -> Callable[[int], str]:
+    """Names of variables, those made by counting included."""
+    count = len(graph.variable_names)
+    return lambda variable: graph.variable_names[variable] if variable < count else f"#{variable - count}"
 
 
 def _ticker(progress: Progress | None, total: int) -> Callable[[int], None]:

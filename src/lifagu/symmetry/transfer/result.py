@@ -26,11 +26,12 @@ TRANSFERRED, BELOW, NO_CANDIDATE, ILL_TYPED = range(4)
 
 
 class OpenClass(NamedTuple):
-    """A class of unknown factors for which several tables compete: where it is, its members, and the shares."""
+    """A class of unknown factors for which several tables compete: where it is, its members, the tables and shares."""
 
     offers: int
     number: int
     factors: Ints
+    alternatives: Ints
     shares: Floats
 
 
@@ -116,9 +117,9 @@ class Transfer:
     def _mean(self, offers: Offers, place: int) -> Floats:
         """The mean table of a receiver's class at its slot, axes as in the best donor's table."""
         graph, number = self.original, int(offers.class_of[place])
-        alternatives = range(int(offers.first[number]), int(offers.first[number + 1]))
-        donors = [int(offers.donors[offers.donor_first[each] + offers.slot[place]]) for each in alternatives]
-        shares = offers.support[alternatives.start : alternatives.stop] / offers.candidates[number]
+        alternatives = offers.first[number] + self._fitting(offers, number)
+        donors = offers.donors[offers.donor_first[alternatives] + offers.slot[place]].tolist()
+        shares = offers.support[alternatives] / offers.support[alternatives].sum()
         total = 0.0
         for donor, share in zip(donors, shares, strict=True):
             table = graph.tables[int(graph.factor_table[donor])]
@@ -135,9 +136,26 @@ class Transfer:
         for place, offers in enumerate(self.offers):
             wanted = (_verdicts(offers, self.theta) == TRANSFERRED) & (offers.alternatives > 1)
             for number in np.flatnonzero(wanted).tolist():
-                shares = offers.support[offers.first[number] : offers.first[number + 1]] / offers.candidates[number]
-                found.append(OpenClass(place, number, offers.members[number], shares))
+                fitting = self._fitting(offers, number)
+                if len(fitting) > 1:
+                    support = offers.support[offers.first[number] + fitting]
+                    shares = support / offers.candidates[number]
+                    found.append(OpenClass(place, number, offers.members[number], fitting, shares))
         return found
+
+    def _fitting(self, offers: Offers, number: int) -> Ints:
+        """The alternatives of a class that fit all its members which the winning one fits."""
+        alternatives = np.arange(offers.first[number + 1] - offers.first[number])
+        if not self.published:
+            return alternatives
+        best = int(offers.donors[offers.donor_first[offers.first[number]]])
+        filled = offers.members[number]
+        filled = filled[self._fits(filled, np.full(len(filled), best))]
+        fits = []
+        for alternative in alternatives:
+            donor = int(offers.donors[offers.donor_first[offers.first[number] + alternative]])
+            fits.append(bool(self._fits(filled, np.full(len(filled), donor)).all()))
+        return alternatives[fits]
 
     # ---- the record
 

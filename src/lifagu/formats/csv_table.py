@@ -1,0 +1,22 @@
+"""Results as comma-separated values."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from io import StringIO
+from typing import Any
+
+from lifagu.errors import FormatError
+from lifagu.formats.files import PathLike, ending, write_text
+
+
+def write_csv(path: PathLike, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
+    """Write rows to a ``.csv`` file (also ``.csv.gz``), replacing it in one step; numbers read back as they were."""
+    if ending(path) != ".csv":
+        raise FormatError(f"{path}: tables are written as .csv (or .csv.gz)")
+    text = StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    write_text(path, text.getvalue())

@@ -1,0 +1,207 @@
+"""What the readers and writers of lifagu's JSON share: values with errors that say where, and text that reads well."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import contextmanager
+from typing import Any, NoReturn
+
+from lifagu.builder import GraphBuilder
+from lifagu.errors import FormatError, ModelError, did_you_mean
+from lifagu.formats.numbers import number_text
+from lifagu.model import FactorGraph
+from lifagu.ranges import BOOLEAN, Labels
+from lifagu.views import Variable
+
+FORMAT = "lifagu/1"
+RELATIONAL = ("domains", "relations", "parfactors")
+SECTIONS = ("format", "ranges", "tables", "variables", "factors", "evidence", *RELATIONAL, "comment")
+VARIABLE_KEYS = ("name", "range", "kind", "individual", "comment")
+FACTOR_KEYS = ("name", "args", "table", "comment")
+
+# ---- reading
+
+
+def load(text: str, place: str) -> Any:
+    """JSON with errors that say where; keys that stand twice and NaN are errors."""
+
+    def constant(word: str) -> NoReturn:
+        raise FormatError(f"{place}: {word} is not a number that JSON knows; write null for an unknown table")
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(items)
+        if len(found) < len(items):
+            twice = next(key for key, count in Counter(key for key, _ in items).items() if count > 1)
+            raise FormatError(f"{place}: the key '{twice}' stands twice in one object; keep one of them")
+        return found
+
+    try:
+        return json.loads(text, parse_constant=constant, object_pairs_hook=pairs)
+    except json.JSONDecodeError as error:
+        raise FormatError(f"{place}:{error.lineno}: not JSON: {error.msg} (column {error.colno})") from None
+    except RecursionError:
+        raise FormatError(f"{place}: nested too deeply to be a model") from None
+
+
+def load_model(text: str, place: str) -> dict[str, Any]:
+    """The object of a model file, its format and its sections checked."""
+    model = object_at(load(text, place), place, "")
+    if model.get("format") != FORMAT:
+        given = f"'{model['format']}'" if "format" in model else "missing"
+        raise FormatError(f'{place}: format: is {given}; a model file has "format": "{FORMAT}"')
+    for key in model:
+        if key not in SECTIONS:
+            raise FormatError(f"{place}: {key}: there is no such section{did_you_mean(key, SECTIONS)}")
+    return model
+
+
+@contextmanager
+def at(place: str, path: str) -> Any:
+    """Say where in the file a mistake is."""
+    try:
+        yield
+    except ModelError as error:
+        raise FormatError(f"{place}: {path}: {error}") from None
+
+
+def object_at(value: Any, place: str, path: str) -> dict[str, Any]:
+    """The value, which must be an object."""
+    if not isinstance(value, dict):
+        raise FormatError(f"{place}: {path + ': ' if path else ''}an object {{…}} is expected, not {kind_of(value)}")
+    return value
+
+
+def items_at(model: dict[str, Any], section: str, place: str) -> list[Any]:
+    """A section of the model that must be a list; empty if it is missing."""
+    items = model.get(section, [])
+    if not isinstance(items, list):
+        raise FormatError(f"{place}: {section}: a list […] is expected, not {kind_of(items)}")
+    return items
+
+
+def named_parts(model: dict[str, Any], place: str) -> GraphBuilder[FactorGraph]:
+    """A builder that knows the named ranges and tables of a file."""
+    builder = FactorGraph.build()
+    for name, labels in object_at(model.get("ranges", {}), place, "ranges").items():
+        with at(place, f"ranges.{name}"):
+            builder.range(name, labels_of(labels))
+    for name, potentials in object_at(model.get("tables", {}), place, "tables").items():
+        with at(place, f"tables.{name}"):
+            builder.table(name, list_of(potentials, "a table is a list of numbers"))
+    return builder
+
+
+def add_variable(builder: GraphBuilder[FactorGraph], variable: Any) -> None:
+    """Add one variable of a file."""
+    check_keys(variable, "a variable", VARIABLE_KEYS, required=("name",))
+    labels = variable.get("range", list(BOOLEAN))
+    individuals = variable.get("individual", [])
+    individuals = individuals if isinstance(individuals, list) else [individuals]
+    kind = variable.get("kind")
+    if not all(isinstance(each, str) for each in [*individuals, "" if kind is None else kind]):
+        raise ModelError("kind is a text, individual a text or a list of texts")
+    builder.variable(
+        variable["name"], labels if isinstance(labels, str) else labels_of(labels), kind=kind, individual=individuals
+    )
+
+
+def add_factor(builder: GraphBuilder[FactorGraph], factor: Any, rename: Callable[[str], str] = str) -> None:
+    """Add one factor of a file; rename gives for each argument the name of the variable that is meant."""
+    check_keys(factor, "a factor", FACTOR_KEYS, required=("name", "args", "table"))
+    table = factor["table"]
+    if table is not None and not isinstance(table, str):
+        table = list_of(table, "a table is a list of numbers, the name of a table, or null if unknown")
+    builder.factor(factor["name"], [rename(argument) for argument in argument_texts(factor)], table)
+
+
+def argument_texts(factor: dict[str, Any]) -> list[str]:
+    """The arguments of a factor or parfactor, which must be texts."""
+    arguments = list_of(factor["args"], "args is a list of variable names")
+    for argument in arguments:
+        if not isinstance(argument, str):
+            raise ModelError(f"args holds {kind_of(argument)}; variables are named by texts")
+    return arguments
+
+
+def check_keys(item: Any, what: str, known: tuple[str, ...], required: tuple[str, ...]) -> None:
+    """The item must be an object with keys that are known, the required ones among them."""
+    if not isinstance(item, dict):
+        raise ModelError(f"{what} is an object {{…}}, not {kind_of(item)}")
+    for key in item:
+        if key not in known:
+            raise ModelError(f"{what} has no '{key}'; it has {', '.join(known)}")
+    for key in required:
+        if key not in item:
+            hint = " (null if it is unknown)" if key == "table" else ""
+            raise ModelError(f"{what} needs '{key}'{hint}")
+
+
+def list_of(value: Any, expected: str) -> list[Any]:
+    """The value, which must be a list; otherwise the error says what was expected."""
+    if not isinstance(value, list):
+        raise ModelError(f"{expected}, not {kind_of(value)}")
+    return value
+
+
+def labels_of(value: Any) -> Labels:
+    """The labels of a range."""
+    return tuple(label_of(label) for label in list_of(value, "a range is a list of labels, or the name of a range"))
+
+
+def label_of(value: Any) -> str:
+    """Labels that are JSON numbers or booleans are read as their text."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int | float):
+        return str(value)
+    raise ModelError(f"a label is a text, a number or a boolean, not {kind_of(value)}")
+
+
+def kind_of(value: Any) -> str:
+    """What a JSON value is, in words."""
+    kinds = {dict: "an object", list: "a list", str: f"the text '{value}'", bool: "a boolean", type(None): "null"}
+    return kinds.get(type(value), "a number")
+
+
+# ---- writing
+
+
+def names_of_shared(values: Iterable[Any], prefix: str, without: Any = None) -> dict[Any, str]:
+    """Names r1, r2, … for the values that occur more than once, by first occurrence."""
+    shared = [value for value, count in Counter(values).items() if count > 1 and value != without]
+    return {value: f"{prefix}{number}" for number, value in enumerate(shared, 1)}
+
+
+def variable_text(variable: Variable, range_names: Mapping[Labels, str]) -> str:
+    """One variable as JSON."""
+    item: dict[str, Any] = {"name": variable.name}
+    if variable.range != BOOLEAN:
+        item["range"] = range_names.get(variable.range, variable.range)
+    if variable.kind is not None:
+        item["kind"] = variable.kind
+    if variable.individuals:
+        item["individual"] = variable.individuals[0] if len(variable.individuals) == 1 else variable.individuals
+    return json_text(item)
+
+
+def numbers_text(table: Any) -> str:
+    """A table as JSON, numbers as short as they read back equal."""
+    return "[" + ", ".join(map(number_text, table.reshape(-1).tolist())) + "]"
+
+
+def json_text(value: Any) -> str:
+    """Any value as JSON on one line."""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def lines_text(items: Iterable[str]) -> str:
+    """A list with one item a line."""
+    items = list(items)
+    return "[\n    " + ",\n    ".join(items) + "\n  ]" if items else "[]"
+
+
+def block_text(items: Mapping[str, str]) -> str:
+    """An object with one entry a line; values are JSON already."""
+    return "{\n    " + ",\n    ".join(f"{json_text(key)}: {value}" for key, value in items.items()) + "\n  }"

@@ -1,0 +1,126 @@
+"""Names of ground variables and ground factors, made on demand from the numbers of their constants."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import chain
+from typing import overload
+
+import numpy as np
+
+from lifagu.arrays import Ints
+from lifagu.errors import ModelError
+from lifagu.names import Names
+from lifagu.relations import Domain
+from lifagu.terms import constant_text, parse_ground
+
+
+@dataclass(frozen=True, eq=False)
+class RowNames:
+    """Names ``Treat(eve,m1)`` of n nodes with k constants each.
+
+    rows[n×k]: numbers of the constants, rows distinct and in lexicographic order. originals: names used instead.
+
+    >>> names = RowNames("Treat", (Domain.of("Person", ["al", "eve"]), Domain("Drug", 9)), np.array([[0, 3], [1, 8]]))
+    >>> names[1], names.find("Treat(al,4)"), names.find("Treat(al,5)")
+    ('Treat(eve,9)', 0, None)
+    """
+
+    prefix: str
+    domains: tuple[Domain, ...]
+    rows: Ints
+    originals: Mapping[tuple[int, ...], str] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, node: int) -> str:
+        row = self.rows[node].tolist()
+        if self.originals and tuple(row) in self.originals:
+            return self.originals[tuple(row)]
+        texts = [constant_text(domain.constant(each)) for domain, each in zip(self.domains, row, strict=True)]
+        return f"{self.prefix}({','.join(texts)})" if texts else self.prefix
+
+    def find(self, name: str) -> int | None:
+        """Number of the node with this name, spelt with its constants; None if there is none."""
+        if not name.startswith(self.prefix):
+            return None
+        if not self.domains:
+            return self.place(()) if name == self.prefix else None
+        parsed = parse_ground("x" + name[len(self.prefix) :])
+        if parsed is None or parsed[0] != "x" or len(parsed[1]) != len(self.domains):
+            return None
+        numbers = [
+            domain.find(each) if isinstance(each, str) else None
+            for domain, each in zip(self.domains, parsed[1], strict=True)
+        ]
+        return None if None in numbers else self.place([each for each in numbers if each is not None])
+
+    def place(self, numbers: Sequence[int]) -> int | None:
+        """Number of the node with these constants, or None; O(k log n)."""
+        low, high = 0, len(self.rows)
+        for column, number in enumerate(numbers):
+            within = self.rows[low:high, column]
+            low, high = low + int(np.searchsorted(within, number)), low + int(np.searchsorted(within, number, "right"))
+        return low if low < high else None
+
+
+class JoinedNames(Names):
+    """The names of several lists of nodes one after another; names are told apart by the list that has them.
+
+    missing: what to say about a name that looks right but is in none of them, None if it does not look right.
+    """
+
+    def __init__(
+        self, sort: str, lists: Sequence[Names | RowNames], missing: Callable[[str], str | None] = lambda _: None
+    ) -> None:
+        self.sort = sort
+        self.lists = tuple(lists)
+        self._missing = missing
+        self._starts = np.cumsum([0, *map(len, self.lists)]).tolist()
+        self._by_original = {
+            name: start + place
+            for start, each in zip(self._starts, self.lists, strict=False)
+            if isinstance(each, RowNames)
+            for numbers, name in each.originals.items()
+            if (place := each.place(numbers)) is not None
+        }
+
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    @overload
+    def __getitem__(self, node: int) -> str: ...
+    @overload
+    def __getitem__(self, node: slice) -> Sequence[str]: ...
+    def __getitem__(self, node: int | slice) -> str | Sequence[str]:
+        number = range(len(self))[node]
+        if isinstance(number, range):
+            return [self[each] for each in number]
+        which = bisect_right(self._starts, number) - 1
+        return self.lists[which][number - self._starts[which]]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(map(each.__getitem__, range(len(each))) for each in self.lists)
+
+    def find(self, name: str) -> int | None:
+        """Return the number of the node with this name, or None."""
+        if name in self._by_original:
+            return int(self._by_original[name])
+        for start, each in zip(self._starts, self.lists, strict=False):
+            place = each.find(name)
+            if place is not None:
+                return int(start + place)
+        return None
+
+    def number(self, name: str) -> int:
+        """Return the number of the node with this name; a missing one is an error that says why."""
+        found = self.find(name) if isinstance(name, str) else None
+        remark = self._missing(name) if found is None and isinstance(name, str) else None
+        if remark is not None:
+            raise ModelError(remark)
+        return super().number(name) if found is None else found
+
+    __hash__ = None

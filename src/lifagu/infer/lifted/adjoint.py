@@ -1,0 +1,111 @@
+"""All marginals in one pass: probabilities walk back through the recorded steps.
+
+The adjoint of a row's log table is the joint marginal of its arguments. Rows that share a table need not share their
+marginal, so adjoints are kept per class of rows: cost follows the number of classes, not of rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lifagu.arrays import Ints, by_first_occurrence, first_places, group_rows, members
+from lifagu.infer.lifted.algebra import Table, log_sum, member_shares, project
+from lifagu.infer.lifted.steps import CountStep, EliminateStep, MergeStep, Step
+
+OfRow = dict[int, Ints]
+
+
+@dataclass(eq=False)
+class Marginals:
+    """Log marginals of variables: tables[of_variable[v]], -1 where nothing is known."""
+
+    tables: list[Table]
+    of_variable: Ints
+
+    def add(self, variables: Ints, table: Table) -> None:
+        """These variables have this marginal."""
+        self.of_variable[variables] = len(self.tables)
+        self.tables.append(table - log_sum(table))
+
+
+def walk_back(steps: tuple[Step, ...], of_row: OfRow, joints: list[Table], marginals: Marginals) -> None:
+    """Fill in the marginals of all variables that the steps took away.
+
+    of_row, joints: the joint marginal of each row that was left at the end. marginals: those of the variables left.
+    """
+    joints = list(joints)
+    for number in range(len(steps) - 1, -1, -1):
+        step = steps[number]
+        if isinstance(step, MergeStep):
+            of_row = _unmerge(step, of_row, joints)
+        elif isinstance(step, EliminateStep):
+            of_row = _uneliminate(step, of_row, joints, marginals, needed=number > 0)
+        else:
+            of_row = _uncount(step, of_row, joints, marginals)
+
+
+def _unmerge(step: MergeStep, of_row: OfRow, joints: list[Table]) -> OfRow:
+    """A row's joint marginal is the merged row's, with the axes back in its own order."""
+    before = {}
+    for arity, target in step.target.items():
+        kind = group_rows(np.column_stack((of_row[arity][target], step.order[arity])))
+        numbers = []
+        for example in first_places(kind).tolist():
+            joint = joints[int(of_row[arity][target[example]])]
+            numbers.append(len(joints))
+            joints.append(joint.transpose(np.argsort(step.order[arity][example])))
+        before[arity] = np.array(numbers, dtype=np.int64)[kind]
+    return before
+
+
+def _uneliminate(step: EliminateStep, of_row: OfRow, joints: list[Table], marginals: Marginals, needed: bool) -> OfRow:
+    """P(variable, neighbours) = P(variable | neighbours) · P(neighbours), for each class of blocks."""
+    before = _kept(step, of_row)
+    for blocks, product, result, (arity, places) in step.shapes:
+        conditional = product - np.where(np.isneginf(result), 0, result)
+        number = of_row[arity][places] if arity else np.full(len(places), -1)
+        for same in members(by_first_occurrence(number - number.min())):
+            joint = conditional + joints[int(number[same[0]])] if arity else conditional
+            marginals.add(blocks.variables[same], project(joint, (0,)))
+            if not needed:
+                continue
+            for (_, slot, near), (size, rows) in zip(blocks.parts, blocks.sources, strict=True):
+                axes = [1 + each for each in near]
+                axes.insert(slot, 0)
+                before[size][rows[same]] = len(joints)
+                joints.append(project(joint, axes))
+    return before
+
+
+def _uncount(step: CountStep, of_row: OfRow, joints: list[Table], marginals: Marginals) -> OfRow:
+    """Given the histogram, which members have which values is uniform."""
+    before = _kept(step, of_row)
+    histogram = np.exp(marginals.tables[int(marginals.of_variable[step.variable])])
+    with np.errstate(divide="ignore"):
+        marginals.add(step.members, np.log(histogram @ member_shares(step.counts, 1)))
+    for _, slots, (arity, rows), groups, (size, places) in step.entries:
+        number = of_row[size][places[groups]]
+        for same in members(by_first_occurrence(number - number.min())):
+            joint = joints[int(number[same[0]])]
+            before[arity][rows[same]] = len(joints)
+            joints.append(_spread(joint, step.counts, slots))
+    return before
+
+
+def _spread(joint: Table, counts: Ints, slots: tuple[int, ...]) -> Table:
+    """The joint marginal of a row's members (at these slots) and its other arguments."""
+    shares = member_shares(counts, len(slots)).astype(np.longdouble)
+    with np.errstate(divide="ignore"):
+        values = np.log(np.tensordot(shares, np.exp(joint), axes=(0, 0)))
+    return np.moveaxis(values.reshape((counts.shape[1],) * len(slots) + joint.shape[1:]), range(len(slots)), slots)
+
+
+def _kept(step: EliminateStep | CountStep, of_row: OfRow) -> OfRow:
+    """Rows that a step left alone keep their joint marginals; the others have none yet."""
+    before = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in step.before.labels.items()}
+    for arity, kept in step.kept.items():
+        if arity and len(kept):
+            before[arity][kept] = of_row[arity][: len(kept)]
+    return before

@@ -1,0 +1,135 @@
+"""Log tables of the lifted engine, in extended precision: a table's rounding error is multiplied by its power.
+
+A table has one axis per argument slot; zero potentials are -inf, and 0·(-inf) is 0.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from functools import lru_cache
+from itertools import combinations_with_replacement, pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.arrays import Ints
+
+Table = NDArray[np.longdouble]
+
+
+def log_sum(values: Table, axis: int | tuple[int, ...] | None = None) -> Table:
+    """log Σ exp along axes; -inf where all are -inf."""
+    highest = values.max(axis=axis, keepdims=True, initial=-np.inf)
+    shift = np.where(np.isneginf(highest), 0, highest)
+    with np.errstate(divide="ignore"):
+        total = np.log(np.exp(values - shift).sum(axis=axis))
+    return np.asarray(total + shift.reshape(total.shape))
+
+
+def times(table: Table, count: int) -> Table:
+    """The table to the power of a count."""
+    return np.where(np.isneginf(table), table, table * count) if count else np.zeros_like(table)
+
+
+def block_product(parts: Sequence[tuple[Table, int, tuple[int, ...]]], shape: tuple[int, ...]) -> Table:
+    """The product of a block's tables over (variable, neighbours…); parts: (table, the variable's slot, neighbours)."""
+    total = np.zeros(shape, dtype=np.longdouble)
+    for table, slot, near in parts:
+        moved = np.moveaxis(table, slot, 0)
+        order = sorted(range(len(near)), key=near.__getitem__)
+        moved = moved.transpose(0, *(1 + axis for axis in order))
+        places = {0, *(1 + each for each in near)}
+        total = total + moved.reshape([size if axis in places else 1 for axis, size in enumerate(shape)])
+    return np.asarray(total)
+
+
+def project(joint: Table, axes: Sequence[int]) -> Table:
+    """Sum out everything but the given axes, and put those in the given order."""
+    drop = tuple(axis for axis in range(joint.ndim) if axis not in axes)
+    kept = [axis for axis in range(joint.ndim) if axis in axes]
+    summed = log_sum(joint, axis=drop) if drop else joint
+    return summed.transpose([kept.index(axis) for axis in axes])
+
+
+def symmetric(table: Table, slots: Sequence[int]) -> bool:
+    """Whether swapping any two of the slots leaves the table as it is."""
+    return all(np.array_equal(table, np.swapaxes(table, first, second)) for first, second in pairwise(slots))
+
+
+def swappable_slots(table: Table) -> tuple[int, ...]:
+    """For each slot the first one it may be swapped with without changing the table."""
+    first: list[int] = []
+    for slot in range(table.ndim):
+        alike = (each for each in range(slot) if table.shape[each] == table.shape[slot])
+        first.append(next((first[each] for each in alike if symmetric(table, (each, slot))), slot))
+    return tuple(first)
+
+
+def histograms(members: int, size: int) -> Ints:
+    """All ways to spread so many members over a range, as a matrix histograms × range size, lexicographic."""
+    if size == 1:
+        return np.array([[members]], dtype=np.int64)
+    if size == 2:
+        column = np.arange(members + 1)
+        return np.column_stack((column, members - column))
+    parts = []
+    for here in range(members + 1):
+        rest = histograms(members - here, size - 1)
+        parts.append(np.column_stack((np.full(len(rest), here), rest)))
+    return np.concatenate(parts)
+
+
+@lru_cache(maxsize=8)
+def log_factorials(limit: int) -> Table:
+    """log 0!, log 1!, …, log limit!, as exact sums of logs."""
+    logs = np.log(np.maximum(np.arange(limit + 1, dtype=np.longdouble), 1))
+    return np.cumsum(logs)
+
+
+def log_multinomial(counts: Ints) -> Table:
+    """For each histogram the log of the number of assignments with it."""
+    members = int(counts[0].sum())
+    logs = log_factorials(members)
+    return np.asarray(logs[members] - logs[counts].sum(axis=1))
+
+
+def counted_table(table: Table, slots: tuple[int, ...], counts: Ints) -> Table:
+    """The product of a symmetric table over all sets of members in its slots, as a table of (histogram, others).
+
+    Each way to give values to the slots counts as often as there are sets of members with these values.
+    """
+    moved = np.moveaxis(table, slots, range(len(slots)))
+    total: Any = 0
+    for values in combinations_with_replacement(range(counts.shape[1]), len(slots)):
+        often = _sets(counts, values).astype(np.longdouble)
+        entry = moved[values]
+        weight = often.reshape(-1, *(1,) * entry.ndim)
+        with np.errstate(invalid="ignore"):
+            total = total + np.where(weight == 0, 0, weight * entry)
+    return np.asarray(total, dtype=np.longdouble)
+
+
+def _sets(counts: Ints, values: tuple[int, ...]) -> NDArray[Any]:
+    """For each histogram the number of sets of members that take exactly these values."""
+    number: Any = np.ones(len(counts), dtype=object if counts.max(initial=0) > 10**5 and len(values) > 2 else np.int64)
+    for value in set(values):
+        need = values.count(value)
+        column = counts[:, value]
+        for step in range(need):
+            number = number * np.maximum(column - step, 0)
+        number = number // math.factorial(need)
+    return np.asarray(number)
+
+
+def member_shares(counts: Ints, slots: int) -> NDArray[np.float64]:
+    """P(given members have values a₁…aₘ | histogram): a matrix histograms × range size^m, row-major in the values."""
+    members, size = int(counts[0].sum()), counts.shape[1]
+    shares = np.ones((len(counts), 1))
+    left = counts[:, None, :].astype(np.float64)
+    for step in range(slots):
+        shares = shares[:, :, None] * np.maximum(left, 0) / (members - step)
+        left = left[:, :, None, :] - np.eye(size)[None, None]
+        shares, left = shares.reshape(len(counts), -1), left.reshape(len(counts), -1, size)
+    return shares

@@ -1,0 +1,103 @@
+"""The lifted engine: eliminate what is cheap and alike, count what is interchangeable, leave the rest to others.
+
+Every step is exact on any graph, whatever it looks like; symmetry only decides how many places a step serves at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.arrays import Ints
+from lifagu.evidence import Evidence
+from lifagu.infer.lifted import rows as row_sets
+from lifagu.infer.lifted import steps
+from lifagu.infer.lifted.state import State, start
+from lifagu.infer.lifted.steps import Step
+from lifagu.model import FactorGraph
+
+SHARED = 2.0  # rows per table below which nothing is shared and the ground engine is better
+ALWAYS = 4.0  # log2 of the entries of a new table that is small enough in any case
+DEAR = 12.0  # log2 of the entries of a new table from which on the ground engine plans better
+
+
+@dataclass(frozen=True, eq=False)
+class Reduced:
+    """A problem after all that could be done for many places at once: what is left, and how it got there."""
+
+    state: State
+    steps: tuple[Step, ...]
+
+    def __str__(self) -> str:
+        return "\n".join(f"  {step}" for step in self.steps)
+
+
+def reduce(
+    graph: FactorGraph,
+    evidence: Evidence,
+    included: NDArray[np.bool_],
+    keep: Iterable[int],
+    *,
+    maximise: bool = False,
+) -> Reduced:
+    """Shrink the problem by steps that serve many places at once; kept variables stay.
+
+    maximise: steps keep the best weight over what they take away instead of the sum.
+    """
+    state = start(graph, evidence, included, keep)
+    state.maximise = maximise
+    done: list[Step] = []
+    while state.open.any() and state.rows.count():
+        if state.rows.count() < SHARED * state.rows.distinct_labels():
+            break
+        step = _eliminate_cheap(state, ALWAYS) or _count(state, done) or _eliminate_cheapest(state)
+        if step is None:
+            break
+        done.append(step)
+        if merged := steps.merge(state):
+            done.append(merged)
+    return Reduced(state, tuple(done))
+
+
+def do_nothing(graph: FactorGraph, evidence: Evidence, included: NDArray[np.bool_], keep: Iterable[int]) -> Reduced:
+    """The problem as it is, for engines that want all of it."""
+    return Reduced(start(graph, evidence, included, keep), ())
+
+
+def _eliminate_cheap(state: State, always: float) -> Step | None:
+    """Eliminate all variables whose new table is no larger than those it is made of, or small."""
+    costs = row_sets.elimination_costs(state.rows, state.open, state.log_sizes)
+    cheap = costs.new <= np.maximum(costs.old, always)
+    return _eliminate(state, costs.variables[cheap], costs.new[cheap])
+
+
+def _eliminate_cheapest(state: State) -> Step | None:
+    """Eliminate the variables with the smallest new table, unless even that is dear."""
+    costs = row_sets.elimination_costs(state.rows, state.open, state.log_sizes)
+    if not len(costs.new) or costs.new.min() > DEAR:
+        return None
+    cheapest = costs.new <= costs.new.min()
+    return _eliminate(state, costs.variables[cheapest], costs.new[cheapest])
+
+
+def _eliminate(state: State, variables: Ints, new: NDArray[np.float64]) -> Step | None:
+    if not len(variables):
+        return None
+    return steps.eliminate(state, row_sets.independent(state.rows, variables, new, len(state.sizes)))
+
+
+def _count(state: State, done: list[Step]) -> Step | None:
+    """Count the first class of interchangeable variables that works out, the ones with fewest histograms first."""
+    if merged := steps.merge(state):
+        done.append(merged)
+    classes = row_sets.twin_classes(state.rows, state.open, state.sizes, state.pool.slot_classes)
+    classes.sort(key=lambda members: (len(members) ** (int(state.sizes[members[0]]) - 1), int(members[0])))
+    for members in classes:
+        done.append(steps.bring_forward(state, members))
+        if step := steps.count(state, members):
+            return step
+        done.pop()
+    return None

@@ -1,0 +1,23 @@
+"""A most probable assignment: the steps' own tables say what each variable that was taken away should be."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lifagu.arrays import Ints
+from lifagu.infer.lifted.steps import CountStep, EliminateStep, Step
+
+
+def trace_back(steps: tuple[Step, ...], values: Ints) -> None:
+    """Fill in the values of all variables that the (maximising) steps took away, in place; ties go to the lowest value.
+
+    values[v]: canonical value of each variable that was left.
+    """
+    for step in reversed(steps):
+        if isinstance(step, EliminateStep):
+            for blocks, product, _, _ in step.shapes:
+                best = product.argmax(axis=0)
+                values[blocks.variables] = best[tuple(values[blocks.neighbours].T)]
+        elif isinstance(step, CountStep):
+            counts = step.counts[values[step.variable]]
+            values[step.members] = np.repeat(np.arange(len(counts)), counts)

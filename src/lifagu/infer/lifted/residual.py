@@ -1,0 +1,61 @@
+"""What the lifted steps leave: a ground problem in connected parts, for the ground engine."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from lifagu.arrays import Ints, by_first_occurrence, connected_parts, members
+from lifagu.infer.lifted.state import State
+from lifagu.infer.problem import Part
+
+
+@dataclass(frozen=True, eq=False)
+class Residual:
+    """Connected parts, the part of each variable (-1 for those that are gone), and the log weight of everything else.
+
+    row_of[p][i]: arity and row of factor i of part p.
+    """
+
+    parts: tuple[Part, ...]
+    part_of: Ints
+    row_of: tuple[tuple[tuple[int, int], ...], ...]
+    log_constant: float
+
+
+def residual(state: State) -> Residual:
+    """The state's rows as single factors, grouped into connected parts; variables in no row are parts of their own."""
+    count = len(state.sizes)
+    first, second = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+    for arity in state.rows.arities():
+        matrix = state.rows.matrix[arity]
+        for slot in range(1, arity):
+            first.append(matrix[:, 0])
+            second.append(matrix[:, slot])
+    numbers = connected_parts(count, np.concatenate(first), np.concatenate(second))
+    variables = np.flatnonzero(state.present)
+    part_of = np.full(count, -1, dtype=np.int64)
+    part_of[variables] = by_first_occurrence(numbers[variables])
+    groups = members(part_of[variables])
+    factors: list[list[tuple[tuple[int, ...], np.ndarray]]] = [[] for _ in groups]
+    row_of: list[list[tuple[int, int]]] = [[] for _ in groups]
+    tables = [np.asarray(table, dtype=np.float64) for table in state.pool.tables]
+    for arity in state.rows.arities():
+        matrix, labels = state.rows.matrix[arity].tolist(), state.rows.labels[arity].tolist()
+        for row, (scope, label) in enumerate(zip(matrix, labels, strict=True)):
+            part = part_of[scope[0]]
+            factors[part].append((tuple(scope), tables[label]))
+            row_of[part].append((arity, row))
+    sizes = state.sizes
+    parts = tuple(
+        Part(
+            tuple(variables[group].tolist()),
+            dict(zip(variables[group].tolist(), sizes[variables[group]].tolist(), strict=True)),
+            tuple(factors[number]),
+            (),
+        )
+        for number, group in enumerate(groups)
+    )
+    return Residual(parts, part_of, tuple(map(tuple, row_of)), math.fsum(state.pool.scales))

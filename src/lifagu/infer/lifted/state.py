@@ -1,0 +1,132 @@
+"""What the lifted engine works on: rows and their tables, variables and their sizes, and the log Z collected so far."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.arrays import Ints, first_places, group_rows
+from lifagu.evidence import Evidence
+from lifagu.infer.lifted.algebra import Table, swappable_slots
+from lifagu.infer.lifted.rows import Rows
+from lifagu.model import FactorGraph
+
+
+class Pool:
+    """Tables by number; equal tables (after their maximum is taken out) have equal numbers."""
+
+    def __init__(self) -> None:
+        self.tables: list[Table] = []
+        self._numbers: dict[tuple[tuple[int, ...], bytes], int] = {}
+        self._swappable: dict[int, tuple[int, ...]] = {}
+        self.scales: list[float] = []
+
+    def add(self, table: Table, count: int) -> int:
+        """Number of a table that stands on `count` rows; its maximum goes to log Z. A zero table makes log Z -inf."""
+        highest = table.max(initial=-np.inf)
+        if highest == -np.inf:
+            self.scales.append(-math.inf)
+            highest = np.longdouble(0)
+        self.scales.append(float(highest * count))
+        stripped = np.ascontiguousarray(table - highest, dtype=np.longdouble) + 0
+        key = (stripped.shape, np.asarray(stripped, dtype=np.float64).tobytes())
+        number = self._numbers.setdefault(key, len(self.tables))
+        if number == len(self.tables):
+            self.tables.append(stripped)
+        return number
+
+    def __getitem__(self, number: int) -> Table:
+        return self.tables[number]
+
+    def slot_classes(self, arity: int, labels: Ints) -> Ints:
+        """For each label which slots of its table may be swapped: rows of class numbers."""
+        distinct, number = np.unique(labels, return_inverse=True)
+        classes = [self._classes(label) for label in distinct.tolist()]
+        return np.array(classes, dtype=np.int64).reshape(len(distinct), arity)[number.reshape(-1)]
+
+    def _classes(self, number: int) -> tuple[int, ...]:
+        if number not in self._swappable:
+            self._swappable[number] = swappable_slots(self.tables[number])
+        return self._swappable[number]
+
+
+@dataclass(eq=False)
+class State:
+    """Rows, tables and variables; variables made by counting are numbered after the graph's.
+
+    open[v]: variable v is still there and may be eliminated; kept ones are there and may not.
+    """
+
+    rows: Rows
+    pool: Pool
+    sizes: Ints
+    open: NDArray[np.bool_]
+    present: NDArray[np.bool_]
+    maximise: bool = False  # take the best instead of adding up
+
+    @property
+    def log_sizes(self) -> NDArray[np.float64]:
+        """log2 of each variable's range size."""
+        return np.log2(self.sizes)
+
+    def add_variable(self, size: int) -> int:
+        """A new variable; returns its number."""
+        number = len(self.sizes)
+        self.sizes = np.append(self.sizes, size)
+        self.open = np.append(self.open, True)
+        self.present = np.append(self.present, True)
+        return number
+
+    def retire(self, variables: Ints) -> None:
+        """These variables are gone."""
+        self.open[variables] = False
+        self.present[variables] = False
+
+
+def start(graph: FactorGraph, evidence: Evidence, included: NDArray[np.bool_], keep: Iterable[int]) -> State:
+    """The graph's included variables with the evidence fixed: rows sharing a table and observed values together.
+
+    included[v]: whether v, and so the factors on it, takes part; observed variables take no part of their own.
+    """
+    observed = evidence.value_of_each(len(graph.variable_names))
+    pool = Pool()
+    with np.errstate(divide="ignore"):
+        logs = np.log(graph.tables.values.astype(np.longdouble))
+    parts: list[tuple[Ints, int]] = []
+    for factors, matrix in graph.scopes:
+        fixed = observed[matrix] >= 0
+        takes_part = np.where(fixed, True, included[matrix]).all(axis=1) & (graph.factor_table[factors] >= 0)
+        factors, matrix, fixed = factors[takes_part], matrix[takes_part], fixed[takes_part]
+        numbers = graph.factor_table[factors]
+        kinds = group_rows(np.column_stack((numbers, np.where(fixed, observed[matrix] + 1, 0))))
+        order = np.argsort(kinds, kind="stable")
+        bounds = np.concatenate(([0], np.cumsum(np.bincount(kinds)))) if len(kinds) else np.zeros(1, dtype=np.int64)
+        for kind, example in enumerate(first_places(kinds).tolist()):
+            rows = order[bounds[kind] : bounds[kind + 1]]
+            span = slice(graph.tables.offsets[numbers[example]], graph.tables.offsets[numbers[example] + 1])
+            table = logs[span].reshape(graph.sizes[matrix[example]])
+            table = table[tuple(int(observed[v]) if observed[v] >= 0 else slice(None) for v in matrix[example])]
+            parts.append((matrix[rows][:, ~fixed[example]], pool.add(np.asarray(table), len(rows))))
+    parts += _soft(evidence, observed, included, pool)
+    all_rows, _ = Rows({}, {}).plus(parts)
+    present = included & (observed < 0)
+    state = State(all_rows, pool, graph.sizes.copy(), present.copy(), present)
+    state.open[list(keep)] = False
+    return state
+
+
+def _soft(evidence: Evidence, observed: Ints, included: NDArray[np.bool_], pool: Pool) -> list[tuple[Ints, int]]:
+    """Soft evidence as unary rows."""
+    found = []
+    with np.errstate(divide="ignore"):
+        for variable, likelihood in zip(evidence.soft_variables.tolist(), evidence.likelihoods, strict=True):
+            logs = np.log(likelihood.astype(np.longdouble))
+            if observed[variable] >= 0:
+                found.append((np.zeros((1, 0), dtype=np.int64), pool.add(logs[observed[variable]], 1)))
+            elif included[variable]:
+                found.append((np.array([[variable]]), pool.add(logs, 1)))
+    return found

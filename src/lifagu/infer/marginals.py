@@ -1,0 +1,94 @@
+"""All single marginals at once, kept by class: variables that share one cost nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lifagu.arrays import Floats, Ints, group_rows
+from lifagu.errors import NoAnswerError
+from lifagu.infer.prepared import Prepared, Solution
+from lifagu.views import counted
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AllMarginals(Mapping[str, dict[str, float]]):
+    """P(variable | evidence) of every variable, by name: label → probability in the variable's declared order.
+
+    Variables connected to unknown factors are left out. log_partition is None while unknown factors remain.
+    """
+
+    prepared: Prepared
+    solution: Solution
+
+    @property
+    def log_partition(self) -> float | None:
+        """Natural log of the total weight with the evidence fixed."""
+        return self.solution.log_partition
+
+    @property
+    def engine(self) -> str:
+        """The engine that computed them."""
+        return self.prepared.name
+
+    @property
+    def plan(self) -> str:
+        """What was computed."""
+        return str(self.prepared)
+
+    @cached_property
+    def variables(self) -> Ints:
+        """The variables with a marginal, ascending."""
+        graph = self.prepared.graph
+        known = self.solution.marginals.of_variable[: len(graph.variable_names)] >= 0
+        known[self.prepared.evidence.variables] = True
+        return np.flatnonzero(known)
+
+    @property
+    def left_out(self) -> list[str]:
+        """Variables connected to unknown factors."""
+        graph = self.prepared.graph
+        left = np.setdiff1d(np.arange(len(graph.variable_names)), self.variables)
+        return [graph.variable_names[variable] for variable in left.tolist()]
+
+    @cached_property
+    def classes(self) -> tuple[Ints, list[dict[str, float]]]:
+        """For each of `variables` the number of its marginal, and these marginals: few where many variables share."""
+        graph, evidence = self.prepared.graph, self.prepared.evidence
+        number = self.solution.marginals.of_variable[: len(graph.variable_names)].copy()
+        number[evidence.variables] = len(self.solution.marginals.tables) + evidence.values
+        kinds = np.column_stack((number[self.variables], graph.variable_declared[self.variables]))
+        of_variable = group_rows(kinds)
+        first = np.full(int(of_variable.max(initial=-1)) + 1, 0)
+        first[of_variable[::-1]] = np.arange(len(of_variable))[::-1]
+        return of_variable, [self._distribution(int(self.variables[place]), int(kinds[place, 0])) for place in first]
+
+    def _distribution(self, variable: int, number: int) -> dict[str, float]:
+        graph, tables = self.prepared.graph, self.solution.marginals.tables
+        size = int(graph.sizes[variable])
+        if number < len(tables):
+            probabilities: Floats = np.exp(np.asarray(tables[number], dtype=np.float64))
+        else:
+            probabilities = (np.arange(size) == number - len(tables)).astype(np.float64)
+        order = graph.ranges.to_declared(int(graph.variable_declared[variable]))
+        return dict(zip(graph.labels(variable), probabilities[order].tolist(), strict=True))
+
+    def __getitem__(self, name: str) -> dict[str, float]:
+        variable = self.prepared.graph.variable_names.number(name)
+        place = int(np.searchsorted(self.variables, variable))
+        if place == len(self.variables) or self.variables[place] != variable:
+            raise NoAnswerError(f"P({name}) has no answer: unknown factors are in the same connected part")
+        of_variable, distributions = self.classes
+        return distributions[int(of_variable[place])]
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.prepared.graph.variable_names.__getitem__, self.variables.tolist())
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    def __repr__(self) -> str:
+        return f"<AllMarginals: {counted(len(self), 'variable')}, {len(self.classes[1])} distinct>"

@@ -1,0 +1,175 @@
+"""Relational models: domains, relations, parfactors, and a ground part beside them. Their meaning is their grounding.
+
+Nothing here lists the constants of a numbered domain, so sizes may be in the millions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lifagu.errors import ModelError, did_you_mean
+from lifagu.evidence import Observation, bind_evidence
+from lifagu.model import FactorGraph
+from lifagu.names import Names
+from lifagu.parfactors import BoundParfactor, bind
+from lifagu.parfactors import Parfactor as Parfactor
+from lifagu.ranges import Labels
+from lifagu.relations import Domain as Domain
+from lifagu.relations import Place, Vocabulary
+from lifagu.relations import Relation as Relation
+from lifagu.terms import Span
+from lifagu.views import counted
+
+
+def _empty() -> FactorGraph:
+    return FactorGraph.build().graph()
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One piece of evidence: on a plain variable (relation -1), or on all ground variables within spans.
+
+    spans: for each domain of the relation the numbers of the first and the last constant.
+    """
+
+    name: str
+    relation: int
+    variable: int
+    spans: tuple[Span, ...]
+    observation: Observation
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it was given for a range of constants."""
+        return any(low != high for low, high in self.spans)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ParfactorGraph:
+    """A parameterised factor graph.
+
+    ground_part: plain variables and ground factors. Its factors may also name ground variables of relations, which
+    then are variables of it under their ground names, with their relation's range.
+
+    >>> from lifagu.grounding import ground
+    >>> model = ParfactorGraph(
+    ...     (Domain("Person", 3),),
+    ...     (Relation("Epid"), Relation("Sick", ("Person",))),
+    ...     (Parfactor.of("g", ["Sick(X)", "Epid"], [4, 1, 1, 3]),),
+    ... )
+    >>> model
+    <ParfactorGraph: 1 domain, 2 relations, 1 parfactor>
+    >>> ground(model).factor("g(2)")
+    Factor(name='g(2)', arguments=('Sick(2)', 'Epid'), table=array([[4., 1.],
+           [1., 3.]]))
+    """
+
+    domains: tuple[Domain, ...]
+    relations: tuple[Relation, ...]
+    parfactors: tuple[Parfactor, ...]
+    ground_part: FactorGraph = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.ground_part is None:
+            object.__setattr__(self, "ground_part", _empty())
+        self.vocabulary  # noqa: B018  checks domains and relations
+        self.places  # noqa: B018  checks the ground part
+        self.bound  # noqa: B018  checks the parfactors
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """Domains and relations, and the names they make."""
+        return Vocabulary(tuple(self.domains), tuple(self.relations))
+
+    @cached_property
+    def places(self) -> dict[int, Place]:
+        """The variables of the ground part that are ground variables of relations, and which ones they are."""
+        part, words = self.ground_part, self.vocabulary
+        found = {}
+        for number, name in enumerate(part.variable_names):
+            place = words.find(name)
+            if place is None:
+                continue
+            relation = words.relations[place[0]]
+            if not part.degrees[number]:
+                raise ModelError(
+                    f"variable '{name}' has the name of a ground variable of relation '{relation.name}'; "
+                    "rename it, or leave it to the relation"
+                )
+            if part.labels(number) != relation.range:
+                raise ModelError(
+                    f"variable '{name}' has the range {', '.join(part.labels(number))}, but its relation "
+                    f"'{relation.name}' has {', '.join(relation.range)}"
+                )
+            found[number] = place
+        return found
+
+    @cached_property
+    def bound(self) -> tuple[BoundParfactor, ...]:
+        """The parfactors in numbers."""
+        Names("parfactor", [parfactor.name for parfactor in self.parfactors])
+        return tuple(
+            bind(number, parfactor, self.vocabulary, self._plain) for number, parfactor in enumerate(self.parfactors)
+        )
+
+    def _plain(self, name: str) -> tuple[int, int] | None:
+        number = self.ground_part.variable_names.find(name)
+        if number is None or number in self.places:
+            return None
+        return number, int(self.ground_part.sizes[number])
+
+    def observations(self, evidence: Mapping[str, Observation]) -> tuple[Observed, ...]:
+        """What was observed, in numbers and without listing what a range covers; a wrong name or label is an error.
+
+        Whether a ground variable exists (some ground factor has it) is not checked here.
+
+        >>> model = ParfactorGraph((Domain("Person", 10**6),), (Relation("Smokes", ("Person",)),), ())
+        >>> model.observations({"Smokes(1..300)": "true"})[0].spans
+        ((0, 299),)
+        """
+        return tuple(self._observed(name, observation) for name, observation in evidence.items())
+
+    def _observed(self, name: str, observation: Observation) -> Observed:
+        labels, found = self._found(name)
+        bind_evidence({name: observation}, Names("variable", [name]), lambda _: (labels, np.arange(len(labels))))
+        return Observed(name, *found, observation)
+
+    def _found(self, name: str) -> tuple[Labels, tuple[int, int, tuple[Span, ...]]]:
+        plain, words = self._plain(name), self.vocabulary
+        if plain is not None:
+            return self.ground_part.labels(plain[0]), (-1, plain[0], ())
+        place = words.find(name)
+        spans = words.spans(name) if place is None else (place[0], tuple((each, each) for each in place[1]))
+        if spans is None:
+            known = [*words.relation_names, *self.ground_part.variable_names[:1000]]
+            raise ModelError(
+                words.why_not(name) or f"there is no variable '{name}' in the model{did_you_mean(name, known)}"
+            )
+        return words.relations[spans[0]].range, (spans[0], -1, spans[1])
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ParfactorGraph):
+            return NotImplemented
+        return (self.domains, self.relations, self.parfactors) == (
+            other.domains,
+            other.relations,
+            other.parfactors,
+        ) and self.ground_part == other.ground_part
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        unknown = sum(parfactor.table is None for parfactor in self.parfactors)
+        parts = [
+            counted(len(self.domains), "domain"),
+            counted(len(self.relations), "relation"),
+            counted(len(self.parfactors), "parfactor") + (f" ({unknown} unknown)" if unknown else ""),
+        ]
+        variables, factors = len(self.ground_part.variable_names) - len(self.places), self.ground_part.factor_names
+        parts += [counted(variables, "plain variable")] if variables else []
+        parts += [counted(len(factors), "ground factor")] if len(factors) else []
+        return f"<ParfactorGraph: {', '.join(parts)}>"
