@@ -62,6 +62,73 @@ def epidemic_with_holes(n: int, share: float = 0.1, seed: int = 0, individuals: 
     return _epidemic(n, np.where(hidden, -1, np.tile([1, 2, 2], n)), **settings)
 
 
+def epidemic_by_arrays(n: int) -> FactorGraph:
+    """The epidemic for n persons with generated names: x0 is Epid, then four variables per person.
+
+    >>> epidemic_by_arrays(1000)
+    <FactorGraph: 4001 variables, 3001 factors, 3 distinct tables>
+    """
+    return _epidemic(n, np.tile([1, 2, 2], n))
+
+
+def ring(size: int) -> FactorGraph:
+    """A ring of ternary variables with one table.
+
+    >>> ring(5)
+    <FactorGraph: 5 variables, 5 factors, 1 distinct table>
+    """
+    places = np.arange(size)
+    return FactorGraph.from_arrays(
+        ranges=[["0", "1", "2"]],
+        variable_ranges=np.zeros(size, dtype=np.int64),
+        offsets=2 * np.arange(size + 1),
+        arguments=np.stack([places, (places + 1) % size], 1).reshape(-1),
+        tables=[[1, 2, 3, 4, 5, 1, 2, 2, 9]],
+        factor_tables=np.zeros(size, dtype=np.int64),
+    )
+
+
+def competing_workshops(people: int, workshops: int) -> FactorGraph:
+    """Every person with every workshop: one shared table on all pairs, and unary tables.
+
+    >>> competing_workshops(3, 2)
+    <FactorGraph: 5 variables, 11 factors, 3 distinct tables>
+    """
+    first, second = np.arange(people), people + np.arange(workshops)
+    pairs = np.stack(np.meshgrid(first, second, indexing="ij"), -1).reshape(-1)
+    count = people * workshops
+    return FactorGraph.from_arrays(
+        ranges=BOOLEAN,
+        variable_ranges=np.zeros(people + workshops, dtype=np.int64),
+        offsets=np.concatenate([2 * np.arange(count), 2 * count + np.arange(people + workshops + 1)]),
+        arguments=np.concatenate([pairs, first, second]),
+        tables=[[1, 1.01, 1.02, 0.99], [1, 3], [2, 1]],
+        factor_tables=np.concatenate(
+            [np.zeros(count, dtype=np.int64), np.ones(people, dtype=np.int64), 2 + 0 * second]
+        ),
+    )
+
+
+def smokers_and_friends(people: int) -> FactorGraph:
+    """Friends(X, Y), Smokes(X), Smokes(Y) for all X ≠ Y; the first variables are who smokes.
+
+    >>> smokers_and_friends(3)
+    <FactorGraph: 9 variables, 9 factors, 2 distinct tables>
+    """
+    one, other = (each.reshape(-1) for each in np.meshgrid(np.arange(people), np.arange(people), indexing="ij"))
+    one, other = one[one != other], other[one != other]
+    count = len(one)
+    rows = np.stack([people + np.arange(count), one, other], 1)
+    return FactorGraph.from_arrays(
+        ranges=[["false", "true"]],
+        variable_ranges=np.zeros(people + count, dtype=np.int64),
+        offsets=np.concatenate([3 * np.arange(count), 3 * count + np.arange(people + 1)]),
+        arguments=np.concatenate([rows.reshape(-1), np.arange(people)]),
+        tables=[[1, 1, 1, 1, 1, 1, 1, 1.01], [1, 3]],
+        factor_tables=np.concatenate([np.zeros(count, dtype=np.int64), np.ones(people, dtype=np.int64)]),
+    )
+
+
 def _epidemic(n: int, tables: NDArray[np.int64], **settings: Any) -> FactorGraph:
     """The epidemic with given numbers of the persons' tables."""
     travel, sick, first, second = 1 + 4 * np.arange(n) + np.arange(4)[:, None]

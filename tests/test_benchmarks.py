@@ -59,3 +59,14 @@ def test_filling_holes_is_measured() -> None:
     rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
     assert len(rows) == 3
     assert all(row.count("×)") == 5 for row in rows[1:])
+
+
+def test_lifted_inference_is_measured_and_right() -> None:
+    command = [sys.executable, str(GROUND.with_name("lifted.py")), "--small"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines() if line[:2] == "| "
+    ]
+    assert len(rows) == 6
+    assert all(float(row[-1]) < 1e-9 for row in rows[1:])

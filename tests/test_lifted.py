@@ -1,5 +1,6 @@
 """The lifted engine against enumeration: every identity forced in turn, on random and on symmetric models."""
 
+import itertools
 import math
 import random
 
@@ -10,6 +11,7 @@ import lifagu
 import naive
 from helpers import CASES, graph_of, random_model
 from lifagu.infer.lifted import engine
+from lifagu.infer.lifted.pivot import PivotStep
 from lifagu.infer.lifted.steps import CountStep, EliminateStep
 
 FORCED = {
@@ -100,11 +102,103 @@ def test_symmetric_models(seed, forced):
     check(*symmetric_model(seed))
 
 
+def pivot_model(seed):
+    """A(X), B(Y) for all X ≠ Y beside A(X), B(X); sometimes a common C, sometimes F(X, Y) in between."""
+    rng = random.Random(seed)
+    people = rng.choice([3, 3, 4, 5])
+    sizes = {
+        "A": rng.choice([2, 3]) if people == 3 else 2,
+        "B": rng.choice([2, 3]) if people == 3 else 2,
+        "C": 2,
+        "F": 2,
+    }
+    between, common, turned = rng.random() < 0.4 and people == 3, rng.random() < 0.5, rng.random() < 0.5
+    names = [f"{kind}{x}" for kind in "AB" for x in range(people)] + ["C"] * common
+    tables: dict[str, list] = {}
+    factors = []
+
+    def add(what, arguments):
+        span = math.prod(sizes[name[0]] for name in arguments)
+        if what not in tables:
+            tables[what] = [0 if rng.random() < 0.1 else 0.2 + rng.random() for _ in range(span)]
+            tables[what][0] = 1
+        factors.append({"name": f"f{len(factors)}", "args": arguments, "table": tables[what]})
+
+    for x in range(people):
+        add("a", [f"A{x}"])
+        add("own", [f"A{x}", f"B{x}"])
+        if common:
+            add("c", [f"B{x}", "C"])
+        for y in set(range(people)) - {x}:
+            if between:
+                names.append(f"F{x}.{y}")
+                add("f", [f"F{x}.{y}", f"A{x}", f"B{y}"])
+            else:
+                add("t", [f"B{y}", f"A{x}"] if turned else [f"A{x}", f"B{y}"])
+    variables = [{"name": name, "range": [str(value) for value in range(sizes[name[0]])]} for name in names]
+    rng.shuffle(variables)
+    rng.shuffle(factors)
+    return {"variables": variables, "factors": factors}, {"A0": "1"} if rng.random() < 0.3 else {}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_pivot_counts(seed, forced):
+    check(*pivot_model(seed))
+
+
+def test_a_pivot_costs_a_histogram_not_its_cube():
+    """Asthma and smoking: a joint histogram of 200 pairs would have 1.4 million values, and its tables more."""
+    people = range(200)
+    builder = lifagu.FactorGraph.build().variables([f"A{x}" for x in people]).variables([f"S{x}" for x in people])
+    builder.factors({f"own{x}": [f"A{x}", f"S{x}"] for x in people}, [3, 1, 1, 2])
+    builder.factors({f"t{x}.{y}": [f"A{x}", f"S{y}"] for x in people for y in people if x != y}, [1, 1, 1, 1.01])
+    found = lifagu.marginals(builder.graph())
+    assert any(isinstance(step, PivotStep) for step in found.prepared.reduced.steps)
+    total = [
+        math.log(math.comb(200, k))
+        + k * np.logaddexp(math.log(1), math.log(2) + (k - 1) * math.log(1.01))
+        + (200 - k) * np.logaddexp(math.log(3), k * math.log(1.01))
+        for k in range(201)
+    ]
+    assert found.log_partition == pytest.approx(float(np.logaddexp.reduce(total)), rel=1e-12)
+    assert len(found.classes[1]) <= 4
+
+
+@pytest.mark.parametrize("make", [random_model, symmetric_model, pivot_model])
+@pytest.mark.parametrize("seed", range(25))
+def test_the_best_assignment(seed, make, forced):
+    """Its weight is the largest there is, it has that weight, and it agrees with the evidence."""
+    model, evidence = make(seed)
+    graph = graph_of(model)
+    ranges = [[evidence[each.name]] if each.name in evidence else each.range for each in graph.variables]
+    if math.prod(map(len, ranges)) > 5000:
+        return
+    names = list(graph.variable_names)
+    largest = max(weight(graph, dict(zip(names, values, strict=True))) for values in itertools.product(*ranges))
+    if largest == 0:
+        with pytest.raises(lifagu.NoAnswerError, match="zero"):
+            lifagu.map_assignment(graph, evidence=evidence)
+        return
+    best = lifagu.map_assignment(graph, evidence=evidence)
+    assert best.log_weight == pytest.approx(math.log(largest), abs=1e-9)
+    assert weight(graph, best.assignment) == pytest.approx(largest, rel=1e-9)
+    assert all(best.assignment[name] == label for name, label in evidence.items())
+
+
+def weight(graph, assignment):
+    total = 1.0
+    for factor in graph.factors:
+        labels = [graph.variable(name).range.index(assignment[name]) for name in factor.arguments]
+        total *= factor.table[tuple(labels)]
+    return total
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(1000, 2000))
 def test_lifted_long(seed, forced):
     check(*symmetric_model(seed))
     check(*random_model(seed, factors=seed % 20 + 1))
+    check(*pivot_model(seed))
 
 
 def test_groups_that_are_not_orbits_do_not_mislead(forced):

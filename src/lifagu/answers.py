@@ -11,16 +11,18 @@ from typing import Any, Protocol
 
 from lifagu.errors import ModelError, NoAnswerError
 from lifagu.evidence import Evidence, EvidenceLike
+from lifagu.grounding import expand_evidence, ground
 from lifagu.infer import AllMarginals, Answer, Best, Prepared, Result, best_assignment, prepare_marginals
 from lifagu.infer import bp as propagation
 from lifagu.infer import prepare as prepare_ground
 from lifagu.model import FactorGraph
+from lifagu.relational import ParfactorGraph
 from lifagu.symmetry.colour import colour
 from lifagu.symmetry.transfer import Transfer
 from lifagu.unsure import consider, with_support
 
 UNKNOWN = ("one", "mean", "mixture", "bounds")
-Model = FactorGraph | Transfer
+Model = FactorGraph | ParfactorGraph | Transfer
 Progress = Callable[[int, int], None]
 
 
@@ -81,7 +83,7 @@ def log_partition(
 
     >>> import math
     >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph()
-    >>> math.exp(log_partition(graph))
+    >>> round(math.exp(log_partition(graph)), 9)
     4.0
     """
     asked = prepare(model, [], evidence, unknown=unknown, engine=engine, memory_limit=memory_limit)
@@ -106,6 +108,7 @@ def marginals(
     >>> marginals(graph)["A"]
     {'false': 0.25, 'true': 0.75}
     """
+    model, evidence = _grounded(model, evidence)
     graph = _one_graph(model, unknown)
     prepared = prepare_marginals(graph, evidence, engine=engine, memory_limit=memory_limit)
     return AllMarginals(prepared, prepared.solve(progress))
@@ -126,11 +129,20 @@ def map_assignment(
     >>> map_assignment(graph).assignment
     {'A': 'true', 'B': 'true'}
     """
+    model, evidence = _grounded(model, evidence)
     graph = _one_graph(model, unknown)
     return best_assignment(graph, evidence, engine=engine, memory_limit=memory_limit, progress=progress)
 
 
-def _one_graph(model: Model, unknown: str) -> FactorGraph:
+def _grounded(model: Model, evidence: EvidenceLike) -> tuple[FactorGraph | Transfer, EvidenceLike]:
+    """A relational model as a graph, and the ranges in its evidence as what they cover; others as they are."""
+    if not isinstance(model, ParfactorGraph):
+        return model, evidence
+    graph = ground(model)
+    return graph, expand_evidence(model, evidence, graph) if isinstance(evidence, Mapping) else evidence
+
+
+def _one_graph(model: FactorGraph | Transfer, unknown: str) -> FactorGraph:
     """The graph to compute with, where only one makes sense."""
     if unknown not in ("one", "mean"):
         raise ModelError(f"this is computed on one model, with the winning tables (one) or their mean, not {unknown}")
@@ -167,6 +179,7 @@ def prepare(
     """
     if unknown not in UNKNOWN:
         raise ModelError(f"unknown is '{unknown}'; choose one of {', '.join(UNKNOWN)}")
+    model, evidence = _grounded(model, evidence)
     if engine == "bp":
         return Propagated(_one_graph(model, unknown), questions, evidence, dict(bp or {}))
     settings: dict[str, Any] = {"engine": engine, "memory_limit": memory_limit}

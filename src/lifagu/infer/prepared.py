@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Protocol
 
@@ -28,8 +29,7 @@ from lifagu.infer.asked import (
     question_of,
     why_zero,
 )
-from lifagu.infer.lifted import Marginals, Reduced, Residual, do_nothing, reduce, residual, walk_back
-from lifagu.infer.lifted.algebra import Table
+from lifagu.infer.lifted import Distinct, Marginals, Reduced, Residual, do_nothing, reduce, residual, walk_back
 from lifagu.infer.plan import default_memory_limit
 from lifagu.infer.table import log_sum
 from lifagu.model import FactorGraph
@@ -99,8 +99,12 @@ class Prepared:
         return self.engine if self.engine != "auto" else "lifted" if self.reduced.steps else "ground"
 
     def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
         lines = [f"{self.name} engine, {counted(len(self.rest.parts), 'connected part')}"]
-        if self.reduced.steps:
+        if self.reduced.steps or self.reduced.dropped:
             lines = [f"{self.name} engine, {counted(len(self.reduced.steps), 'lifted step')}:", str(self.reduced)]
             lines.append(f"leaving {counted(len(self.rest.parts), 'connected part')}")
         dearest = sorted(self.plans.values(), key=lambda plan: -plan.total)[:3]
@@ -118,8 +122,7 @@ class Prepared:
         tick = _ticker(progress, sum(plan.total for plan in self.plans.values()))
         engine, state = ENGINES[self.engine], self.reduced.state
         of_row = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in state.rows.labels.items()}
-        marginals = Marginals([], np.full(len(state.sizes), -1, dtype=np.int64))
-        joints: list[Table] = []
+        marginals, joints = Marginals(len(state.sizes)), Distinct()
         pieces: dict[Question, Floats] = {}
         logs = [self.rest.log_constant]
         for number, plan in self.plans.items():
@@ -132,8 +135,7 @@ class Prepared:
             pieces |= dict(zip(asked, found, strict=True))
             if self.walks:
                 for (arity, row), (scope, _) in zip(self.rest.row_of[number], part.factors, strict=True):
-                    of_row[arity][row] = len(joints)
-                    joints.append(pieces[scope].astype(np.longdouble))
+                    of_row[arity][row] = joints.add(pieces[scope].astype(np.longdouble))
         if -math.inf in logs:
             raise NoAnswerError(why_zero(self.evidence))
         for question, table in pieces.items():
@@ -216,8 +218,10 @@ def plan_questions(
     walks = everything or len(set(asked)) > 1
     keep = {variable for question in asked if len(question) > 1 or not walks for variable in question}
     keep -= set(np.flatnonzero(observed).tolist())
-    shrink = {"auto": reduce, "lifted": reduce}.get(engine, do_nothing)
-    reduced = shrink(graph, observation, included & ~observed, sorted(keep))
+    if engine in ("auto", "lifted"):
+        reduced = reduce(graph, observation, included & ~observed, sorted(keep), drop=not walks)
+    else:
+        reduced = do_nothing(graph, observation, included & ~observed, sorted(keep))
     rest = residual(reduced.state)
     walks = walks and bool(reduced.steps)
     part_questions = _part_questions(rest, asked, everything, walks)

@@ -255,8 +255,8 @@ def _product_of_two(small: Table | None, large: Table, drop: Collection[int]) ->
         behind -= 1
         run *= large.values.shape[behind]
     tail = large.ranks[behind:]
-    if small and any(rank in drop for rank in tail) and tuple(sorted(large.ranks)) != large.ranks:
-        ascending = tuple(sorted(large.ranks))
+    ascending = tuple(sorted(large.ranks))
+    if small and any(rank in drop for rank in tail) and ascending != large.ranks:  # what goes next comes first again
         laid_out = Table(ascending, np.ascontiguousarray(in_order(large, ascending)), 0.0, 0.0)
         return _product_of_two(small, laid_out, drop)
     if small is None:

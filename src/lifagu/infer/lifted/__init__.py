@@ -1,8 +1,18 @@
 """The lifted engine: elimination over rows that share a table."""
 
-from lifagu.infer.lifted.adjoint import Marginals, walk_back
+from lifagu.infer.lifted.adjoint import Distinct, Marginals, walk_back
 from lifagu.infer.lifted.engine import Reduced, do_nothing, reduce
 from lifagu.infer.lifted.maximise import trace_back
 from lifagu.infer.lifted.residual import Residual, residual
 
-__all__ = ["Marginals", "Reduced", "Residual", "do_nothing", "reduce", "residual", "trace_back", "walk_back"]
+__all__ = [
+    "Distinct",
+    "Marginals",
+    "Reduced",
+    "Residual",
+    "do_nothing",
+    "reduce",
+    "residual",
+    "trace_back",
+    "walk_back",
+]

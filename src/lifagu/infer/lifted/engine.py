@@ -13,11 +13,15 @@ from numpy.typing import NDArray
 
 from lifagu.arrays import Ints
 from lifagu.evidence import Evidence
+from lifagu.infer.barren import TOLERANCE
 from lifagu.infer.lifted import rows as row_sets
 from lifagu.infer.lifted import steps
+from lifagu.infer.lifted.algebra import log_sum
+from lifagu.infer.lifted.pivot import Step, pivot
 from lifagu.infer.lifted.state import State, start
-from lifagu.infer.lifted.steps import Step
+from lifagu.infer.peel import peel_rows
 from lifagu.model import FactorGraph
+from lifagu.views import counted
 
 SHARED = 2.0  # rows per table below which nothing is shared and the ground engine is better
 ALWAYS = 4.0  # log2 of the entries of a new table that is small enough in any case
@@ -30,9 +34,11 @@ class Reduced:
 
     state: State
     steps: tuple[Step, ...]
+    dropped: int = 0  # variables that cannot matter for what is asked
 
     def __str__(self) -> str:
-        return "\n".join(f"  {step}" for step in self.steps)
+        lines = [f"  drop {counted(self.dropped, 'variable')} that cannot matter"] if self.dropped else []
+        return "\n".join([*lines, *(f"  {step}" for step in self.steps)])
 
 
 def reduce(
@@ -42,24 +48,47 @@ def reduce(
     keep: Iterable[int],
     *,
     maximise: bool = False,
+    drop: bool = False,
 ) -> Reduced:
     """Shrink the problem by steps that serve many places at once; kept variables stay.
 
-    maximise: steps keep the best weight over what they take away instead of the sum.
+    maximise: steps keep the best weight over what they take away instead of the sum. drop: variables that cannot
+    matter may be left out without a record, as nobody asks about them.
     """
     state = start(graph, evidence, included, keep)
     state.maximise = maximise
+    dropped = _drop(state) if drop else 0
     done: list[Step] = []
     while state.open.any() and state.rows.count():
         if state.rows.count() < SHARED * state.rows.distinct_labels():
             break
-        step = _eliminate_cheap(state, ALWAYS) or _count(state, done) or _eliminate_cheapest(state)
-        if step is None:
+        step = _eliminate_cheap(state, ALWAYS) or _count(state, done)
+        if step is None and (pivoted := pivot(state)):
+            done += pivoted
+        elif step := step or _eliminate_cheapest(state):
+            done.append(step)
+        else:
             break
-        done.append(step)
         if merged := steps.merge(state):
             done.append(merged)
-    return Reduced(state, tuple(done))
+    return Reduced(state, tuple(done), dropped)
+
+
+def _drop(state: State) -> int:
+    """Leave out variables that sum out to a constant, and say how many."""
+
+    def constant(label: int, slot: int) -> float | None:
+        sums = log_sum(state.pool[label], axis=slot)
+        highest, lowest = sums.max(), sums.min()
+        return float(highest) if lowest > -np.inf and highest - lowest <= TOLERANCE else None
+
+    arities = state.rows.arities()
+    peeled = peel_rows([(state.rows.matrix[each], state.rows.labels[each]) for each in arities], ~state.open, constant)
+    gone = {arity: np.flatnonzero(dropped) for arity, dropped in zip(arities, peeled.dropped, strict=True)}
+    state.rows, _ = state.rows.without(gone)
+    state.retire(np.flatnonzero(peeled.gone))
+    state.pool.scales.append(peeled.log_constant)
+    return int(peeled.gone.sum())
 
 
 def do_nothing(graph: FactorGraph, evidence: Evidence, included: NDArray[np.bool_], keep: Iterable[int]) -> Reduced:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lifagu.arrays import Ints
-from lifagu.infer.lifted.steps import CountStep, EliminateStep, Step
+from lifagu.infer.lifted.pivot import Step, TiedCountStep
+from lifagu.infer.lifted.steps import CountStep, EliminateStep
 
 
 def trace_back(steps: tuple[Step, ...], values: Ints) -> None:
@@ -18,6 +19,6 @@ def trace_back(steps: tuple[Step, ...], values: Ints) -> None:
             for blocks, product, _, _ in step.shapes:
                 best = product.argmax(axis=0)
                 values[blocks.variables] = best[tuple(values[blocks.neighbours].T)]
-        elif isinstance(step, CountStep):
+        elif isinstance(step, CountStep | TiedCountStep):
             counts = step.counts[values[step.variable]]
             values[step.members] = np.repeat(np.arange(len(counts)), counts)

@@ -15,6 +15,8 @@ from lifagu.infer.lifted.algebra import Table, swappable_slots
 from lifagu.infer.lifted.rows import Rows
 from lifagu.model import FactorGraph
 
+FEW = 2**16  # potentials up to which extended precision costs nothing
+
 
 class Pool:
     """Tables by number; equal tables (after their maximum is taken out) have equal numbers."""
@@ -94,8 +96,9 @@ def start(graph: FactorGraph, evidence: Evidence, included: NDArray[np.bool_], k
     """
     observed = evidence.value_of_each(len(graph.variable_names))
     pool = Pool()
+    precise = np.longdouble if graph.tables.values.size <= FEW else np.float64
     with np.errstate(divide="ignore"):
-        logs = np.log(graph.tables.values.astype(np.longdouble))
+        logs = np.log(graph.tables.values.astype(precise))
     parts: list[tuple[Ints, int]] = []
     for factors, matrix in graph.scopes:
         fixed = observed[matrix] >= 0

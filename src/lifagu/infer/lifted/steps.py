@@ -71,9 +71,6 @@ class CountStep:
         return f"count {len(self.members)} interchangeable variables ({len(self.counts)} histograms)"
 
 
-Step = MergeStep | EliminateStep | CountStep
-
-
 def merge(state: State) -> MergeStep | None:
     """Rows over the same variables become one; None if there were none."""
     merged = row_sets.merge(state.rows, len(state.pool.tables))
@@ -133,7 +130,7 @@ def bring_forward(state: State, members: Ints) -> MergeStep:
 def count(state: State, members: Ints) -> CountStep | None:
     """Count a class of interchangeable variables; None if they are not, or if the tables would be too large."""
     size = int(state.sizes[members[0]])
-    values = _number_of_histograms(len(members), size)
+    values = number_of_histograms(len(members), size)
     if values > MOST_ENTRIES:
         return None
     quotient = row_sets.quotient(state.rows, members, len(state.sizes), len(state.sizes))
@@ -162,7 +159,8 @@ def count(state: State, members: Ints) -> CountStep | None:
     return CountStep(before, kept, members, variable, counts, entries)
 
 
-def _number_of_histograms(members: int, size: int) -> int:
+def number_of_histograms(members: int, size: int) -> int:
+    """How many ways there are to spread members over a range."""
     result = 1
     for step in range(1, size):
         result = result * (members + step) // step
