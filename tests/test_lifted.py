@@ -13,6 +13,7 @@ from helpers import CASES, graph_of, random_model
 from lifagu.infer.lifted import engine
 from lifagu.infer.lifted.pivot import PivotStep
 from lifagu.infer.lifted.steps import CountStep, EliminateStep
+from lifagu.infer.lifted.unary import UnaryCountStep
 
 FORCED = {
     "as it is": {},
@@ -164,14 +165,57 @@ def test_a_pivot_costs_a_histogram_not_its_cube():
     assert len(found.classes[1]) <= 4
 
 
-@pytest.mark.parametrize("make", [random_model, symmetric_model, pivot_model])
-@pytest.mark.parametrize("seed", range(25))
+def unary_model(seed):
+    """Interchangeable As but for their unary tables, some without one, beside Bs; sometimes all pairs of As."""
+    rng = random.Random(seed)
+    people, things, size, pairs = rng.randint(2, 5), rng.randint(1, 3), rng.choice([2, 2, 3]), rng.random() < 0.3
+    variables = [{"name": f"A{i}", "range": [str(value) for value in range(size)]} for i in range(people)]
+    variables += [{"name": f"B{i}", "range": ["0", "1"]} for i in range(things)]
+    unary = [[rng.choice([1, 2, 0.5]) for _ in range(size)] for _ in range(rng.randint(1, 3))]
+    unary[0][0] = 0
+    beside = [0 if rng.random() < 0.1 else 0.2 + rng.random() for _ in range(2 * size)]
+    both = [0.2 + rng.random() for _ in range(size * size)]
+    beside[0] = 1
+    factors = []
+    for i in range(people):
+        scopes = [([f"A{i}"], rng.choice(unary))] * (rng.random() < 0.8)
+        scopes += [([f"A{i}", f"B{j}"], beside) for j in range(things)]
+        scopes += [([f"A{i}", f"A{j}"], both) for j in range(people) if pairs and i != j]
+        for place, (scope, table) in enumerate(scopes):
+            factors.append({"name": f"f{i}.{place}", "args": scope, "table": table})
+    rng.shuffle(variables)
+    rng.shuffle(factors)
+    return {"variables": variables, "factors": factors}, {"A0": "1"} if rng.random() < 0.2 else {}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_counting_with_different_unary_tables(seed, forced):
+    check(*unary_model(seed))
+
+
+def test_soft_evidence_on_everybody_is_one_histogram():
+    """A hundred different likelihoods: a Poisson binomial distribution instead of a hundred classes."""
+    people = range(100)
+    builder = lifagu.FactorGraph.build().variables([f"A{x}" for x in people]).variables(["B0", "B1", "B2"])
+    builder.factors({f"f{x}.{y}": [f"A{x}", f"B{y}"] for x in people for y in range(3)}, [1, 1.1, 1.2, 0.9])
+    soft = {f"A{x}": {"false": 1, "true": 0.5 + x / 100} for x in people}
+    found = lifagu.marginals(builder.graph(), evidence=soft)
+    assert any(isinstance(step, UnaryCountStep) for step in found.prepared.reduced.steps)
+    logs = []
+    for values in itertools.product((0, 1), repeat=3):  # given the Bs, the As are independent
+        odds = [math.prod([1, 1.1][b] for b in values), math.prod([1.2, 0.9][b] for b in values)]
+        logs.append(math.fsum(math.log(odds[0] + (0.5 + x / 100) * odds[1]) for x in people))
+    assert found.log_partition == pytest.approx(float(np.logaddexp.reduce(logs)), rel=1e-12)
+
+
+@pytest.mark.parametrize("make", [random_model, symmetric_model, pivot_model, unary_model])
+@pytest.mark.parametrize("seed", range(15))
 def test_the_best_assignment(seed, make, forced):
     """Its weight is the largest there is, it has that weight, and it agrees with the evidence."""
     model, evidence = make(seed)
     graph = graph_of(model)
     ranges = [[evidence[each.name]] if each.name in evidence else each.range for each in graph.variables]
-    if math.prod(map(len, ranges)) > 5000:
+    if math.prod(map(len, ranges)) > 1500:
         return
     names = list(graph.variable_names)
     largest = max(weight(graph, dict(zip(names, values, strict=True))) for values in itertools.product(*ranges))

@@ -12,6 +12,7 @@ from lifagu.arrays import Ints, by_first_occurrence, first_places, group_rows, m
 from lifagu.infer.lifted.algebra import Table, log_sum, member_shares, project
 from lifagu.infer.lifted.pivot import PivotStep, Step, TiedCountStep
 from lifagu.infer.lifted.steps import CountStep, EliminateStep, MergeStep
+from lifagu.infer.lifted.unary import UnaryCountStep
 
 OfRow = dict[int, Ints]
 
@@ -62,6 +63,8 @@ def walk_back(steps: tuple[Step, ...], of_row: OfRow, joints: Distinct, marginal
             of_row = _uneliminate(step, of_row, joints, marginals, needed=number > 0)
         elif isinstance(step, CountStep):
             of_row = _uncount(step, of_row, joints, marginals)
+        elif isinstance(step, UnaryCountStep):
+            of_row = _uncount_unary(step, of_row, joints, marginals)
         elif isinstance(step, TiedCountStep):
             of_row = _uncount_tied(step, of_row, joints, marginals)
         else:
@@ -121,6 +124,28 @@ def _spread(joint: Table, counts: Ints, slots: tuple[int, ...]) -> Table:
     return np.moveaxis(values.reshape((counts.shape[1],) * len(slots) + joint.shape[1:]), range(len(slots)), slots)
 
 
+def _uncount_unary(step: UnaryCountStep, of_row: OfRow, joints: Distinct, marginals: Marginals) -> OfRow:
+    """Given the histogram, a member's value depends on its unary table."""
+    before = _kept(step, of_row)
+    histogram = np.exp(marginals.tables[int(marginals.of_variable[step.variable])])
+    group_of = {int(each): number for number, group in enumerate(step.groups) for each in group}
+    with np.errstate(divide="ignore"):
+        for group, share, rows in zip(step.groups, step.shares, step.unary_rows, strict=True):
+            table = np.log(histogram @ share)
+            marginals.add(group, table)
+            before.get(1, rows)[rows] = joints.add(table)
+    for _, (slot,), (arity, rows), groups, (size, places) in step.entries:
+        number = of_row[size][places[groups]]
+        owner = np.array([group_of[each] for each in step.before.matrix[arity][rows, slot].tolist()])
+        for same in members(group_rows(np.column_stack((number, owner)))):
+            joint = np.exp(joints.tables[int(number[same[0]])])
+            share = step.shares[int(owner[same[0]])]
+            with np.errstate(divide="ignore"):
+                spread = np.moveaxis(np.log(np.tensordot(share, joint, axes=(0, 0))), 0, slot)
+            before[arity][rows[same]] = joints.add(spread)
+    return before
+
+
 def _uncount_tied(step: TiedCountStep, of_row: OfRow, joints: Distinct, marginals: Marginals) -> OfRow:
     """As when counting, but rows may hold the histogram itself, too."""
     before = _kept(step, of_row)
@@ -158,7 +183,7 @@ def _unpivot(step: PivotStep, of_row: OfRow, joints: Distinct) -> OfRow:
     return before
 
 
-def _kept(step: EliminateStep | CountStep | TiedCountStep | PivotStep, of_row: OfRow) -> OfRow:
+def _kept(step: EliminateStep | CountStep | UnaryCountStep | TiedCountStep | PivotStep, of_row: OfRow) -> OfRow:
     """Rows that a step left alone keep their joint marginals; the others have none yet."""
     before = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in step.before.labels.items()}
     for arity, kept in step.kept.items():

@@ -19,6 +19,7 @@ from lifagu.infer.lifted import steps
 from lifagu.infer.lifted.algebra import log_sum
 from lifagu.infer.lifted.pivot import Step, pivot
 from lifagu.infer.lifted.state import State, start
+from lifagu.infer.lifted.unary import count_unary
 from lifagu.infer.peel import peel_rows
 from lifagu.model import FactorGraph
 from lifagu.views import counted
@@ -62,7 +63,7 @@ def reduce(
     while state.open.any() and state.rows.count():
         if state.rows.count() < SHARED * state.rows.distinct_labels():
             break
-        step = _eliminate_cheap(state, ALWAYS) or _count(state, done)
+        step = _eliminate_cheap(state, ALWAYS) or _count(state, done, walks=not (drop or maximise))
         if step is None and (pivoted := pivot(state)):
             done += pivoted
         elif step := step or _eliminate_cheapest(state):
@@ -118,15 +119,18 @@ def _eliminate(state: State, variables: Ints, new: NDArray[np.float64]) -> Step 
     return steps.eliminate(state, row_sets.independent(state.rows, variables, new, len(state.sizes)))
 
 
-def _count(state: State, done: list[Step]) -> Step | None:
+def _count(state: State, done: list[Step], walks: bool) -> Step | None:
     """Count the first class of interchangeable variables that works out, the ones with fewest histograms first."""
     if merged := steps.merge(state):
         done.append(merged)
+    if unary := count_unary(state, walks):
+        return unary
     classes = row_sets.twin_classes(state.rows, state.open, state.sizes, state.pool.slot_classes)
     classes.sort(key=lambda members: (len(members) ** (int(state.sizes[members[0]]) - 1), int(members[0])))
     for members in classes:
-        done.append(steps.bring_forward(state, members))
+        before, order = state.rows, steps.bring_forward(state, members)
         if step := steps.count(state, members):
+            done.append(order)
             return step
-        done.pop()
+        state.rows = before
     return None

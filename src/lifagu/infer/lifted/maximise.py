@@ -7,6 +7,7 @@ import numpy as np
 from lifagu.arrays import Ints
 from lifagu.infer.lifted.pivot import Step, TiedCountStep
 from lifagu.infer.lifted.steps import CountStep, EliminateStep
+from lifagu.infer.lifted.unary import UnaryCountStep, best_split
 
 
 def trace_back(steps: tuple[Step, ...], values: Ints) -> None:
@@ -22,3 +23,7 @@ def trace_back(steps: tuple[Step, ...], values: Ints) -> None:
         elif isinstance(step, CountStep | TiedCountStep):
             counts = step.counts[values[step.variable]]
             values[step.members] = np.repeat(np.arange(len(counts)), counts)
+        elif isinstance(step, UnaryCountStep):
+            split = best_split(step, step.counts[values[step.variable]])
+            for group, counts in zip(step.groups, split, strict=True):
+                values[group] = np.repeat(np.arange(len(counts)), counts)

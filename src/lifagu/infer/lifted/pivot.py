@@ -17,6 +17,7 @@ from lifagu.infer.lifted import steps
 from lifagu.infer.lifted.algebra import Table, histograms, log_multinomial
 from lifagu.infer.lifted.rows import Place, Rows
 from lifagu.infer.lifted.state import State
+from lifagu.infer.lifted.unary import UnaryCountStep
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +54,7 @@ class TiedCountStep:
         return f"count {len(self.members)} interchangeable variables into it"
 
 
-Step = steps.MergeStep | steps.EliminateStep | steps.CountStep | PivotStep | TiedCountStep
+Step = steps.MergeStep | steps.EliminateStep | steps.CountStep | UnaryCountStep | PivotStep | TiedCountStep
 
 
 def pivot(state: State) -> list[Step] | None:
