@@ -196,13 +196,14 @@ def test_counting_with_different_unary_tables(seed, forced):
 def test_soft_evidence_on_everybody_is_one_histogram():
     """A hundred different likelihoods: a Poisson binomial distribution instead of a hundred classes."""
     people = range(100)
-    builder = lifagu.FactorGraph.build().variables([f"A{x}" for x in people]).variables(["B0", "B1", "B2"])
-    builder.factors({f"f{x}.{y}": [f"A{x}", f"B{y}"] for x in people for y in range(3)}, [1, 1.1, 1.2, 0.9])
+    builder = lifagu.FactorGraph.build().variables([f"A{x}" for x in people])
+    builder.variables([f"B{y}" for y in range(8)])
+    builder.factors({f"f{x}.{y}": [f"A{x}", f"B{y}"] for x in people for y in range(8)}, [1, 1.1, 1.2, 0.9])
     soft = {f"A{x}": {"false": 1, "true": 0.5 + x / 100} for x in people}
     found = lifagu.marginals(builder.graph(), evidence=soft)
     assert any(isinstance(step, UnaryCountStep) for step in found.prepared.reduced.steps)
     logs = []
-    for values in itertools.product((0, 1), repeat=3):  # given the Bs, the As are independent
+    for values in itertools.product((0, 1), repeat=8):  # given the Bs, the As are independent
         odds = [math.prod([1, 1.1][b] for b in values), math.prod([1.2, 0.9][b] for b in values)]
         logs.append(math.fsum(math.log(odds[0] + (0.5 + x / 100) * odds[1]) for x in people))
     assert found.log_partition == pytest.approx(float(np.logaddexp.reduce(logs)), rel=1e-12)
