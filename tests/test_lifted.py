@@ -11,9 +11,7 @@ import lifagu
 import naive
 from helpers import CASES, graph_of, random_model
 from lifagu.infer.lifted import engine
-from lifagu.infer.lifted.pivot import PivotStep
-from lifagu.infer.lifted.steps import CountStep, EliminateStep
-from lifagu.infer.lifted.unary import UnaryCountStep
+from lifagu.infer.lifted.step_kinds import CountStep, EliminateStep, JoinStep, PivotStep, UnaryCountStep
 
 FORCED = {
     "as it is": {},
@@ -209,8 +207,54 @@ def test_soft_evidence_on_everybody_is_one_histogram():
     assert found.log_partition == pytest.approx(float(np.logaddexp.reduce(logs)), rel=1e-12)
 
 
-@pytest.mark.parametrize("make", [random_model, symmetric_model, pivot_model, unary_model])
-@pytest.mark.parametrize("seed", range(15))
+def joined_model(seed):
+    """As in a pivot, but the As meet one another, too, and sometimes a pair meets a B: only pairs can be counted."""
+    rng = random.Random(seed)
+    people = rng.choice([2, 3, 3, 4])
+    sizes = {"A": rng.choice([2, 3]) if people < 4 else 2, "B": 2, "C": 2}
+    names = [f"{kind}{x}" for kind in "AB" for x in range(people)] + ["C"] * (rng.random() < 0.5)
+    triples = rng.random() < 0.4
+    tables: dict[int, list] = {}
+    factors = []
+    for x in range(people):
+        scopes = [[f"A{x}"], [f"A{x}", f"B{x}"], *([[f"B{x}", "C"]] if "C" in names else [])]
+        marks = [0, 1, 2][: len(scopes)]
+        for y in set(range(people)) - {x}:
+            scopes += [[f"A{x}", f"B{y}"], [f"A{x}", f"A{y}"], *([[f"A{x}", f"B{x}", f"B{y}"]] if triples else [])]
+            marks += [3, 4, 5] if triples else [3, 4]
+        for mark, scope in zip(marks, scopes, strict=True):
+            span = math.prod(sizes[name[0]] for name in scope)
+            fresh = [1, *(0 if rng.random() < 0.1 else 0.2 + rng.random() for _ in range(span - 1))]
+            factors.append({"name": f"f{len(factors)}", "args": scope, "table": tables.setdefault(mark, fresh)})
+    variables = [{"name": name, "range": [str(value) for value in range(sizes[name[0]])]} for name in names]
+    rng.shuffle(variables)
+    rng.shuffle(factors)
+    return {"variables": variables, "factors": factors}, {"A0": "1"} if rng.random() < 0.2 else {}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_joined_pairs_are_counted(seed, forced):
+    check(*joined_model(seed))
+
+
+def test_joining_is_used_where_nothing_else_helps(monkeypatch):
+    monkeypatch.setattr(engine, "DEAR", 3.0)
+    people = range(12)
+    builder = lifagu.FactorGraph.build().variables([f"A{x}" for x in people]).variables([f"B{x}" for x in people])
+    builder.factors({f"o{x}": [f"A{x}", f"B{x}"] for x in people}, [2, 1, 1, 3])
+    builder.factors({f"t{x}.{y}": [f"A{x}", f"B{y}"] for x in people for y in people if x != y}, [1, 1.1, 1, 0.9])
+    builder.factors({f"a{x}.{y}": [f"A{x}", f"A{y}"] for x in people for y in people if x < y}, [1, 1.2, 1.2, 1])
+    graph = builder.graph()
+    found = lifagu.marginals(graph)
+    assert any(isinstance(step, JoinStep) for step in found.prepared.reduced.steps)
+    ground = lifagu.queries(graph, ["A3", "B7"], engine="ground")
+    assert found.log_partition == pytest.approx(ground[0].log_partition, rel=1e-12)
+    for answer in ground:
+        assert list(found[answer.variables[0]].values()) == pytest.approx(answer.probabilities.tolist(), rel=1e-9)
+
+
+@pytest.mark.parametrize("make", [random_model, symmetric_model, pivot_model, unary_model, joined_model])
+@pytest.mark.parametrize("seed", range(12))
 def test_the_best_assignment(seed, make, forced):
     """Its weight is the largest there is, it has that weight, and it agrees with the evidence."""
     model, evidence = make(seed)

@@ -10,9 +10,16 @@ import numpy as np
 
 from lifagu.arrays import Ints, by_first_occurrence, first_places, group_rows, members
 from lifagu.infer.lifted.algebra import Table, log_sum, member_shares, project
-from lifagu.infer.lifted.pivot import PivotStep, Step, TiedCountStep
-from lifagu.infer.lifted.steps import CountStep, EliminateStep, MergeStep
-from lifagu.infer.lifted.unary import UnaryCountStep
+from lifagu.infer.lifted.step_kinds import (
+    CountStep,
+    EliminateStep,
+    JoinStep,
+    MergeStep,
+    PivotStep,
+    Step,
+    TiedCountStep,
+    UnaryCountStep,
+)
 
 OfRow = dict[int, Ints]
 
@@ -67,8 +74,10 @@ def walk_back(steps: tuple[Step, ...], of_row: OfRow, joints: Distinct, marginal
             of_row = _uncount_unary(step, of_row, joints, marginals)
         elif isinstance(step, TiedCountStep):
             of_row = _uncount_tied(step, of_row, joints, marginals)
-        else:
+        elif isinstance(step, PivotStep):
             of_row = _unpivot(step, of_row, joints)
+        else:
+            of_row = _unjoin(step, of_row, joints, marginals)
 
 
 def _unmerge(step: MergeStep, of_row: OfRow, joints: Distinct) -> OfRow:
@@ -180,6 +189,21 @@ def _unpivot(step: PivotStep, of_row: OfRow, joints: Distinct) -> OfRow:
         with np.errstate(divide="ignore"):
             pair = np.log(np.tensordot(joint, left.astype(np.longdouble), axes=((1, 2), (0, 1))))
         before[2][step.old[same]] = joints.add(pair.T if turned else pair)
+    return before
+
+
+def _unjoin(step: JoinStep, of_row: OfRow, joints: Distinct, marginals: Marginals) -> OfRow:
+    """A pair's marginal is that of its halves together."""
+    before = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in step.before.labels.items()}
+    number = marginals.of_variable[step.joined]
+    for same in members(by_first_occurrence(number)):
+        pair = marginals.tables[int(number[same[0]])].reshape(step.sizes)
+        marginals.add(step.first[same], log_sum(pair, axis=1))
+        marginals.add(step.second[same], log_sum(pair, axis=0))
+    for (arity, rows), makeup, (size, places) in step.shapes:
+        number = of_row[size][places]
+        for same in members(by_first_occurrence(number)):
+            before[arity][rows[same]] = joints.add(makeup.parted(joints.tables[int(number[same[0]])]))
     return before
 
 

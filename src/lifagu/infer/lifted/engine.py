@@ -17,8 +17,10 @@ from lifagu.infer.barren import TOLERANCE
 from lifagu.infer.lifted import rows as row_sets
 from lifagu.infer.lifted import steps
 from lifagu.infer.lifted.algebra import log_sum
-from lifagu.infer.lifted.pivot import Step, pivot
+from lifagu.infer.lifted.join import join, matchings
+from lifagu.infer.lifted.pivot import pivot
 from lifagu.infer.lifted.state import State, start
+from lifagu.infer.lifted.step_kinds import Step
 from lifagu.infer.lifted.unary import count_unary
 from lifagu.infer.peel import peel_rows
 from lifagu.model import FactorGraph
@@ -64,8 +66,8 @@ def reduce(
         if state.rows.count() < SHARED * state.rows.distinct_labels():
             break
         step = _eliminate_cheap(state, ALWAYS) or _count(state, done, walks=not (drop or maximise))
-        if step is None and (pivoted := pivot(state)):
-            done += pivoted
+        if step is None and (several := pivot(state) or _join_and_count(state)):
+            done += several
         elif step := step or _eliminate_cheapest(state):
             done.append(step)
         else:
@@ -133,4 +135,20 @@ def _count(state: State, done: list[Step], walks: bool) -> Step | None:
             done.append(order)
             return step
         state.rows = before
+    return None
+
+
+def _join_and_count(state: State) -> list[Step] | None:
+    """Join variables that belong together pairwise, if the pairs can then be counted; else the state is as it was."""
+    restore = state.save()
+    for first, second in matchings(state):
+        joined = join(state, first, second)
+        if joined is not None:
+            done: list[Step] = [joined]
+            if merged := steps.merge(state):
+                done.append(merged)
+            done.append(steps.bring_forward(state, joined.joined))
+            if counted_step := steps.count(state, joined.joined):
+                return [*done, counted_step]
+        restore()
     return None

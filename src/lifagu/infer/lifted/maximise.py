@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lifagu.arrays import Ints
-from lifagu.infer.lifted.pivot import Step, TiedCountStep
-from lifagu.infer.lifted.steps import CountStep, EliminateStep
-from lifagu.infer.lifted.unary import UnaryCountStep, best_split
+from lifagu.infer.lifted.step_kinds import CountStep, EliminateStep, JoinStep, Step, TiedCountStep, UnaryCountStep
+from lifagu.infer.lifted.unary import best_split
 
 
 def trace_back(steps: tuple[Step, ...], values: Ints) -> None:
@@ -27,3 +26,5 @@ def trace_back(steps: tuple[Step, ...], values: Ints) -> None:
             split = best_split(step, step.counts[values[step.variable]])
             for group, counts in zip(step.groups, split, strict=True):
                 values[group] = np.repeat(np.arange(len(counts)), counts)
+        elif isinstance(step, JoinStep):
+            values[step.first], values[step.second] = np.divmod(values[step.joined], step.sizes[1])

@@ -7,6 +7,7 @@ a table on (B(X), h); and the Bs are counted into the same h: O(N) where a joint
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,6 @@ from lifagu.infer.lifted import steps
 from lifagu.infer.lifted.algebra import Table, histograms, log_multinomial
 from lifagu.infer.lifted.rows import Place, Rows
 from lifagu.infer.lifted.state import State
-from lifagu.infer.lifted.unary import UnaryCountStep
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,26 +54,26 @@ class TiedCountStep:
         return f"count {len(self.members)} interchangeable variables into it"
 
 
-Step = steps.MergeStep | steps.EliminateStep | steps.CountStep | UnaryCountStep | PivotStep | TiedCountStep
+Pivoted = list[steps.MergeStep | steps.EliminateStep | PivotStep | TiedCountStep]
 
 
-def pivot(state: State) -> list[Step] | None:
+def pivot(state: State) -> Pivoted | None:
     """All steps of one pivot count, or None if there is nothing to pivot; the state is then as it was."""
-    saved = (state.rows, state.sizes, state.open.copy(), state.present.copy(), len(state.pool.scales))
-    for label in np.unique(state.rows.labels.get(2, np.zeros(0, dtype=np.int64))).tolist():
-        for turned in (False, True):
-            done = _pivot_around(state, label, turned)
-            if done is not None:
-                return done
-            state.rows, state.sizes, state.open, state.present = saved[0], saved[1], saved[2].copy(), saved[3].copy()
-            del state.pool.scales[saved[4] :]
+    restore = state.save()
+    for old in state.rows.by_label(2):
+        root = math.isqrt(len(old))
+        if len(old) == root * (root + 1) and root:  # N(N - 1) rows, for N = root + 1
+            for turned in (False, True):
+                done = _pivot_around(state, old, turned)
+                if done is not None:
+                    return done
+                restore()
     return None
 
 
-def _pivot_around(state: State, label: int, turned: bool) -> list[Step] | None:
+def _pivot_around(state: State, old: Ints, turned: bool) -> Pivoted | None:
     """Pivot the rows of one table around the variables in its second (or first) slot."""
-    old = np.flatnonzero(state.rows.labels[2] == label)
-    pairs = state.rows.matrix[2][old]
+    label, pairs = int(state.rows.labels[2][old[0]]), state.rows.matrix[2][old]
     pairs = pairs[:, ::-1] if turned else pairs
     first, second = np.unique(pairs[:, 0]), np.unique(pairs[:, 1])
     if not (state.open[first].all() and state.open[second].all()) or len(np.intersect1d(first, second)):
@@ -91,7 +91,7 @@ def _pivot_around(state: State, label: int, turned: bool) -> list[Step] | None:
     before = state.rows
     left, kept = before.without({2: old})
     state.rows, places = left.plus(made)
-    done: list[Step] = [PivotStep(before, kept, old, np.searchsorted(first, pairs[:, 0]), places[0], counts, turned)]
+    done: Pivoted = [PivotStep(before, kept, old, np.searchsorted(first, pairs[:, 0]), places[0], counts, turned)]
     costs = row_sets.elimination_costs(state.rows, np.isin(np.arange(len(state.sizes)), first), state.log_sizes)
     largest = float(costs.new.max(initial=0)) + float(np.log2(state.sizes[first[0]]))
     alone = row_sets.independent(state.rows, costs.variables, costs.new, len(state.sizes))

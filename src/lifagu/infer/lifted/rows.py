@@ -39,6 +39,10 @@ class Rows:
         """Arities with rows, ascending, without 0."""
         return sorted(arity for arity, labels in self.labels.items() if arity and len(labels))
 
+    def by_label(self, arity: int) -> list[Ints]:
+        """The rows of one arity, those of the same table together."""
+        return members(by_first_occurrence(self.labels[arity])) if arity in self.labels else []
+
     def without(self, removed: dict[int, Ints]) -> tuple[Rows, dict[int, Ints]]:
         """The rows that are left, and for each arity which old rows they are."""
         left = {}

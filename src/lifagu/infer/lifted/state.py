@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,6 +82,18 @@ class State:
         self.open = np.append(self.open, True)
         self.present = np.append(self.present, True)
         return number
+
+    def save(self) -> Callable[[], None]:
+        """Remember the state as it is; calling what is returned brings it back."""
+        rows, sizes, scales = self.rows, self.sizes, len(self.pool.scales)
+        open_, present = self.open.copy(), self.present.copy()
+
+        def restore() -> None:
+            self.rows, self.sizes = rows, sizes
+            self.open, self.present = open_.copy(), present.copy()
+            del self.pool.scales[scales:]
+
+        return restore
 
     def retire(self, variables: Ints) -> None:
         """These variables are gone."""
