@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -260,7 +261,7 @@ def test_version_and_completion(capsys):
         (["query", "{holes}"], 2, "the following arguments are required: Q"),
         (["query", "nothing.json", "A"], 2, "nothing.json: there is no such file"),
         (["convert", "{holes}", "out.uai"], 2, "u are unknown; write .json"),
-        (["logz", "{epidemic}", "--memory-limit", "100", "--engine", "ground"], 4, "limit is 100 bytes; observe some"),
+        (["logz", "{epidemic}", "--memory-limit", "10", "--engine", "ground"], 4, "limit is 10 bytes; observe some"),
         (["query", "{epidemic}", "Epid", "--theta", "2"], 2, "'2' is not a number between 0 and 1"),
         (["query", "{epidemic}", "Epid", "--steps", "3"], 2, "steps must be 2, 4, 6"),
         (["query", "{epidemic}", "Epid", "--digits", "0"], 2, "digits must lie between 1 and 15"),
@@ -272,9 +273,17 @@ def test_version_and_completion(capsys):
         (["logz", "{epidemic}", "--engine", "bp"], 3, "belief propagation only estimates log Z"),
         (["query", "{epidemic}", "Epid", "--engine", "bp", "--damping", "2"], 2, "damping is 2.0"),
         (["map", "{holes}"], 3, "the best assignment has no answer: u is unknown"),
-        (["map", "{epidemic}", "--engine", "enumerate"], 2, "found by the engines auto, lifted, ground"),
-        (["marginals", "{epidemic}", "--out", "all.txt"], 2, "tables are written as .csv"),
-        (["marginals", "{epidemic}", "--unknown", "bounds"], 2, "computed on one model"),
+        (["map", "{epidemic}", "--engine", "enumerate"], 2, "invalid choice: 'enumerate'"),
+        (["marginals", "{epidemic}", "--out", "all.txt"], 2, "marginals are written as .csv"),
+        (["marginals", "{epidemic}", "--unknown", "bounds"], 2, "invalid choice: 'bounds'"),
+        (["lift", "{epidemic}", "--rounds", "--json"], 2, "leave out --rounds or --json"),
+        (["query", "{epidemic}", "Epid", "--evidence-file", "model.uai"], 2, "evidence is read from .json or .evid"),
+        (["query", "{epidemic}", "Epid", "--evidence", "Epid=true", "--evidence", "Epid=false"], 2, "give one of them"),
+        (
+            ["query", "{epidemic}", "Sick.eve", "--add", "eve=bob", "--theta", "1", "--published", "--engine", "bp"],
+            3,
+            "every table",
+        ),
         (["check"], 2, "name the model file"),
         (["frobnicate"], 2, "invalid choice: 'frobnicate'"),
         ([], 2, "COMMAND"),
@@ -311,6 +320,20 @@ def test_a_reader_that_leaves_is_no_error():
     command = f"{sys.executable} -m lifagu.cli lift {EPIDEMIC} | head -n 1"
     done = subprocess.run(command, shell=True, capture_output=True, text=True, check=True)
     assert done.stderr == ""
+
+
+def test_output_that_cannot_be_written_or_shown(tmp_path):
+    model = tmp_path / "odd.json"
+    model.write_text('{"format": "lifagu/1", "variables": [{"name": "Grüße"}], "factors": []}')
+    shown = run_process("marginals", str(model), env=os.environ | {"PYTHONIOENCODING": "ascii"})
+    assert (shown.returncode, shown.stderr) == (0, "")
+    assert "Gr\\xfc\\xdfe" in shown.stdout
+    with Path("/dev/full").open("w") as full:
+        command = [sys.executable, "-m", "lifagu.cli", "marginals", str(model)]
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: the output cannot be written: ")
+    assert done.stderr.count("\n") == 1
 
 
 def test_interrupted(capsys, monkeypatch):

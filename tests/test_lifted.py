@@ -383,6 +383,9 @@ def test_unknown_factors_are_left_out():
         found["C"]
     with pytest.raises(lifagu.ModelError, match="no variable 'E'"):
         found["E"]
+    assert "A" in found
+    assert "C" not in found
+    assert "E" not in found
 
 
 def test_plans_are_deterministic():

@@ -12,6 +12,11 @@ def build():
     return FactorGraph.build().variables(["A", "B"])
 
 
+def many_arguments(count):
+    names = [f"V{number}" for number in range(count)]
+    return FactorGraph.build().variables(names, ["only"]).factor("wide", names, [3]).graph()
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -44,6 +49,10 @@ def build():
         (lambda: build().graph().evidence(["A"]), "evidence is a mapping"),
         (lambda: build().graph().variable("C"), "no variable 'C'"),
         (lambda: lifagu.query(build().graph()), "at least one variable"),
+        (lambda: lifagu.query("graph", "A"), "asked of a FactorGraph, a ParfactorGraph or a Transfer, not str"),
+        (lambda: lifagu.transfer("graph"), "transfer takes a FactorGraph, not str"),
+        (lambda: lifagu.query(build().graph(), "A", unknown="mean"), "ask a transfer"),
+        (lambda: many_arguments(61), "has a table and 61 arguments"),
         (lambda: lifagu.query(build().graph(), "A", "A"), "names 'A' twice"),
         (lambda: lifagu.query(build().graph(), "A", engine="magic"), "no engine 'magic'"),
         (lambda: lifagu.query(build().graph(), "A")["maybe"], "'A' has no value 'maybe'"),

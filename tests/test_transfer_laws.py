@@ -215,6 +215,13 @@ def test_mistakes_are_named(options, message):
         lifagu.transfer(star([None]), **options)
 
 
+def test_records_of_many_competing_tables_stay_short():
+    moved = lifagu.transfer(star([[1, 2, 3, 4 + number] for number in range(500)] + [None] * 500))
+    record = moved.record[499]
+    assert (record.tables, len(record.competing), record.members) == (500, 20, 500)
+    assert "500 different tables compete" in record.reason
+
+
 def test_what_it_shows():
     moved = lifagu.transfer(star([[1, 2, 3, 4], None, None]))
     assert repr(moved) == "<Transfer: 2 factors filled, 0 left unknown>"

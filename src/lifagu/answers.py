@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from lifagu.errors import ModelError, NoAnswerError
+from lifagu.errors import ModelError, NoAnswerError, listed
 from lifagu.evidence import Evidence, EvidenceLike
 from lifagu.grounding import expand_evidence, ground
 from lifagu.infer import AllMarginals, Answer, Best, Prepared, Result, best_assignment, prepare_marginals
@@ -136,8 +136,12 @@ def map_assignment(
 
 def _grounded(model: Model, evidence: EvidenceLike) -> tuple[FactorGraph | Transfer, EvidenceLike]:
     """A relational model as a graph, and the ranges in its evidence as what they cover; others as they are."""
-    if not isinstance(model, ParfactorGraph):
+    if isinstance(model, FactorGraph | Transfer):
         return model, evidence
+    if not isinstance(model, ParfactorGraph):
+        raise ModelError(
+            f"a question is asked of a FactorGraph, a ParfactorGraph or a Transfer, not {type(model).__name__}"
+        )
     graph = ground(model)
     return graph, expand_evidence(model, evidence, graph) if isinstance(evidence, Mapping) else evidence
 
@@ -241,6 +245,9 @@ class Propagated:
 
     def run(self, progress: Progress | None = None) -> Result:
         """Pass messages until they stand still."""
+        if len(self.graph.unknown):
+            names = listed([self.graph.factor_names[factor] for factor in self.graph.unknown.tolist()])
+            raise NoAnswerError(f"belief propagation needs every table, but {names} stay unknown")
         if not self.questions:
             raise NoAnswerError("belief propagation only estimates log Z; ask with an exact engine")
         groups = colour(self.graph, self.evidence)

@@ -11,6 +11,8 @@ from lifagu.errors import ModelError
 from lifagu.names import Names
 from lifagu.tables import GivenTables, potential_fault
 
+MOST_AXES = 60
+
 
 def check_ids(ids: Ints, low: int, high: int, what: str, of: str) -> None:
     """All ids must lie in low…high-1."""
@@ -68,6 +70,12 @@ def check_tables(
         owner = f"factor '{factors[int(users[faulty])]}'" if used else f"table {faulty}"
         raise ModelError(f"{owner} has {potential_fault(given[faulty])}")
     for rows, matrix in scopes:
+        known = rows[factor_given[rows] >= 0]
+        if matrix.shape[1] > MOST_AXES and len(known):
+            raise ModelError(
+                f"factor '{factors[int(known[0])]}' has a table and {matrix.shape[1]} arguments, more than the "
+                f"{MOST_AXES} a table may have; leave out those with a single value"
+            )
         span = np.prod(sizes[matrix].astype(np.float64), axis=1)  # beyond 2**63 no table could be given anyway
         tables = factor_given[rows]
         wrong = (tables >= 0) & (given.lengths[tables] != span) if len(given.lengths) else tables >= 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -12,8 +13,10 @@ from lifagu.errors import LifaguError, TooLargeError
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status (0 done, 2 bad input, 3 no answer, 4 too large, 130 interrupted)."""
-    options = make_parser().parse_args(arguments)
     try:
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")
+        options = make_parser().parse_args(arguments)
         from lifagu.cli import commands
 
         commands.COMMANDS[options.command](options)
@@ -23,11 +26,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MemoryError:
         return _fail("the memory ran out; set a lower --memory-limit to be told beforehand", TooLargeError.exit_status)
     except BrokenPipeError:  # the reader of a pipe has left, as in: lifagu … | head
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _forget_output()
         return 0
+    except OSError as error:
+        _forget_output()
+        return _fail(f"the output cannot be written: {error.strerror or error}", 2)
     except KeyboardInterrupt:
         return _fail("interrupted; nothing was half-written", 130)
     return 0
+
+
+def _forget_output() -> None:
+    """What is still to be written has nowhere to go."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _fail(message: str, status: int) -> int:

@@ -64,8 +64,9 @@ def info(options: Options) -> None:
         say("\nhow many unknown factors a threshold would fill:")
         say(table([("theta", "filled"), *((f"{theta:.4g}", str(count)) for theta, count in fillings)]))
     if facts["example_query"]:
-        added = "".join(f" --add {new}={like}" for new, like in options.add)
-        say(f"\nask, for instance: lifagu query {options.model} {shlex.quote(facts['example_query'])}{added}")
+        added = "".join(f" --add {shlex.quote(f'{new}={like}')}" for new, like in options.add)
+        example = shlex.join([options.model, facts["example_query"]])
+        say(f"\nask, for instance: lifagu query {example}{added}")
 
 
 def lift(options: Options) -> None:
@@ -73,13 +74,15 @@ def lift(options: Options) -> None:
     graph, evidence = _model(options)
     moved = _transfer(options, graph, evidence, theta=options.theta)
     start = moved.factor_start
+    if options.out:
+        lifagu.write(moved.graph, options.out, evidence)
+    if options.rounds and options.json:
+        raise lifagu.ModelError("--rounds is for reading; leave out --rounds or --json")
     if options.rounds:
         for number, colouring in enumerate(lifagu.colour_rounds(moved.graph, evidence, factor_start=start)):
             say(f"{'start' if number == 0 else f'round {number}'}:\n{groups_table(graph, colouring)}")
         return
     colouring = lifagu.colour(moved.graph, evidence, factor_start=start)
-    if options.out:
-        lifagu.write(moved.graph, options.out, evidence)
     if options.json:
         say_json(lift_json(moved, colouring))
         return
@@ -106,6 +109,8 @@ def query(options: Options) -> None:
 
 def marginals(options: Options) -> None:
     """``lifagu marginals``."""
+    if options.out and not options.out.lower().removesuffix(".gz").endswith(".csv"):
+        raise lifagu.FormatError(f"{options.out}: marginals are written as .csv (or .csv.gz)")
     graph, evidence = _model(options)
     model = _transfer(options, graph, evidence, options.theta)
     if options.engine == "bp":
@@ -117,9 +122,9 @@ def marginals(options: Options) -> None:
     if options.out:
         rows = ((name, label, value) for name in found for label, value in found[name].items())
         lifagu.write_csv(options.out, ("variable", "value", "probability"), rows)
-    elif options.json:
+    if options.json:
         say_json(marginals_json(found))
-    else:
+    elif not options.out:
         say(marginals_table(found))
 
 
@@ -128,6 +133,8 @@ def map_(options: Options) -> None:
     graph, evidence = _model(options)
     model = _transfer(options, graph, evidence, options.theta)
     best = _with_progress(options, lifagu.map_assignment, model, evidence)
+    if options.explain:
+        note(best.plan)
     if options.json:
         say_json({"log_weight": best.log_weight, "assignment": best.assignment})
         return
@@ -184,11 +191,26 @@ def _graph(options: Options) -> tuple[FactorGraph, dict[str, Any]]:
 def _model(options: Options) -> tuple[FactorGraph, dict[str, Any]]:
     """The model and the evidence: the file's own, overridden by --evidence-file, overridden by --evidence."""
     given = [lifagu.read_evidence(options.model)]
-    given += [lifagu.read_evidence(options.evidence_file)] if options.evidence_file else []
-    graph, layers = _observed(options, [*given, dict(options.evidence)])
+    given += [_evidence_file(options.evidence_file)] if options.evidence_file else []
+    graph, layers = _observed(options, [*given, _once(options.evidence)])
     evidence = {name: observed for layer in layers for name, observed in layer.items()}
     graph.evidence(evidence)
     return graph, evidence
+
+
+def _evidence_file(path: str) -> dict[str, Any]:
+    if not path.lower().removesuffix(".gz").endswith((".json", ".evid")):
+        raise lifagu.FormatError(f"{path}: evidence is read from .json or .evid files (each also with .gz)")
+    return lifagu.read_evidence(path)
+
+
+def _once(observations: list[tuple[str, str]]) -> dict[str, str]:
+    """Observations from the command line, none of which may contradict another."""
+    evidence: dict[str, str] = {}
+    for name, value in observations:
+        if evidence.setdefault(name, value) != value:
+            raise lifagu.ModelError(f"--evidence says {name}={evidence[name]} and {name}={value}; give one of them")
+    return evidence
 
 
 def _observed(options: Options, layers: list[dict[str, Any]]) -> tuple[FactorGraph, list[dict[str, Any]]]:

@@ -46,7 +46,7 @@ def demo(_: argparse.Namespace) -> None:
     unsure = lifagu.query(lifagu.transfer(graph, structure_only=True), "Sick.eve", unknown="bounds")
     say("And had nobody told us what is what, the competing tables would leave P(Sick.eve) as open as this:\n")
     say(answer_table(unsure, {}))
-    say("\nTry it: lifagu query MODEL VARIABLE --add eve=alice --unknown bounds")
+    say("\nTry it with a model of yours: lifagu query MODEL VARIABLE --add NEW=LIKE --unknown bounds")
 
 
 def _colours(graph: FactorGraph) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
@@ -91,43 +92,31 @@ def _query(parser: Parser) -> None:
     _model(parser)
     parser.add_argument("queries", metavar="Q", nargs="+", help="variables to ask about: one answer each")
     parser.add_argument("--joint", action="store_true", help="one joint answer about all of them")
-    _filling(parser)
-    _unknown(parser)
-    _evidence(parser)
-    _engine(parser)
-    _json(parser)
-    _quiet(parser)
+    _asking(parser)
 
 
 def _marginals(parser: Parser) -> None:
     _model(parser)
-    parser.add_argument(
-        "--out", metavar="FILE", help="write them to a .csv file (also .csv.gz): variable,value,probability"
-    )
-    _filling(parser)
-    _unknown(parser)
-    _evidence(parser)
-    _engine(parser)
-    _json(parser)
-    _quiet(parser)
+    parser.add_argument("--out", metavar="FILE", help="write variable,value,probability to a .csv file (also .csv.gz)")
+    _asking(parser, unknown=UNKNOWN[:2])
 
 
 def _map(parser: Parser) -> None:
     _model(parser)
-    _filling(parser)
-    _unknown(parser)
-    _evidence(parser)
-    _engine(parser)
-    _json(parser)
-    _quiet(parser)
+    _asking(parser, unknown=UNKNOWN[:2], engines=("auto", "lifted", "ground"))
 
 
 def _logz(parser: Parser) -> None:
     _model(parser)
+    _asking(parser)
+
+
+def _asking(parser: Parser, unknown: Sequence[str] = UNKNOWN, engines: Sequence[str] = ENGINES) -> None:
+    """What all questions have in common."""
     _filling(parser)
-    _unknown(parser)
+    _unknown(parser, unknown)
     _evidence(parser)
-    _engine(parser)
+    _engine(parser, engines)
     _json(parser)
     _quiet(parser)
 
@@ -172,7 +161,7 @@ def _filling(parser: Parser, theta: bool = True) -> None:
         metavar="NEW=LIKE",
         action="append",
         default=[],
-        type=_observation,
+        type=_addition,
         help="add an individual with the variables and scopes of another one, all tables unknown (repeatable)",
     )
     group.add_argument("--structure-only", action="store_true", help="use neither kinds nor individuals")
@@ -189,31 +178,26 @@ def _filling(parser: Parser, theta: bool = True) -> None:
     group.add_argument("--up-to-scale", action="store_true", help="tables that differ by a factor agree")
 
 
-def _unknown(parser: Parser) -> None:
+def _unknown(parser: Parser, choices: Sequence[str]) -> None:
     parser.add_argument(
         "--unknown",
-        choices=UNKNOWN,
+        choices=choices,
         default="one",
         help="answer with the winning tables (one, default), their mean, the mixture over all competing tables, or "
         "bounds over them",
     )
 
 
-def _engine(parser: Parser) -> None:
+def _engine(parser: Parser, choices: Sequence[str]) -> None:
     parser.add_argument(
         "--engine",
-        choices=ENGINES,
+        choices=choices,
         default="auto",
         help="auto: the best exact one (default); lifted: what looks alike together; ground: elimination; bp: belief "
         "propagation, not exact; enumerate: the oracle, for small models",
     )
-    bp = parser.add_argument_group("belief propagation (--engine bp)")
-    bp.add_argument("--damping", metavar="D", type=float, default=0.0, help="share of the old message kept (default 0)")
-    bp.add_argument("--schedule", choices=BP_SCHEDULES, default="parallel", help="in which order messages are passed")
-    bp.add_argument(
-        "--tolerance", metavar="E", type=float, default=1e-10, help="change at which to stop (default 1e-10)"
-    )
-    bp.add_argument("--iterations", metavar="N", type=int, default=1000, help="how many at the most (default 1000)")
+    if "bp" in choices:
+        _belief_propagation(parser)
     parser.add_argument("--explain", action="store_true", help="show the plan and its cost on stderr before running")
     parser.add_argument(
         "--memory-limit",
@@ -221,6 +205,16 @@ def _engine(parser: Parser) -> None:
         type=_size,
         help="refuse what needs more, such as 2G or 500M (default: three quarters of what is free)",
     )
+
+
+def _belief_propagation(parser: Parser) -> None:
+    bp = parser.add_argument_group("belief propagation (--engine bp)")
+    bp.add_argument("--damping", metavar="D", type=float, default=0.0, help="share of the old message kept (default 0)")
+    bp.add_argument("--schedule", choices=BP_SCHEDULES, default="parallel", help="in which order messages are passed")
+    bp.add_argument(
+        "--tolerance", metavar="E", type=float, default=1e-10, help="change at which to stop (default 1e-10)"
+    )
+    bp.add_argument("--iterations", metavar="N", type=int, default=1000, help="how many at the most (default 1000)")
 
 
 def _json(parser: Parser) -> None:
@@ -236,6 +230,13 @@ def _observation(text: str) -> tuple[str, str]:
     if not (name and sign and value):
         raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
     return name, value
+
+
+def _addition(text: str) -> tuple[str, str]:
+    new, sign, like = text.partition("=")
+    if not (new and sign and like):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NEW=LIKE")
+    return new, like
 
 
 def _theta(text: str) -> float:

@@ -81,10 +81,10 @@ def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: Evidenc
     if kind == ".json":
         write_text(path, native.to_json(graph, observed))
     elif kind == ".uai":
-        text = uai.format_uai(graph)
-        if observed:
-            write_text(f"{str(path).removesuffix('.gz')}.evid", uai.format_evidence(graph, observed))
+        text, seen = uai.format_uai(graph), uai.format_evidence(graph, observed)
         write_text(path, text)
+        if observed:
+            write_text(f"{str(path).removesuffix('.gz')}.evid", seen)
     elif kind == ".fg":
         if observed:
             raise FormatError(f"{path}: .fg holds no evidence; write .json or .uai, or leave the evidence out")

@@ -28,6 +28,7 @@ class Best:
     graph: FactorGraph
     log_weight: float
     values: Ints
+    plan: str
 
     @property
     def assignment(self) -> dict[str, str]:
@@ -38,6 +39,11 @@ class Best:
             name: labels[variable][value]
             for variable, (name, value) in enumerate(zip(graph.variable_names, self.values.tolist(), strict=True))
         }
+
+
+def _name(graph: FactorGraph, variable: int) -> str:
+    count = len(graph.variable_names)
+    return graph.variable_names[variable] if variable < count else f"histogram {variable - count}"
 
 
 def best_assignment(
@@ -62,9 +68,10 @@ def best_assignment(
         reduced = reduce(graph, observation, values < 0, (), maximise=True)
     rest = residual(reduced.state)
     values = np.concatenate((values, np.full(len(reduced.state.sizes) - len(values), -1)))
-    logs = [rest.log_constant]
+    logs, shown = [rest.log_constant], [str(reduced)] if reduced.steps else []
     for done, part in enumerate(rest.parts, 1):
-        plan = maximise.plan(part)
+        plan = maximise.plan(part, lambda variable: _name(graph, variable))
+        shown += [str(plan)] if done <= 3 else []
         if obstacle := plan.obstacle(limit):
             raise TooLargeError(f"the best assignment {obstacle}")
         log_weight, chosen = maximise.map_part(part, plan, lambda _: None)
@@ -75,4 +82,4 @@ def best_assignment(
     if -math.inf in logs:
         raise NoAnswerError(why_zero(observation))
     trace_back(reduced.steps, values)
-    return Best(graph, math.fsum(logs), values[: len(graph.variable_names)])
+    return Best(graph, math.fsum(logs), values[: len(graph.variable_names)], "\n".join(shown))

@@ -84,6 +84,10 @@ class AllMarginals(Mapping[str, dict[str, float]]):
         of_variable, distributions = self.classes
         return distributions[int(of_variable[place])]
 
+    def __contains__(self, name: object) -> bool:
+        number = self.prepared.graph.variable_names.find(name) if isinstance(name, str) else None
+        return number is not None and bool(np.isin(number, self.variables))
+
     def __iter__(self) -> Iterator[str]:
         return map(self.prepared.graph.variable_names.__getitem__, self.variables.tolist())
 

@@ -5,6 +5,7 @@ Every step changes the state and leaves a record with which probabilities can wa
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,7 @@ from lifagu.infer.lifted.state import State
 from lifagu.views import counted
 
 MOST_ENTRIES = 2**22  # of a table made by counting
+Entry = tuple[int, tuple[int, ...], Place, Ints, Place]  # label, slots of members, old rows, their groups, new rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +67,7 @@ class CountStep:
     members: Ints
     variable: int
     counts: Ints
-    entries: list[tuple[int, tuple[int, ...], Place, Ints, Place]]  # label, slots, old rows, their groups, new rows
+    entries: list[Entry]
 
     def __str__(self) -> str:
         return f"count {len(self.members)} interchangeable variables ({len(self.counts)} histograms)"
@@ -143,20 +145,37 @@ def count(state: State, members: Ints) -> CountStep | None:
     counts = histograms(len(members), size)
     variable = state.add_variable(values)
     weights = np.zeros(len(counts), dtype=np.longdouble) if state.maximise else log_multinomial(counts)
+    before, kept, entries = replace_members(state, members, quotient, variable, counts, weights, [])
+    return CountStep(before, kept, members, variable, counts, entries)
+
+
+def replace_members(
+    state: State,
+    members: Ints,
+    quotient: row_sets.Quotient,
+    variable: int,
+    counts: Ints,
+    weights: Table,
+    unary_rows: Sequence[Ints],
+) -> tuple[Rows, dict[int, Ints], list[Entry]]:
+    """Put one variable with these weights in the place of a class of members; unary_rows go, too.
+
+    Returns the rows before, which of them were kept, and where the others went.
+    """
     made = [(np.array([[variable]]), state.pool.add(weights, 1))]
-    removed: dict[int, list[Ints]] = {}
+    removed: dict[int, list[Ints]] = {1: list(unary_rows)} if unary_rows else {}
     for label, slots, new, (arity, gone), _ in quotient.entries:
         made.append((new, state.pool.add(counted_table(state.pool[label], slots, counts), len(new))))
         removed.setdefault(arity, []).append(gone)
     before = state.rows
     left, kept = before.without({arity: np.concatenate(gone) for arity, gone in removed.items()})
-    state.rows, places_made = left.plus(made)
+    state.rows, places = left.plus(made)
     state.retire(members)
     entries = [
         (label, slots, old, groups, place)
-        for (label, slots, _, old, groups), place in zip(quotient.entries, places_made[1:], strict=True)
+        for (label, slots, _, old, groups), place in zip(quotient.entries, places[1:], strict=True)
     ]
-    return CountStep(before, kept, members, variable, counts, entries)
+    return before, kept, entries
 
 
 def number_of_histograms(members: int, size: int) -> int:

@@ -14,10 +14,10 @@ import numpy as np
 
 from lifagu.arrays import Ints, by_first_occurrence, members
 from lifagu.infer.lifted import rows as row_sets
-from lifagu.infer.lifted.algebra import Table, counted_table, histograms, log_multinomial, symmetric
-from lifagu.infer.lifted.rows import Place, Rows
+from lifagu.infer.lifted.algebra import Table, histograms, log_multinomial, symmetric
+from lifagu.infer.lifted.rows import Rows
 from lifagu.infer.lifted.state import State
-from lifagu.infer.lifted.steps import MOST_ENTRIES, number_of_histograms
+from lifagu.infer.lifted.steps import MOST_ENTRIES, Entry, number_of_histograms, replace_members
 
 MOST_WORK = 2**28  # entries that a convolution may look at
 
@@ -39,7 +39,7 @@ class UnaryCountStep:
     counts: Ints
     weights: Table
     maximise: bool
-    entries: list[tuple[int, tuple[int, ...], Place, Ints, Place]]
+    entries: list[Entry]
 
     def __str__(self) -> str:
         total = sum(map(len, self.groups))
@@ -110,19 +110,9 @@ def _count(
     sizes = [(len(group), table) for group, table in zip(groups, unary, strict=True)]
     weights = _convolved(sizes, size, state.maximise)
     variable = state.add_variable(len(counts))
-    made = [(np.array([[variable]]), state.pool.add(weights[_places(counts)], 1))]
-    removed: dict[int, list[Ints]] = {1: list(unary_rows)} if unary_rows else {}
-    for label, slots, new, (arity, gone), _ in quotient.entries:
-        made.append((new, state.pool.add(counted_table(state.pool[label], slots, counts), len(new))))
-        removed.setdefault(arity, []).append(gone)
-    before = state.rows
-    left, kept = before.without({arity: np.concatenate(gone) for arity, gone in removed.items()})
-    state.rows, places = left.plus(made)
-    state.retire(chosen)
-    entries = [
-        (label, slots, old, group, place)
-        for (label, slots, _, old, group), place in zip(quotient.entries, places[1:], strict=True)
-    ]
+    before, kept, entries = replace_members(
+        state, chosen, quotient, variable, counts, weights[_places(counts)], unary_rows
+    )
     return UnaryCountStep(before, kept, groups, unary, unary_rows, variable, counts, weights, state.maximise, entries)
 
 

@@ -58,6 +58,8 @@ def transfer(
     >>> moved.record[0].donor, moved.graph.factor("f2").table.tolist()
     ('f1', [[1.0, 2.0], [3.0, 4.0]])
     """
+    if not isinstance(graph, FactorGraph):
+        raise ModelError(f"transfer takes a FactorGraph, not {type(graph).__name__}; ground a relational model first")
     if not 0 <= theta <= 1:
         raise ModelError(f"theta must lie between 0 and 1, not {theta}")
     if steps is not None and (steps < 2 or steps % 2):

@@ -22,7 +22,8 @@ class Record:
 
     status: transferred, below_threshold, no_candidate or ill_typed. candidates and agreeing count known factors, or
     individuals where unit is "individual". alignment: for each donor position the receiver's argument that stands
-    there now. competing: all tables of the class, best first. members: unknown factors treated alike.
+    there now. tables: how many different ones compete; competing: the first of them, best first. members: unknown
+    factors treated alike.
     """
 
     factor: str
@@ -40,6 +41,7 @@ class Record:
     theta: float
     equality: str
     members: int
+    tables: int
     competing: tuple[Competitor, ...]
     fallback: bool
 
@@ -77,7 +79,7 @@ def _outcome(record: Record) -> str:
         return f"There is just one {one.removeprefix('other ')}, so {takes}."
     if record.agreeing == record.candidates:
         return f"All {record.candidates} {who} agree, so {takes}."
-    return f"{count} {who} agree, so {takes}; {len(record.competing)} different tables compete."
+    return f"{count} {who} agree, so {takes}; {record.tables} different tables compete."
 
 
 def _warnings(record: Record) -> list[str]:
@@ -88,7 +90,7 @@ def _warnings(record: Record) -> list[str]:
         found.append(f"Tables were compared {record.equality}.")
     if record.tie:
         found.append("Another table is as frequent; the one declared first was chosen.")
-    if record.status == "transferred" and record.members > 1 and len(record.competing) > 1 and record.unit == "factor":
+    if record.status == "transferred" and record.members > 1 and record.tables > 1 and record.unit == "factor":
         found.append(
             f"The {record.members} unknown factors in such a place cannot be told apart and all take this table."
         )

@@ -22,6 +22,7 @@ from lifagu.tables import GivenTables
 from lifagu.views import View, counted
 
 STATUSES = ("transferred", "below_threshold", "no_candidate", "ill_typed")
+MOST_SHOWN = 20  # competing tables that a record lists
 TRANSFERRED, BELOW, NO_CANDIDATE, ILL_TYPED = range(4)
 
 
@@ -239,16 +240,18 @@ class Transfer:
             theta=self.theta,
             equality=self.equality,
             members=len(offers.members[kind]),
+            tables=int(offers.alternatives[kind]),
             competing=tuple(self._competitor(*each) for each in competing),
             fallback=offers.unit == "factor" and bool(self.owned[factor]),
         )
 
     def _competing(self, offers: Offers, place: int) -> list[tuple[int, int, float]]:
-        """(donor, agreeing, share) of each alternative of a receiver's class, best first."""
+        """(donor, agreeing, share) of the first alternatives of a receiver's class, best first."""
         number, slot = int(offers.class_of[place]), int(offers.slot[place])
         total = int(offers.candidates[number])
-        supports = offers.support[offers.first[number] : offers.first[number + 1]].tolist()
-        firsts = offers.donor_first[offers.first[number] : offers.first[number + 1]].tolist()
+        stop = min(offers.first[number + 1], offers.first[number] + MOST_SHOWN)
+        supports = offers.support[offers.first[number] : stop].tolist()
+        firsts = offers.donor_first[offers.first[number] : stop].tolist()
         return [
             (int(offers.donors[first + slot]), support, support / total)
             for first, support in zip(firsts, supports, strict=True)
