@@ -203,7 +203,7 @@ def _engine(parser: Parser, choices: Sequence[str]) -> None:
         "--memory-limit",
         metavar="SIZE",
         type=_size,
-        help="refuse what needs more, such as 2G or 500M (default: three quarters of what is free)",
+        help="keep within it or refuse, such as 2G or 500M (default: three quarters of what is free)",
     )
 
 

@@ -1,13 +1,15 @@
 """Questions taken apart and planned, ready to run.
 
 First the lifted engine does what can be done for many places at once; what it leaves falls into connected parts, which
-are planned and solved one at a time; then probabilities walk back through the lifted steps where they are asked for.
+are planned and solved one at a time, those equal up to renaming once; then probabilities walk back through the lifted
+steps where they are asked for.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
@@ -18,7 +20,7 @@ import numpy as np
 from lifagu.arrays import Floats
 from lifagu.errors import ModelError, NoAnswerError, TooLargeError
 from lifagu.evidence import Evidence, EvidenceLike
-from lifagu.infer import eliminate, enumeration
+from lifagu.infer import condition, eliminate, enumeration
 from lifagu.infer.answer import Answer
 from lifagu.infer.asked import (
     Question,
@@ -30,7 +32,8 @@ from lifagu.infer.asked import (
     why_zero,
 )
 from lifagu.infer.lifted import Distinct, Marginals, Reduced, Residual, do_nothing, reduce, residual, walk_back
-from lifagu.infer.plan import default_memory_limit
+from lifagu.infer.plan import Plan, default_memory_limit
+from lifagu.infer.problem import Part
 from lifagu.infer.table import log_sum
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_without
@@ -79,7 +82,8 @@ class Prepared:
     """Questions, lifted steps, parts and plans; `str` shows the plan and its cost, `run` computes.
 
     walks: whether probabilities walk back through the lifted steps; part_questions: what each part that is left is
-    asked, rows first where they are needed for that.
+    asked, rows first where they are needed for that; like: for each part the first that equals it up to renaming, whose
+    plan and run stand for both.
     """
 
     graph: FactorGraph
@@ -90,6 +94,7 @@ class Prepared:
     rest: Residual
     plans: dict[int, PartPlan]
     part_questions: tuple[tuple[Question, ...], ...]
+    like: tuple[int, ...]
     walks: bool
     notes: tuple[str, ...]
 
@@ -107,9 +112,14 @@ class Prepared:
         if self.reduced.steps or self.reduced.dropped:
             lines = [f"{self.name} engine, {counted(len(self.reduced.steps), 'lifted step')}:", str(self.reduced)]
             lines.append(f"leaving {counted(len(self.rest.parts), 'connected part')}")
-        dearest = sorted(self.plans.values(), key=lambda plan: -plan.total)[:3]
-        more = [f"and {len(self.plans) - 3} smaller parts"] if len(self.plans) > 3 else []
-        return "\n".join([*lines, *map(str, dearest), *more, *self.notes])
+        alike = Counter(self.like)
+        dearest = sorted(self.plans, key=lambda number: -self.plans[number].total)[:3]
+        for number in dearest:
+            times = f"for each of {alike[number]} equal parts: " if alike[number] > 1 else ""
+            lines.append(f"{times}{self.plans[number]}")
+        if more := sum(alike[number] for number in self.plans if number not in dearest):
+            lines.append(f"and {counted(more, 'smaller part')}")
+        return "\n".join([*lines, *self.notes])
 
     def run(self, progress: Progress | None = None) -> Result:
         """Compute the answers. progress(done, total) is called now and then."""
@@ -120,31 +130,43 @@ class Prepared:
     def solve(self, progress: Progress | None = None) -> Solution:
         """Compute log Z and all that was asked for, without putting answers together."""
         tick = _ticker(progress, sum(plan.total for plan in self.plans.values()))
-        engine, state = ENGINES[self.engine], self.reduced.state
+        state = self.reduced.state
         of_row = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in state.rows.labels.items()}
         marginals, joints = Marginals(len(state.sizes)), Distinct()
         pieces: dict[Question, Floats] = {}
         logs = [self.rest.log_constant]
-        for number, plan in self.plans.items():
-            part, asked = self.rest.parts[number], self.part_questions[number]
-            part_log, tables = engine.run(part, plan, asked, tick)
+        for number, part_log, found in self._parts(tick):
             logs.append(part_log)
-            if part_log == -math.inf:
-                break
-            found = [table - log_sum(table) for table in tables]
-            pieces |= dict(zip(asked, found, strict=True))
+            pieces |= found
             if self.walks:
-                for (arity, row), (scope, _) in zip(self.rest.row_of[number], part.factors, strict=True):
-                    of_row[arity][row] = joints.add(pieces[scope].astype(np.longdouble))
-        if -math.inf in logs:
-            raise NoAnswerError(why_zero(self.evidence))
+                rows = zip(self.rest.row_of[number], self.rest.parts[number].factors, strict=True)
+                for (arity, row), (scope, _) in rows:
+                    of_row[arity][row] = joints.add(found[scope].astype(np.longdouble))
         for question, table in pieces.items():
             if len(question) == 1:
                 marginals.add(np.array(question), table.astype(np.longdouble))
         if self.walks:
             walk_back(self.reduced.steps, of_row, joints, marginals)
-        complete = len(self.plans) == len(self.rest.parts) and not len(self.graph.unknown)
+        complete = all(number in self.plans for number in self.like) and not len(self.graph.unknown)
         return Solution(math.fsum(logs) if complete else None, marginals, pieces)
+
+    def _parts(self, tick: Callable[[int], None]) -> Iterator[tuple[int, float, dict[Question, Floats]]]:
+        """Each part with a plan: its number, log Z and what it was asked. Weight zero is refused where it turns up."""
+        if self.rest.log_constant == -math.inf:
+            raise NoAnswerError(why_zero(self.evidence))
+        known: dict[int, tuple[float, dict[Question, Floats]]] = {}
+        for number, first in enumerate(self.like):
+            if first not in self.plans:
+                continue
+            part, asked = self.rest.parts[number], self.part_questions[number]
+            if number == first:
+                part_log, tables = run_part(self.engine, part, self.plans[number], asked, tick)
+                if part_log == -math.inf:
+                    raise NoAnswerError(why_zero(self.evidence))
+                found = [table - log_sum(table) for table in tables]
+                known[number] = part_log, dict(zip(_places(part, asked), found, strict=True))
+            part_log, by_place = known[first]
+            yield number, part_log, dict(zip(asked, map(by_place.__getitem__, _places(part, asked)), strict=True))
 
     def _answer(self, question: Question, solution: Solution) -> Answer:
         graph, declared = self.graph, self.graph.variable_declared
@@ -225,19 +247,80 @@ def plan_questions(
     rest = residual(reduced.state)
     walks = walks and bool(reduced.steps)
     part_questions = _part_questions(rest, asked, everything, walks)
-    needed = everything or not asked
+    like = _like(rest.parts, part_questions)
+    plans, notes = _plans(graph, rest, part_questions, like, engine, limit, needed=everything or not asked)
+    return Prepared(graph, observation, engine, tuple(asked), reduced, rest, plans, part_questions, like, walks, notes)
+
+
+def _plans(
+    graph: FactorGraph,
+    rest: Residual,
+    questions: Sequence[Sequence[Question]],
+    like: Sequence[int],
+    engine: str,
+    limit: int,
+    *,
+    needed: bool,
+) -> tuple[dict[int, PartPlan], tuple[str, ...]]:
+    """A plan for the first of each kind of parts; notes on those that do not fit where only log Z needs them."""
+    alike = Counter(like)
     plans: dict[int, PartPlan] = {}
     notes = []
-    for number, part in enumerate(rest.parts):
-        plan = ENGINES[engine].plan(part, part_questions[number], _names(graph))
+    for number in alike:
+        part = rest.parts[number]
+        plan = plan_part(engine, part, questions[number], _names(graph), limit)
         obstacle = plan.obstacle(limit)
         if obstacle is None:
             plans[number] = plan
-        elif needed or part_questions[number]:
-            raise TooLargeError(f"{asked_for(graph, part_questions[number])} {obstacle}")
+        elif needed or questions[number]:
+            raise TooLargeError(f"{asked_for(graph, questions[number])} {obstacle}")
         else:
-            notes.append(f"log Z is left out: the part of {_names(graph)(part.variables[0])} {obstacle}")
-    return Prepared(graph, observation, engine, tuple(asked), reduced, rest, plans, part_questions, walks, tuple(notes))
+            more = f" (and {alike[number] - 1} like it)" if alike[number] > 1 else ""
+            notes.append(f"log Z is left out: the part of {_names(graph)(part.variables[0])}{more} {obstacle}")
+    return plans, tuple(notes)
+
+
+def plan_part(
+    engine: str, part: Part, questions: Sequence[Question], names: Callable[[int], str], limit: int
+) -> PartPlan:
+    """An engine's plan for one part; where elimination does not fit, a plan that conditions on some variables."""
+    plan: PartPlan = ENGINES[engine].plan(part, questions, names)
+    if isinstance(plan, Plan) and plan.obstacle(limit):
+        return condition.plan(part, plan, questions, limit)
+    return plan
+
+
+def run_part(
+    engine: str, part: Part, plan: PartPlan, questions: Sequence[Question], tick: Callable[[int], None]
+) -> tuple[float, list[Floats]]:
+    """log Z of one part and the unnormalised log table of each question."""
+    if isinstance(plan, condition.Conditioned):
+        return condition.run(part, plan, questions, tick)
+    found: tuple[float, list[Floats]] = ENGINES[engine].run(part, plan, questions, tick)
+    return found
+
+
+def _like(parts: Sequence[Part], questions: Sequence[Sequence[Question]]) -> tuple[int, ...]:
+    """For each part the first that differs in the names of its variables only: sizes, factors, questions are the same.
+
+    Tables are the same if they are one object, as those of parts that are left are. Cost: linear in the factors.
+    """
+    if len(parts) < 2:
+        return tuple(range(len(parts)))
+    first: dict[Hashable, int] = {}
+    like = []
+    for number, (part, asked) in enumerate(zip(parts, questions, strict=True)):
+        scopes = _places(part, [scope for scope, _ in part.factors])
+        factors = sorted(zip(scopes, [id(table) for _, table in part.factors], strict=True))
+        key = (tuple(part.sizes.values()), tuple(factors), tuple(sorted(_places(part, asked))))
+        like.append(first.setdefault(key, number))
+    return tuple(like)
+
+
+def _places(part: Part, scopes: Sequence[Question]) -> list[Question]:
+    """Variables as their places in the part."""
+    place = {variable: number for number, variable in enumerate(part.variables)}
+    return [tuple([place[variable] for variable in scope]) for scope in scopes]
 
 
 def _part_questions(
