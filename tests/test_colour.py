@@ -29,6 +29,16 @@ def test_on_models_drawn_anew(seed, variables, factors):
     check(*random_model(seed, unknown=0.2, variables=variables, factors=factors))
 
 
+@pytest.mark.parametrize("seed", range(100))
+def test_commutative_worklist_equals_rounds_equals_naive(seed):
+    model, evidence = random_model(seed, variables=4 + seed % 8, factors=seed % 16)
+    graph = graph_of(model)
+    colouring = lifagu.colour(graph, evidence, commutative=True)
+    assert groups_by_name(graph, colouring) == tuple(naive.colour_passing(model, evidence, commutative=True))
+    *_, last = lifagu.colour_rounds(graph, evidence, commutative=True)
+    assert last == colouring
+
+
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(1000, 5000))
 def test_worklist_equals_naive_long(seed):

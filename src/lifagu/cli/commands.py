@@ -79,10 +79,11 @@ def lift(options: Options) -> None:
     if options.rounds and options.json:
         raise lifagu.ModelError("--rounds is for reading; leave out --rounds or --json")
     if options.rounds:
-        for number, colouring in enumerate(lifagu.colour_rounds(moved.graph, evidence, factor_start=start)):
+        settings: dict[str, Any] = {"factor_start": start, "commutative": options.commutative}
+        for number, colouring in enumerate(lifagu.colour_rounds(moved.graph, evidence, **settings)):
             say(f"{'start' if number == 0 else f'round {number}'}:\n{groups_table(graph, colouring)}")
         return
-    colouring = lifagu.colour(moved.graph, evidence, factor_start=start)
+    colouring = lifagu.colour(moved.graph, evidence, factor_start=start, commutative=options.commutative)
     if options.json:
         say_json(lift_json(moved, colouring))
         return

@@ -82,6 +82,9 @@ def _lift(parser: Parser) -> None:
     _model(parser)
     _filling(parser)
     _evidence(parser)
+    parser.add_argument(
+        "--commutative", action="store_true", help="arguments that may be swapped without changing a table count as one"
+    )
     parser.add_argument("--rounds", action="store_true", help="show the colours of every round, for small models")
     parser.add_argument("--out", metavar="FILE", help="write the completed model to a file")
     _json(parser)

@@ -16,6 +16,7 @@ from lifagu.evidence import EvidenceLike
 from lifagu.model import Colouring, FactorGraph
 from lifagu.roles import factor_signatures, observations, variable_roles
 from lifagu.symmetry.colour import reference, rounds
+from lifagu.symmetry.exchange import exchange
 
 
 def colour(
@@ -24,11 +25,14 @@ def colour(
     *,
     variable_start: Ints | None = None,
     factor_start: Ints | None = None,
+    commutative: bool = False,
 ) -> Colouring:
     """Colour passing on a graph: groups of variables and factors that look alike. O(e log n) for e arguments.
 
     variable_start, factor_start: start colours of your own (any integers ≥ 0); by default variables start with
     (range, evidence) and factors with their table, unknown ones with one colour per class of equal surroundings.
+    commutative: arguments that may be swapped without changing the table count as one position, and tables that agree
+    up to argument order as one table.
 
     >>> graph = (
     ...     FactorGraph.build().variables(list("ABC"))
@@ -37,7 +41,8 @@ def colour(
     >>> colour(graph).variable_colours.tolist()
     [0, 1, 0]
     """
-    return reference.refine(graph, start_colours(graph, evidence, variable_start, factor_start))
+    graph, positions, factor_start = _exchanged(graph, factor_start, commutative)
+    return reference.refine(graph, start_colours(graph, evidence, variable_start, factor_start), positions)
 
 
 def colour_rounds(
@@ -46,12 +51,29 @@ def colour_rounds(
     *,
     variable_start: Ints | None = None,
     factor_start: Ints | None = None,
+    commutative: bool = False,
 ) -> Iterator[Colouring]:
     """Colour passing round by round, for showing: the start colours, then each round's, until nothing changes.
 
     A round costs O(e); a path needs as many rounds as it is long, so use `colour` for answers.
     """
-    return rounds.colour_rounds(graph, start_colours(graph, evidence, variable_start, factor_start))
+    graph, positions, factor_start = _exchanged(graph, factor_start, commutative)
+    return rounds.colour_rounds(graph, start_colours(graph, evidence, variable_start, factor_start), positions)
+
+
+def _exchanged(
+    graph: FactorGraph, factor_start: Ints | None, commutative: bool
+) -> tuple[FactorGraph, Ints, Ints | None]:
+    """The graph to colour, the position each argument sends, and the factors' start colours."""
+    if not commutative:
+        positions = np.arange(len(graph.arguments)) - np.repeat(graph.offsets[:-1], np.diff(graph.offsets))
+        return graph, positions, factor_start
+    exchanged = exchange(graph)
+    if factor_start is not None:  # start colours of tables that turned out equal become one, those of unknown ones stay
+        known = graph.factor_table >= 0
+        numbers = exchanged.graph.factor_table
+        factor_start = np.where(known, numbers, len(exchanged.graph.tables) + np.asarray(factor_start))
+    return exchanged.graph, exchanged.positions, factor_start
 
 
 def start_colours(

@@ -15,13 +15,16 @@ from lifagu.arrays import Ints, by_first_occurrence
 from lifagu.model import Colouring, FactorGraph
 
 
-def refine(graph: FactorGraph, start: Colouring) -> Colouring:
-    """The coarsest stable colouring that refines the start colours. O(e log n) time for e arguments, exact."""
+def refine(graph: FactorGraph, start: Colouring, positions: Ints) -> Colouring:
+    """The coarsest stable colouring that refines the start colours. O(e log n) time for e arguments, exact.
+
+    positions[e]: the position each argument sends; those that share one are not told apart.
+    """
     count = len(graph.variable_names)
     partition = Partition(
         np.concatenate((start.variable_colours, start.factor_colours + start.variable_colours.max(initial=-1) + 1))
     )
-    neighbours = _neighbours(graph)
+    neighbours = _neighbours(graph, positions)
     waiting = deque(range(len(partition.first)))
     is_waiting = [True] * len(waiting)
     while waiting:
@@ -101,15 +104,16 @@ def _received(splitter: list[int], neighbours: list[list[tuple[int, int]]]) -> d
     return {neighbour: tuple(sorted(met)) for neighbour, met in positions.items()}
 
 
-def _neighbours(graph: FactorGraph) -> list[list[tuple[int, int]]]:
+def _neighbours(graph: FactorGraph, positions: Ints) -> list[list[tuple[int, int]]]:
     """For each variable its (factor, position) pairs and for each factor its (variable, position) pairs.
 
     Factors are numbered after the variables.
     """
     count = len(graph.variable_names)
     neighbours: list[list[tuple[int, int]]] = [[] for _ in range(count + len(graph.factor_names))]
+    sent, offsets = positions.tolist(), graph.offsets.tolist()
     for factor in range(len(graph.factor_names)):
-        for position, variable in enumerate(graph.scope(factor)):
+        for position, variable in zip(sent[offsets[factor] : offsets[factor + 1]], graph.scope(factor), strict=True):
             neighbours[variable].append((count + factor, position))
             neighbours[count + factor].append((variable, position))
     return neighbours

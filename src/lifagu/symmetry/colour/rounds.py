@@ -6,16 +6,22 @@ from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
+from lifagu.arrays import Ints
 from lifagu.model import Colouring, FactorGraph
 
 
-def colour_rounds(graph: FactorGraph, start: Colouring) -> Iterator[Colouring]:
+def colour_rounds(graph: FactorGraph, start: Colouring, positions: Ints) -> Iterator[Colouring]:
     """Yield the start colours and the colours after each round, ending with the first that changes nothing.
 
     In a round each factor's signature is (own colour, its arguments' colours in order), then each variable's is
-    (own colour, multiset of (factor colour, position)). O(e) a round.
+    (own colour, multiset of (factor colour, position)). Arguments that share a position are not told apart.
+    O(e) a round.
     """
-    scopes = [graph.scope(factor) for factor in range(len(graph.factor_names))]
+    sent, offsets = positions.tolist(), graph.offsets.tolist()
+    scopes = [
+        list(zip(sent[offsets[factor] : offsets[factor + 1]], graph.scope(factor), strict=True))
+        for factor in range(len(graph.factor_names))
+    ]
     yield start
     while True:
         following = _one_round(scopes, start)
@@ -25,17 +31,17 @@ def colour_rounds(graph: FactorGraph, start: Colouring) -> Iterator[Colouring]:
         start = following
 
 
-def _one_round(scopes: Sequence[Sequence[int]], colouring: Colouring) -> Colouring:
+def _one_round(scopes: Sequence[Sequence[tuple[int, int]]], colouring: Colouring) -> Colouring:
     variables: list[int] = colouring.variable_colours.tolist()
     factors = _number(
         [
-            (own, tuple(variables[variable] for variable in scope))
+            (own, tuple(sorted((position, variables[variable]) for position, variable in scope)))
             for own, scope in zip(colouring.factor_colours.tolist(), scopes, strict=True)
         ]
     )
     received: list[list[tuple[int, int]]] = [[] for _ in variables]
     for factor, scope in zip(factors, scopes, strict=True):
-        for position, variable in enumerate(scope):
+        for position, variable in scope:
             received[variable].append((factor, position))
     recoloured = _number([(own, tuple(sorted(inbox))) for own, inbox in zip(variables, received, strict=True)])
     return Colouring(np.array(recoloured, dtype=np.int64), np.array(factors, dtype=np.int64))
