@@ -32,7 +32,7 @@ def random_part(seed, zeros=0.0):
         with np.errstate(divide="ignore"):
             factors.append((scope, np.asarray(np.log(potentials))))
     asked = [tuple(rng.sample(variables, rng.choice([1, 1, 2, 3]))) for _ in range(rng.choice([0, 1, 1, 2, 4]))]
-    return Part(variables, sizes, tuple(factors), ()), list(dict.fromkeys(asked))
+    return Part(variables, sizes, tuple(factors)), list(dict.fromkeys(asked))
 
 
 def by_hand(part, questions):

@@ -27,7 +27,7 @@ def make_part(sizes, factors):
             (tuple(scope), np.log(np.asarray(table, dtype=float)).reshape([sizes[each] for each in scope]))
             for scope, table in factors
         )
-    return Part(tuple(range(len(sizes))), dict(enumerate(sizes)), logs, ())
+    return Part(tuple(range(len(sizes))), dict(enumerate(sizes)), logs)
 
 
 def random_part(seed):
@@ -47,7 +47,7 @@ def random_part(seed):
         if scope and rng.random() < 0.3:
             logs = logs - log_sum(logs, axis=0)  # a conditional distribution
         factors.append((scope, np.where(rng.random(shape) < zeros, -np.inf, logs)))
-    return Part(tuple(range(count)), dict(enumerate(sizes)), tuple(factors), ())
+    return Part(tuple(range(count)), dict(enumerate(sizes)), tuple(factors))
 
 
 def enumerated(part, questions):

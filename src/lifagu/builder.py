@@ -189,7 +189,7 @@ class GraphBuilder(Generic[_Graph]):
         return self._named_tables[table]
 
     def _add_table(self, potentials: Sequence[Any] | np.ndarray[Any, Any], owner: str) -> int:
-        values = _as_floats(potentials)
+        values = as_floats(potentials)
         if values is None:
             raise ModelError(f"{owner} holds something that is not a number, or rows of unequal length")
         if fault := potential_fault(values):
@@ -198,7 +198,7 @@ class GraphBuilder(Generic[_Graph]):
         return len(self._tables) - 1
 
 
-def _as_floats(potentials: Any) -> Floats | None:
+def as_floats(potentials: Any) -> Floats | None:
     """Nested numbers as a flat array; None if there is anything but numbers among them (texts and booleans are not)."""
     try:
         values = np.asarray(potentials)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lifagu.arrays import Floats, Ints, frozen
-from lifagu.builder import _as_floats
+from lifagu.builder import as_floats
 from lifagu.checks import table_size_error
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.relations import Domain, Vocabulary
@@ -86,7 +86,7 @@ def potentials(name: str, table: Any) -> Floats | None:
     """Nested numbers as the flat table of a parfactor; None stays unknown."""
     if table is None:
         return None
-    values = _as_floats(table)
+    values = as_floats(table)
     if values is None:
         raise ModelError(f"parfactor '{name}' holds something that is not a number, or rows of unequal length")
     return frozen(values + 0.0)

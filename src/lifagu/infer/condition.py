@@ -118,7 +118,7 @@ def _slices(part: Part, plan: Conditioned) -> Iterator[tuple[dict[int, int], Par
                 inner = clamp(table, axes, [values[scope[axis]] for axis in axes])
                 scope, table = tuple(variable for variable in scope if variable not in chosen), np.asarray(inner)
             fixed.append((scope, table))
-        yield values, Part(part.variables, sizes, tuple(fixed), part.unknown)
+        yield values, Part(part.variables, sizes, tuple(fixed))
 
 
 class _Core:

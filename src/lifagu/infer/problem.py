@@ -12,14 +12,12 @@ from lifagu.infer.table import LogTable, Table, from_logs
 class Part:
     """Variables connected by factors once the observed ones are removed, and the factors on them.
 
-    sizes: range size of each variable; factors: variables, and log potentials with one axis for each; unknown: the
-    numbers of factors without a table.
+    sizes: range size of each variable; factors: variables, and log potentials with one axis for each.
     """
 
     variables: tuple[int, ...]
     sizes: dict[int, int]
     factors: tuple[LogTable, ...]
-    unknown: tuple[int, ...]
 
     @cached_property
     def tables(self) -> list[Table]:

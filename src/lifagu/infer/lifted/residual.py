@@ -54,7 +54,6 @@ def residual(state: State) -> Residual:
             tuple(variables[group].tolist()),
             dict(zip(variables[group].tolist(), sizes[variables[group]].tolist(), strict=True)),
             tuple(factors[number]),
-            (),
         )
         for number, group in enumerate(groups)
     )
