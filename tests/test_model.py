@@ -29,6 +29,7 @@ def many_arguments(count):
         (lambda: build().factor("f", ["A"], [0, -0.0]), "factor 'f' has only zero potentials"),
         (lambda: build().factor("f", ["A"], ["1", "2"]), "factor 'f' holds something that is not a number"),
         (lambda: build().factor("f", ["A"], [True, False]), "factor 'f' holds something that is not a number"),
+        (lambda: build().factor("f", ["A"], [True, 2]), "factor 'f' holds something that is not a number"),
         (lambda: build().factor("f", ["A"], [[1, 2], [3]]), "not a number, or rows of unequal length"),
         (lambda: build().factor("f", ["A"], [10**400, 1]), "finite"),
         (lambda: build().factor("f", ["A"], "phi"), "factor 'f' has the table 'phi', which is not declared"),

@@ -200,6 +200,8 @@ class GraphBuilder(Generic[_Graph]):
 
 def as_floats(potentials: Any) -> Floats | None:
     """Nested numbers as a flat array; None if there is anything but numbers among them (texts and booleans are not)."""
+    if _has_boolean(potentials):
+        return None
     try:
         values = np.asarray(potentials)
     except ValueError:
@@ -210,3 +212,10 @@ def as_floats(potentials: Any) -> Floats | None:
         except OverflowError:
             values = np.array([np.inf])
     return values.astype(np.float64).reshape(-1) if values.dtype.kind in "iuf" else None
+
+
+def _has_boolean(potentials: Any) -> bool:
+    """Whether a boolean hides among the numbers of nested lists, where it would count as 0 or 1."""
+    if isinstance(potentials, list | tuple):
+        return any(_has_boolean(each) for each in potentials)
+    return isinstance(potentials, bool)

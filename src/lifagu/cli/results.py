@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from lifagu import Answer, Colouring, FactorGraph, Transfer
 
 MOST_ROWS = 40
+MOST_OBSERVED = 8
 
 
 def transfers_table(moved: Transfer) -> str:
@@ -67,7 +68,9 @@ def lift_json(moved: Transfer, colouring: Colouring) -> dict[str, Any]:
 
 def answer_table(answer: Answer, evidence: dict[str, Any]) -> str:
     """One answer, with bounds where there are some, and what it rests on."""
-    given = [f"{name}={value}" if isinstance(value, str) else f"{name}~…" for name, value in evidence.items()]
+    observed = islice(evidence.items(), MOST_OBSERVED)
+    given = [f"{name}={value}" if isinstance(value, str) else f"{name}~…" for name, value in observed]
+    given += [f"… ({len(evidence)} observed)"] if len(evidence) > MOST_OBSERVED else []
     lines = [f"P({', '.join(answer.variables)}{' | ' + ', '.join(given) if given else ''})"]
     rows = [(*labels, f"{probability:.6g}") for labels, probability in answer.items()]
     if answer.lower is not None and answer.upper is not None:
