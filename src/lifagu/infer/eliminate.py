@@ -59,12 +59,6 @@ def plan(part: Part, questions: Sequence[Question], names: Callable[[int], str])
     return replace(found, dropped=barren.variables, dropped_factors=barren.factors, log_constant=barren.log_constant)
 
 
-def plan_all(part: Part, names: Callable[[int], str] = str) -> Plan:
-    """How the part will be eliminated when nothing may be dropped: for `factor_marginals` and the best assignment."""
-    sizes = {variable: size for variable, size in part.sizes.items() if size > 1}
-    return make_plan([table.ranks for table in part.tables], sizes, keeps_tables=True, names=names)
-
-
 def run(part: Part, plan: Plan, questions: Sequence[Question], progress: Progress) -> tuple[float, list[Floats]]:
     """log Z of the part and the log marginal of each question (unnormalised, axes in the question's order).
 
@@ -79,22 +73,6 @@ def run(part: Part, plan: Plan, questions: Sequence[Question], progress: Progres
     else:
         tables = _walk_back(buckets, layout) if questions else []
     return math.fsum([plan.log_constant, *logs]), _reshaped(tables, part, questions)
-
-
-def factor_marginals(part: Part, plan: Plan, progress: Progress) -> tuple[float, list[Floats]]:
-    """log Z of the part, and for each of its factors the log probabilities of its arguments' values.
-
-    The plan is one of `plan_all`. Axes follow the factor's scope; each table adds up to one (as probabilities). A part
-    of weight zero has log Z -inf; its tables mean nothing. Cost: two to three times that of log Z alone.
-    """
-    scopes = [scope for scope, _ in part.factors]
-    layout = _lay_out(part, plan, scopes)
-    buckets, _, logs = _forward(layout, True, progress)
-    log_total = math.fsum(logs)
-    if log_total == -math.inf:
-        return log_total, [np.full([part.sizes[variable] for variable in scope], -np.inf) for scope in scopes]
-    tables = [table - log_sum(table) for table in _walk_back(buckets, layout)]
-    return log_total, _reshaped(tables, part, scopes)
 
 
 def _reshaped(tables: Sequence[Floats], part: Part, questions: Sequence[Question]) -> list[Floats]:

@@ -11,8 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.infer.eliminate import plan_all
-from lifagu.infer.plan import Plan
+from lifagu.infer.plan import Plan, make_plan
 from lifagu.infer.problem import Part
 from lifagu.infer.table import LogTable, max_out
 
@@ -20,8 +19,9 @@ Choices = tuple[tuple[int, ...], NDArray[np.unsignedinteger]]  # ranks, and for 
 
 
 def plan(part: Part, names: Callable[[int], str] = str) -> Plan:
-    """How the part will be eliminated: every variable, none dropped."""
-    return plan_all(part, names)
+    """How the part will be eliminated: every variable with more than one value, none dropped."""
+    sizes = {variable: size for variable, size in part.sizes.items() if size > 1}
+    return make_plan([table.ranks for table in part.tables], sizes, keeps_tables=True, names=names)
 
 
 def map_part(part: Part, plan: Plan, progress: Callable[[int], None]) -> tuple[float, dict[int, int]]:
