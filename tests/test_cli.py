@@ -238,6 +238,14 @@ def test_explain_goes_to_stderr(capsys):
     json.loads(out)
 
 
+@pytest.mark.parametrize("command", ["marginals", "map", "logz"])
+def test_every_question_is_planned_before_it_runs(capsys, command):
+    _, _, err = run_cli(capsys, command, EPIDEMIC, "--explain", "--json")
+    assert "eliminate 6 variables in 2 groups" in err
+    _, _, err = run_cli(capsys, command, EPIDEMIC, "--digits", "2", "--json")
+    assert err.startswith("note: tables were compared to 2 significant digits")
+
+
 def test_version_and_completion(capsys):
     assert run_cli(capsys, "--version")[1] == f"lifagu {lifagu.__version__}\n"
     for shell in ("bash", "zsh", "tcsh"):

@@ -53,6 +53,7 @@ def many_arguments(count):
         (lambda: lifagu.query("graph", "A"), "asked of a FactorGraph, a ParfactorGraph or a Transfer, not str"),
         (lambda: lifagu.transfer("graph"), "transfer takes a FactorGraph, not str"),
         (lambda: lifagu.query(build().graph(), "A", unknown="mean"), "ask a transfer"),
+        (lambda: lifagu.marginals(build().graph(), unknown="mean"), "ask a transfer"),
         (lambda: many_arguments(61), "has a table and 61 arguments"),
         (lambda: lifagu.query(build().graph(), "A", "A"), "names 'A' twice"),
         (lambda: lifagu.query(build().graph(), "A", engine="magic"), "no engine 'magic'"),

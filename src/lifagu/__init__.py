@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from lifagu.answers import map_assignment as map_assignment
     from lifagu.answers import marginals as marginals
     from lifagu.answers import prepare as prepare
+    from lifagu.answers import prepare_map as prepare_map
+    from lifagu.answers import prepare_marginals as prepare_marginals
     from lifagu.answers import queries as queries
     from lifagu.answers import query as query
     from lifagu.errors import FormatError as FormatError
@@ -51,7 +53,7 @@ if TYPE_CHECKING:
     from lifagu.symmetry.transfer import transfer as transfer
 
 _ROOMS = {
-    "lifagu.answers": "log_partition map_assignment marginals prepare queries query",
+    "lifagu.answers": "log_partition map_assignment marginals prepare prepare_map prepare_marginals queries query",
     "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError TooLargeError",
     "lifagu.evidence": "Evidence",
     "lifagu.formats": "read read_evidence write",

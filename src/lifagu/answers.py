@@ -12,9 +12,10 @@ from typing import Any, Protocol
 from lifagu.errors import ModelError, NoAnswerError, listed
 from lifagu.evidence import Evidence, EvidenceLike
 from lifagu.grounding import expand_evidence, ground
-from lifagu.infer import AllMarginals, Answer, Best, Prepared, Result, best_assignment, prepare_marginals
+from lifagu.infer import AllMarginals, Answer, Best, Prepared, PreparedBest, PreparedMarginals, Result, prepare_best
 from lifagu.infer import bp as propagation
-from lifagu.infer import prepare as prepare_ground
+from lifagu.infer import prepare as plan_questions
+from lifagu.infer import prepare_marginals as plan_marginals
 from lifagu.model import FactorGraph
 from lifagu.relational import ParfactorGraph
 from lifagu.symmetry.colour import colour
@@ -100,7 +101,6 @@ def marginals(
     unknown: str = "one",
     engine: str = "auto",
     memory_limit: int | None = None,
-    progress: Progress | None = None,
 ) -> AllMarginals:
     """P(variable | evidence) of every variable in one pass, by name; those connected to unknown factors are left out.
 
@@ -108,10 +108,7 @@ def marginals(
     >>> marginals(graph)["A"]
     {'false': 0.25, 'true': 0.75}
     """
-    model, evidence = _grounded(model, evidence)
-    graph = _one_graph(model, unknown)
-    prepared = prepare_marginals(graph, evidence, engine=engine, memory_limit=memory_limit)
-    return AllMarginals(prepared, prepared.solve(progress))
+    return prepare_marginals(model, evidence, unknown=unknown, engine=engine, memory_limit=memory_limit).run()
 
 
 def map_assignment(
@@ -121,7 +118,6 @@ def map_assignment(
     unknown: str = "one",
     engine: str = "auto",
     memory_limit: int | None = None,
-    progress: Progress | None = None,
 ) -> Best:
     """A most probable assignment of all variables, and the natural log of its weight.
 
@@ -129,9 +125,21 @@ def map_assignment(
     >>> map_assignment(graph).assignment
     {'A': 'true', 'B': 'true'}
     """
+    return prepare_map(model, evidence, unknown=unknown, engine=engine, memory_limit=memory_limit).run()
+
+
+def prepare_marginals(
+    model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any
+) -> PreparedMarginals:
+    """Plan all marginals: the plan is printable and refused if need be; `run` computes. settings as in `marginals`."""
     model, evidence = _grounded(model, evidence)
-    graph = _one_graph(model, unknown)
-    return best_assignment(graph, evidence, engine=engine, memory_limit=memory_limit, progress=progress)
+    return plan_marginals(_one_graph(model, unknown), evidence, **settings)
+
+
+def prepare_map(model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any) -> PreparedBest:
+    """Plan the most probable assignment: printable and refused if need be; `run` computes. settings as in the above."""
+    model, evidence = _grounded(model, evidence)
+    return prepare_best(_one_graph(model, unknown), evidence, **settings)
 
 
 def _grounded(model: Model, evidence: EvidenceLike) -> tuple[FactorGraph | Transfer, EvidenceLike]:
@@ -150,9 +158,11 @@ def _one_graph(model: FactorGraph | Transfer, unknown: str) -> FactorGraph:
     """The graph to compute with, where only one makes sense."""
     if unknown not in ("one", "mean"):
         raise ModelError(f"this is computed on one model, with the winning tables (one) or their mean, not {unknown}")
-    if isinstance(model, FactorGraph):
-        return model
-    return model.averaged() if unknown == "mean" else model.graph
+    if isinstance(model, Transfer):
+        return model.averaged() if unknown == "mean" else model.graph
+    if unknown != "one":
+        raise ModelError(f"{unknown} is about competing tables; ask a transfer: lifagu.transfer(graph)")
+    return model
 
 
 class Asked(Protocol):
@@ -188,9 +198,7 @@ def prepare(
         return Propagated(_one_graph(model, unknown), questions, evidence, dict(bp or {}))
     settings: dict[str, Any] = {"engine": engine, "memory_limit": memory_limit}
     if isinstance(model, FactorGraph):
-        if unknown != "one":
-            raise ModelError(f"{unknown} is about competing tables; ask a transfer: lifagu.transfer(graph)")
-        return prepare_ground(model, questions, evidence, **settings)
+        return plan_questions(_one_graph(model, unknown), questions, evidence, **settings)
     observed = model.original.evidence(evidence)
     if unknown in ("mixture", "bounds"):
         if not questions:
@@ -198,8 +206,7 @@ def prepare(
                 f"log Z does not exist for {unknown}, which is about several models; ask with one or mean"
             )
         return consider(model, questions, observed, unknown, settings)
-    graph = model.averaged() if unknown == "mean" else model.graph
-    prepared = prepare_ground(graph, questions, observed, **settings)
+    prepared = plan_questions(_one_graph(model, unknown), questions, observed, **settings)
     return Supported(model, observed, prepared) if questions else prepared
 
 

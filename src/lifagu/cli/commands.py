@@ -117,9 +117,7 @@ def marginals(options: Options) -> None:
     if options.engine == "bp":
         found: Any = _propagated(options, model, evidence)
     else:
-        found = _with_progress(options, lifagu.marginals, model, evidence)
-        if options.explain:
-            note(found.plan)
+        found = _planned(options, lifagu.prepare_marginals, model, evidence)
     if options.out:
         rows = ((name, label, value) for name in found for label, value in found[name].items())
         lifagu.write_csv(options.out, ("variable", "value", "probability"), rows)
@@ -133,9 +131,7 @@ def map_(options: Options) -> None:
     """``lifagu map``."""
     graph, evidence = _model(options)
     model = _transfer(options, graph, evidence, options.theta)
-    best = _with_progress(options, lifagu.map_assignment, model, evidence)
-    if options.explain:
-        note(best.plan)
+    best = _planned(options, lifagu.prepare_map, model, evidence)
     if options.json:
         say_json({"log_weight": best.log_weight, "assignment": best.assignment})
         return
@@ -247,41 +243,30 @@ def _transfer(options: Options, graph: FactorGraph, evidence: dict[str, Any], th
 
 
 def _run(options: Options, model: Transfer, evidence: dict[str, Any], questions: Any) -> Any:
-    """Plan, show the plan if wanted, and compute with progress."""
-    asked = lifagu.prepare(
-        model,
-        list(map(tuple, questions)),
-        evidence,
-        unknown=options.unknown,
-        engine=options.engine,
-        memory_limit=options.memory_limit,
-        bp=_bp_settings(options),
-    )
-    if options.explain:
-        note(str(asked))
-    if model.equality != "exactly":
-        note(f"note: tables were compared {model.equality}", options.quiet)
-    progress = Progress(options.quiet)
-    try:
-        result = asked.run(progress)
-    finally:
-        progress.close()
+    """Answers to questions, planned first."""
+    asked = [tuple(question) for question in questions]
+
+    def prepare(model: Transfer, evidence: dict[str, Any], **settings: Any) -> Any:
+        return lifagu.prepare(model, asked, evidence, bp=_bp_settings(options), **settings)
+
+    result = _planned(options, prepare, model, evidence)
     for remark in result.notes:
         note(f"note: {remark}", options.quiet)
     return result
 
 
-def _with_progress(options: Options, work: Callable[..., Any], model: Transfer, evidence: dict[str, Any]) -> Any:
+def _planned(options: Options, prepare: Callable[..., Any], model: Transfer, evidence: dict[str, Any]) -> Any:
+    """Plan, show the plan if wanted, and compute with progress."""
+    if model.equality != "exactly":
+        note(f"note: tables were compared {model.equality}", options.quiet)
+    prepared = prepare(
+        model, evidence, unknown=options.unknown, engine=options.engine, memory_limit=options.memory_limit
+    )
+    if options.explain:
+        note(str(prepared))
     progress = Progress(options.quiet)
     try:
-        return work(
-            model,
-            evidence=evidence,
-            unknown=options.unknown,
-            engine=options.engine,
-            memory_limit=options.memory_limit,
-            progress=progress,
-        )
+        return prepared.run(progress)
     finally:
         progress.close()
 

@@ -1,21 +1,23 @@
 """Answers about one graph: exact probabilities and log Z, each with the plan behind it.
 
-`prepare` takes questions apart and plans, so that the cost is known (and refused) before anything is computed;
-`Prepared.run` computes. `prepare_marginals` does the same for all single marginals.
+The functions called prepare… take a question apart and plan, so that the cost is known (and refused) before anything
+large is computed; `run` computes.
 """
 
 from lifagu.infer.answer import Answer
-from lifagu.infer.best import Best, best_assignment
-from lifagu.infer.marginals import AllMarginals
-from lifagu.infer.prepared import Prepared, Result, prepare, prepare_marginals
+from lifagu.infer.best import Best, PreparedBest, prepare_best
+from lifagu.infer.marginals import AllMarginals, PreparedMarginals, prepare_marginals
+from lifagu.infer.prepared import Prepared, Result, prepare
 
 __all__ = [
     "AllMarginals",
     "Answer",
     "Best",
     "Prepared",
+    "PreparedBest",
+    "PreparedMarginals",
     "Result",
-    "best_assignment",
     "prepare",
+    "prepare_best",
     "prepare_marginals",
 ]

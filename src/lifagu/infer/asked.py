@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,3 +81,9 @@ def why_zero(evidence: Evidence) -> str:
     if evidence:
         return "the evidence has probability zero; check the observed values against the zeros in the tables"
     return "every assignment has weight zero; the zeros in the tables contradict each other"
+
+
+def names_in(graph: FactorGraph) -> Callable[[int], str]:
+    """Names of variables, also of those that counting adds after the graph's own."""
+    count = len(graph.variable_names)
+    return lambda variable: graph.variable_names[variable] if variable < count else f"histogram {variable - count}"

@@ -10,15 +10,17 @@ import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.errors import ModelError, NoAnswerError, TooLargeError
-from lifagu.evidence import EvidenceLike
+from lifagu.evidence import Evidence, EvidenceLike
 from lifagu.infer import maximise
-from lifagu.infer.asked import check_known, why_zero
-from lifagu.infer.lifted import do_nothing, reduce, residual, trace_back
-from lifagu.infer.plan import default_memory_limit
+from lifagu.infer.asked import check_known, names_in, why_zero
+from lifagu.infer.lifted import Reduced, Residual, do_nothing, reduce, residual, trace_back
+from lifagu.infer.plan import Plan, default_memory_limit
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_without
+from lifagu.views import counted
 
 ENGINES = ("auto", "lifted", "ground")
+Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,45 +43,58 @@ class Best:
         }
 
 
-def _name(graph: FactorGraph, variable: int) -> str:
-    count = len(graph.variable_names)
-    return graph.variable_names[variable] if variable < count else f"histogram {variable - count}"
+@dataclass(frozen=True, eq=False)
+class PreparedBest:
+    """The search for a best assignment planned and ready to run; `str` shows the plan and its cost."""
+
+    graph: FactorGraph
+    evidence: Evidence
+    reduced: Reduced
+    rest: Residual
+    plans: tuple[Plan, ...]
+
+    def __str__(self) -> str:
+        dearest = sorted(self.plans, key=lambda plan: -plan.total)[:3]
+        lines = [str(self.reduced)] if self.reduced.steps else []
+        more = len(self.plans) - len(dearest)
+        return "\n".join([*lines, *map(str, dearest), *([f"and {counted(more, 'smaller part')}"] if more else [])])
+
+    def run(self, progress: Progress | None = None) -> Best:
+        """Find it; progress(done, total) is called now and then."""
+        count = len(self.graph.variable_names)
+        values = np.full(len(self.reduced.state.sizes), -1, dtype=np.int64)
+        values[:count] = self.evidence.value_of_each(count)
+        logs = [self.rest.log_constant]
+        for done, (part, plan) in enumerate(zip(self.rest.parts, self.plans, strict=True), 1):
+            log_weight, chosen = maximise.map_part(part, plan, lambda _: None)
+            logs.append(log_weight)
+            values[list(chosen)] = list(chosen.values())
+            if progress:
+                progress(done, len(self.plans))
+        if -math.inf in logs:
+            raise NoAnswerError(why_zero(self.evidence))
+        trace_back(self.reduced.steps, values)
+        return Best(self.graph, math.fsum(logs), values[:count], str(self))
 
 
-def best_assignment(
-    graph: FactorGraph,
-    evidence: EvidenceLike = None,
-    *,
-    engine: str = "auto",
-    memory_limit: int | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> Best:
-    """A most probable assignment that agrees with the evidence; of equally good ones always the same."""
+def prepare_best(
+    graph: FactorGraph, evidence: EvidenceLike = None, *, engine: str = "auto", memory_limit: int | None = None
+) -> PreparedBest:
+    """Plan the search for a most probable assignment that agrees with the evidence; what does not fit is refused."""
     if engine not in ENGINES:
         raise ModelError(f"the best assignment is found by the engines {', '.join(ENGINES)}, not '{engine}'")
     limit = default_memory_limit() if memory_limit is None else memory_limit
     observation = graph.evidence(evidence)
-    values = observation.value_of_each(len(graph.variable_names))
-    part_of = parts_without(graph, values >= 0)
-    check_known(graph, part_of, np.ones(len(values), dtype=np.bool_), [], what="the best assignment")
+    free = observation.value_of_each(len(graph.variable_names)) < 0
+    part_of = parts_without(graph, ~free)
+    check_known(graph, part_of, free, [], what="the best assignment")
     if engine == "ground":
-        reduced = do_nothing(graph, observation, values < 0, ())
+        reduced = do_nothing(graph, observation, free, ())
     else:
-        reduced = reduce(graph, observation, values < 0, (), maximise=True)
+        reduced = reduce(graph, observation, free, (), maximise=True)
     rest = residual(reduced.state)
-    values = np.concatenate((values, np.full(len(reduced.state.sizes) - len(values), -1)))
-    logs, shown = [rest.log_constant], [str(reduced)] if reduced.steps else []
-    for done, part in enumerate(rest.parts, 1):
-        plan = maximise.plan(part, lambda variable: _name(graph, variable))
-        shown += [str(plan)] if done <= 3 else []
+    plans = tuple(maximise.plan(part, names_in(graph)) for part in rest.parts)
+    for plan in plans:
         if obstacle := plan.obstacle(limit):
             raise TooLargeError(f"the best assignment {obstacle}")
-        log_weight, chosen = maximise.map_part(part, plan, lambda _: None)
-        logs.append(log_weight)
-        values[list(chosen)] = list(chosen.values())
-        if progress:
-            progress(done, len(rest.parts))
-    if -math.inf in logs:
-        raise NoAnswerError(why_zero(observation))
-    trace_back(reduced.steps, values)
-    return Best(graph, math.fsum(logs), values[: len(graph.variable_names)], "\n".join(shown))
+    return PreparedBest(graph, observation, reduced, rest, plans)

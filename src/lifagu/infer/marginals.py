@@ -10,8 +10,33 @@ import numpy as np
 
 from lifagu.arrays import Floats, Ints, group_rows
 from lifagu.errors import NoAnswerError
-from lifagu.infer.prepared import Prepared, Solution
+from lifagu.evidence import EvidenceLike
+from lifagu.infer.plan import default_memory_limit
+from lifagu.infer.prepared import Prepared, Progress, Solution, plan_questions
+from lifagu.model import FactorGraph
 from lifagu.views import counted
+
+
+def prepare_marginals(
+    graph: FactorGraph, evidence: EvidenceLike = None, *, engine: str = "auto", memory_limit: int | None = None
+) -> PreparedMarginals:
+    """Plan the marginals of all variables in connected parts without unknown factors."""
+    limit = default_memory_limit() if memory_limit is None else memory_limit
+    return PreparedMarginals(plan_questions(graph, [], evidence, engine=engine, limit=limit, everything=True))
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedMarginals:
+    """All marginals planned and ready to run; `str` shows the plan and its cost."""
+
+    prepared: Prepared
+
+    def __str__(self) -> str:
+        return str(self.prepared)
+
+    def run(self, progress: Progress | None = None) -> AllMarginals:
+        """Compute them; progress(done, total) is called now and then."""
+        return AllMarginals(self.prepared, self.prepared.solve(progress))
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -27,6 +27,7 @@ from lifagu.infer.asked import (
     asked_for,
     check_known,
     known_variables,
+    names_in,
     pieces_of,
     question_of,
     why_zero,
@@ -217,14 +218,6 @@ def prepare(
     return plan_questions(graph, asked, evidence, engine=engine, limit=limit, everything=False)
 
 
-def prepare_marginals(
-    graph: FactorGraph, evidence: EvidenceLike = None, *, engine: str = "auto", memory_limit: int | None = None
-) -> Prepared:
-    """Plan the marginals of all variables in connected parts without unknown factors."""
-    limit = default_memory_limit() if memory_limit is None else memory_limit
-    return plan_questions(graph, [], evidence, engine=engine, limit=limit, everything=True)
-
-
 def plan_questions(
     graph: FactorGraph, asked: Sequence[Question], evidence: EvidenceLike, *, engine: str, limit: int, everything: bool
 ) -> Prepared:
@@ -268,7 +261,7 @@ def _plans(
     notes = []
     for number in alike:
         part = rest.parts[number]
-        plan = plan_part(engine, part, questions[number], _names(graph), limit)
+        plan = plan_part(engine, part, questions[number], names_in(graph), limit)
         obstacle = plan.obstacle(limit)
         if obstacle is None:
             plans[number] = plan
@@ -276,7 +269,7 @@ def _plans(
             raise TooLargeError(f"{asked_for(graph, questions[number])} {obstacle}")
         else:
             more = f" (and {alike[number] - 1} like it)" if alike[number] > 1 else ""
-            notes.append(f"log Z is left out: the part of {_names(graph)(part.variables[0])}{more} {obstacle}")
+            notes.append(f"log Z is left out: the part of {names_in(graph)(part.variables[0])}{more} {obstacle}")
     return plans, tuple(notes)
 
 
@@ -337,12 +330,6 @@ def _part_questions(
         for number, piece in pieces_of(question, rest.part_of).items():
             pieces[number][piece] = None
     return tuple(map(tuple, pieces))
-
-
-def _names(graph: FactorGraph) -> Callable[[int], str]:
-    """Names of variables, those made by counting included."""
-    count = len(graph.variable_names)
-    return lambda variable: graph.variable_names[variable] if variable < count else f"#{variable - count}"
 
 
 def _ticker(progress: Progress | None, total: int) -> Callable[[int], None]:
