@@ -20,7 +20,7 @@ from lifagu.model import FactorGraph
 from lifagu.relational import ParfactorGraph
 from lifagu.symmetry.colour import colour
 from lifagu.symmetry.transfer import Transfer
-from lifagu.unsure import consider, with_support
+from lifagu.unsure import consider, parts_given, with_support
 
 UNKNOWN = ("one", "mean", "mixture", "bounds")
 Model = FactorGraph | ParfactorGraph | Transfer
@@ -229,7 +229,8 @@ class Supported:
     def run(self, progress: Progress | None = None) -> Result:
         """Compute the answers."""
         result = self.prepared.run(progress)
-        answers = [with_support(answer, self.transfer, self.evidence) for answer in result.answers]
+        part_of = parts_given(self.transfer, self.evidence)
+        answers = [with_support(answer, self.transfer, part_of) for answer in result.answers]
         return Result(answers, result.log_partition, result.notes)
 
 

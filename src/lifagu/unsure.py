@@ -139,6 +139,10 @@ class Considered:
     def __str__(self) -> str:
         return self._plan
 
+    @cached_property
+    def _parts_given_evidence(self) -> Ints:
+        return parts_given(self.transfer, self.evidence)
+
     def _asked(self, matter: Matter) -> list[tuple[str, ...]]:
         return [self.questions[place] for place in matter.places]
 
@@ -200,14 +204,21 @@ class Considered:
             answer = replace(answers[0], log_probabilities=mixed - np.logaddexp.reduce(mixed, axis=None))
         answer = replace(answer, log_partition=None, plan=str(self))
         if self.unknown == "bounds":
-            return with_support(answer, self.transfer, self.evidence)
+            return with_support(answer, self.transfer, self._parts_given_evidence)
         certain = np.isin(_numbers(answer, self.transfer), self.evidence.variables).all()
         return _resting_on(answer, self.transfer, self.part_of, matter.parts[:0] if certain else matter.parts)
 
 
-def with_support(answer: Answer, moved: Transfer, evidence: Evidence) -> Answer:
-    """The answer with the transferred factors it depends on, and the smallest share of agreement among them."""
-    part_of = parts_without(moved.original, evidence.value_of_each(len(moved.original.variable_names)) >= 0)
+def parts_given(moved: Transfer, evidence: Evidence) -> Ints:
+    """The connected part of each variable once the observed ones are removed, -1 for those."""
+    return parts_without(moved.original, evidence.value_of_each(len(moved.original.variable_names)) >= 0)
+
+
+def with_support(answer: Answer, moved: Transfer, part_of: Ints) -> Answer:
+    """The answer with the transferred factors it depends on, and the smallest share of agreement among them.
+
+    part_of: as `parts_given` the evidence.
+    """
     parts = part_of[_numbers(answer, moved)]
     return _resting_on(answer, moved, part_of, parts[parts >= 0])
 
@@ -218,6 +229,8 @@ def _numbers(answer: Answer, moved: Transfer) -> list[int]:
 
 def _resting_on(answer: Answer, moved: Transfer, part_of: Ints, parts: Ints) -> Answer:
     graph = moved.original
+    if not len(moved.transferred):
+        return answer
     inside = np.isin(parts_of_factors(graph, part_of, moved.transferred), parts)
     names = tuple(graph.factor_names[factor] for factor in moved.transferred[inside].tolist())
     shares: Floats = moved.shares[np.searchsorted(graph.unknown, moved.transferred[inside])]

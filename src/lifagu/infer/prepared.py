@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from lifagu.arrays import Floats
+from lifagu.arrays import Floats, Ints
 from lifagu.errors import ModelError, NoAnswerError, TooLargeError
 from lifagu.evidence import Evidence, EvidenceLike
 from lifagu.infer import condition, eliminate, enumeration
@@ -169,6 +169,11 @@ class Prepared:
             part_log, by_place = known[first]
             yield number, part_log, dict(zip(asked, map(by_place.__getitem__, _places(part, asked)), strict=True))
 
+    @cached_property
+    def _observed(self) -> Ints:
+        """The canonical value of each variable, -1 where nothing was observed."""
+        return self.evidence.value_of_each(len(self.graph.variable_names))
+
     def _answer(self, question: Question, solution: Solution) -> Answer:
         graph, declared = self.graph, self.graph.variable_declared
         orders = [graph.ranges.to_declared(int(declared[variable])) for variable in question]
@@ -184,8 +189,7 @@ class Prepared:
 
     def _joint(self, question: Question, solution: Solution) -> Floats:
         """The log probabilities of a question: a product of its pieces in each part and of observed values."""
-        observed = self.evidence.value_of_each(len(self.graph.variable_names))
-        sizes = self.graph.sizes[list(question)]
+        observed, sizes = self._observed, self.graph.sizes[list(question)]
         joint = np.zeros(sizes)
         for place, variable in enumerate(question):
             axes = [-1 if axis == place else 1 for axis in range(len(question))]
