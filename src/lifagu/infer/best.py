@@ -73,8 +73,8 @@ class PreparedBest:
                 progress(done, len(self.plans))
         if -math.inf in logs:
             raise NoAnswerError(why_zero(self.evidence))
-        trace_back(self.reduced.steps, values)
-        return Best(self.graph, math.fsum(logs), values[:count], str(self))
+        found = trace_back(self.reduced.steps, values).of(np.arange(count))
+        return Best(self.graph, math.fsum(logs), found, str(self))
 
 
 def prepare_best(

@@ -6,18 +6,22 @@ marginal, so adjoints are kept per class of rows: cost follows the number of cla
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from lifagu.arrays import Ints, by_first_occurrence, first_places, group_rows, members
 from lifagu.infer.lifted.algebra import Table, log_sum, member_shares, project
+from lifagu.infer.lifted.rows import Place
 from lifagu.infer.lifted.step_kinds import (
     CountStep,
     EliminateStep,
+    ExpandStep,
     JoinStep,
     MergeStep,
     PivotStep,
     Step,
-    TiedCountStep,
     UnaryCountStep,
 )
 
@@ -72,12 +76,12 @@ def walk_back(steps: tuple[Step, ...], of_row: OfRow, joints: Distinct, marginal
             of_row = _uncount(step, of_row, joints, marginals)
         elif isinstance(step, UnaryCountStep):
             of_row = _uncount_unary(step, of_row, joints, marginals)
-        elif isinstance(step, TiedCountStep):
-            of_row = _uncount_tied(step, of_row, joints, marginals)
         elif isinstance(step, PivotStep):
             of_row = _unpivot(step, of_row, joints)
-        else:
+        elif isinstance(step, JoinStep):
             of_row = _unjoin(step, of_row, joints, marginals)
+        else:
+            of_row = _unexpand(step, of_row, marginals)
 
 
 def _unmerge(step: MergeStep, of_row: OfRow, joints: Distinct) -> OfRow:
@@ -116,64 +120,61 @@ def _uncount(step: CountStep, of_row: OfRow, joints: Distinct, marginals: Margin
     before = _kept(step, of_row)
     histogram = np.exp(marginals.tables[int(marginals.of_variable[step.variable])])
     with np.errstate(divide="ignore"):
-        marginals.add(step.members, np.log(histogram @ member_shares(step.counts, 1)))
-    for _, slots, (arity, rows), groups, (size, places) in step.entries:
-        number = of_row[size][places[groups]]
+        marginals.add(step.twins.variables, np.log(histogram @ member_shares(step.counts, 1)))
+    for entry, (size, places) in step.entries:
+        arity, rows = entry.old
+        number = of_row[size][places[entry.groups]]
         for same in members(by_first_occurrence(number - number.min())):
             joint = joints.tables[int(number[same[0]])]
-            before[arity][rows[same]] = joints.add(_spread(joint, step.counts, slots))
-    return before
-
-
-def _spread(joint: Table, counts: Ints, slots: tuple[int, ...]) -> Table:
-    """The joint marginal of a row's members (at these slots) and its other arguments."""
-    shares = member_shares(counts, len(slots)).astype(np.longdouble)
-    with np.errstate(divide="ignore"):
-        values = np.log(np.tensordot(shares, np.exp(joint), axes=(0, 0)))
-    return np.moveaxis(values.reshape((counts.shape[1],) * len(slots) + joint.shape[1:]), range(len(slots)), slots)
-
-
-def _uncount_unary(step: UnaryCountStep, of_row: OfRow, joints: Distinct, marginals: Marginals) -> OfRow:
-    """Given the histogram, a member's value depends on its unary table."""
-    before = _kept(step, of_row)
-    histogram = np.exp(marginals.tables[int(marginals.of_variable[step.variable])])
-    group_of = {int(each): number for number, group in enumerate(step.groups) for each in group}
-    with np.errstate(divide="ignore"):
-        for group, share, rows in zip(step.groups, step.shares, step.unary_rows, strict=True):
-            table = np.log(histogram @ share)
-            marginals.add(group, table)
-            before.get(1, rows)[rows] = joints.add(table)
-    for _, (slot,), (arity, rows), groups, (size, places) in step.entries:
-        number = of_row[size][places[groups]]
-        owner = np.array([group_of[each] for each in step.before.matrix[arity][rows, slot].tolist()])
-        for same in members(group_rows(np.column_stack((number, owner)))):
-            joint = np.exp(joints.tables[int(number[same[0]])])
-            share = step.shares[int(owner[same[0]])]
-            with np.errstate(divide="ignore"):
-                spread = np.moveaxis(np.log(np.tensordot(share, joint, axes=(0, 0))), 0, slot)
+            if entry.tie < 0:
+                spread = _spread(joint, member_shares(step.counts, len(entry.slots)), entry.slots, step.counts)
+            else:
+                spread = _spread_tied(joint, step.counts, entry.slots[0], entry.tie)
             before[arity][rows[same]] = joints.add(spread)
     return before
 
 
-def _uncount_tied(step: TiedCountStep, of_row: OfRow, joints: Distinct, marginals: Marginals) -> OfRow:
-    """As when counting, but rows may hold the histogram itself, too."""
+def _spread(joint: Table, shares: NDArray[Any], slots: tuple[int, ...], counts: Ints) -> Table:
+    """The joint marginal of a row's members (at these slots) and its other arguments, given the histogram's."""
+    flat = shares.reshape(len(counts), -1).astype(np.longdouble)
+    with np.errstate(divide="ignore"):
+        values = np.log(np.tensordot(flat, np.exp(joint), axes=(0, 0)))
+    shape = (counts.shape[1],) * len(slots) + joint.shape[1:]
+    return np.moveaxis(values.reshape(shape), range(len(slots)), slots)
+
+
+def _spread_tied(joint: Table, counts: Ints, slot: int, tie: int) -> Table:
+    """The same for a row that holds one member and the histogram itself."""
+    with np.errstate(divide="ignore"):
+        shares = np.log(member_shares(counts, 1).astype(np.longdouble))
+    whole = shares.T.reshape(shares.shape[1], -1, *(1,) * (joint.ndim - 1)) + joint[None]
+    return np.moveaxis(whole, (0, 1), (slot, tie))
+
+
+def _uncount_unary(step: UnaryCountStep, of_row: OfRow, joints: Distinct, marginals: Marginals) -> OfRow:
+    """Given the histogram, members' values depend on their unary tables."""
     before = _kept(step, of_row)
     histogram = np.exp(marginals.tables[int(marginals.of_variable[step.variable])])
-    shares = member_shares(step.counts, 1)
-    with np.errstate(divide="ignore"):
-        marginals.add(step.members, np.log(histogram @ shares))
-        log_shares = np.log(shares.astype(np.longdouble))
-    for (arity, rows), slot, tie, groups, (size, places) in step.entries:
-        number = int(of_row[size][places[groups]][0])
-        joint = joints.tables[number]
-        if tie < 0:
-            spread = _spread(joint, step.counts, (slot,))
-        else:
-            whole = log_shares.T.reshape(log_shares.shape[1], -1, *(1,) * (joint.ndim - 1)) + joint[None]
-            own = tie - (tie > slot)  # place of the histogram among the other slots
-            spread = np.moveaxis(np.moveaxis(whole, 1, own + 1), 0, slot)
-        before[arity][rows] = joints.add(spread)
+    group_of = {int(each): number for number, group in enumerate(step.groups.variables) for each in group}
+    for number, (group, rows) in enumerate(zip(step.groups.variables, step.groups.entries, strict=True)):
+        with np.errstate(divide="ignore"):
+            table = np.log(histogram @ step.shares((number,)))
+        marginals.add(group, table)
+        before.get(1, rows)[rows] = joints.add(table)
+    for entry, (size, places) in step.entries:
+        arity, rows = entry.old
+        number_of = of_row[size][places[entry.groups]]
+        owners = np.column_stack([_owners(step, entry.old, slot, group_of) for slot in entry.slots])
+        for same in members(group_rows(np.column_stack((number_of, owners)))):
+            shares = step.shares(tuple(owners[same[0]].tolist()))
+            joint = joints.tables[int(number_of[same[0]])]
+            before[arity][rows[same]] = joints.add(_spread(joint, shares, entry.slots, step.counts))
     return before
+
+
+def _owners(step: UnaryCountStep, place: Place, slot: int, group_of: dict[int, int]) -> Ints:
+    """The group of the member in one slot of each of these entries."""
+    return np.array([group_of[each] for each in step.before.at(place, slot).tolist()])
 
 
 def _unpivot(step: PivotStep, of_row: OfRow, joints: Distinct) -> OfRow:
@@ -182,7 +183,7 @@ def _unpivot(step: PivotStep, of_row: OfRow, joints: Distinct) -> OfRow:
     size, members_count = step.counts.shape[1], int(step.counts[0].sum())
     left = np.maximum(step.counts[None, :, :] - np.eye(size)[:, None, :], 0) / (members_count - 1)  # b' × h × b
     arity, places = step.new
-    number = of_row[arity][places[step.new_of_old]]
+    number = of_row[arity][places[step.groups]]
     turned = step.turned
     for same in members(by_first_occurrence(number - number.min())):
         joint = np.exp(joints.tables[int(number[same[0]])])  # a × b' × h
@@ -207,7 +208,19 @@ def _unjoin(step: JoinStep, of_row: OfRow, joints: Distinct, marginals: Marginal
     return before
 
 
-def _kept(step: EliminateStep | CountStep | UnaryCountStep | TiedCountStep | PivotStep, of_row: OfRow) -> OfRow:
+def _unexpand(step: ExpandStep, of_row: OfRow, marginals: Marginals) -> OfRow:
+    """Ground variables of one kind have one marginal, and rows of one pattern one joint marginal."""
+    before = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in step.before.labels.items()}
+    for variable, shape in step.shapes.items():
+        if shape:
+            numbers = marginals.of_variable[step.ground(variable)].reshape(-1)
+            marginals.of_variable[variable] = numbers[np.argmax(numbers >= 0)]
+    for arity, entry, (_, places) in step.entries:
+        before[arity][entry] = of_row[arity][places[0]]
+    return before
+
+
+def _kept(step: EliminateStep | CountStep | UnaryCountStep | PivotStep, of_row: OfRow) -> OfRow:
     """Rows that a step left alone keep their joint marginals; the others have none yet."""
     before = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in step.before.labels.items()}
     for arity, kept in step.kept.items():

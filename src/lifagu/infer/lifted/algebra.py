@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations_with_replacement, pairwise
 from typing import Any
@@ -28,9 +29,10 @@ def log_sum(values: Table, axis: int | tuple[int, ...] | None = None) -> Table:
     return np.asarray(total + shift.reshape(total.shape))
 
 
-def times(table: Table, count: int) -> Table:
+def times(table: Table, count: Fraction) -> Table:
     """The table to the power of a count."""
-    return np.where(np.isneginf(table), table, table * count) if count else np.zeros_like(table)
+    factor = np.longdouble(count.numerator) / np.longdouble(count.denominator)
+    return np.where(np.isneginf(table), table, table * factor) if count else np.zeros_like(table)
 
 
 def block_product(parts: Sequence[tuple[Table, int, tuple[int, ...]]], shape: tuple[int, ...]) -> Table:
@@ -109,6 +111,17 @@ def counted_table(table: Table, slots: tuple[int, ...], counts: Ints) -> Table:
         with np.errstate(invalid="ignore"):
             total = total + np.where(weight == 0, 0, weight * entry)
     return np.asarray(total, dtype=np.longdouble)
+
+
+def tied_table(table: Table, slot: int, tie: int, counts: Ints) -> Table:
+    """Σ_b h_b · t[b, …] as a table on (h, others), where one slot of the table (tie) is h itself."""
+    moved = np.moveaxis(table, (slot, tie), (0, 1))
+    total: Table = np.zeros(moved.shape[1:], dtype=np.longdouble)
+    for value in range(counts.shape[1]):
+        often = counts[:, value].reshape(-1, *(1,) * (total.ndim - 1))
+        with np.errstate(invalid="ignore"):
+            total = total + np.where(often == 0, 0, often * moved[value])
+    return total
 
 
 def _sets(counts: Ints, values: tuple[int, ...]) -> NDArray[Any]:

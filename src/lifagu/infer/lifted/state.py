@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 from lifagu.arrays import Ints, first_places, group_rows
 from lifagu.evidence import Evidence
 from lifagu.infer.lifted.algebra import Table, swappable_slots
-from lifagu.infer.lifted.rows import Rows
+from lifagu.infer.lifted.matrices import Matrices
+from lifagu.infer.lifted.rows import Rows, Twins
 from lifagu.model import FactorGraph
 
 FEW = 2**16  # potentials up to which extended precision costs nothing
@@ -33,7 +34,7 @@ class Pool:
         if highest == -np.inf:
             self.scales.append(-math.inf)
             highest = np.longdouble(0)
-        self.scales.append(float(highest * count))
+        self.scales.append(float(highest * np.longdouble(count)))
         stripped = np.ascontiguousarray(table - highest, dtype=np.longdouble) + 0
         key = (stripped.shape, np.asarray(stripped, dtype=np.float64).tobytes())
         number = self._numbers.setdefault(key, len(self.tables))
@@ -56,11 +57,24 @@ class Pool:
         return self._swappable[number]
 
 
+@dataclass(frozen=True, eq=False)
+class Deferred:
+    """Rows that single individuals are listed for, put aside until all rows are.
+
+    arguments: for each slot the variable, and an n×k matrix of the places of its individuals in their cells.
+    """
+
+    arguments: tuple[tuple[int, Ints], ...]
+    label: int
+
+
 @dataclass(eq=False)
 class State:
     """Rows, tables and variables; variables made by counting are numbered after the graph's.
 
-    open[v]: variable v is still there and may be eliminated; kept ones are there and may not.
+    open[v]: variable v is still there and may be eliminated; kept ones are there and may not. deferred: rows that are
+    put aside while others are still over cells, whose variables are not open until then. ties: variables that are
+    histograms of others from the start, and what they count; neither is open until they are counted.
     """
 
     rows: Rows
@@ -68,7 +82,14 @@ class State:
     sizes: Ints
     open: NDArray[np.bool_]
     present: NDArray[np.bool_]
+    names: Callable[[int], str]
     maximise: bool = False  # take the best instead of adding up
+    deferred: tuple[Deferred, ...] = ()
+    ties: dict[int, Twins] = field(default_factory=dict)
+
+    def put_aside(self, variable: int) -> bool:
+        """Whether a variable is in rows that are put aside."""
+        return any(variable == each for deferred in self.deferred for each, _ in deferred.arguments)
 
     @property
     def log_sizes(self) -> NDArray[np.float64]:
@@ -127,9 +148,9 @@ def start(graph: FactorGraph, evidence: Evidence, included: NDArray[np.bool_], k
             table = table[tuple(int(observed[v]) if observed[v] >= 0 else slice(None) for v in matrix[example])]
             parts.append((matrix[rows][:, ~fixed[example]], pool.add(np.asarray(table), len(rows))))
     parts += _soft(evidence, observed, included, pool)
-    all_rows, _ = Rows({}, {}).plus(parts)
+    all_rows, _ = Matrices({}, {}).plus(parts)
     present = included & (observed < 0)
-    state = State(all_rows, pool, graph.sizes.copy(), present.copy(), present)
+    state = State(all_rows, pool, graph.sizes.copy(), present.copy(), present, graph.variable_names.__getitem__)
     state.open[list(keep)] = False
     return state
 
