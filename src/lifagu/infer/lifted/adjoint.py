@@ -61,13 +61,20 @@ class Marginals:
         self.of_variable[variables] = self._distinct.add(table - log_sum(table))
 
 
-def walk_back(steps: tuple[Step, ...], of_row: OfRow, joints: Distinct, marginals: Marginals) -> None:
-    """Fill in the marginals of all variables that the steps took away.
+def walk_back(
+    steps: tuple[Step, ...], of_row: OfRow, joints: Distinct, marginals: Marginals, wanted: Ints | None
+) -> None:
+    """Fill in the marginals of all variables that the steps took away, or at least of those that are wanted.
 
     of_row, joints: the joint marginal of each row that was left at the end. marginals: those of the variables left.
     """
     for number in range(len(steps) - 1, -1, -1):
         step = steps[number]
+        if wanted is not None and (marginals.of_variable[wanted] >= 0).all():
+            return
+        if wanted is not None and isinstance(step, CountStep) and np.isin(wanted, step.twins.variables).all():
+            _members(step, marginals)
+            return
         if isinstance(step, MergeStep):
             of_row = _unmerge(step, of_row, joints)
         elif isinstance(step, EliminateStep):
@@ -118,9 +125,7 @@ def _uneliminate(step: EliminateStep, of_row: OfRow, joints: Distinct, marginals
 def _uncount(step: CountStep, of_row: OfRow, joints: Distinct, marginals: Marginals) -> OfRow:
     """Given the histogram, which members have which values is uniform."""
     before = _kept(step, of_row)
-    histogram = np.exp(marginals.tables[int(marginals.of_variable[step.variable])])
-    with np.errstate(divide="ignore"):
-        marginals.add(step.twins.variables, np.log(histogram @ member_shares(step.counts, 1)))
+    _members(step, marginals)
     for entry, (size, places) in step.entries:
         arity, rows = entry.old
         number = of_row[size][places[entry.groups]]
@@ -132,6 +137,13 @@ def _uncount(step: CountStep, of_row: OfRow, joints: Distinct, marginals: Margin
                 spread = _spread_tied(joint, step.counts, entry.slots[0], entry.tie)
             before[arity][rows[same]] = joints.add(spread)
     return before
+
+
+def _members(step: CountStep, marginals: Marginals) -> None:
+    """The marginal of counted members: E[histogram] / N."""
+    histogram = np.exp(marginals.tables[int(marginals.of_variable[step.variable])])
+    with np.errstate(divide="ignore"):
+        marginals.add(step.twins.variables, np.log(histogram @ member_shares(step.counts, 1)))
 
 
 def _spread(joint: Table, shares: NDArray[Any], slots: tuple[int, ...], counts: Ints) -> Table:

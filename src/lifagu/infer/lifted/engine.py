@@ -44,7 +44,7 @@ class Reduced:
 
     def __str__(self) -> str:
         lines = [f"  drop {counted(self.dropped, 'variable')} that cannot matter"] if self.dropped else []
-        return "\n".join([*lines, *(f"  {step}" for step in self.steps)])
+        return "\n".join([*lines, *(f"  {text}" for step in self.steps if (text := str(step)))])
 
 
 def reduce(
@@ -72,7 +72,7 @@ def reduce_cells(state: State, *, walks: bool) -> Reduced:
     """Shrink a problem over cells; what is left at the end is listed and shrunk further."""
     done = shrink(state, walks)
     if state.ties:
-        raise NotLiftedError(f"what {state.names(next(iter(state.ties)))} counts is tied to single individuals")
+        raise NotLiftedError(f"what {state.name(next(iter(state.ties)))} counts is tied to single individuals")
     done.append(expand(state))
     return Reduced(state, (*done, *shrink(state, walks)))
 

@@ -35,7 +35,7 @@ class ExpandStep:
     listed: tuple[str, ...]
 
     def __str__(self) -> str:
-        return f"list {', '.join(self.listed)}" if self.listed else "nothing is left over cells"
+        return "\n  ".join(self.listed)
 
     def ground(self, variable: int) -> Ints:
         """The ground variables of a variable, with one axis per individual (also where individuals coincide)."""
@@ -56,7 +56,9 @@ def expand(state: State) -> ExpandStep:
         first[variable], shapes[variable] = variable, tuple(individuals.sizes[cell] for cell in cells)
         if cells:
             first[variable] = _list(state, variable, shapes[variable], cells)
-            listed.append(f"{counted(individuals.members(variable), 'variable')} like {state.names(variable)}")
+            listed.append(
+                f"list {counted(individuals.members(variable), 'variable')} {obstacle(state, rows, variable)}"
+            )
     step = ExpandStep(rows, first, shapes, [], tuple(listed))
     made, origin = [], []
     for arity in rows.arities():
@@ -69,6 +71,8 @@ def expand(state: State) -> ExpandStep:
     state.rows, places = Matrices({}, {}).plus([*made, *put_aside])
     step.entries.extend((*old, place) for old, place in zip(origin, places, strict=False))
     state.retire(np.array([variable for variable in left if individuals.cells_of[variable]], dtype=np.int64))
+    state.open = state.present.copy()
+    state.open[list(state.kept)] = False
     return step
 
 
@@ -83,23 +87,25 @@ def _check(state: State, rows: Patterns, left: Sequence[int]) -> None:
     if max(places, variables) > MOST_ROWS:
         many = max(left, key=rows.individuals.members)
         raise TooLargeError(
-            f"{obstacle(state, rows, many)}; listing what is left one by one would need {float(places):.3g} argument "
-            f"places, and {MOST_ROWS:.3g} is the limit; make the domains smaller, or leave out evidence that tells "
-            "single individuals apart"
+            f"variables {obstacle(state, rows, many)} cannot be lifted; listing what is left one by one would need "
+            f"{float(places):.3g} argument places, and {MOST_ROWS:.3g} is the limit; make the domains smaller, or "
+            "leave out evidence that tells single individuals apart"
         )
 
 
 def obstacle(state: State, rows: Patterns, variable: int) -> str:
-    """Why a variable could be neither eliminated nor counted for all individuals at once."""
-    name = state.names(variable)
+    """A variable, and why it could be neither eliminated nor counted for all individuals at once."""
+    name = state.name(variable)
+    if any(variable == each for deferred in state.deferred for each, _ in deferred.arguments):
+        return f"like {name}, which stand in factors that name their individuals one by one"
     for arity in rows.arities():
         for pattern in rows.patterns[arity]:
-            beside = [state.names(each) for each in pattern.variables if each != variable]
+            beside = [state.name(each) for each in pattern.variables if each != variable]
             if pattern.variables.count(variable) > 1:
-                return f"{name} and others like it cannot be lifted: a table ties them to each other"
+                return f"like {name}, which a table ties to each other"
             if variable in pattern.variables and len(pattern.used) > len(rows.individuals.cells_of[variable]):
-                return f"{name} and others like it cannot be lifted: a table ties each to many like {beside[0]}"
-    return f"{name} and others like it cannot be lifted"
+                return f"like {name}, each of which a table ties to many like {beside[0]}"
+    return f"like {name}, of which there are too few to be worth it"
 
 
 def _list(state: State, variable: int, shape: tuple[int, ...], cells: tuple[int, ...]) -> int:
@@ -112,8 +118,9 @@ def _list(state: State, variable: int, shape: tuple[int, ...], cells: tuple[int,
             if cells[left] == cells[right]:
                 there &= grid[left] != grid[right]
     state.sizes = np.append(state.sizes, np.full(size, state.sizes[variable]))
-    state.open = np.append(state.open, there.reshape(-1) & (state.open[variable] | state.put_aside(variable)))
+    state.open = np.append(state.open, np.zeros(size, dtype=np.bool_))
     state.present = np.append(state.present, there.reshape(-1))
+    state.listed[first] = (first + size, state.name(variable))
     return first
 
 

@@ -58,10 +58,11 @@ class JoinStep:
     joined: Ints
     sizes: tuple[int, int]
     shapes: list[tuple[Place, Makeup, Place]]
+    like: str
 
     def __str__(self) -> str:
         pairs = self.before.members(self.first)
-        return f"join {pairs} pairs of variables ({self.sizes[0]} × {self.sizes[1]} values each)"
+        return f"join {pairs} pairs of variables like {self.like} ({self.sizes[0]} × {self.sizes[1]} values each)"
 
 
 def join(state: State, first: Ints, second: Ints) -> JoinStep | None:
@@ -85,4 +86,5 @@ def join(state: State, first: Ints, second: Ints) -> JoinStep | None:
     state.rows, new = before.without(everything)[0].plus(made)
     state.retire(np.concatenate((first, second)))
     placed = [(old, makeup, place) for (old, makeup), place in zip(shapes, new, strict=True)]
-    return JoinStep(before, first, second, joined, sizes, placed)
+    like = f"{state.name(int(first[0]))}, {state.name(int(second[0]))}"
+    return JoinStep(before, first, second, joined, sizes, placed, like)

@@ -29,10 +29,12 @@ class PivotStep:
     new: Place
     counts: Ints
     turned: bool  # whether A stands in the second slot
+    like: str
 
     def __str__(self) -> str:
         members = int(self.counts[0].sum())
-        return f"pivot {members * (members - 1)} pairs around a histogram ({len(self.counts)} values)"
+        what = f"pivot {members * (members - 1)} pairs like {self.like}"
+        return f"{what} around a histogram ({len(self.counts)} values)"
 
 
 Pivoted = list[steps.MergeStep | steps.EliminateStep | PivotStep | steps.CountStep]
@@ -67,7 +69,8 @@ def _pivot_around(state: State, old: Ints, apart: Apart, turned: bool) -> Pivote
     before, new = state.rows, apart.paired(variable)
     left, kept = before.without({2: old})
     state.rows, places = left.plus([(new, state.pool.add(_pivoted(table, counts), before.weight(new)))])
-    done: Pivoted = [PivotStep(before, kept, old, apart.groups, places[0], counts, turned)]
+    like = f"{state.name(int(first[0]))}, {state.name(int(second.variables[0]))}"
+    done: Pivoted = [PivotStep(before, kept, old, apart.groups, places[0], counts, turned, like)]
     costs = state.rows.elimination_costs(np.isin(np.arange(len(state.sizes)), first), state.log_sizes)
     largest = float(costs.new.max(initial=0)) + float(np.log2(state.sizes[first[0]]))
     alone = state.rows.independent(costs.variables, costs.new, len(state.sizes))

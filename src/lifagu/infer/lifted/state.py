@@ -72,9 +72,10 @@ class Deferred:
 class State:
     """Rows, tables and variables; variables made by counting are numbered after the graph's.
 
-    open[v]: variable v is still there and may be eliminated; kept ones are there and may not. deferred: rows that are
-    put aside while others are still over cells, whose variables are not open until then. ties: variables that are
-    histograms of others from the start, and what they count; neither is open until they are counted.
+    open[v]: variable v is still there and may be eliminated now; kept ones never are. original: the name of each of the
+    first `originals` variables. deferred: rows that are put aside while others are still over cells, whose variables
+    are not open until then. ties: variables that are histograms of others from the start, and what they count; neither
+    is open until they are counted. listed: where the ground variables of a kind begin and stop, and its name.
     """
 
     rows: Rows
@@ -82,14 +83,22 @@ class State:
     sizes: Ints
     open: NDArray[np.bool_]
     present: NDArray[np.bool_]
-    names: Callable[[int], str]
+    kept: frozenset[int]
+    original: Callable[[int], str]
+    originals: int
     maximise: bool = False  # take the best instead of adding up
     deferred: tuple[Deferred, ...] = ()
     ties: dict[int, Twins] = field(default_factory=dict)
+    listed: dict[int, tuple[int, str]] = field(default_factory=dict)
 
-    def put_aside(self, variable: int) -> bool:
-        """Whether a variable is in rows that are put aside."""
-        return any(variable == each for deferred in self.deferred for each, _ in deferred.arguments)
+    def name(self, variable: int) -> str:
+        """The name of a variable, also of those that steps added."""
+        if variable < self.originals:
+            return self.original(variable)
+        for first, (stop, kind) in self.listed.items():
+            if first <= variable < stop:
+                return f"one like {kind}"
+        return f"histogram {variable - self.originals}"
 
     @property
     def log_sizes(self) -> NDArray[np.float64]:
@@ -150,8 +159,9 @@ def start(graph: FactorGraph, evidence: Evidence, included: NDArray[np.bool_], k
     parts += _soft(evidence, observed, included, pool)
     all_rows, _ = Matrices({}, {}).plus(parts)
     present = included & (observed < 0)
-    state = State(all_rows, pool, graph.sizes.copy(), present.copy(), present, graph.variable_names.__getitem__)
-    state.open[list(keep)] = False
+    kept, name = frozenset(keep), graph.variable_names.__getitem__
+    state = State(all_rows, pool, graph.sizes.copy(), present.copy(), present, kept, name, len(graph.sizes))
+    state.open[list(kept)] = False
     return state
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.arrays import Ints
+from lifagu.errors import listed
 from lifagu.infer.lifted.algebra import (
     Table,
     block_product,
@@ -31,14 +32,19 @@ MOST_ENTRIES = 2**22  # of a table made by counting
 
 @dataclass(frozen=True, eq=False)
 class MergeStep:
-    """Rows over the same variables became one: target and order of each old entry, by arity."""
+    """Rows over the same variables became one: target and order of each old entry, by arity; quiet: order alone."""
 
     before: Rows
     target: dict[int, Ints]
     order: dict[int, Ints]
+    quiet: bool = False
 
     def __str__(self) -> str:
-        return f"merge rows over the same variables ({counted(self.before.count(), 'row')} looked at)"
+        return (
+            ""
+            if self.quiet
+            else f"merge rows over the same variables ({counted(self.before.count(), 'row')} looked at)"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,19 +54,21 @@ class EliminateStep:
     before: Rows
     kept: dict[int, Ints]
     shapes: list[tuple[Blocks, Table, Table, Place]]
+    like: str
 
     def __str__(self) -> str:
         variables = sum(self.before.members(blocks.variables) for blocks, *_ in self.shapes)
         largest = max((product.size for _, product, _, _ in self.shapes), default=0)
-        groups = counted(len(self.shapes), "group")
-        return f"eliminate {counted(variables, 'variable')} in {groups} (largest table {largest} entries)"
+        groups = f" in {len(self.shapes)} groups" if len(self.shapes) > 1 else ""
+        return f"eliminate {counted(variables, 'variable')} like {self.like}{groups} (largest table {largest} entries)"
 
 
 @dataclass(frozen=True, eq=False)
 class CountStep:
     """A class of interchangeable variables became one variable whose values are histograms.
 
-    entries: what happened to the rows with members, and where they went; into: whether that variable was there before.
+    entries: what happened to the rows with members, and where they went; like: the name of a member; into: whether that
+    variable was there before.
     """
 
     before: Rows
@@ -69,12 +77,12 @@ class CountStep:
     variable: int
     counts: Ints
     entries: list[tuple[Counted, Place]]
+    like: str
     into: bool = False
 
     def __str__(self) -> str:
-        if self.into:
-            return f"count {self.twins.count} interchangeable variables into it"
-        return f"count {self.twins.count} interchangeable variables ({len(self.counts)} histograms)"
+        what = f"count {counted(self.twins.count, 'interchangeable variable')} like {self.like}"
+        return f"{what} into it" if self.into else f"{what} ({len(self.counts)} histograms)"
 
 
 def merge(state: State) -> MergeStep | None:
@@ -119,13 +127,14 @@ def eliminate(state: State, chosen: Ints) -> EliminateStep:
     state.rows, places = left.plus(made)
     state.retire(chosen)
     shaped = [(blocks, *pair, place) for blocks, pair, place in zip(shapes, products, places, strict=True)]
-    return EliminateStep(before, kept, shaped)
+    like = listed([state.name(int(blocks.variables[0])) for blocks in shapes], limit=3)
+    return EliminateStep(before, kept, shaped, like)
 
 
 def bring_forward(state: State, twins: Twins) -> MergeStep:
     """Take swappable slots of rows in such an order that members of a class come first."""
     orders = state.rows.members_first(twins, len(state.sizes), state.pool.slot_classes)
-    step = MergeStep(state.rows, {arity: np.arange(len(order)) for arity, order in orders.items()}, orders)
+    step = MergeStep(state.rows, {arity: np.arange(len(order)) for arity, order in orders.items()}, orders, quiet=True)
     state.rows = state.rows.reordered(orders)
     return step
 
@@ -146,7 +155,8 @@ def count(state: State, twins: Twins, into: int | None = None) -> CountStep | No
     variable = state.add_variable(values) if into is None else into
     weights = np.zeros(len(counts), dtype=np.longdouble) if state.maximise else log_multinomial(counts)
     before, kept, entries = replace_members(state, twins.variables, quotient, variable, counts, weights, [])
-    return CountStep(before, kept, twins, variable, counts, entries, into is not None)
+    like = state.name(int(twins.variables[0]))
+    return CountStep(before, kept, twins, variable, counts, entries, like, into is not None)
 
 
 def _fits(state: State, entry: Counted, values: int) -> bool:
@@ -176,8 +186,9 @@ def replace_members(
     removed: dict[int, list[Ints]] = {1: list(unary_rows)} if unary_rows else {}
     for entry in quotient:
         table = state.pool[entry.label]
-        new = counted_table(table, entry.slots, counts)
-        if entry.tie >= 0:
+        if entry.tie < 0:
+            new = counted_table(table, entry.slots, counts)
+        else:
             new = tied_table(table, entry.slots[0], entry.tie, counts)
         made.append((entry.new, state.pool.add(new, before.weight(entry.new))))
         removed.setdefault(entry.old[0], []).append(entry.old[1])

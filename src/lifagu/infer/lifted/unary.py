@@ -46,11 +46,13 @@ class UnaryCountStep:
     counts: Ints
     weights: Table
     entries: list[tuple[Counted, Place]]
+    like: str
     _shares: dict[tuple[int, ...], Table] = field(default_factory=dict)
 
     def __str__(self) -> str:
         total, different = sum(self.groups.counts), len(self.groups.counts)
-        return f"count {total} variables with {different} different unary tables ({len(self.counts)} histograms)"
+        what = f"count {total} variables like {self.like}"
+        return f"{what} with {different} different unary tables ({len(self.counts)} histograms)"
 
     def shares(self, owners: tuple[int, ...]) -> Table:
         """P(members of these groups have values a, b, … | histogram): histograms × values × values ….
@@ -115,7 +117,7 @@ def _count(state: State, twins: Twins, quotient: Sequence[Counted], groups: Grou
     before, kept, entries = replace_members(
         state, twins.variables, quotient, variable, counts, weights[_places(counts)], groups.entries
     )
-    return UnaryCountStep(before, kept, groups, variable, counts, weights, entries)
+    return UnaryCountStep(before, kept, groups, variable, counts, weights, entries, state.name(int(twins.variables[0])))
 
 
 def _by_unary(state: State, chosen: Ints) -> Groups:

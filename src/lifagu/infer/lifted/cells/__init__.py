@@ -205,7 +205,8 @@ class Patterns:
     def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined] | None:
         """Replace both variables of a pair by one, everywhere; None if some row holds two whole pairs."""
         pair = int(first[0]), int(second[0])
-        return pairs.join(self.patterns, self.labels, self.individuals, pair, int(joined[0]))
+        patterns = {arity: self.patterns[arity] for arity in self.arities()}
+        return pairs.join(patterns, self.labels, self.individuals, pair, int(joined[0]))
 
 
 def _arrays(labels: Mapping[int, Sequence[int]]) -> dict[int, Ints]:
