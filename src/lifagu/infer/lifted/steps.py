@@ -40,11 +40,8 @@ class MergeStep:
     quiet: bool = False
 
     def __str__(self) -> str:
-        return (
-            ""
-            if self.quiet
-            else f"merge rows over the same variables ({counted(self.before.count(), 'row')} looked at)"
-        )
+        looked_at = counted(self.before.count(), "row")
+        return "" if self.quiet else f"merge rows over the same variables ({looked_at} looked at)"
 
 
 @dataclass(frozen=True, eq=False)
