@@ -234,7 +234,9 @@ def test_convert(capsys, tmp_path, holes):
 def test_explain_goes_to_stderr(capsys):
     status, out, err = run_cli(capsys, "query", EPIDEMIC, "Epid", "--explain", "--json")
     assert status == 0
-    assert err.startswith("lifted engine, 2 lifted steps:\n  eliminate 6 variables like Travel.alice, Treat.alice.m1 in 2 groups")
+    assert err.startswith(
+        "lifted engine, 2 lifted steps:\n  eliminate 6 variables like Travel.alice, Treat.alice.m1 in 2 groups"
+    )
     json.loads(out)
 
 

@@ -6,13 +6,10 @@ marginal, so adjoints are kept per class of rows: cost follows the number of cla
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from lifagu.arrays import Ints, by_first_occurrence, first_places, group_rows, members
-from lifagu.infer.lifted.algebra import Table, log_sum, member_shares, project
+from lifagu.infer.lifted.algebra import Table, log_integers, log_member_shares, log_sum, project
 from lifagu.infer.lifted.rows import Place
 from lifagu.infer.lifted.step_kinds import (
     CountStep,
@@ -132,7 +129,7 @@ def _uncount(step: CountStep, of_row: OfRow, joints: Distinct, marginals: Margin
         for same in members(by_first_occurrence(number - number.min())):
             joint = joints.tables[int(number[same[0]])]
             if entry.tie < 0:
-                spread = _spread(joint, member_shares(step.counts, len(entry.slots)), entry.slots, step.counts)
+                spread = _spread(joint, log_member_shares(step.counts, len(entry.slots)), entry.slots)
             else:
                 spread = _spread_tied(joint, step.counts, entry.slots[0], entry.tie)
             before[arity][rows[same]] = joints.add(spread)
@@ -141,24 +138,26 @@ def _uncount(step: CountStep, of_row: OfRow, joints: Distinct, marginals: Margin
 
 def _members(step: CountStep, marginals: Marginals) -> None:
     """The marginal of counted members: E[histogram] / N."""
-    histogram = np.exp(marginals.tables[int(marginals.of_variable[step.variable])])
-    with np.errstate(divide="ignore"):
-        marginals.add(step.twins.variables, np.log(histogram @ member_shares(step.counts, 1)))
+    histogram = marginals.tables[int(marginals.of_variable[step.variable])]
+    marginals.add(step.twins.variables, _spread(histogram, log_member_shares(step.counts, 1), (0,)))
 
 
-def _spread(joint: Table, shares: NDArray[Any], slots: tuple[int, ...], counts: Ints) -> Table:
-    """The joint marginal of a row's members (at these slots) and its other arguments, given the histogram's."""
-    flat = shares.reshape(len(counts), -1).astype(np.longdouble)
-    with np.errstate(divide="ignore"):
-        values = np.log(np.tensordot(flat, np.exp(joint), axes=(0, 0)))
-    shape = (counts.shape[1],) * len(slots) + joint.shape[1:]
-    return np.moveaxis(values.reshape(shape), range(len(slots)), slots)
+def _spread(joint: Table, shares: Table, slots: tuple[int, ...]) -> Table:
+    """The joint marginal of a row's members (at these slots) and its other arguments, given the histogram's.
+
+    joint: histogram × others; shares: log P(values | histogram), one axis per member after the histogram's.
+    """
+    sizes, others = shares.shape[1:], joint.shape[1:]
+    spread: Table = np.empty(sizes + others, dtype=np.longdouble)
+    for values in np.ndindex(*sizes):
+        own = shares[(slice(None), *values)].reshape(-1, *(1,) * len(others))
+        spread[values] = log_sum(joint + own, axis=0)
+    return np.moveaxis(spread, range(len(slots)), slots)
 
 
 def _spread_tied(joint: Table, counts: Ints, slot: int, tie: int) -> Table:
     """The same for a row that holds one member and the histogram itself."""
-    with np.errstate(divide="ignore"):
-        shares = np.log(member_shares(counts, 1).astype(np.longdouble))
+    shares = log_member_shares(counts, 1)
     whole = shares.T.reshape(shares.shape[1], -1, *(1,) * (joint.ndim - 1)) + joint[None]
     return np.moveaxis(whole, (0, 1), (slot, tie))
 
@@ -166,11 +165,10 @@ def _spread_tied(joint: Table, counts: Ints, slot: int, tie: int) -> Table:
 def _uncount_unary(step: UnaryCountStep, of_row: OfRow, joints: Distinct, marginals: Marginals) -> OfRow:
     """Given the histogram, members' values depend on their unary tables."""
     before = _kept(step, of_row)
-    histogram = np.exp(marginals.tables[int(marginals.of_variable[step.variable])])
+    histogram = marginals.tables[int(marginals.of_variable[step.variable])]
     group_of = {int(each): number for number, group in enumerate(step.groups.variables) for each in group}
     for number, (group, rows) in enumerate(zip(step.groups.variables, step.groups.entries, strict=True)):
-        with np.errstate(divide="ignore"):
-            table = np.log(histogram @ step.shares((number,)))
+        table = _spread(histogram, step.log_shares((number,)), (0,))
         marginals.add(group, table)
         before.get(1, rows)[rows] = joints.add(table)
     for entry, (size, places) in step.entries:
@@ -178,9 +176,9 @@ def _uncount_unary(step: UnaryCountStep, of_row: OfRow, joints: Distinct, margin
         number_of = of_row[size][places[entry.groups]]
         owners = np.column_stack([_owners(step, entry.old, slot, group_of) for slot in entry.slots])
         for same in members(group_rows(np.column_stack((number_of, owners)))):
-            shares = step.shares(tuple(owners[same[0]].tolist()))
+            shares = step.log_shares(tuple(owners[same[0]].tolist()))
             joint = joints.tables[int(number_of[same[0]])]
-            before[arity][rows[same]] = joints.add(_spread(joint, shares, entry.slots, step.counts))
+            before[arity][rows[same]] = joints.add(_spread(joint, shares, entry.slots))
     return before
 
 
@@ -192,16 +190,17 @@ def _owners(step: UnaryCountStep, place: Place, slot: int, group_of: dict[int, i
 def _unpivot(step: PivotStep, of_row: OfRow, joints: Distinct) -> OfRow:
     """P(A(X), B(Y)), X ≠ Y: given B(X) and the histogram, Y is any of the others."""
     before = _kept(step, of_row)
-    size, members_count = step.counts.shape[1], int(step.counts[0].sum())
-    left = np.maximum(step.counts[None, :, :] - np.eye(size)[:, None, :], 0) / (members_count - 1)  # b' × h × b
+    total, size = int(step.counts[0].sum()), step.counts.shape[1]
+    logs = log_integers(total)
+    left = np.maximum(step.counts[:, None, :] - np.eye(size, dtype=np.int64), 0)  # h × b' × b
+    shares = logs[left] - logs[total - 1]
     arity, places = step.new
     number = of_row[arity][places[step.groups]]
-    turned = step.turned
     for same in members(by_first_occurrence(number - number.min())):
-        joint = np.exp(joints.tables[int(number[same[0]])])  # a × b' × h
-        with np.errstate(divide="ignore"):
-            pair = np.log(np.tensordot(joint, left.astype(np.longdouble), axes=((1, 2), (0, 1))))
-        before[2][step.old[same]] = joints.add(pair.T if turned else pair)
+        joint = joints.tables[int(number[same[0]])]  # a × b' × h
+        pairs = [log_sum(joint + shares[:, :, value].T, axis=(1, 2)) for value in range(shares.shape[2])]
+        pair = np.stack(pairs, axis=1)
+        before[2][step.old[same]] = joints.add(pair.T if step.turned else pair)
     return before
 
 

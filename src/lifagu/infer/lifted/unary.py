@@ -54,8 +54,8 @@ class UnaryCountStep:
         what = f"count {total} variables like {self.like}"
         return f"{what} with {different} different unary tables ({len(self.counts)} histograms)"
 
-    def shares(self, owners: tuple[int, ...]) -> Table:
-        """P(members of these groups have values a, b, … | histogram): histograms × values × values ….
+    def log_shares(self, owners: tuple[int, ...]) -> Table:
+        """log P(members of these groups have values a, b, … | histogram): histograms × values × values ….
 
         Their values leave the histogram without them to all others: u[a] · v[b] · W₋₂[h − a − b] / W[h].
         """
@@ -76,7 +76,7 @@ class UnaryCountStep:
             possible = (less >= 0).all(axis=1)
             own = sum(groups.unary[owner][value] for owner, value in zip(owners, values, strict=True))
             share[(possible, *values)] = own + rest[_places(less[possible])] - shift[possible]
-        return np.exp(share)
+        return share
 
 
 def count_unary(state: State, walks: bool) -> UnaryCountStep | None:
