@@ -47,6 +47,7 @@ ENGINES: dict[str, ModuleType] = {
     "enumerate": enumeration,
 }
 Progress = Callable[[int, int], None]
+DEAR = 2**22  # entries in all from which on another plan is looked for
 
 
 class Subject(Protocol):
@@ -121,6 +122,11 @@ class Prepared:
         """The engine that does the work."""
         return self.engine if self.engine != "auto" else "lifted" if self.reduced.steps else "ground"
 
+    @property
+    def total(self) -> int:
+        """Numbers to be computed for what the lifted steps have left."""
+        return sum(plan.total for plan in self.plans.values())
+
     def __str__(self) -> str:
         return self._text
 
@@ -149,7 +155,7 @@ class Prepared:
 
     def solve(self, progress: Progress | None = None) -> Solution:
         """Compute log Z and all that was asked for, without putting answers together."""
-        tick = _ticker(progress, sum(plan.total for plan in self.plans.values()))
+        tick = _ticker(progress, self.total)
         state = self.reduced.state
         of_row = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in state.rows.labels.items()}
         marginals, joints = Marginals(len(state.sizes)), Distinct()
@@ -260,16 +266,41 @@ def plan_questions(
     included = known_variables(graph, part_of)
     if not everything:
         check_known(graph, part_of, included, asked)
-    walks = everything or len(set(asked)) > 1
-    keep = {variable for question in asked if len(question) > 1 or not walks for variable in question}
-    keep -= set(np.flatnonzero(observed).tolist())
-    if engine in ("auto", "lifted"):
-        reduced = reduce(graph, observation, included & ~observed, sorted(keep), drop=not walks)
-    else:
-        reduced = do_nothing(graph, observation, included & ~observed, sorted(keep))
     titles = tuple(tuple(graph.variable_names[variable] for variable in question) for question in asked)
-    whole = not len(graph.unknown)
-    return plan_rest(graph, observation, engine, asked, titles, reduced, limit, everything, walks, whole)
+
+    def attempt(walks: bool) -> Prepared:
+        keep = {variable for question in asked if len(question) > 1 or not walks for variable in question}
+        keep -= set(np.flatnonzero(observed).tolist())
+        if engine in ("auto", "lifted"):
+            reduced = reduce(graph, observation, included & ~observed, sorted(keep), drop=not walks)
+        else:
+            reduced = do_nothing(graph, observation, included & ~observed, sorted(keep))
+        whole = not len(graph.unknown)
+        return plan_rest(graph, observation, engine, asked, titles, reduced, limit, everything, walks, whole)
+
+    if engine in ("auto", "lifted") and len(asked) == 1 and len(asked[0]) == 1:
+        return _cheaper(attempt)
+    return attempt(everything or len(set(asked)) > 1)
+
+
+def _cheaper(attempt: Callable[[bool], Prepared]) -> Prepared:
+    """A plan that keeps the one variable that is asked for; where that is dear, perhaps one that walks back to it.
+
+    A variable that is kept is no longer like others, which can be in the way of counting them.
+    """
+    try:
+        kept = attempt(False)
+        if kept.total < DEAR:
+            return kept
+    except TooLargeError as error:
+        try:
+            return attempt(True)
+        except TooLargeError:
+            raise error from None
+    try:
+        return min(kept, attempt(True), key=lambda prepared: prepared.total)
+    except TooLargeError:
+        return kept
 
 
 def plan_rest(
