@@ -360,6 +360,10 @@ def test_answers_on_the_command_line(capsys, tmp_path):
     assert list(listed["marginals"])[:4] == ["S(1)", "S(2)", "S(3)", "C(1)"]
     assert run_cli(capsys, "marginals", small, "--out", tmp_path / "m.csv")[0] == 0
     assert (tmp_path / "m.csv").read_text().splitlines()[1].startswith('S(1),"S(X), X in 1..3",3,false,')
+    facts = json.loads(run_cli(capsys, "info", path, "--json")[1])
+    assert facts["variables"] == facts["factors"] == 10**12 + 10**6
+    assert facts["classes_of_variables"] == 3
+    assert "ask, for instance" in run_cli(capsys, "info", small)[1]
     best = json.loads(run_cli(capsys, "map", small, "--json")[1])
     assert len(best["assignment"]) == 12
     answer = json.loads(run_cli(capsys, "query", path, "C(77)", "--json")[1])
