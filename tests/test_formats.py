@@ -114,8 +114,9 @@ def test_missing_files_and_folders(tmp_path):
         lifagu.write(graph, tmp_path / "no/such/folder.json")
     with pytest.raises(lifagu.FormatError, match=r"not a Bayesian network"):
         lifagu.write(graph, tmp_path / "m.bif")
-    with pytest.raises(lifagu.FormatError, match=r"known are .json, .uai, .fg"):
-        lifagu.write(graph, tmp_path / "m.txt")
+    for name in ("m.txt", "m.pfl"):
+        with pytest.raises(lifagu.FormatError, match=r"written as .json, .uai, .fg, .blog \(each"):
+            lifagu.write(graph, tmp_path / name)
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):
