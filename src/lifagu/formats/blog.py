@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -31,6 +31,8 @@ from lifagu.relational_builder import GroundArguments
 from lifagu.relations import Domain, Relation, Vocabulary
 from lifagu.tables import potential_fault
 from lifagu.terms import Argument, Atom, Comparison, Count, Logical, Term, logical_names
+
+_Axis = tuple[int, bool, bool]  # its size without null, whether it has null, whether it is counted
 
 
 def parse_blog(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
@@ -75,6 +77,7 @@ class _Meaning:
     """The statements of a file, asked what they mean; whatever does not fit is refused with its line."""
 
     statements: Statements
+    tables: dict[tuple[str, tuple[_Axis, ...]], Floats] = field(default_factory=dict)
 
     @property
     def lexer(self) -> Lexer:
@@ -175,7 +178,7 @@ class _Meaning:
     def _ground(self, call: Call) -> Relation:
         """The relation of a ground variable; what stands in its parentheses must be objects of its types."""
         relation = self._relation(call)
-        if self.words.find(call.text) is None:
+        if (relation.of or call.terms) and self.words.find(call.text) is None:
             arity = self.words.arity_error(self.words.relation_names.number(relation.name), len(call.terms))
             self.lexer.fail(self.words.why_not(call.text) or str(arity), call.name)
         return relation
@@ -246,27 +249,34 @@ class _Meaning:
 
     def _table(self, statement: FactorStatement, arguments: Sequence[Call | Counted], sizes: Sequence[int]) -> Floats:
         """The potentials as lifagu lists them: false before true, and without the entries for null."""
-        shape, chosen = [], []
-        for argument, size in zip(arguments, sizes, strict=True):
-            call = argument.call if isinstance(argument, Counted) else argument
-            null = call.name.text in self.has_null
-            if null and isinstance(argument, Counted):
-                self.lexer.fail(
-                    f"{call.name.text} is counted, but its range is a type; only Boolean ones are", call.name
-                )
-            shape.append(size + null)
-            chosen.append(slice(size) if null or isinstance(argument, Counted) else slice(None, None, -1))
-        span, given = math.prod(shape), statement.potentials
-        if len(given) != span or len(shape) > MOST_AXES:
-            why = " (a range that is a type has one more, for null)" if sum(shape) > sum(sizes) else ""
+        axes = tuple(self._axis(argument, size) for argument, size in zip(arguments, sizes, strict=True))
+        key = statement.table.text, axes
+        if key not in self.tables:
+            self.tables[key] = self._reordered(statement, axes)
+        return self.tables[key]
+
+    def _axis(self, argument: Call | Counted, size: int) -> _Axis:
+        counted = isinstance(argument, Counted)
+        name = argument.call.name if isinstance(argument, Counted) else argument.name
+        null = name.text in self.has_null
+        if null and counted:
+            self.lexer.fail(f"{name.text} is counted, but its range is a type; only Boolean ones are", name)
+        return size, null, counted
+
+    def _reordered(self, statement: FactorStatement, axes: Sequence[_Axis]) -> Floats:
+        given, place = self.statements.tables[statement.table.text], statement.table
+        shape = [size + null for size, null, _ in axes]
+        if len(given) != math.prod(shape) or len(shape) > MOST_AXES:
+            why = " (a range that is a type has one more, for null)" if any(null for _, null, _ in axes) else ""
             self.lexer.fail(
-                f"there are {len(given)} potentials, but the arguments span {span} states{why}", statement.table
+                f"there are {len(given)} potentials, but the arguments span {math.prod(shape)} states{why}", place
             )
+        chosen = [slice(size) if null or counted else slice(None, None, -1) for size, null, counted in axes]
         table = given.reshape(shape)[tuple(chosen)].reshape(-1)
         if np.count_nonzero(table) < np.count_nonzero(given):
-            self.lexer.fail("the table gives null a weight; write 0 there, null is no value here", statement.table)
+            self.lexer.fail("the table gives null a weight; write 0 there, null is no value here", place)
         if fault := potential_fault(table):
-            self.lexer.fail(f"the table has {fault}", statement.table)
+            self.lexer.fail(f"the table has {fault}", place)
         return table
 
     @contextmanager

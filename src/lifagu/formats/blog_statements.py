@@ -9,7 +9,7 @@ import numpy as np
 
 from lifagu.arrays import Floats
 from lifagu.errors import did_you_mean
-from lifagu.formats.lexer import Lexer, Token
+from lifagu.formats.lexer import Lexer, Token, shortened
 
 KEYWORDS = ("type", "guaranteed", "random", "factor", "parfactor", "obs", "query")
 POTENTIAL = "MultiArrayPotential"
@@ -63,7 +63,6 @@ class FactorStatement:
     variables: tuple[Declared, ...]
     where: tuple[Difference, ...]
     table: Token
-    potentials: Floats
     arguments: tuple[Call | Counted, ...]
 
 
@@ -72,7 +71,8 @@ class Statements:
     """All statements of a file, by kind.
 
     guaranteed: the type, and its objects by name, or with a number n those of the name with 1…n behind it;
-    random: the range, the name, the types of the arguments; observations: the variable and its value.
+    random: the range, the name, the types of the arguments; observations: the variable and its value;
+    tables: the numbers of each table, by its text.
     """
 
     lexer: Lexer
@@ -82,6 +82,7 @@ class Statements:
     factors: list[FactorStatement] = field(default_factory=list)
     observations: list[tuple[Call, Token]] = field(default_factory=list)
     queries: list[Call] = field(default_factory=list)
+    tables: dict[str, Floats] = field(default_factory=dict)
 
 
 def parse_statements(text: str, place: str) -> Statements:
@@ -102,7 +103,7 @@ def parse_statements(text: str, place: str) -> Statements:
         elif keyword.text == "random":
             found.random.append(_random(lexer))
         elif keyword.text in ("factor", "parfactor"):
-            found.factors.append(_factor(lexer, keyword))
+            found.factors.append(_factor(lexer, keyword, found.tables))
         elif keyword.text == "obs":
             found.observations.append(_observation(lexer))
         elif keyword.text == "query":
@@ -164,7 +165,7 @@ def _call(lexer: Lexer, what: str) -> Call:
     return Call(_word(lexer, what), _words(lexer, "an object or a logical variable"))
 
 
-def _factor(lexer: Lexer, keyword: Token) -> FactorStatement:
+def _factor(lexer: Lexer, keyword: Token, tables: dict[str, Floats]) -> FactorStatement:
     variables: list[Declared] = []
     where: tuple[Difference, ...] = ()
     if keyword.text == "parfactor":
@@ -174,13 +175,14 @@ def _factor(lexer: Lexer, keyword: Token) -> FactorStatement:
         lexer.expect(".", f"before {POTENTIAL}")
     lexer.expect(POTENTIAL, "the only kind of potential that is read")
     table = lexer.take("a table as in [[1, 2]]", "table")
-    potentials = _potentials(lexer, table)
+    if table.text not in tables:
+        tables[table.text] = _potentials(lexer, table)
     lexer.expect("(", "before the arguments")
     arguments = [_argument(lexer)]
     while lexer.accept(","):
         arguments.append(_argument(lexer))
     lexer.expect(")", "after the arguments")
-    return FactorStatement(keyword, tuple(variables), where, table, potentials, tuple(arguments))
+    return FactorStatement(keyword, tuple(variables), where, table, tuple(arguments))
 
 
 def _argument(lexer: Lexer) -> Call | Counted:
@@ -218,7 +220,7 @@ def _potentials(lexer: Lexer, table: Token) -> Floats:
         if not re.fullmatch(_NUMBER, entry.strip()):
             hint = f"; write {entry.strip()}0" if re.fullmatch(rf"{_NUMBER}\.", entry.strip()) else ""
             lexer.fail(
-                f"a potential is a number, 0 or more, as in 1, .5 or 1e-3, not '{entry.strip()[:40]}'{hint}",
+                f"a potential is a number, 0 or more, as in 1, .5 or 1e-3, not '{shortened(entry)}'{hint}",
                 start + len(entry) - len(entry.lstrip()),
             )
         start += len(entry) + 1

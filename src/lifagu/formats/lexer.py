@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from lifagu.errors import FormatError
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A word, number or sign: its kind is the name of the group of the pattern that matched it."""
 
     kind: str
@@ -37,11 +35,10 @@ class Lexer:
         start = 0
         while start < len(text):
             match = pattern.match(text, start)
-            kind = match.lastgroup if match else None
-            if match is None or kind is None or kind == "broken":
+            if match is None or match.lastgroup in (None, "broken"):
                 self.fail(_unreadable(text, start), start)
-            if kind != "skip":
-                self._tokens.append(Token(kind, match[0], start))
+            if match.lastgroup != "skip":
+                self._tokens.append(Token(str(match.lastgroup), match[0], start))
             start = match.end()
         self._tokens.append(Token("end", "", len(text.rstrip())))
 
@@ -65,14 +62,14 @@ class Lexer:
         if token.kind == "end":
             self.fail(f"the file ends where {what} should be")
         if kind is not None and token.kind != kind:
-            self.fail(f"{what} should stand here, not '{token.text}'")
+            self.fail(f"{what} should stand here, not '{shortened(token.text)}'")
         self._next += 1
         return token
 
     def expect(self, text: str, what: str) -> Token:
         """The next token, which must have this text."""
         if self.peek.text != text:
-            shown = "the file ends" if self.peek.kind == "end" else f"'{self.peek.text}' stands"
+            shown = "the file ends" if self.peek.kind == "end" else f"'{shortened(self.peek.text)}' stands"
             self.fail(f"{shown} where '{text}' should be, {what}")
         return self.take(what)
 
@@ -92,8 +89,18 @@ class Lexer:
         return found
 
 
+def shortened(text: str) -> str:
+    """A text for an error message: on one line, and not too long.
+
+    >>> shortened("[[1,\\n 2]]"), shortened("x" * 99)[-5:]
+    ('[[1, 2]]', 'xxxx…')
+    """
+    text = " ".join(text.split())
+    return text if len(text) <= 40 else f"{text[:39]}…"
+
+
 def _unreadable(text: str, start: int) -> str:
     """What to say about a text that cannot be divided into tokens here."""
     if text.startswith("/*", start):
         return "a comment begins with /* here and is never closed with */"
-    return f"'{text[start]}' cannot stand here"
+    return f"{text[start]!r} cannot stand here"
