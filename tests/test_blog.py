@@ -242,6 +242,27 @@ def test_names_that_cannot_be_kept():
     assert list(parse_evidence(text).values()) == ["v2", "false"]
 
 
+def test_original_names_are_left_out():
+    parts = people(
+        ["al", "eve"],
+        parfactors=[
+            {"name": "g", "args": ["Sick.eve", "Sick(X)", "Season"], "where": ["X != eve"], "table": [*range(12)]}
+        ],
+        variables=[{"name": "Season", "range": ["dry", "wet", "odd"]}],
+        factors=[{"name": "f", "args": ["Sick.eve", "Season"], "table": [1, 2, 3, 4, 5, 6]}],
+    )
+    parts["relations"][1]["names"] = [["eve", "Sick.eve"]]
+    text = format_blog(relational(**parts), {"Sick.eve": "true", "Season": "odd"})
+    assert "(Sick(eve), Sick(X), Season);  // g" in text
+    assert "(Sick(eve), Season);  // f" in text
+    assert parse_evidence(text) == {"Sick(eve)": "true", "Season": "odd"}
+    model = relational(**parts)
+    answer = lifagu.query(lifagu.ground(model), "Sick(al)", evidence={"Season": "odd"})
+    back = lifagu.query(lifagu.ground(parse_blog(text)), "Sick(al)", evidence={"Season": "odd"})
+    np.testing.assert_allclose(answer.probabilities, back.probabilities, rtol=1e-12)
+    assert answer.log_partition == pytest.approx(back.log_partition)
+
+
 def test_few_listed_tuples_become_statements():
     rows = {"vars": ["X", "Y"], "in": [[1, 2], [2, 2], [1, 2]]}
     model = relational(

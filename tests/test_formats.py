@@ -103,6 +103,57 @@ def test_broken_files(tmp_path, name, text, message):
     assert str(caught.value).startswith(str(path))
 
 
+LINES = """{
+  "format": "lifagu/1",
+  "domains": {"Person": 3, "Drug": ["m.1", "m]"]},
+  "relations": [
+    {"name": "Epid"},
+    {"name": "Sick",
+     "of": ["Person"]}
+  ],
+  "parfactors": [
+    {"name": "g", "args": ["Sick(X)", "Epid"], "table": [1, 2, 3, 4]},
+    {"name": "h", "args": ["Sick(X)",
+                           "Epid"],
+     "where": ["X != 1",
+               "X != 2"],
+     "table": [1, 2, 3, 4]}
+  ],
+  "evidence": {"Epid": "true",
+               "Sick(1)": "false"}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "start"),
+    [
+        ('"lifagu/1"', '"lifagu/2"', "m.json:2: format: "),
+        ('"Person": 3', '"Person": -3', "m.json:3: domains.Person: "),
+        ('"m]"', '"m.1"', "m.json:3: domains.Drug: "),
+        ('"of": ["Person"]', '"of": ["Persn"]', "m.json:6: relations[1]: "),
+        ('["Sick(X)", "Epid"]', '["Sick(X)", "Epd"]', "m.json:10: parfactors[0].args[1]: "),
+        ('"Epid"],\n', '"Epid(X)"],\n', "m.json:12: parfactors[1].args[1]: "),
+        ('"X != 2"', '"Y != 2"', "m.json:14: parfactors[1].where[1]: "),
+        ('"h"', '"g"', "m.json:11: parfactors[1]: "),
+        ("4]}\n", "5, 6]}\n", "m.json:11: parfactors[1]: "),
+        ('"false"', "null", "m.json:18: evidence.Sick(1): "),
+        ('"evidence"', '"evidenc"', "m.json:17: evidenc: "),
+    ],
+)
+def test_errors_in_json_carry_line_and_path(old, new, start):
+    assert LINES.count(old) == 1
+    text = LINES.replace(old, new)
+
+    def read(text):
+        return native.from_json(text, "m.json"), native.parse_evidence(text, "m.json")
+
+    read(LINES)
+    with pytest.raises(lifagu.FormatError) as caught:
+        read(text)
+    assert str(caught.value).startswith(start)
+
+
 def test_missing_files_and_folders(tmp_path):
     with pytest.raises(lifagu.FormatError, match="there is no such file"):
         lifagu.read(tmp_path / "nothing.json")
@@ -114,9 +165,10 @@ def test_missing_files_and_folders(tmp_path):
         lifagu.write(graph, tmp_path / "no/such/folder.json")
     with pytest.raises(lifagu.FormatError, match=r"not a Bayesian network"):
         lifagu.write(graph, tmp_path / "m.bif")
-    for name in ("m.txt", "m.pfl"):
-        with pytest.raises(lifagu.FormatError, match=r"written as .json, .uai, .fg, .blog \(each"):
-            lifagu.write(graph, tmp_path / name)
+    with pytest.raises(lifagu.FormatError, match=r"known are .json, .uai, .fg, .blog \(each"):
+        lifagu.write(graph, tmp_path / "m.txt")
+    with pytest.raises(lifagu.FormatError, match=r".pfl is only read; write .json, .uai, .fg, .blog"):
+        lifagu.write(graph, tmp_path / "m.pfl")
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):

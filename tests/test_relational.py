@@ -544,7 +544,7 @@ def test_files(tmp_path):
     assert lifagu.log_partition(lifagu.read(tmp_path / "m.fg")) == pytest.approx(
         lifagu.log_partition(lifagu.ground(model)), rel=1e-12
     )
-    with pytest.raises(lifagu.FormatError, match="written as .json, .uai, .fg"):
+    with pytest.raises(lifagu.FormatError, match="known are .json, .uai, .fg"):
         lifagu.write(model, tmp_path / "m.txt")
 
 

@@ -109,8 +109,10 @@ def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: Evidenc
         write_text(path, format_blog(graph, observed))
     elif kind in NETWORKS:
         raise FormatError(f"{path}: a factor graph is not a Bayesian network; write {', '.join(WRITTEN)}")
+    elif kind in FORMATS:
+        raise FormatError(f"{path}: {kind} is only read; write {', '.join(WRITTEN)}")
     else:
-        raise FormatError(f"{path}: files are written as {', '.join(WRITTEN)} (each also with .gz)")
+        raise FormatError(_unknown_ending(path, list(WRITTEN)))
 
 
 def _grounded(model: ParfactorGraph, evidence: EvidenceLike, kind: str) -> tuple[FactorGraph, EvidenceLike]:

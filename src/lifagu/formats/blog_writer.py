@@ -78,10 +78,13 @@ class _Writer:
     def __init__(self, model: ParfactorGraph) -> None:
         self._model, self._words, self._part = model, model.vocabulary, model.ground_part
         self.names = Identifiers()
-        self._plain = [each for each in range(len(self._part.variable_names)) if each not in model.places]
-        self.types_of = [self.names.new(domain.name, "T") for domain in self._words.domains]
+        self.type_names = [self.names.new(domain.name, "T") for domain in self._words.domains]
         self._functions = [self.names.new(relation.name, "R") for relation in self._words.relations]
-        self._variables = {each: self.names.new(self._part.variable_names[each], "R") for each in self._plain}
+        self._variables = {
+            number: self.names.new(name, "R")
+            for number, name in enumerate(self._part.variable_names)
+            if number not in model.places
+        }
         self._objects = [self._object_names(domain) for domain in self._words.domains]
         self._ranges: dict[frozenset[str], tuple[str, dict[str, str]]] = {}
         for name, labels in self._declared():
@@ -109,7 +112,7 @@ class _Writer:
     def types(self) -> list[str]:
         """Types and their objects."""
         lines = []
-        for kind, domain, names in zip(self.types_of, self._words.domains, self._objects, strict=True):
+        for kind, domain, names in zip(self.type_names, self._words.domains, self._objects, strict=True):
             lines.append(f"type {kind};{_remark([kind], [domain.name])}")
             if isinstance(names, str) and domain.size:
                 lines.append(f"guaranteed {kind} {names}[{domain.size}];  // 1…{domain.size}")
@@ -124,7 +127,7 @@ class _Writer:
         """Random functions."""
         lines = []
         for name, relation, of in zip(self._functions, self._words.relations, self._words.domains_of, strict=True):
-            arguments = f"({', '.join(self.types_of[each] for each in of)})" if of else ""
+            arguments = f"({', '.join(self.type_names[each] for each in of)})" if of else ""
             lines.append(f"random {self._range(relation.range)} {name}{arguments};{_remark([name], [relation.name])}")
         for number, name in self._variables.items():
             original = self._part.variable_names[number]
@@ -257,7 +260,7 @@ class _Scope:
         return self._writer.constant(self._domains[comparison.left.name], right)
 
     def _declared(self, logical: Logical) -> str:
-        return f"{self._writer.types_of[self._domains[logical.name]]} {self.names[logical.name]}"
+        return f"{self._writer.type_names[self._domains[logical.name]]} {self.names[logical.name]}"
 
     def _constraint(self, counted: Logical | None) -> str:
         return f" : {' & '.join(self._where[counted])}" if counted in self._where else ""

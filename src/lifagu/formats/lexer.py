@@ -47,10 +47,6 @@ class Lexer:
         """The next token."""
         return self._tokens[self._next]
 
-    def line(self, token: Token) -> int:
-        """The line on which a token begins."""
-        return self._text.count("\n", 0, token.start) + 1
-
     def fail(self, message: str, at: Token | int | None = None) -> NoReturn:
         """Raise an error at a token or place (the next token by default)."""
         start = at if isinstance(at, int) else (at or self.peek).start

@@ -208,7 +208,10 @@ class _Meaning:
         clause = self._clauses.parfactors[number]
         logicals = logical_names(variables_of(clause.formulas))
         arguments = [
-            Atom(each.text, tuple(logicals.get(term.text, term.text) for term in each.arguments))
+            Atom(
+                each.text,
+                tuple(logicals[term.text] if term.kind == "variable" else term.text for term in each.arguments),
+            )
             for each in clause.formulas
         ]
         table = potentials(name, self._table(clause))

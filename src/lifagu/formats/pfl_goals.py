@@ -161,7 +161,7 @@ class _Reading:
             elif goal.right is not None:
                 (self._equal if goal.sign == "=" else self._different)(goal.term, goal.right)
         for name in self._formula:
-            if name not in self._bound:
+            if name not in self._bound or name == "_":
                 self._fail(f"{name} is bound by no goal of the constraint", self._clause.start)
         return self._found
 
