@@ -64,6 +64,8 @@ BOOL = {"format": "lifagu/1", "variables": [{"name": "A"}, {"name": "B"}]}
         ("m.json", {**BOOL, "factors": [{"name": "f", "args": ["A"], "table": [1]}]}, "'f' has 1 potentials but"),
         ("m.json", {**BOOL, "factors": [{"name": "f", "args": ["A"], "table": ["1", 2]}]}, "not a number"),
         ("m.json", '{"format": "lifagu/1", "tables": {"t": [NaN]}}', "NaN is not a number that JSON knows"),
+        ("m.json", '{"format": ' + "9" * 5000 + "}", "a whole number has too many digits"),
+        ("m.uai", "MARKOV\n" + "9" * 5000, r"m\.uai:2: the number of variables should be a whole number"),
         ("m.json", b"\xff\xfe", "not a text in UTF-8"),
         ("m.json.gz", b"plain", "Not a gzipped file"),
         ("m.json.gz", gzip.compress(b"{}" * 99)[:-12], "m.json.gz: "),

@@ -20,7 +20,7 @@ _LIST = re.compile(rf"\s*(?:(?:{_TERM})\s*(?:,\s*(?:{_TERM})\s*)*)?")
 _ATOM = re.compile(r'\s*([^()\[\]#"]*[^()\[\]#"\s])\s*\((.*)\)\s*', re.DOTALL)
 _COUNT = re.compile(r"\s*#\s*([^\s\[\]]+)\s*\[(.*)\]\s*", re.DOTALL)
 _COMPARISON = re.compile(rf"\s*({_TERM})\s*(!=|=)\s*({_TERM})\s*")
-_SPAN = re.compile(r"([0-9]+)\.\.([0-9]+)")
+_SPAN = re.compile(r"([0-9]{1,19})\.\.([0-9]{1,19})")
 _RELATION_NAME = re.compile(r'[^()\[\]#"]+')
 
 

@@ -111,7 +111,8 @@ def parse_statements(text: str, place: str) -> Statements:
         else:
             close = did_you_mean(keyword.text, KEYWORDS)
             lexer.fail(
-                f"'{keyword.text}' begins no statement that is read here ({', '.join(KEYWORDS)}){close}", keyword
+                f"'{shortened(keyword.text)}' begins no statement that is read here ({', '.join(KEYWORDS)}){close}",
+                keyword,
             )
         lexer.expect(";", "at the end of the statement")
     return found

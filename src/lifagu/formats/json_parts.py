@@ -41,6 +41,8 @@ def load(text: str, place: str) -> Any:
         return json.loads(text, parse_constant=constant, object_pairs_hook=pairs)
     except json.JSONDecodeError as error:
         raise FormatError(f"{place}:{error.lineno}: not JSON: {error.msg} (column {error.colno})") from None
+    except ValueError:  # Python refuses whole numbers of more than 4300 digits
+        raise FormatError(f"{place}: a whole number has too many digits; write it as 1e300") from None
     except RecursionError:
         raise FormatError(f"{place}: nested too deeply to be a model") from None
 

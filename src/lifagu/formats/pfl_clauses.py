@@ -207,8 +207,8 @@ def _term(lexer: Lexer, depth: int = 0) -> Term:
         return Term("list", "[]", token, _terms(lexer, "]", depth))
     if token.kind not in ("atom", "quoted"):
         lexer.fail(f"'{token.text}' stands where a term should be", token)
-    if "\\" in token.text:
-        lexer.fail(f"{token.text} has an escape sequence, which is not read", token)
+    if "\\" in token.text or token.text == "''":
+        lexer.fail(f"{token.text} is empty or has an escape sequence, which is not read", token)
     text = token.text if token.kind == "atom" else token.text[1:-1].replace("''", "'")
     return Term("atom", text, token, _terms(lexer, ")", depth) if lexer.accept("(") else ())
 
