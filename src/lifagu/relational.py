@@ -18,6 +18,7 @@ from lifagu.names import Names
 from lifagu.parfactors import BoundParfactor, bind
 from lifagu.parfactors import Parfactor as Parfactor
 from lifagu.ranges import Labels
+from lifagu.relational_builder import RelationalBuilder
 from lifagu.relations import Domain as Domain
 from lifagu.relations import Place, Vocabulary
 from lifagu.relations import Relation as Relation
@@ -79,6 +80,11 @@ class ParfactorGraph:
         self.vocabulary  # noqa: B018  checks domains and relations
         self.places  # noqa: B018  checks the ground part
         self.bound  # noqa: B018  checks the parfactors
+
+    @staticmethod
+    def build() -> RelationalBuilder[ParfactorGraph]:
+        """Start a model by hand: ``.domain(…).relation(…).parfactor(…).model()``."""
+        return RelationalBuilder(ParfactorGraph)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
