@@ -53,7 +53,7 @@ def random_model(rng, largest=3):
         if {"X", "Y"} <= set(used) and rng.random() < 0.1 and sizes["A"]:
             rows = [list(map(str, row)) for row in itertools.product(range(1, sizes["A"] + 1), repeat=2)]
             where.append(
-                {"vars": ["X", "Y"], rng.choice(["in", "not_in"]): rng.sample(rows, rng.randint(0, len(rows)))}
+                {"vars": ["X", "Y"], rng.choice(["in", "not_in"]): rng.sample(rows, rng.randint(1, len(rows)))}
             )
         if rng.random() < 0.25 and sizes["A"]:
             counted = rng.choice(["R(Z)", "S(Z)", "F(Z,X)", "F(X,Z)"])
