@@ -8,19 +8,20 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from lifagu.domains import Domain as Domain
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.evidence import Observation, bind_evidence
 from lifagu.model import FactorGraph
 from lifagu.names import Names
+from lifagu.original_names import Place
 from lifagu.parfactors import BoundParfactor, bind
 from lifagu.parfactors import Parfactor as Parfactor
-from lifagu.ranges import Labels
-from lifagu.relations import Domain as Domain
-from lifagu.relations import Place, Vocabulary
 from lifagu.relations import Relation as Relation
+from lifagu.relations import Vocabulary
 from lifagu.terms import Span
 from lifagu.views import counted
 
@@ -29,8 +30,7 @@ def _empty() -> FactorGraph:
     return FactorGraph.build().graph()
 
 
-@dataclass(frozen=True)
-class Observed:
+class Observed(NamedTuple):
     """One piece of evidence: on a plain variable (relation -1), or on all ground variables within spans.
 
     spans: for each domain of the relation the numbers of the first and the last constant.
@@ -89,12 +89,9 @@ class ParfactorGraph:
     def places(self) -> dict[int, Place]:
         """The variables of the ground part that are ground variables of relations, and which ones they are."""
         part, words = self.ground_part, self.vocabulary
-        found = {}
-        for number, name in enumerate(part.variable_names):
-            place = words.find(name)
-            if place is None:
-                continue
-            relation = words.relations[place[0]]
+        found = words.places_in(part.variable_names)
+        for number, place in found.items():
+            name, relation = part.variable_names[number], words.relations[place[0]]
             if not part.degrees[number]:
                 raise ModelError(
                     f"variable '{name}' has the name of a ground variable of relation '{relation.name}'; "
@@ -105,7 +102,6 @@ class ParfactorGraph:
                     f"variable '{name}' has the range {', '.join(part.labels(number))}, but its relation "
                     f"'{relation.name}' has {', '.join(relation.range)}"
                 )
-            found[number] = place
         return found
 
     @cached_property
@@ -131,25 +127,35 @@ class ParfactorGraph:
         >>> model.observations({"Smokes(1..300)": "true"})[0].spans
         ((0, 299),)
         """
-        return tuple(self._observed(name, observation) for name, observation in evidence.items())
+        names, result = list(evidence), []
+        plain = self.ground_part.variable_names.find_each(names).tolist()
+        covered = self.vocabulary.spans_of_each(names)
+        checked: set[tuple[int, int, Observation]] = set()
+        for name, observation, variable, spans in zip(names, evidence.values(), plain, covered, strict=True):
+            if spans is not None:
+                observed = Observed(name, spans[0], -1, spans[1], observation)
+            elif variable >= 0:
+                observed = Observed(name, -1, variable, (), observation)
+            else:
+                raise self._missing(name)
+            result.append(observed)
+            if not isinstance(observation, str) or (*observed[1:3], observation) not in checked:
+                self._check(observed)
+                checked |= {(*observed[1:3], observation)} if isinstance(observation, str) else set()
+        return tuple(result)
 
-    def _observed(self, name: str, observation: Observation) -> Observed:
-        labels, found = self._found(name)
+    def _check(self, observed: Observed) -> None:
+        """A label that the range lacks, or a wrong likelihood, is an error."""
+        name, relation, variable, _, observation = observed
+        labels = self.ground_part.labels(variable) if relation < 0 else self.relations[relation].range
         bind_evidence({name: observation}, Names("variable", [name]), lambda _: (labels, np.arange(len(labels))))
-        return Observed(name, *found, observation)
 
-    def _found(self, name: str) -> tuple[Labels, tuple[int, int, tuple[Span, ...]]]:
-        plain, words = self._plain(name), self.vocabulary
-        if plain is not None:
-            return self.ground_part.labels(plain[0]), (-1, plain[0], ())
-        place = words.find(name)
-        spans = words.spans(name) if place is None else (place[0], tuple((each, each) for each in place[1]))
-        if spans is None:
-            known = [*words.relation_names, *self.ground_part.variable_names[:1000]]
-            raise ModelError(
-                words.why_not(name) or f"there is no variable '{name}' in the model{did_you_mean(name, known)}"
-            )
-        return words.relations[spans[0]].range, (spans[0], -1, spans[1])
+    def _missing(self, name: str) -> ModelError:
+        words = self.vocabulary
+        known = [*words.relation_names, *self.ground_part.variable_names[:1000]]
+        return ModelError(
+            words.why_not(name) or f"there is no variable '{name}' in the model{did_you_mean(name, known)}"
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ParfactorGraph):

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from lifagu.domains import ConstantRows, Row
 from lifagu.errors import ModelError
 
 _WORD = r'[^\s,()\[\]#"=!<>]+'
@@ -93,13 +94,13 @@ class Membership:
     """The tuples of constants that several logical variables may take together, or with inside=False may not."""
 
     variables: tuple[Logical, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: Sequence[Row]
     inside: bool = True
 
     def __post_init__(self) -> None:
         if not self.variables or len(set(self.variables)) < len(self.variables):
             raise ModelError("vars names one or more logical variables, each once")
-        for row in self.rows:
+        for row in self.rows[:1] if isinstance(self.rows, ConstantRows) else self.rows:
             if len(row) != len(self.variables):
                 listed = ", ".join(map(str, self.variables))
                 raise ModelError(f"({', '.join(row)}) has {len(row)} constants for the variables {listed}")

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lifagu.builder import GraphBuilder
+from lifagu.domains import Domain
 from lifagu.errors import FormatError, ModelError, did_you_mean
 from lifagu.evidence import Evidence, Observation
 from lifagu.formats.json_parts import (
@@ -33,7 +34,7 @@ from lifagu.model import FactorGraph
 from lifagu.parfactors import Parfactor, ParfactorError, potentials
 from lifagu.ranges import BOOLEAN, Labels
 from lifagu.relational import ParfactorGraph
-from lifagu.relations import Domain, Relation, Vocabulary
+from lifagu.relations import Relation, Vocabulary
 from lifagu.terms import Atom, Constraint, Logical, Membership, parse_argument, parse_comparison, parse_term
 from lifagu.views import Factor
 
@@ -260,7 +261,7 @@ def _relation_text(relation: Relation, range_names: Mapping[Labels, str]) -> str
     if relation.range != BOOLEAN:
         item["range"] = range_names.get(relation.range, relation.range)
     if relation.names:
-        item["names"] = relation.names
+        item["names"] = list(relation.names)
     return json_text(item)
 
 
@@ -274,4 +275,7 @@ def _parfactor_text(parfactor: Parfactor, table: str) -> str:
 def _constraint_value(constraint: Constraint) -> Any:
     if not isinstance(constraint, Membership):
         return str(constraint)
-    return {"vars": list(map(str, constraint.variables)), "in" if constraint.inside else "not_in": constraint.rows}
+    return {
+        "vars": list(map(str, constraint.variables)),
+        "in" if constraint.inside else "not_in": list(constraint.rows),
+    }
