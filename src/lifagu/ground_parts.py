@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints, group_rows, members
+from lifagu.arrays import Floats, Ints, by_value, group_rows, members
 from lifagu.assembly import taken_lists
 from lifagu.errors import ModelError
 from lifagu.ground_names import JoinedNames, RowNames
@@ -181,12 +181,13 @@ def declared_tables(graph: FactorGraph) -> tuple[list[Floats], Ints]:
         known = graph.factor_table[factors] >= 0
         factors, orders = factors[known], graph.variable_declared[scopes[known]]
         for alike in members(group_rows(orders)):
-            numbers, place = np.unique(graph.factor_table[factors[alike]], return_inverse=True)
+            used = graph.factor_table[factors[alike]]
+            first, place = by_value(used)
             axes = [graph.ranges.to_declared(int(declared)) for declared in orders[alike[0]]]
             shape = [len(axis) for axis in axes]
             values = (
                 np.arange(int(np.prod(shape))).reshape(shape)[np.ix_(*axes)].reshape(-1) if axes else np.zeros(1, int)
             )
-            table_of[factors[alike]] = len(tables) + place.reshape(-1)
-            tables += list(graph.tables.values[graph.tables.offsets[numbers, None] + values])
+            table_of[factors[alike]] = len(tables) + place
+            tables += list(graph.tables.values[graph.tables.offsets[used[first], None] + values])
     return tables, table_of

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lifagu.arrays import Ints, group_rows, members
+from lifagu.arrays import Ints, by_value, group_rows, members
 from lifagu.errors import ModelError, TooLargeError
 from lifagu.evidence import Observation
 from lifagu.ground_names import JoinedNames, RowNames
@@ -203,8 +203,8 @@ def _by_relation(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
 
 def _distinct(rows: Ints) -> tuple[Ints, Ints]:
     """The distinct rows in lexicographic order, and for each row the number of its distinct one."""
-    _, first, ids = np.unique(lexicographic_codes(rows), return_index=True, return_inverse=True)
-    return rows[first], ids.reshape(-1)
+    first, ids = by_value(lexicographic_codes(rows))
+    return rows[first], ids
 
 
 # ---- factors

@@ -6,6 +6,7 @@ Nothing here lists the constants of a numbered domain, so sizes may be in the mi
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -17,9 +18,11 @@ from lifagu.errors import ModelError, did_you_mean
 from lifagu.evidence import Observation, bind_evidence
 from lifagu.model import FactorGraph
 from lifagu.names import Names
+from lifagu.notation import domain_lines, ground_lines, parfactor_lines, relation_lines, sections
 from lifagu.original_names import Place
 from lifagu.parfactors import BoundParfactor, bind
 from lifagu.parfactors import Parfactor as Parfactor
+from lifagu.proofs import Proof
 from lifagu.relations import Relation as Relation
 from lifagu.relations import Vocabulary
 from lifagu.terms import Span
@@ -53,7 +56,8 @@ class ParfactorGraph:
     """A parameterised factor graph.
 
     ground_part: plain variables and ground factors. Its factors may also name ground variables of relations, which
-    then are variables of it under their ground names, with their relation's range.
+    then are variables of it under their ground names, with their relation's range. proof: of a lifted model, that it
+    means the graph it came from.
 
     >>> from lifagu.grounding import ground
     >>> model = ParfactorGraph(
@@ -72,6 +76,7 @@ class ParfactorGraph:
     relations: tuple[Relation, ...]
     parfactors: tuple[Parfactor, ...]
     ground_part: FactorGraph = None  # type: ignore[assignment]
+    proof: Proof | None = None
 
     def __post_init__(self) -> None:
         if self.ground_part is None:
@@ -111,6 +116,12 @@ class ParfactorGraph:
         return tuple(
             bind(number, parfactor, self.vocabulary, self._plain) for number, parfactor in enumerate(self.parfactors)
         )
+
+    def with_proof(self, proof: Proof) -> ParfactorGraph:
+        """The same model with a proof; nothing is checked again."""
+        proved = copy(self)
+        object.__setattr__(proved, "proof", proof)
+        return proved
 
     def _plain(self, name: str) -> tuple[int, int] | None:
         number = self.ground_part.variable_names.find(name)
@@ -167,6 +178,21 @@ class ParfactorGraph:
         ) and self.ground_part == other.ground_part
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        part = self.ground_part
+        plain = np.delete(np.arange(len(part.variable_names)), list(self.places))
+        parfactors, tables = parfactor_lines(self.parfactors)
+        return sections(
+            [
+                ("domains", domain_lines(self.domains), len(self.domains)),
+                ("relations", relations := relation_lines(self.relations), len(relations)),
+                ("parfactors", parfactors, len(parfactors)),
+                ("tables", tables, len(tables)),
+                ("ground part", ground_lines(part, plain), len(part.factor_names) + min(len(plain), 1)),
+                ("proof", [str(self.proof)] if self.proof else [], 0),
+            ]
+        )
 
     def __repr__(self) -> str:
         unknown = sum(parfactor.table is None for parfactor in self.parfactors)

@@ -130,9 +130,14 @@ def term_text(term: Term) -> str:
     return json.dumps(term, ensure_ascii=False) if term[:1].isupper() else constant_text(term)
 
 
+def is_relation_name(name: str) -> bool:
+    """Whether a name can stand before a parenthesis."""
+    return _RELATION_NAME.fullmatch(name) is not None and name == name.strip()
+
+
 def check_relation_name(name: str) -> None:
     """Relations have names that can stand before a parenthesis."""
-    if not isinstance(name, str) or not _RELATION_NAME.fullmatch(name) or name != name.strip():
+    if not isinstance(name, str) or not is_relation_name(name):
         raise ModelError(f'a relation has the name {name!r}; names are non-empty texts without ( ) [ ] # "')
 
 
