@@ -94,8 +94,8 @@ def assembled(
     part, words = model.ground_part, model.vocabulary
     counts = [len(rows) for rows in variables.existing]
     own = np.arange(len(words.relations))
-    kinds = list(dict.fromkeys([*part.kinds, *words.relation_names]))
-    relation_kinds = np.array([kinds.index(each) for each in words.relation_names], dtype=np.int64)
+    kinds = {kind: number for number, kind in enumerate(dict.fromkeys([*part.kinds, *words.relation_names]))}
+    relation_kinds = np.array([kinds[each] for each in words.relation_names], dtype=np.int64)
     tables = [table for block in blocks for table in block.tables]
     starts = np.cumsum([0, *(len(block.tables) for block in blocks)])
     table_of = np.concatenate(
@@ -114,7 +114,7 @@ def assembled(
         factor_tables=table_of,
         variable_names=variable_names(model, variables),
         factor_names=factors,
-        kinds=kinds,
+        kinds=list(kinds),
         variable_kinds=np.concatenate((part.variable_kind[variables.plain], np.repeat(relation_kinds, counts))),
         individuals=individuals,
         individual_offsets=individual_offsets,

@@ -125,11 +125,10 @@ class OriginalIndex:
     def name_used_twice(self) -> str | None:
         """A name that two ground variables have, None if there is none."""
         for names, _, _ in self.lists:
-            used = np.zeros(len(names), dtype=np.int64)
-            for each in self._originals:
-                used += np.bincount(each.which, minlength=len(used)) if len(each) and each.names is names else 0
-            if (used > 1).any():
-                return names[int(np.argmax(used > 1))]
+            used = [each.which for each in self._originals if len(each) and each.names is names]
+            twice = np.bincount(np.concatenate(used)) > 1
+            if twice.any():
+                return names[int(np.argmax(twice))]
         for number, (names, owner, _) in enumerate(self.lists):
             for name in (names[each] for each in np.flatnonzero(owner >= 0).tolist()) if number else ():
                 if any(self._in(other, name) for other in self.lists[:number]):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -61,29 +61,27 @@ class Vocabulary:
                         f"{did_you_mean(name, self.domain_names)}"
                     )
         self.relation_names  # noqa: B018  checks that they differ
-        twice = self._index.name_used_twice()
         propositions = [
             each.name for each, new in zip(self.relations, self.renamed, strict=True) if not (each.of or new)
         ]
-        twice = twice or next(filter(self.is_original, propositions), None)
+        twice = self._index.name_used_twice() or next(filter(self.is_original, propositions), None)
         if twice is not None:
             raise ModelError(f"variable '{twice}' is declared twice; give each variable a name of its own")
-        for number, originals in enumerate(self.renamed):
-            for name in self._like_spelt(originals):
-                other = self._spelt(name)
-                if other is not None and other != self._index.find(name):
-                    raise ModelError(
-                        f"relation '{self.relations[number].name}' renames one of its variables '{name}', "
-                        "which is the name of another; give it a name of its own"
-                    )
+        for name in self._like_spelt():
+            spelt, place = self._spelt(name), self._index.find(name)
+            if spelt is not None and place is not None and spelt != place:
+                raise ModelError(
+                    f"relation '{self.relations[place[0]].name}' renames one of its variables '{name}', "
+                    "which is the name of another; give it a name of its own"
+                )
 
-    def _like_spelt(self, originals: Originals) -> Iterable[str]:
+    def _like_spelt(self) -> Iterator[str]:
         """The original names that could also be read as the name of another ground variable."""
-        if not len(originals):
-            return ()
-        names = ChosenNames(originals.names, originals.which)
-        propositions = (each.name for each in self.relations if not each.of)
-        return [*map(names.__getitem__, names.with_parentheses()), *(each for each in propositions if each in names)]
+        for originals in self.renamed:
+            if len(originals):
+                names = ChosenNames(originals.names, originals.which)
+                yield from map(names.__getitem__, names.with_parentheses())
+        yield from filter(self.is_original, (each.name for each in self.relations if not each.of))
 
     @cached_property
     def domain_names(self) -> Names:
@@ -251,11 +249,18 @@ class Vocabulary:
     @cached_property
     def overlapping(self) -> frozenset[int]:
         """The domains that share a constant with another; their constants are qualified where they must differ."""
-        count = len(self.domains)
-        shared = [
-            (one, two) for one in range(count) for two in range(one) if _share(self.domains[one], self.domains[two])
-        ]
-        return frozenset(domain for pair in shared for domain in pair)
+        found: set[int] = set()
+        numbered = [number for number, each in enumerate(self.domains) if each.constants is None and each.size]
+        found |= set(numbered) if len(numbered) > 1 else set()  # all of these have a constant 1
+        largest = max(numbered, key=lambda number: self.domains[number].size, default=None)
+        owner: dict[str, int] = {}
+        for number, domain in enumerate(self.domains):
+            for constant in domain.constants or ():
+                other = owner.setdefault(constant, number)
+                found |= {other, number} if other != number else set()
+                if largest is not None and self.domains[largest].find(constant) is not None:
+                    found |= {largest, number}
+        return frozenset(found)
 
     def individual(self, domain: int, number: int) -> str:
         """A constant as an individual: itself, or ``Person:1`` where another domain has the same constant."""
@@ -265,12 +270,3 @@ class Vocabulary:
         """Constants as individuals."""
         texts = self.domains[domain].texts(numbers)
         return [f"{self.domains[domain].name}:{text}" for text in texts] if domain in self.overlapping else texts
-
-
-def _share(one: Domain, two: Domain) -> bool:
-    """Whether two domains have a constant in common, without listing numbered ones."""
-    if one.constants is None and two.constants is None:
-        return bool(one.size and two.size)
-    if one.constants is None:
-        one, two = two, one
-    return any(two.find(constant) is not None for constant in one.constants or ())

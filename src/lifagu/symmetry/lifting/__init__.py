@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lifagu.errors import ModelError
+from lifagu.errors import LifaguError, ModelError
 from lifagu.grounding import ground
 from lifagu.model import Colouring, FactorGraph
 from lifagu.proofs import Proof
@@ -22,7 +22,7 @@ from lifagu.symmetry.lifting.coordinates import coordinates_of, entities_of
 from lifagu.symmetry.lifting.counting import Slot, shared_positions, slots_of
 from lifagu.symmetry.lifting.drafts import Draft, Frame, draft_of
 from lifagu.symmetry.lifting.maps import maps_between, structure_of
-from lifagu.symmetry.lifting.prove import compare
+from lifagu.symmetry.lifting.prove import compare, prove
 from lifagu.symmetry.lifting.sorts import Sorts
 from lifagu.symmetry.transfer import Transfer
 
@@ -48,7 +48,13 @@ def lift(model: FactorGraph | ParfactorGraph | Transfer, colouring: Colouring | 
         raise ModelError(f"lift takes a FactorGraph, a ParfactorGraph or a Transfer, not {type(model).__name__}")
     graph = ground(graph)
     positions = shared_positions(graph)
-    colouring = colour(graph, positions=positions) if colouring is None else colouring
+    if colouring is None:
+        colouring = colour(graph, positions=positions)
+    elif (len(colouring.variable_colours), len(colouring.factor_colours)) != (
+        len(graph.variable_names),
+        len(graph.factor_names),
+    ):
+        raise ModelError("the colouring is one of another graph; give one of the graph that is lifted, or none")
     variables = variable_classes(graph, colouring)
     factors = factor_classes(graph, colouring, variables, positions)
     slots = [slots_of(each, variables) for each in factors]
@@ -58,10 +64,13 @@ def lift(model: FactorGraph | ParfactorGraph | Transfer, colouring: Colouring | 
 
 
 def _proved(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> ParfactorGraph:
-    """The model of drafts with its proof; a draft that fails it goes into the ground part."""
-    while True:
-        built = build(graph, frame, drafts)
-        found = compare(built.model, graph)
+    """The model of drafts with its proof; what fails it goes into the ground part, at worst everything."""
+    while drafts:
+        try:
+            built = build(graph, frame, drafts)
+            found = compare(built.model, graph)
+        except LifaguError:
+            break
         if isinstance(found, Proof):
             return built.model.with_proof(found)
         wrong = set(built.drafts[found.parfactors[found.parfactors >= 0]].tolist())
@@ -71,6 +80,8 @@ def _proved(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> Parfac
             if number not in wrong and not np.isin(draft.factors, found.factors).any()
         ]
         drafts = kept if len(kept) < len(drafts) else []
+    model = build(graph, frame, []).model
+    return model.with_proof(prove(model, graph))
 
 
 def _frame(

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifagu.arrays import Ints, first_places, group_rows
 from lifagu.model import Colouring, FactorGraph
 
-MOST_CLASSES = 10_000  # classes of factors that are lifted, the largest ones: with more, nobody would read the model
+MOST_CLASSES = 1_000  # classes of factors that are lifted, the largest ones, since each costs a millisecond or two
+LARGE = 100  # factors in a class that is always lifted
 MOST_ARGUMENTS = 30  # arguments that a lifted factor may have
 
 
@@ -68,34 +70,33 @@ def factor_classes(
     found: list[FactorClass] = []
     for factors, arguments in graph.scopes:
         arity = arguments.shape[1]
-        if not 0 < arity <= MOST_ARGUMENTS:
-            continue
-        colours, tables = colouring.factor_colours[factors], graph.factor_table[factors] + 1
-        sent = positions[graph.offsets[factors, None] + np.arange(arity)]
-        alike = _alike(colours, [tables, *variables.of[arguments].T, *sent.T])
-        order, sizes = np.argsort(alike, kind="stable"), np.bincount(alike)
-        starts = np.cumsum(sizes) - sizes
-        lifts = (sizes > 1) | (sent[order[starts], 1:] == sent[order[starts], :-1]).any(axis=1)
-        for number in np.argsort(-sizes * lifts, kind="stable")[: min(int(lifts.sum()), MOST_CLASSES)].tolist():
-            rows = order[starts[number] : starts[number] + sizes[number]]
-            first = int(rows[0])
-            found.append(
-                FactorClass(
-                    factors[rows],
-                    arguments[rows],
-                    int(tables[first]) - 1,
-                    tuple(variables.of[arguments[first]].tolist()),
-                    tuple(sent[first].tolist()),
-                )
-            )
+        if 0 < arity <= MOST_ARGUMENTS:
+            sent = positions[graph.offsets[factors, None] + np.arange(arity)]
+            own = graph.factor_table[factors], variables.of[arguments], sent
+            alike = _alike(colouring.factor_colours[factors], np.column_stack((own[0] + 1, *own[1:])))
+            shared = (sent[:, 1:] == sent[:, :-1]).any(axis=1)
+            for rows in _worth_lifting(alike, shared):
+                table, classes, places = (each[rows[0]].tolist() for each in own)
+                found.append(FactorClass(factors[rows], arguments[rows], table, tuple(classes), tuple(places)))
     found.sort(key=lambda each: -len(each.factors))
-    return sorted(found[:MOST_CLASSES], key=lambda each: int(each.factors[0]))
+    kept = [each for place, each in enumerate(found) if place < MOST_CLASSES or len(each.factors) >= LARGE]
+    return sorted(kept, key=lambda each: int(each.factors[0]))
 
 
-def _alike(colours: Ints, columns: Sequence[Ints]) -> Ints:
-    """Number alike what is equal in colour and in all columns; mostly, equal colours mean equal columns already."""
+def _alike(colours: Ints, rows: Ints) -> Ints:
+    """Number alike what is equal in colour and row; mostly, equal colours mean equal rows already."""
     alike = group_rows(colours[:, None])
-    first = first_places(alike)[alike]
-    if all(np.array_equal(column, column[first]) for column in columns):
+    first = first_places(alike)
+    if all(np.array_equal(column, column[first][alike]) for column in rows.T):
         return alike
-    return group_rows(np.column_stack((colours, *columns)))
+    return group_rows(np.column_stack((colours, rows)))
+
+
+def _worth_lifting(alike: Ints, alone: NDArray[np.bool_]) -> Iterator[Ints]:
+    """The members of classes with two members or more, or with one that may be alone; of very many the largest."""
+    order, sizes = np.argsort(alike, kind="stable"), np.bincount(alike)
+    ends = np.cumsum(sizes)
+    lifts = (sizes > 1) | alone[order[ends - 1]]
+    chosen = np.argsort(-sizes * lifts, kind="stable")[: int(lifts.sum())]
+    chosen = chosen[(np.arange(len(chosen)) < MOST_CLASSES) | (sizes[chosen] >= LARGE)]
+    return (order[ends[each] - sizes[each] : ends[each]] for each in chosen.tolist())

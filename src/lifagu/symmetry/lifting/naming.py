@@ -69,10 +69,11 @@ def relation_names(bases: Sequence[str | None], free: Callable[[int, str], bool]
 
     free: whether a relation, by number, may have a name.
     """
+    attempts = {base: _attempts(base) for base in bases}
     taken: set[str] = set()
     result = []
     for number, base in enumerate(bases):
-        name = next(each for each in _attempts(base) if each not in taken and free(number, each))
+        name = next(each for each in attempts[base] if each not in taken and free(number, each))
         taken.add(name)
         result.append(name)
     return result

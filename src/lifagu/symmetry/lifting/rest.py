@@ -32,8 +32,8 @@ def ground_part(graph: FactorGraph, frame: Frame, words: Words, factors: Ints) -
     tables, table_of = declared_tables(part)
     if any(not table.any() for table in tables):
         return part  # only a grounding makes tables of zeros, and none may be handed in
-    kinds = list(dict.fromkeys([*part.kinds, *(each.name for each in words.relations)]))
-    kind_of = np.array([kinds.index(each.name) for each in words.relations], dtype=np.int64)
+    kinds = {kind: number for number, kind in enumerate(part.kinds)}
+    kind_of = np.array([kinds.setdefault(each.name, len(kinds)) for each in words.relations], dtype=np.int64)
     known = {name: number for number, name in enumerate(part.individuals)}
     lists = [[known.setdefault(each, len(known)) for each in row] for row in _constants(frame, words, named)]
     kept = part.individual_ids[: part.individual_offsets[len(plain)]]
@@ -46,7 +46,7 @@ def ground_part(graph: FactorGraph, frame: Frame, words: Words, factors: Ints) -
         factor_tables=table_of,
         variable_names=part.variable_names,
         factor_names=part.factor_names,
-        kinds=kinds,
+        kinds=list(kinds),
         variable_kinds=np.concatenate((part.variable_kind[: len(plain)], kind_of[relation[named]])),
         individuals=list(known),
         individual_offsets=np.concatenate(
