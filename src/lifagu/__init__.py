@@ -42,6 +42,8 @@ if TYPE_CHECKING:
     from lifagu.infer import AllMarginals as AllMarginals
     from lifagu.infer import Answer as Answer
     from lifagu.infer import Best as Best
+    from lifagu.infer.relational import ClassMarginals as ClassMarginals
+    from lifagu.infer.relational import RelationalBest as RelationalBest
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
     from lifagu.parts import describe as describe
@@ -65,6 +67,7 @@ _ROOMS = {
     "lifagu.formats.with_pyagrum": "from_pyagrum to_pyagrum",
     "lifagu.grounding": "expand_evidence ground",
     "lifagu.infer": "AllMarginals Answer Best",
+    "lifagu.infer.relational": "ClassMarginals RelationalBest",
     "lifagu.model": "Colouring FactorGraph",
     "lifagu.parts": "describe",
     "lifagu.relational": "ParfactorGraph",

@@ -14,6 +14,7 @@ from lifagu.names import ChosenNames, Names
 from lifagu.terms import Span
 
 Place = tuple[int, tuple[int, ...]]  # a ground variable: the number of its relation, and of each constant
+Meant = tuple[int, int, tuple[Span, ...]]  # a relation and spans of constants, and -1, or -1 and a plain variable
 Key = tuple[int, ...]
 
 
@@ -149,9 +150,9 @@ class OriginalIndex:
                 return relation, tuple(self._originals[relation].rows[row[number]].tolist())
         return None
 
-    def spans_of_each(self, names: Sequence[str]) -> list[tuple[int, tuple[Span, ...]] | None]:
+    def meant_by(self, names: Sequence[str]) -> list[Meant | None]:
         """The ground variables with these original names, each constant as a span of one; None where there is none."""
-        result: list[tuple[int, tuple[Span, ...]] | None] = [None] * len(names)
+        result: list[Meant | None] = [None] * len(names)
         for known, owner, row in self.lists:
             numbers = known.find_each(names)
             relations = np.where(numbers < 0, -1, owner[numbers])
@@ -159,7 +160,7 @@ class OriginalIndex:
                 mine = np.flatnonzero(relations == relation)
                 rows = self._originals[relation].rows[row[numbers[mine]]].tolist()
                 for place, constants in zip(mine.tolist(), rows, strict=True):
-                    result[place] = (relation, tuple(zip(constants, constants, strict=True)))
+                    result[place] = (relation, -1, tuple(zip(constants, constants, strict=True)))
         return result
 
     def find_in(self, names: Names) -> Iterator[tuple[int, Place]]:

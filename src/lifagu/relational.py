@@ -5,7 +5,7 @@ Nothing here lists the constants of a numbered domain, so sizes may be in the mi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,7 +19,7 @@ from lifagu.evidence import Observation, bind_evidence
 from lifagu.model import FactorGraph
 from lifagu.names import Names
 from lifagu.notation import domain_lines, ground_lines, parfactor_lines, relation_lines, sections
-from lifagu.original_names import Place
+from lifagu.original_names import Meant, Place
 from lifagu.parfactors import BoundParfactor, bind
 from lifagu.parfactors import Parfactor as Parfactor
 from lifagu.proofs import Proof
@@ -129,6 +129,43 @@ class ParfactorGraph:
             return None
         return number, int(self.ground_part.sizes[number])
 
+    def place_of(self, name: str) -> Place:
+        """The ground variable of a name: its relation and constants, or -1 and the number of a plain variable.
+
+        Whether some ground factor has it is not checked here.
+        """
+        relation, variable, spans = self._found([name])[0]
+        if any(low != high for low, high in spans):
+            raise ModelError(f"'{name}' names several variables; ask about one of them")
+        return (relation, tuple(low for low, _ in spans)) if relation >= 0 else (-1, (variable,))
+
+    @property
+    def has_unknown(self) -> bool:
+        """Whether some parfactor or ground factor has no table."""
+        return any(each.table is None for each in self.parfactors) or bool(len(self.ground_part.unknown))
+
+    def layered(self, layers: Sequence[Mapping[str, Observation]]) -> dict[str, Observation]:
+        """Several layers of evidence as one: what a later one observes, an earlier one no longer does.
+
+        >>> model = ParfactorGraph((Domain("Person", 9),), (Relation("Sick", ("Person",)),), ())
+        >>> model.layered([{"Sick(1..9)": "true"}, {"Sick(3)": "false"}])
+        {'Sick(1..2)': 'true', 'Sick(4..9)': 'true', 'Sick(3)': 'false'}
+        """
+        found: dict[str, Observation] = {}
+        for layer in layers:
+            later = self._found(list(layer))
+            found = {name: seen for each, seen in found.items() for name in self._except(each, later)} | dict(layer)
+        return found
+
+    def _except(self, name: str, later: Sequence[Meant]) -> list[str]:
+        """Names for what a piece of evidence covers beyond what later ones do."""
+        relation, variable, spans = self._found([name])[0]
+        boxes = [spans]
+        for other, plain, cut in later:
+            if (other, plain) == (relation, variable):
+                boxes = [left for box in boxes for left in _beyond(box, cut)]
+        return [name] if boxes == [spans] else [self.vocabulary.span_name(relation, box) for box in boxes]
+
     def observations(self, evidence: Mapping[str, Observation]) -> tuple[Observed, ...]:
         """What was observed, in numbers and without listing what a range covers; a wrong name or label is an error.
 
@@ -139,21 +176,26 @@ class ParfactorGraph:
         ((0, 299),)
         """
         names, result = list(evidence), []
-        plain = self.ground_part.variable_names.find_each(names).tolist()
-        covered = self.vocabulary.spans_of_each(names)
-        checked: set[tuple[int, int, Observation]] = set()
-        for name, observation, variable, spans in zip(names, evidence.values(), plain, covered, strict=True):
-            if spans is not None:
-                observed = Observed(name, spans[0], -1, spans[1], observation)
-            elif variable >= 0:
-                observed = Observed(name, -1, variable, (), observation)
-            else:
-                raise self._missing(name)
+        checked: set[tuple[int, int, str]] = set()
+        for name, found, observation in zip(names, self._found(names), evidence.values(), strict=True):
+            observed = Observed(name, *found, observation)
             result.append(observed)
-            if not isinstance(observation, str) or (*observed[1:3], observation) not in checked:
+            if not isinstance(observation, str):
                 self._check(observed)
-                checked |= {(*observed[1:3], observation)} if isinstance(observation, str) else set()
+            elif (found[0], found[1], observation) not in checked:
+                self._check(observed)
+                checked.add((found[0], found[1], observation))
         return tuple(result)
+
+    def _found(self, names: Sequence[str]) -> list[Meant]:
+        """What each name means: ground variables of a relation, or a plain variable; any other name is an error."""
+        plain = self.ground_part.variable_names.find_each(names).tolist()
+        result: list[Meant] = []
+        for name, variable, meant in zip(names, plain, self.vocabulary.meant_by(names), strict=True):
+            if meant is None and variable < 0:
+                raise self._missing(name)
+            result.append((-1, variable, ()) if meant is None else meant)
+        return result
 
     def _check(self, observed: Observed) -> None:
         """A label that the range lacks, or a wrong likelihood, is an error."""
@@ -205,3 +247,19 @@ class ParfactorGraph:
         parts += [counted(variables, "plain variable")] if variables else []
         parts += [counted(len(factors), "ground factor")] if len(factors) else []
         return f"<ParfactorGraph: {', '.join(parts)}>"
+
+
+def _beyond(box: tuple[Span, ...], cut: tuple[Span, ...]) -> list[tuple[Span, ...]]:
+    """A box of constants without another one, as boxes.
+
+    >>> _beyond(((0, 8),), ((2, 2),))
+    [((0, 1),), ((3, 8),)]
+    """
+    if any(low > last or high < first for (first, last), (low, high) in zip(box, cut, strict=True)):
+        return [box]
+    found = []
+    for axis, ((first, last), (low, high)) in enumerate(zip(box, cut, strict=True)):
+        inside = tuple((max(a, b), min(c, d)) for (a, c), (b, d) in zip(box[:axis], cut[:axis], strict=True))
+        parts = [(first, low - 1)] * (first < low) + [(high + 1, last)] * (high < last)
+        found += [(*inside, part, *box[axis + 1 :]) for part in parts]
+    return found

@@ -12,7 +12,7 @@ from lifagu.domains import ConstantRows, NamedRows, Row
 from lifagu.domains import Domain as Domain
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.names import ChosenNames, Names
-from lifagu.original_names import OriginalIndex, Originals
+from lifagu.original_names import Meant, OriginalIndex, Originals
 from lifagu.original_names import Place as Place
 from lifagu.ranges import BOOLEAN, Labels, check_labels
 from lifagu.terms import Span, check_relation_name, constant_text, parse_ground
@@ -149,6 +149,17 @@ class Vocabulary:
         texts = [constant_text(self.domains[domain].constant(each)) for domain, each in zip(of, numbers, strict=True)]
         return f"{self.relations[relation].name}({','.join(texts)})" if of else self.relations[relation].name
 
+    def span_name(self, relation: int, spans: Sequence[Span]) -> str:
+        """The name that covers these constants: ``Sick(eve)``, ``Sick(3..7)``."""
+        if all(low == high for low, high in spans):
+            return self.ground_name(relation, [low for low, _ in spans])
+        of = self.domains_of[relation]
+        texts = [
+            f"{low + 1}..{high + 1}" if low != high else constant_text(self.domains[domain].constant(low))
+            for domain, (low, high) in zip(of, spans, strict=True)
+        ]
+        return f"{self.relations[relation].name}({','.join(texts)})"
+
     def find(self, name: str) -> Place | None:
         """The ground variable of this name, whether or not a factor has it; None if it names none."""
         return self._index.find(name) or self._spelt(name)
@@ -197,27 +208,34 @@ class Vocabulary:
         covered = [self._span(of, each) for of, each in zip(self.domains_of[relation], parsed[1], strict=True)]
         return None if None in covered else (relation, tuple(each for each in covered if each is not None))
 
-    def spans_of_each(self, names: Sequence[str]) -> list[tuple[int, tuple[Span, ...]] | None]:
-        """The same for many names, original ones included; names like Sick(7) are fastest.
+    def meant_by(self, names: Sequence[str]) -> list[Meant | None]:
+        """The relation and the spans that each name covers, original names included; names like Sick(7) are fastest.
 
         >>> words = Vocabulary((Domain("Person", 30),), (Relation("Sick", ("Person",)),))
-        >>> words.spans_of_each(["Sick(4)", "Sick(3..7)", "Sick(31)"])
-        [(0, ((3, 3),)), (0, ((2, 6),)), None]
+        >>> words.meant_by(["Sick(4)", "Sick(3..7)", "Sick(31)"])
+        [(0, -1, ((3, 3),)), (0, -1, ((2, 6),)), None]
         """
-        unary = {
-            relation.name: (number, self.domains[of[0]].find)
-            for number, (relation, of) in enumerate(zip(self.relations, self.domains_of, strict=True))
-            if len(of) == 1
-        }
-        nothing: tuple[int, Callable[[str], int | None]] = (-1, lambda _: None)
-        result = self._index.spans_of_each(names)
+        unary, nothing = self._unary, (-1, lambda _: None)
+        result = self._index.meant_by(names)
         for place, name in enumerate(names):
             if result[place] is None:
                 head, _, inner = name.partition("(")
                 relation, find = unary.get(head, nothing)
                 number = find(inner[:-1]) if inner[:-1].isalnum() and inner[-1] == ")" else None
-                result[place] = self.spans(name) if number is None else (relation, ((number, number),))
+                if number is not None:
+                    result[place] = (relation, -1, ((number, number),))
+                elif (covered := self.spans(name)) is not None:
+                    result[place] = (covered[0], -1, covered[1])
         return result
+
+    @cached_property
+    def _unary(self) -> dict[str, tuple[int, Callable[[str], int | None]]]:
+        """The relations of one domain by name: their numbers, and how to find a constant's."""
+        return {
+            relation.name: (number, self.domains[of[0]].find)
+            for number, (relation, of) in enumerate(zip(self.relations, self.domains_of, strict=True))
+            if len(of) == 1
+        }
 
     def _span(self, domain: int, given: str | Span) -> Span | None:
         if isinstance(given, str):

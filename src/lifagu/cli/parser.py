@@ -101,6 +101,9 @@ def _query(parser: Parser) -> None:
 def _marginals(parser: Parser) -> None:
     _model(parser)
     parser.add_argument("--out", metavar="FILE", help="write variable,value,probability to a .csv file (also .csv.gz)")
+    parser.add_argument(
+        "--expand", action="store_true", help="list the variables of a relational model by name, not by class"
+    )
     _asking(parser, unknown=UNKNOWN[:2])
 
 
