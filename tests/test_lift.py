@@ -352,7 +352,7 @@ def test_the_proof_notices_tampering():
     given = shape("friends")
     lifted = lifagu.lift(given)
     assert prove(lifted, given) == lifted.proof
-    assert "the same 36 variables, and the same 30 factors with 1 distinct table" in str(lifted.proof)
+    assert "the same 36 variables and the same 30 factors, each as often, with 1 distinct table" in str(lifted.proof)
     table = lifted.parfactors[0].table
     with pytest.raises(lifagu.ModelError, match=r"factor 'f0' on \(F0_1, S0, S1\) is not as often in the model"):
         prove(tampered(lifted, table=np.append(table[:-1], table[-1] + 1e-9)), given)

@@ -66,6 +66,11 @@ class Domain:
             raise ModelError(f"'{constant}' is not a constant of domain {self.name}{self.what_there_is(constant)}")
         return found
 
+    def numbers(self, constants: Sequence[str]) -> list[int]:
+        """Numbers of many constants; a missing one is an error."""
+        found = list(map(self.find, constants))
+        return [self.number(text) if each is None else each for text, each in zip(constants, found, strict=True)]
+
     def constant(self, number: int) -> str:
         """The constant with this number."""
         return str(number + 1) if self.constants is None else self.constants[number]

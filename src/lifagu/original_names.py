@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
+from operator import lt, mul
 from typing import Any
 
 import numpy as np
@@ -71,9 +72,9 @@ class Originals(Mapping[Key, str]):
     def _find(self, key: Key) -> int | None:
         if self._row_of is not None:
             return self._row_of.get(key)
-        if not all(map(int.__lt__, key, self._sizes)):
+        if not all(map(lt, key, self._sizes)):
             return None
-        code = sum(map(int.__mul__, key, self._strides))
+        code = sum(map(mul, key, self._strides))
         codes, order = self._ordered
         place = code if len(codes) == math.prod(self._sizes) else int(np.searchsorted(codes, code))
         return int(order[place]) if place < len(codes) and codes[place] == code else None

@@ -113,8 +113,9 @@ class Vocabulary:
             if isinstance(rows, NamedRows) and by_arrays[number]:
                 new = Originals(rows.numbers, rows.names, rows.which)
             else:
-                numbers = [self.numbers(number, row[:-1]) for row in rows]
-                matrix = np.array(numbers, dtype=np.int64).reshape(len(rows), len(self.domains_of[number]))
+                matrix = np.empty((len(rows), len(self.domains_of[number])), dtype=np.int64)
+                for place, domain in enumerate(self.domains_of[number]):
+                    matrix[:, place] = self.domains[domain].numbers([row[place] for row in rows])
                 new = Originals(matrix, names, start + np.arange(len(rows)))
                 start += len(rows)
             if not new.is_distinct:
@@ -125,13 +126,6 @@ class Vocabulary:
     @cached_property
     def _index(self) -> OriginalIndex:
         return OriginalIndex(self.renamed)
-
-    def numbers(self, relation: int, constants: Sequence[str]) -> tuple[int, ...]:
-        """The numbers of a ground variable's constants; a wrong one is an error."""
-        of = self.domains_of[relation]
-        if len(constants) != len(of):
-            raise self.arity_error(relation, len(constants))
-        return tuple(self.domains[domain].number(each) for domain, each in zip(of, constants, strict=True))
 
     def arity_error(self, relation: int, given: int) -> ModelError:
         """The error for a relation with too many or too few terms."""

@@ -39,7 +39,7 @@ def prove(model: ParfactorGraph, graph: FactorGraph) -> Proof:
     >>> parfactor = Parfactor.of("g", ["Sick(X)"], [4, 1])
     >>> model = ParfactorGraph((Domain("X", 3),), (Relation("Sick", ("X",)),), (parfactor,))
     >>> print(prove(model, ground(model)))
-    grounded again: the same 3 variables, and the same 3 factors with 1 distinct table, each as often as in the graph
+    grounded again: the same 3 variables and the same 3 factors, each as often, with 1 distinct table
     """
     found = compare(model, graph)
     if isinstance(found, Proof):
