@@ -299,6 +299,18 @@ def test_a_grounded_model_lifts_to_itself():
     assert_means(lifted, lifagu.ground(model))
 
 
+def test_a_grounded_model_with_several_domains_lifts_to_itself():
+    """Its individuals are Person:1 and Drug:1, whose domains are numbered again."""
+    relations = [{"name": "Sick", "of": ["Person"]}, {"name": "Treat", "of": ["Person", "Drug"]}]
+    parts = {"domains": {"Person": 5, "Drug": 3}, "relations": relations}
+    parfactor = {"name": "g", "args": ["Treat(X,M)", "Sick(X)"], "table": [1, 2, 3, 5]}
+    model = lifagu.from_json(json.dumps({"format": "lifagu/1", **parts, "parfactors": [parfactor]}))
+    lifted = check(lifagu.ground(model))
+    assert shown(lifted) == shown(model)
+    assert [(each.name, len(each.names)) for each in lifted.relations] == [("Sick", 0), ("Treat", 0)]
+    assert [(each.size, each.constants) for each in lifted.domains] == [(5, None), (3, None)]
+
+
 # ---- figures and cases
 
 

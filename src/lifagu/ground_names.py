@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
@@ -43,8 +44,19 @@ class RowNames:
         if self.names is not None and self.which is not None and self.which[node] >= 0:
             return self.names[int(self.which[node])]
         row = self.rows[node].tolist()
-        texts = [constant_text(domain.constant(each)) for domain, each in zip(self.domains, row, strict=True)]
+        texts = [
+            str(each + 1) if domain.constants is None else constant_text(domain.constants[each])
+            for domain, each in zip(self.domains, row, strict=True)
+        ]
         return f"{self.prefix}({','.join(texts)})" if texts else self.prefix
+
+    def heads(self) -> Counter[str]:
+        """What stands before the first parenthesis of names, and how often; only original names have to be made."""
+        named = np.zeros(len(self), dtype=np.bool_) if self.which is None else self.which >= 0
+        own = map(self.__getitem__, np.flatnonzero(named).tolist())
+        heads = Counter(name.partition("(")[0].strip() for name in own if "(" in name)
+        heads[self.prefix] += int((~named).sum()) if self.domains else 0
+        return +heads
 
     def find(self, name: str) -> int | None:
         """Number of the node with this name, spelt with its constants; None if there is none."""
@@ -125,6 +137,10 @@ class JoinedNames(Names):
     def find_each(self, names: Sequence[str]) -> Ints:
         """The numbers of the nodes with these names, -1 where there is none."""
         return found_one_by_one(self, names)
+
+    def heads(self) -> Counter[str]:
+        """What stands before the first parenthesis of the names that have one, and how often."""
+        return sum((each.heads() for each in self.lists), Counter[str]())
 
     def number(self, name: str) -> int:
         """Return the number of the node with this name; a missing one is an error that says why."""

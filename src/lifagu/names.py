@@ -53,6 +53,10 @@ class Names(Sequence[str]):
         """The numbers of the names that hold a parenthesis, as those made of a relation and its constants do."""
         return [number for number, name in enumerate(self) if "(" in name]
 
+    def heads(self) -> Counter[str]:
+        """What stands before the first parenthesis of the names that have one, and how often."""
+        return Counter(name.partition("(")[0].strip() for name in self if "(" in name)
+
     def number(self, name: str) -> int:
         """Return the number of the node with this name; a missing one is an error that suggests a close name."""
         found = self.find(name) if isinstance(name, str) else None
@@ -127,6 +131,10 @@ class NumberedNames(Names):
     def with_parentheses(self) -> Sequence[int]:
         """The numbers of the names that hold a parenthesis: all or none."""
         return range(self._count if "(" in self.prefix else 0)
+
+    def heads(self) -> Counter[str]:
+        """What stands before the first parenthesis, which is in the prefix if there is one."""
+        return Counter({self.prefix.partition("(")[0].strip(): self._count} if "(" in self.prefix else {})
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, NumberedNames):

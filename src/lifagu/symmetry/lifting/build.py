@@ -78,7 +78,7 @@ def _single_factors(graph: FactorGraph, frame: Frame, words: Words, covered: NDA
 def _parfactor_names(part: FactorGraph) -> Iterator[str]:
     """g0, g1, …, without those that a ground factor has, or seems to be made of."""
     given = part.factor_names
-    heads = {given[each].partition("(")[0] for each in given.with_parentheses()}
+    heads = given.heads()
     return (name for name in map("g{}".format, count()) if name not in given and name not in heads)
 
 

@@ -61,11 +61,13 @@ def _can_be_relation(graph: FactorGraph, variables: Ints) -> bool:
 
 
 def _constants(sketch: Sketch, graph: FactorGraph) -> int | list[str]:
-    """The constants of a domain: individuals, or how many, also where the individuals are called 1, 2, …"""
+    """The constants of a domain: individuals, or how many, also where they are called 1, 2, … or Person:1, …"""
     if sketch.individuals is None:
         return sketch.size
     texts = [graph.individuals[each] for each in sketch.individuals.tolist()]
-    return len(texts) if texts == [str(each + 1) for each in range(len(texts))] else texts
+    head = texts[0].removesuffix("1")
+    numbered = (not head or head.endswith(":")) and texts == [f"{head}{each + 1}" for each in range(len(texts))]
+    return len(texts) if numbered else texts
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +82,7 @@ class _Spelling:
     @cached_property
     def heads(self) -> Counter[str]:
         """What stands before parentheses in the names of variables, and how often."""
-        names = self.graph.variable_names
-        return Counter(names[each].partition("(")[0].strip() for each in names.with_parentheses())
+        return self.graph.variable_names.heads()
 
     def allows(self, number: int, name: str) -> bool:
         """Whether a relation may have a name."""
@@ -94,10 +95,11 @@ class _Spelling:
 
     def _spelt_alike(self, number: int, name: str) -> int:
         """How many variables of a relation have the very names that their constants would give them."""
-        columns = [
-            list(map(constant_text, Domain.of("of", self.constants[each.domain]).texts(each.values.tolist())))
-            for each in self.frame.of(self.relations[number])
-        ]
+        columns = []
+        for each in self.frame.of(self.relations[number]):
+            given = self.constants[each.domain]
+            texts = list(map(str, range(1, given + 1))) if isinstance(given, int) else list(map(constant_text, given))
+            columns.append([texts[value] for value in each.values.tolist()])
         spelt = (f"{name}({','.join(row)})" for row in zip(*columns, strict=True))
         originals = map(self.graph.variable_names.__getitem__, self.frame.variables.members(self.relations[number]))
         return sum(map(str.__eq__, spelt, originals))
