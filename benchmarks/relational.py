@@ -13,6 +13,7 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -234,7 +235,7 @@ def smokers(n: int, apart: bool) -> ParfactorGraph:
 def smokers_closed(n: int, apart: bool, observed: int = 0) -> Logs:
     """Σ over how many of the others smoke, for each value of the one who is asked."""
     own = np.log(np.array([1.0, 1.2], dtype=np.longdouble)) + np.log(np.array(HARM, dtype=np.longdouble).sum(axis=1))
-    pair = np.log(np.array(FRIENDS, dtype=np.longdouble).sum(axis=0))
+    pair = _relative_logs([[Fraction(FRIENDS[0][a][b]) + Fraction(FRIENDS[1][a][b]) for b in (0, 1)] for a in (0, 1)])
     own = own if apart else own + np.diag(pair)
     free = n - observed - 1
     others = np.arange(free + 1, dtype=np.longdouble)
@@ -305,6 +306,15 @@ def asthma_closed(n: int) -> Logs:
 
 def _relation(name: str, *of: str) -> Relation:
     return Relation(name, of, BOOLEAN)
+
+
+def _relative_logs(exact: list[list[Fraction]]) -> Logs:
+    """Logs relative to the last entry, without cancelling: a million million pairs multiply every error."""
+    return np.array([[np.log1p(_long(each / exact[-1][-1] - 1)) for each in row] for row in exact])
+
+
+def _long(value: Fraction) -> np.longdouble:
+    return np.longdouble(value.numerator) / np.longdouble(value.denominator)
 
 
 def _log_factorials(n: int) -> Logs:

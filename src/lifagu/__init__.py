@@ -11,6 +11,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lifagu.answers import describe as describe
     from lifagu.answers import log_partition as log_partition
     from lifagu.answers import map_assignment as map_assignment
     from lifagu.answers import marginals as marginals
@@ -46,7 +47,6 @@ if TYPE_CHECKING:
     from lifagu.infer.relational import RelationalBest as RelationalBest
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
-    from lifagu.parts import describe as describe
     from lifagu.relational import ParfactorGraph as ParfactorGraph
     from lifagu.rounding import round_tables as round_tables
     from lifagu.symmetry.colour import colour as colour
@@ -56,7 +56,8 @@ if TYPE_CHECKING:
     from lifagu.symmetry.transfer import transfer as transfer
 
 _ROOMS = {
-    "lifagu.answers": "log_partition map_assignment marginals prepare prepare_map prepare_marginals queries query",
+    "lifagu.answers": "describe log_partition map_assignment marginals prepare prepare_map prepare_marginals "
+    "queries query",
     "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError TooLargeError",
     "lifagu.evidence": "Evidence",
     "lifagu.formats": "read read_evidence write",
@@ -69,7 +70,6 @@ _ROOMS = {
     "lifagu.infer": "AllMarginals Answer Best",
     "lifagu.infer.relational": "ClassMarginals RelationalBest",
     "lifagu.model": "Colouring FactorGraph",
-    "lifagu.parts": "describe",
     "lifagu.relational": "ParfactorGraph",
     "lifagu.rounding": "round_tables",
     "lifagu.symmetry.colour": "colour colour_rounds",

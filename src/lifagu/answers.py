@@ -22,11 +22,13 @@ from lifagu.infer.relational import (
     PreparedClassMarginals,
     PreparedRelationalBest,
     RelationalBest,
+    describe_relational,
     prepare_relational,
     prepare_relational_best,
     prepare_relational_marginals,
 )
 from lifagu.model import FactorGraph
+from lifagu.parts import describe as describe_graph
 from lifagu.relational import ParfactorGraph
 from lifagu.symmetry.colour import colour
 from lifagu.symmetry.transfer import Transfer
@@ -173,6 +175,20 @@ def prepare_map(
         return planned
     model, evidence = _grounded(model, evidence)
     return prepare_best(_one_graph(model, unknown), evidence, **settings)
+
+
+def describe(model: FactorGraph | ParfactorGraph) -> dict[str, Any]:
+    """Sizes, unknown factors and what can be asked, as plain values; relational models are grounded only if need be.
+
+    >>> describe(FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph())["example_query"]
+    'A'
+    """
+    if isinstance(model, ParfactorGraph):
+        try:
+            return describe_relational(model)
+        except NotLiftedError:
+            return describe_graph(ground(model))
+    return describe_graph(model)
 
 
 def _over_cells(

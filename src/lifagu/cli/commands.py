@@ -46,10 +46,12 @@ def check(options: Options) -> None:
 
 def info(options: Options) -> None:
     """``lifagu info``."""
-    graph, _ = _graph(options)
+    model = lifagu.read(options.model)
+    whole = isinstance(model, lifagu.ParfactorGraph) and not (model.has_unknown or options.add)
+    graph, _ = (model, {}) if whole else _graph(options)
     facts = lifagu.describe(graph)
     fillings: list[tuple[float, int]] = []
-    if facts["unknown_factors"]:
+    if isinstance(graph, lifagu.FactorGraph) and facts["unknown_factors"]:
         moved = _transfer(options, graph, {}, theta=0.0)
         fillings = moved.filled_by_theta()
         after = lifagu.describe(moved.graph)

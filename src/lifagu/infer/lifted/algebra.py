@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
 from itertools import combinations_with_replacement, pairwise, product
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from lifagu.arrays import Ints
 
 Table = NDArray[np.longdouble]
+_Logs = TypeVar("_Logs", bound=NDArray[Any])
 NEGLIGIBLE = -100.0  # of logs beside larger ones
 
 
@@ -38,16 +39,19 @@ def times(table: Table, count: Fraction) -> Table:
     return np.where(np.isneginf(table), table, table * factor) if count else np.zeros_like(table)
 
 
-def block_product(parts: Sequence[tuple[Table, int, tuple[int, ...]]], shape: tuple[int, ...]) -> Table:
-    """The product of a block's tables over (variable, neighbours…); parts: (table, the variable's slot, neighbours)."""
-    total = np.zeros(shape, dtype=np.longdouble)
+def block_product(parts: Sequence[tuple[_Logs, int, tuple[int, ...]]], total: _Logs) -> _Logs:
+    """The product of a block's tables over (variable, neighbours…), on top of what there is.
+
+    parts: (table, the variable's slot, neighbours).
+    """
+    shape = total.shape
     for table, slot, near in parts:
         moved = np.moveaxis(table, slot, 0)
         order = sorted(range(len(near)), key=near.__getitem__)
         moved = moved.transpose(0, *(1 + axis for axis in order))
         places = {0, *(1 + each for each in near)}
         total = total + moved.reshape([size if axis in places else 1 for axis, size in enumerate(shape)])
-    return np.asarray(total)
+    return total
 
 
 def project(joint: Table, axes: Sequence[int]) -> Table:
@@ -115,10 +119,7 @@ def counted_table(table: Table, slots: tuple[int, ...], counts: Ints) -> Table:
     total: Any = 0
     for values in combinations_with_replacement(range(counts.shape[1]), len(slots)):
         often = _sets(counts, values).astype(np.longdouble)
-        entry = moved[values]
-        weight = often.reshape(-1, *(1,) * entry.ndim)
-        with np.errstate(invalid="ignore"):
-            total = total + np.where(weight == 0, 0, weight * entry)
+        total = total + powers(often.reshape(-1, *(1,) * moved[values].ndim), moved[values])
     return np.asarray(total, dtype=np.longdouble)
 
 
@@ -127,10 +128,14 @@ def tied_table(table: Table, slot: int, tie: int, counts: Ints) -> Table:
     moved = np.moveaxis(table, (slot, tie), (0, 1))
     total: Table = np.zeros(moved.shape[1:], dtype=np.longdouble)
     for value in range(counts.shape[1]):
-        often = counts[:, value].reshape(-1, *(1,) * (total.ndim - 1))
-        with np.errstate(invalid="ignore"):
-            total = total + np.where(often == 0, 0, often * moved[value])
+        total = total + powers(counts[:, value].reshape(-1, *(1,) * (total.ndim - 1)), moved[value])
     return total
+
+
+def powers(often: NDArray[Any], table: Table) -> Table:
+    """Tables to the power of counts; nothing, however impossible, to the power of 0 is 1."""
+    with np.errstate(invalid="ignore"):
+        return np.where(often == 0, 0, often * table)
 
 
 def _sets(counts: Ints, values: tuple[int, ...]) -> NDArray[Any]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.infer.lifted import steps
-from lifagu.infer.lifted.algebra import Table, histograms
+from lifagu.infer.lifted.algebra import Table, histograms, powers
 from lifagu.infer.lifted.rows import Apart, Place, Rows
 from lifagu.infer.lifted.state import State
 
@@ -65,10 +65,10 @@ def _pivot_around(state: State, old: Ints, apart: Apart, turned: bool) -> Pivote
         return None
     counts = histograms(second.count, size)
     variable = state.add_variable(values)
-    table = state.pool[label].T if turned else state.pool[label]
+    pivoted = sum(_pivoted(table.T if turned else table, counts) for table in state.pool.parts(label))
     before, new = state.rows, apart.paired(variable)
     left, kept = before.without({2: old})
-    state.rows, places = left.plus([(new, state.pool.add(_pivoted(table, counts), before.weight(new)))])
+    state.rows, places = left.plus([(new, state.pool.add(np.asarray(pivoted), before.weight(new)))])
     like = f"{state.name(int(first[0]))}, {state.name(int(second.variables[0]))}"
     done: Pivoted = [PivotStep(before, kept, old, apart.groups, places[0], counts, turned, like)]
     costs = state.rows.elimination_costs(np.isin(np.arange(len(state.sizes)), first), state.log_sizes)
@@ -89,8 +89,5 @@ def _pivoted(table: Table, counts: Ints) -> Table:
     left = np.maximum(counts.T[None, :, :] - np.eye(size, dtype=np.int64)[:, :, None], 0)  # b' × b × h
     total = np.zeros((table.shape[0], size, len(counts)), dtype=np.longdouble)
     for value in range(size):
-        often = left[:, value, :][None]
-        entry = table[:, value][:, None, None]
-        with np.errstate(invalid="ignore"):
-            total += np.where(often == 0, 0, often * entry)
+        total += powers(left[:, value, :][None], table[:, value][:, None, None])
     return total

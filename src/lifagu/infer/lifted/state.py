@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from lifagu.arrays import Ints, first_places, group_rows
 from lifagu.evidence import Evidence
 from lifagu.infer.lifted.algebra import Table, swappable_slots
+from lifagu.infer.lifted.fine import Fine, rounded, stripped
 from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.rows import Rows, Twins
 from lifagu.model import FactorGraph
@@ -27,6 +28,7 @@ class Pool:
         self._numbers: dict[tuple[tuple[int, ...], bytes], int] = {}
         self._swappable: dict[int, tuple[int, ...]] = {}
         self.scales: list[float] = []
+        self.fine: dict[int, tuple[Fine, Table]] = {}  # for small tables on many rows: all digits, and those left out
 
     def add(self, table: Table, count: int) -> int:
         """Number of a table that stands on `count` rows; its maximum goes to log Z. A zero table makes log Z -inf."""
@@ -41,6 +43,20 @@ class Pool:
         if number == len(self.tables):
             self.tables.append(stripped)
         return number
+
+    def add_fine(self, table: Fine, count: int) -> int:
+        """The same for a table of many digits."""
+        highest, rest = stripped(table)
+        main, left_out = rounded(rest)
+        number = self.add(main, count)
+        if highest.is_finite():
+            self.scales.append(float(highest * count))
+        self.fine.setdefault(number, (rest, left_out))
+        return number
+
+    def parts(self, number: int) -> tuple[Table, ...]:
+        """Tables whose sum is the table: itself and, where it was known, what its digits leave out."""
+        return (self.tables[number], self.fine[number][1]) if number in self.fine else (self.tables[number],)
 
     def __getitem__(self, number: int) -> Table:
         return self.tables[number]

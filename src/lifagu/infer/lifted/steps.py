@@ -23,6 +23,7 @@ from lifagu.infer.lifted.algebra import (
     tied_table,
     times,
 )
+from lifagu.infer.lifted.fine import SMALL, fine_block, fine_log_sum, fine_sum
 from lifagu.infer.lifted.rows import Blocks, Counted, Merged, Place, Rows, Twins
 from lifagu.infer.lifted.state import State
 from lifagu.views import counted
@@ -100,8 +101,13 @@ def _add_sums(state: State, merged: Merged) -> Ints:
     uses = merged.rows.uses(first + len(merged.sums))
     names = np.arange(first + len(merged.sums))
     for place, terms in enumerate(merged.sums):
-        table = sum(times(state.pool[label].transpose(order), often) for label, order, often in terms)
-        names[first + place] = state.pool.add(np.asarray(table), uses[first + place])
+        pool = state.pool
+        if all(label in pool.fine for label, _, _ in terms):
+            fine = fine_sum([(pool.fine[label][0], order, often) for label, order, often in terms])
+            names[first + place] = pool.add_fine(fine, uses[first + place])
+        else:
+            table = sum(times(pool[label].transpose(order), often) for label, order, often in terms)
+            names[first + place] = pool.add(np.asarray(table), uses[first + place])
     return names
 
 
@@ -113,12 +119,9 @@ def eliminate(state: State, chosen: Ints) -> EliminateStep:
     for blocks in shapes:
         for arity, sources in blocks.sources:
             removed.setdefault(arity, []).append(sources)
-        sizes = (int(state.sizes[blocks.variables[0]]), *state.sizes[list(blocks.near)].tolist())
-        parts = [(state.pool[label], slot, near) for label, slot, near in blocks.parts]
-        product = block_product(parts, sizes)
-        result = product.max(axis=0) if state.maximise else log_sum(product, axis=0)
+        product, result, label = _summed_out(state, blocks)
         products.append((product, result))
-        made.append((blocks.new, state.pool.add(result, state.rows.members(blocks.variables))))
+        made.append((blocks.new, label))
     before = state.rows
     left, kept = before.without({arity: np.concatenate(gone) for arity, gone in removed.items()})
     state.rows, places = left.plus(made)
@@ -126,6 +129,19 @@ def eliminate(state: State, chosen: Ints) -> EliminateStep:
     shaped = [(blocks, *pair, place) for blocks, pair, place in zip(shapes, products, places, strict=True)]
     like = listed([state.name(int(blocks.variables[0])) for blocks in shapes], limit=3)
     return EliminateStep(before, kept, shaped, like)
+
+
+def _summed_out(state: State, blocks: Blocks) -> tuple[Table, Table, int]:
+    """The product of a block's tables, what is left when the variable is summed out, and its number in the pool."""
+    pool, many = state.pool, state.rows.members(blocks.variables)
+    sizes = (int(state.sizes[blocks.variables[0]]), *state.sizes[list(blocks.near)].tolist())
+    parts = [(pool[label], slot, near) for label, slot, near in blocks.parts]
+    product = block_product(parts, np.zeros(sizes, dtype=np.longdouble))
+    result = product.max(axis=0) if state.maximise else log_sum(product, axis=0)
+    fine = [(pool.fine[label][0], slot, near) for label, slot, near in blocks.parts if label in pool.fine]
+    if parts and len(fine) == len(parts) and product.size <= SMALL and not state.maximise:
+        return product, result, pool.add_fine(fine_log_sum(fine_block(fine, sizes)), many)
+    return product, result, pool.add(result, many)
 
 
 def bring_forward(state: State, twins: Twins) -> MergeStep:
@@ -182,12 +198,13 @@ def replace_members(
     made = [(alone, state.pool.add(weights, before.weight(alone)))]
     removed: dict[int, list[Ints]] = {1: list(unary_rows)} if unary_rows else {}
     for entry in quotient:
-        table = state.pool[entry.label]
-        if entry.tie < 0:
-            new = counted_table(table, entry.slots, counts)
-        else:
-            new = tied_table(table, entry.slots[0], entry.tie, counts)
-        made.append((entry.new, state.pool.add(new, before.weight(entry.new))))
+        tables = [
+            counted_table(table, entry.slots, counts)
+            if entry.tie < 0
+            else tied_table(table, entry.slots[0], entry.tie, counts)
+            for table in state.pool.parts(entry.label)
+        ]
+        made.append((entry.new, state.pool.add(np.asarray(sum(tables)), before.weight(entry.new))))
         removed.setdefault(entry.old[0], []).append(entry.old[1])
     left, kept = before.without({arity: np.concatenate(gone) for arity, gone in removed.items()})
     state.rows, places = left.plus(made)

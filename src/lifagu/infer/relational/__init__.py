@@ -5,6 +5,7 @@ The engine is the same as for graphs: its variables here are kinds of ground var
 
 from lifagu.infer.lifted.cells import NotLiftedError
 from lifagu.infer.relational.best import PreparedRelationalBest, RelationalBest, prepare_relational_best
+from lifagu.infer.relational.describe import describe_relational
 from lifagu.infer.relational.marginals import ClassMarginals, PreparedClassMarginals, prepare_relational_marginals
 from lifagu.infer.relational.questions import prepare_relational
 
@@ -14,6 +15,7 @@ __all__ = [
     "PreparedClassMarginals",
     "PreparedRelationalBest",
     "RelationalBest",
+    "describe_relational",
     "prepare_relational",
     "prepare_relational_best",
     "prepare_relational_marginals",

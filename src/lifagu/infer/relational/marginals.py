@@ -10,9 +10,11 @@ import numpy as np
 
 from lifagu.errors import ModelError, NoAnswerError, TooLargeError
 from lifagu.infer.lifted import reduce_cells
+from lifagu.infer.lifted.cells import NotLiftedError
 from lifagu.infer.plan import default_memory_limit
 from lifagu.infer.prepared import Prepared, Progress, Solution
 from lifagu.infer.relational.assigned import ground_names
+from lifagu.infer.relational.marks import lists_individuals
 from lifagu.infer.relational.questions import Observed, known_kinds, plan_cells
 from lifagu.infer.relational.start import Shattered, missing, shattered, start
 from lifagu.relational import ParfactorGraph
@@ -46,6 +48,8 @@ def prepare_relational_marginals(
 ) -> PreparedClassMarginals:
     """Plan the marginals of all kinds in connected parts without unknown factors."""
     limit = default_memory_limit() if memory_limit is None else memory_limit
+    if lists_individuals(model):
+        raise NotLiftedError("individuals are listed one by one, so that each may have a marginal of its own")
     whole = shattered(model, evidence or {}, ())
     included = known_kinds(whole, [], "")
     reduced = reduce_cells(start(whole, included, (), maximise=False), walks=True)

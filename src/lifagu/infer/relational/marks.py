@@ -19,22 +19,26 @@ FEW_NAMED = 64  # constants in ground factors up to which they are told apart
 
 
 def partitions(
-    model: ParfactorGraph, evidence: Sequence[Observed], named: Iterable[Place], deferred: frozenset[int]
+    model: ParfactorGraph, evidence: Sequence[Observed], named: frozenset[Place], deferred: frozenset[int]
 ) -> list[Partition]:
-    """Each domain's cells. named: ground variables asked for jointly; deferred: parfactors that tell nobody apart."""
+    """Each domain's cells. named: ground variables asked for jointly; deferred: parfactors whose rows are listed.
+
+    What is listed tells apart only who is listed at all.
+    """
     words = model.vocabulary
     of_domain = {domain.name: number for number, domain in enumerate(words.domains)}
     marks: list[list[Mark]] = [[] for _ in words.domains]
     for number, bound in enumerate(model.bound):
-        if number not in deferred:
-            for relation, place, constant in _named(bound):
-                marks[words.domains_of[relation][place]].append((constant, constant, ("one", constant)))
-            for name, mark in _of_constraints(number, bound):
-                marks[of_domain[name]].append(mark)
-    places = list(named) if defers_ground_part(model) else [*named, *model.places.values()]
-    for relation, constants in places:
-        for domain, constant in zip(words.domains_of[relation], constants, strict=True):
-            marks[domain].append((constant, constant, ("one", constant)))
+        for relation, place, constant in _named(bound):
+            marks[words.domains_of[relation][place]].append((constant, constant, ("one", constant)))
+        for name, mark in _of_constraints(number, bound, number in deferred):
+            marks[of_domain[name]].append(mark)
+    aside = defers_ground_part(model)
+    for relation, constants in [*named, *model.places.values()]:
+        for place, (domain, constant) in enumerate(zip(words.domains_of[relation], constants, strict=True)):
+            told_apart = not aside or (relation, constants) in named
+            tag: Hashable = ("one", constant) if told_apart else ("named", relation, place)
+            marks[domain].append((constant, constant, tag))
     for number, observed in enumerate(evidence):
         _of_evidence(number, observed, words.domains_of[observed.relation] if observed.relation >= 0 else (), marks)
     return [partition(domain, each) for domain, each in zip(words.domains, marks, strict=True)]
@@ -54,6 +58,11 @@ def defers_ground_part(model: ParfactorGraph) -> bool:
     return len({(relation, constants) for relation, constants in model.places.values()}) > FEW_NAMED
 
 
+def lists_individuals(model: ParfactorGraph) -> bool:
+    """Whether some rows are listed one by one, so that individuals of one cell are not interchangeable in the end."""
+    return bool(deferred_parfactors(model)) or defers_ground_part(model)
+
+
 def _named(bound: BoundParfactor) -> Iterable[tuple[int, int, int]]:
     """The constants among a parfactor's arguments: relation, place in it, and constant."""
     for argument in bound.arguments:
@@ -62,7 +71,7 @@ def _named(bound: BoundParfactor) -> Iterable[tuple[int, int, int]]:
                 yield argument.relation, place, ~code
 
 
-def _of_constraints(number: int, bound: BoundParfactor) -> Iterable[tuple[str, Mark]]:
+def _of_constraints(number: int, bound: BoundParfactor, listed: bool) -> Iterable[tuple[str, Mark]]:
     """The individuals that a parfactor's constraints tell apart, each with the name of its domain."""
     for left, code, _ in bound.comparisons:
         if code < 0:
@@ -71,8 +80,8 @@ def _of_constraints(number: int, bound: BoundParfactor) -> Iterable[tuple[str, M
         for column, variable in enumerate(variables):
             name = bound.domains[variable].name
             for low, high in runs(np.unique(rows[:, column]).tolist()):
-                if len(variables) == 1:
-                    yield name, (low, high, ("in", number, place))
+                if len(variables) == 1 or listed:
+                    yield name, (low, high, ("in", number, place, column))
                 else:
                     yield from ((name, (each, each, ("one", each))) for each in range(low, high + 1))
 

@@ -13,9 +13,11 @@ from lifagu.errors import ModelError, NoAnswerError
 from lifagu.evidence import Observation
 from lifagu.infer.asked import Question, asked_for, check_question, no_answer
 from lifagu.infer.lifted import Reduced, reduce_cells
+from lifagu.infer.lifted.cells import NotLiftedError
 from lifagu.infer.plan import default_memory_limit
 from lifagu.infer.prepared import Prepared, plan_rest
 from lifagu.infer.relational.kinds import Kinds
+from lifagu.infer.relational.marks import lists_individuals
 from lifagu.infer.relational.start import Shattered, missing, shattered, start
 from lifagu.ranges import Labels
 from lifagu.relational import ParfactorGraph
@@ -50,12 +52,16 @@ def prepare_relational(
     """Plan the answers to several questions; none at all asks for log Z alone.
 
     Individuals named in a joint question are told apart from others; a question about one variable is answered by its
-    kind. What cells cannot express is a `NotLiftedError`.
+    kind, unless some rows list individuals, who are then all different. What cells cannot express is a
+    `NotLiftedError`.
     """
     limit = default_memory_limit() if memory_limit is None else memory_limit
     found = [[model.place_of(name) for name in names] for names in questions]
-    joint = [place for places in found if len(places) > 1 for place in places if place[0] >= 0]
-    whole = shattered(model, evidence or {}, joint)
+    lists = lists_individuals(model)
+    if lists and len(set(map(tuple, found))) > 1:
+        raise NotLiftedError("several questions about individuals who are listed one by one")
+    named = [place for places in found if lists or len(places) > 1 for place in places if place[0] >= 0]
+    whole = shattered(model, evidence or {}, named)
     titles = tuple(tuple(_title(model, place) for place in places) for places in found)
     asked = [_question(whole, *pair, limit) for pair in zip(titles, found, strict=True)]
     included = known_kinds(whole, asked, "log Z")

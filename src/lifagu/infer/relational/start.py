@@ -12,6 +12,7 @@ from lifagu.arrays import Ints, by_first_occurrence, connected_parts, group_rows
 from lifagu.errors import ModelError
 from lifagu.evidence import Observation
 from lifagu.infer.lifted.cells import NotLiftedError, Pattern, Patterns
+from lifagu.infer.lifted.fine import MANY, SMALL, fine_logs
 from lifagu.infer.lifted.rows import Twins
 from lifagu.infer.lifted.state import Deferred, Pool, State
 from lifagu.infer.relational.kinds import Kinds
@@ -43,7 +44,7 @@ def shattered(model: ParfactorGraph, evidence: Mapping[str, Observation], named:
     """
     seen = model.observations(evidence)
     deferred = deferred_parfactors(model)
-    kinds = Kinds(model, partitions(model, seen, named, deferred), seen)
+    kinds = Kinds(model, partitions(model, seen, frozenset(named), deferred), seen)
     pieces: list[Piece] = list(_ground_pieces(kinds))
     for number, bound in enumerate(model.bound):
         pieces += listed(kinds, bound) if number in deferred else shatter(kinds, number, bound)
@@ -54,6 +55,7 @@ def shattered(model: ParfactorGraph, evidence: Mapping[str, Observation], named:
         if variable not in model.places:
             kinds.plain(variable)
     _propositions(kinds)
+    _check_existence(kinds, pieces)
     _check_evidence(kinds)
     observed = np.array([kinds.value(number) for number in range(len(kinds))], dtype=np.int64)
     without = tuple(_sliced(piece, observed) for piece in pieces)
@@ -71,6 +73,21 @@ def _propositions(kinds: Kinds) -> None:
     for relation, of in enumerate(kinds.model.vocabulary.domains_of):
         if not of:
             kinds.of(relation, ())
+
+
+def _check_existence(kinds: Kinds, pieces: Sequence[Piece]) -> None:
+    """A kind exists as a whole: where rows are listed, they must reach every one of its ground variables."""
+    reached: dict[int, list[Ints]] = {}
+    for piece in pieces:
+        for slot, (number, _) in enumerate(piece.arguments):
+            if piece.listed is not None:
+                reached.setdefault(number, []).append(piece.listed[slot])
+    for piece in pieces:
+        for number, _ in piece.arguments if piece.listed is None else ():
+            reached.pop(number, None)
+    for number, places in reached.items():
+        if len(np.unique(np.concatenate(places), axis=0)) < kinds.individuals.members(number):
+            raise NotLiftedError(f"{kinds.name(number)} exists for some individuals only, who are listed one by one")
 
 
 def _check_evidence(kinds: Kinds) -> None:
@@ -158,9 +175,12 @@ def start(model: Shattered, included: NDArray[np.bool_], keep: Iterable[int], ma
             if piece.table is None or not all(included[number] for number, _ in piece.arguments):
                 continue
             logs = np.log(piece.table.astype(np.longdouble))
-            if piece.listed is None:
-                pattern = Pattern(piece.cells, piece.arguments)
-                rows.append((pattern, pool.add(logs, piece.many * kinds.individuals.weight(pattern))))
+            pattern = Pattern(piece.cells, piece.arguments)
+            many = piece.many * kinds.individuals.weight(pattern)
+            if piece.listed is None and many >= MANY and piece.table.size <= SMALL:
+                rows.append((pattern, pool.add_fine(fine_logs(piece.table), many)))
+            elif piece.listed is None:
+                rows.append((pattern, pool.add(logs, many)))
             else:
                 own = zip((number for number, _ in piece.arguments), piece.listed, strict=True)
                 aside.append(Deferred(tuple(own), pool.add(logs, piece.many)))
