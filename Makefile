@@ -18,6 +18,7 @@ test-full: $(VENV)/installed-test $(VENV)/installed-bench lint
 bench: $(VENV)/installed-bench
 	$(BIN)/python benchmarks/ground.py
 	$(BIN)/python benchmarks/transfer.py
+	$(BIN)/python benchmarks/lifting.py
 	$(BIN)/python benchmarks/lifted.py
 	$(BIN)/python benchmarks/relational.py
 

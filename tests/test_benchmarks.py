@@ -80,3 +80,12 @@ def test_lifted_inference_is_measured_and_right() -> None:
     ]
     assert len(rows) == 6
     assert all(float(row[-1]) < 1e-9 for row in rows[1:])
+
+
+def test_lifting_is_measured() -> None:
+    command = [sys.executable, str(GROUND.with_name("lifting.py")), "--small"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
+    assert len(rows) == 7
+    assert all("4 relations, 3 parfactors" in row for row in rows[1:4])

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from lifagu.rounding import round_tables as round_tables
     from lifagu.symmetry.colour import colour as colour
     from lifagu.symmetry.colour import colour_rounds as colour_rounds
+    from lifagu.symmetry.lifting import lift as lift
     from lifagu.symmetry.transfer import Transfer as Transfer
     from lifagu.symmetry.transfer import transfer as transfer
 
@@ -73,6 +74,7 @@ _ROOMS = {
     "lifagu.relational": "ParfactorGraph",
     "lifagu.rounding": "round_tables",
     "lifagu.symmetry.colour": "colour colour_rounds",
+    "lifagu.symmetry.lifting": "lift",
     "lifagu.symmetry.transfer": "Transfer transfer",
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}

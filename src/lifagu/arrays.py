@@ -55,6 +55,22 @@ def by_first_occurrence(ids: Ints) -> Ints:
     return result
 
 
+def by_value(ids: Ints) -> tuple[Ints, Ints]:
+    """Where each distinct non-negative id first occurs, in ascending order of ids, and for each id its place there.
+
+    Cost: linear where ids are few compared with their number, else by sorting.
+
+    >>> [each.tolist() for each in by_value(np.array([7, 3, 7]))]
+    [[1, 0], [1, 0, 1]]
+    """
+    if int(ids.max(initial=0)) >= max(4 * len(ids), 1024):
+        _, first, place = np.unique(ids, return_index=True, return_inverse=True)
+        return first, place.reshape(-1)
+    first = first_places(ids)
+    met = first < len(ids)
+    return first[met], (np.cumsum(met) - 1)[ids]
+
+
 def group_rows(matrix: Ints) -> Ints:
     """Number equal rows of an n×k matrix of non-negative integers alike, by first occurrence: an array of n ids.
 

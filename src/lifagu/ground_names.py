@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from typing import overload
 
 import numpy as np
 
 from lifagu.arrays import Ints
+from lifagu.domains import Domain
 from lifagu.errors import ModelError
-from lifagu.names import Names
-from lifagu.relations import Domain
+from lifagu.names import Names, found_one_by_one
+from lifagu.original_names import Place
 from lifagu.terms import constant_text, parse_ground
 
 
@@ -21,7 +23,8 @@ from lifagu.terms import constant_text, parse_ground
 class RowNames:
     """Names ``Treat(eve,m1)`` of n nodes with k constants each.
 
-    rows[n×k]: numbers of the constants, rows distinct and in lexicographic order. originals: names used instead.
+    rows[n×k]: numbers of the constants, rows distinct and in lexicographic order. names, which[n]: row i has the name
+    names[which[i]] instead where which[i] is not negative.
 
     >>> names = RowNames("Treat", (Domain.of("Person", ["al", "eve"]), Domain("Drug", 9)), np.array([[0, 3], [1, 8]]))
     >>> names[1], names.find("Treat(al,4)"), names.find("Treat(al,5)")
@@ -31,17 +34,29 @@ class RowNames:
     prefix: str
     domains: tuple[Domain, ...]
     rows: Ints
-    originals: Mapping[tuple[int, ...], str] = field(default_factory=dict)
+    names: Names | None = None
+    which: Ints | None = None
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def __getitem__(self, node: int) -> str:
+        if self.names is not None and self.which is not None and self.which[node] >= 0:
+            return self.names[int(self.which[node])]
         row = self.rows[node].tolist()
-        if self.originals and tuple(row) in self.originals:
-            return self.originals[tuple(row)]
-        texts = [constant_text(domain.constant(each)) for domain, each in zip(self.domains, row, strict=True)]
+        texts = [
+            str(each + 1) if domain.constants is None else constant_text(domain.constants[each])
+            for domain, each in zip(self.domains, row, strict=True)
+        ]
         return f"{self.prefix}({','.join(texts)})" if texts else self.prefix
+
+    def heads(self) -> Counter[str]:
+        """What stands before the first parenthesis of names, and how often; only original names have to be made."""
+        named = np.zeros(len(self), dtype=np.bool_) if self.which is None else self.which >= 0
+        own = map(self.__getitem__, np.flatnonzero(named).tolist())
+        heads = Counter(name.partition("(")[0].strip() for name in own if "(" in name)
+        heads[self.prefix] += int((~named).sum()) if self.domains else 0
+        return +heads
 
     def find(self, name: str) -> int | None:
         """Number of the node with this name, spelt with its constants; None if there is none."""
@@ -70,23 +85,24 @@ class RowNames:
 class JoinedNames(Names):
     """The names of several lists of nodes one after another; names are told apart by the list that has them.
 
+    locate: the list of rows that has a name, and its numbers of constants there, where that can be told at once.
     missing: what to say about a name that looks right but is in none of them, None if it does not look right.
     """
 
     def __init__(
-        self, sort: str, lists: Sequence[Names | RowNames], missing: Callable[[str], str | None] = lambda _: None
+        self,
+        sort: str,
+        lists: Sequence[Names | RowNames],
+        locate: Callable[[str], Place | None] | None = None,
+        missing: Callable[[str], str | None] = lambda _: None,
     ) -> None:
         self.sort = sort
         self.lists = tuple(lists)
+        self._locate = locate
         self._missing = missing
         self._starts = np.cumsum([0, *map(len, self.lists)]).tolist()
-        self._by_original = {
-            name: start + place
-            for start, each in zip(self._starts, self.lists, strict=False)
-            if isinstance(each, RowNames)
-            for numbers, name in each.originals.items()
-            if (place := each.place(numbers)) is not None
-        }
+        starts = zip(self._starts, self.lists, strict=False)
+        self._asked = [pair for pair in starts if locate is None or not isinstance(pair[1], RowNames)]
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -107,13 +123,24 @@ class JoinedNames(Names):
 
     def find(self, name: str) -> int | None:
         """Return the number of the node with this name, or None."""
-        if name in self._by_original:
-            return int(self._by_original[name])
-        for start, each in zip(self._starts, self.lists, strict=False):
+        located = None if self._locate is None else self._locate(name)
+        if located is not None:
+            rows = self.lists[located[0]]
+            place = rows.place(located[1]) if isinstance(rows, RowNames) else None
+            return None if place is None else int(self._starts[located[0]] + place)
+        for start, each in self._asked:
             place = each.find(name)
             if place is not None:
                 return int(start + place)
         return None
+
+    def find_each(self, names: Sequence[str]) -> Ints:
+        """The numbers of the nodes with these names, -1 where there is none."""
+        return found_one_by_one(self, names)
+
+    def heads(self) -> Counter[str]:
+        """What stands before the first parenthesis of the names that have one, and how often."""
+        return sum((each.heads() for each in self.lists), Counter[str]())
 
     def number(self, name: str) -> int:
         """Return the number of the node with this name; a missing one is an error that says why."""

@@ -7,13 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints
+from lifagu.arrays import Floats, Ints, by_value, group_rows, members
 from lifagu.assembly import taken_lists
 from lifagu.errors import ModelError
 from lifagu.ground_names import JoinedNames, RowNames
 from lifagu.model import FactorGraph
-from lifagu.names import Names
+from lifagu.names import ChosenNames, Names
+from lifagu.original_names import Place
 from lifagu.relational import ParfactorGraph
+from lifagu.relations import Vocabulary
 from lifagu.tables import GivenTables
 
 
@@ -49,36 +51,40 @@ def factor_names(model: ParfactorGraph, admitted: Sequence[Ints]) -> Names:
         for bound, rows in zip(model.bound, admitted, strict=True)
     ]
     by_prefix = {each.prefix: each for each in lists}
-    given = [*model.ground_part.factor_names, *(each.prefix for each in lists if not each.domains)]
-    for name in given if lists else []:
+    given = model.ground_part.factor_names
+    without = [each.prefix for each in lists if not each.domains]
+    for name in [*map(given.__getitem__, given.with_parentheses()), *without] if lists else []:
         starts = [name[:place] for place, letter in enumerate(name) if letter == "("]
         if any(start in by_prefix and by_prefix[start].find(name) is not None for start in starts):
             raise ModelError(f"factor '{name}' has the name of a ground factor of a parfactor; rename one of them")
-    twice = [each.prefix for each in lists if not each.domains and each.prefix in model.ground_part.factor_names]
-    if twice:
-        raise ModelError(f"factor '{twice[0]}' has the name of a parfactor; rename one of them")
-    return JoinedNames("factor", [model.ground_part.factor_names, *lists])
+    for name in without:
+        if name in given:
+            raise ModelError(f"factor '{name}' has the name of a parfactor; rename one of them")
+    return JoinedNames("factor", [given, *lists])
 
 
 def variable_names(model: ParfactorGraph, variables: GroundVariables) -> Names:
     """Names of the ground variables."""
-    words, part = model.vocabulary, model.ground_part
-    names: Names = part.variable_names
+    words, names = model.vocabulary, model.ground_part.variable_names
     if len(variables.plain) < len(names):
-        names = Names("variable", [names[each] for each in variables.plain.tolist()])
+        names = ChosenNames(names, variables.plain)
     lists = [
-        RowNames(relation.name, tuple(words.domains[each] for each in of), rows, renamed)
-        for relation, of, rows, renamed in zip(
+        RowNames(relation.name, tuple(words.domains[each] for each in of), rows, new.names, new.which_of(rows))
+        for relation, of, rows, new in zip(
             words.relations, words.domains_of, variables.existing, words.renamed, strict=True
         )
     ]
+
+    def locate(name: str) -> Place | None:
+        place = words.find(name)
+        return None if place is None else (1 + place[0], place[1])
 
     def missing(name: str) -> str | None:
         if words.find(name) is not None:
             return f"'{name}' does not exist in the model: no ground factor has it as an argument"
         return words.why_not(name)
 
-    return JoinedNames("variable", [names, *lists], missing)
+    return JoinedNames("variable", [names, *lists], locate, missing)
 
 
 def assembled(
@@ -88,8 +94,8 @@ def assembled(
     part, words = model.ground_part, model.vocabulary
     counts = [len(rows) for rows in variables.existing]
     own = np.arange(len(words.relations))
-    kinds = list(dict.fromkeys([*part.kinds, *words.relation_names]))
-    relation_kinds = np.array([kinds.index(each) for each in words.relation_names], dtype=np.int64)
+    kinds = {kind: number for number, kind in enumerate(dict.fromkeys([*part.kinds, *words.relation_names]))}
+    relation_kinds = np.array([kinds[each] for each in words.relation_names], dtype=np.int64)
     tables = [table for block in blocks for table in block.tables]
     starts = np.cumsum([0, *(len(block.tables) for block in blocks)])
     table_of = np.concatenate(
@@ -108,7 +114,7 @@ def assembled(
         factor_tables=table_of,
         variable_names=variable_names(model, variables),
         factor_names=factors,
-        kinds=kinds,
+        kinds=list(kinds),
         variable_kinds=np.concatenate((part.variable_kind[variables.plain], np.repeat(relation_kinds, counts))),
         individuals=individuals,
         individual_offsets=individual_offsets,
@@ -137,16 +143,51 @@ def _individuals(model: ParfactorGraph, variables: GroundVariables) -> tuple[lis
     values, ends = taken_lists(part.individual_offsets, part.individual_ids, variables.plain)
     lengths = [np.diff(np.concatenate(([part.individual_offsets[-1]], ends)))]
     lists = [values]
+    number_of = [_constants_met(words, domain, variables, known) for domain in range(len(words.domains))]
     for rows, of in zip(variables.existing, words.domains_of, strict=True):
         ids = np.empty_like(rows)
         for column, domain in enumerate(of):
-            used, place = np.unique(rows[:, column], return_inverse=True)
-            texts = [words.individual(domain, each) for each in used.tolist()]
-            numbers = [known.setdefault(text, len(known)) for text in texts]
-            ids[:, column] = np.array(numbers, dtype=np.int64)[place.reshape(-1)]
+            ids[:, column] = number_of[domain][rows[:, column]]
         new = np.ones(ids.shape, dtype=np.bool_)
         for column in range(1, ids.shape[1]):
             new[:, column] = (ids[:, :column] != ids[:, [column]]).all(axis=1)
         lists.append(ids[new])
         lengths.append(new.sum(axis=1))
     return list(known), np.concatenate(([0], np.cumsum(np.concatenate(lengths)))), np.concatenate(lists)
+
+
+def _constants_met(words: Vocabulary, domain: int, variables: GroundVariables, known: dict[str, int]) -> Ints:
+    """For each constant of a domain its number as an individual; those that no ground variable has are not made one."""
+    met = np.zeros(0, dtype=np.bool_)
+    for rows, of in zip(variables.existing, words.domains_of, strict=True):
+        for column in (place for place, each in enumerate(of) if each == domain):
+            most = int(rows[:, column].max(initial=-1)) + 1
+            met = np.append(met, np.zeros(max(most - len(met), 0), dtype=np.bool_))
+            met[rows[:, column]] = True
+    result = np.full(len(met), -1, dtype=np.int64)
+    texts = words.individuals(domain, np.flatnonzero(met).tolist())
+    result[met] = np.fromiter((known.setdefault(text, len(known)) for text in texts), np.int64, len(texts))
+    return result
+
+
+def declared_tables(graph: FactorGraph) -> tuple[list[Floats], Ints]:
+    """The distinct tables in the declared label orders of the arguments, flat, and the number of each factor's.
+
+    -1 stands for an unknown table. Near-linear: axes are permuted for all tables over the same label orders at once.
+    """
+    tables: list[Floats] = []
+    table_of = np.full(len(graph.factor_names), -1, dtype=np.int64)
+    for factors, scopes in graph.scopes:
+        known = graph.factor_table[factors] >= 0
+        factors, orders = factors[known], graph.variable_declared[scopes[known]]
+        for alike in members(group_rows(orders)):
+            used = graph.factor_table[factors[alike]]
+            first, place = by_value(used)
+            axes = [graph.ranges.to_declared(int(declared)) for declared in orders[alike[0]]]
+            shape = [len(axis) for axis in axes]
+            values = (
+                np.arange(int(np.prod(shape))).reshape(shape)[np.ix_(*axes)].reshape(-1) if axes else np.zeros(1, int)
+            )
+            table_of[factors[alike]] = len(tables) + place
+            tables += list(graph.tables.values[graph.tables.offsets[used[first], None] + values])
+    return tables, table_of

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints, group_rows, members
+from lifagu.arrays import Ints, by_value, group_rows, members
 from lifagu.errors import ModelError, TooLargeError
 from lifagu.evidence import Observation
 from lifagu.ground_names import JoinedNames, RowNames
-from lifagu.ground_parts import Block, GroundVariables, assembled, factor_names
+from lifagu.ground_parts import Block, GroundVariables, assembled, declared_tables, factor_names
 from lifagu.ground_tables import diagonal, expanded_table, first_columns, lexicographic_codes
 from lifagu.model import FactorGraph
 from lifagu.names import Names
@@ -50,6 +50,24 @@ def ground(model: ParfactorGraph | FactorGraph) -> FactorGraph:
     """
     if isinstance(model, FactorGraph):
         return model
+    pieces = ground_pieces(model)
+    return assembled(model, pieces.variables, pieces.blocks, factor_names(model, pieces.admitted))
+
+
+@dataclass(frozen=True, eq=False)
+class GroundPieces:
+    """A grounding before it is put together.
+
+    blocks: the ground part's factors first, then those of each parfactor; admitted: each parfactor's substitutions.
+    """
+
+    variables: GroundVariables
+    blocks: list[Block]
+    admitted: list[Ints]
+
+
+def ground_pieces(model: ParfactorGraph) -> GroundPieces:
+    """The ground variables and blocks of ground factors of a model, in numbers."""
     admitted = [substitutions(bound) for bound in model.bound]
     columns = [_columns(bound, rows) for bound, rows in zip(model.bound, admitted, strict=True)]
     variables = _variables(model, [column for each in columns for column in each])
@@ -58,7 +76,7 @@ def ground(model: ParfactorGraph | FactorGraph) -> FactorGraph:
         ids = variables.of_column[taken : taken + len(slots)]
         blocks.append(_block(bound, np.column_stack([np.zeros((len(rows), 0), dtype=np.int64), *ids])))
         taken += len(slots)
-    return assembled(model, variables, blocks, factor_names(model, admitted))
+    return GroundPieces(variables, blocks, admitted)
 
 
 def expand_evidence(
@@ -148,36 +166,45 @@ def _constants(argument: BoundArgument, rows: Ints, member: Ints | None) -> Ints
 
 def _variables(model: ParfactorGraph, columns: Sequence[_Column]) -> GroundVariables:
     """Number the ground variables that exist."""
-    part = model.ground_part
-    in_part = np.full(len(part.variable_names), -1, dtype=np.int64)
-    plain = np.array([each for each in range(len(in_part)) if each not in model.places], dtype=np.int64)
+    in_part = np.full(len(model.ground_part.variable_names), -1, dtype=np.int64)
+    plain = np.delete(np.arange(len(in_part)), list(model.places))
     in_part[plain] = np.arange(len(plain))
     numbers = [
         np.full(len(column.rows), in_part[column.variable] if column.variable >= 0 else -1) for column in columns
     ]
+    mine = _by_relation((column.relation, place) for place, column in enumerate(columns))
+    named = _by_relation((relation, number) for number, (relation, _) in model.places.items())
     existing: list[Ints] = []
     start = len(plain)
     for relation, of in enumerate(model.vocabulary.domains_of):
-        mine = [place for place, column in enumerate(columns) if column.relation == relation]
-        named = [number for number, place in model.places.items() if place[0] == relation]
-        given = [np.array([model.places[each][1]], dtype=np.int64).reshape(1, len(of)) for each in named]
-        always = [] if of else [np.zeros((1, 0), dtype=np.int64)]
-        stacked = [columns[place].rows for place in mine] + given + always
-        rows, ids = _distinct(np.vstack([np.zeros((0, len(of)), dtype=np.int64), *stacked]))
+        given, slots = named.get(relation, []), mine.get(relation, [])
+        stacked = [
+            np.array([model.places[each][1] for each in given], dtype=np.int64).reshape(len(given), len(of)),
+            *(columns[place].rows for place in slots),
+            np.zeros((0 if of else 1, len(of)), dtype=np.int64),  # a relation without domains always exists
+        ]
+        rows, ids = _distinct(np.vstack(stacked))
         existing.append(rows)
-        pieces = np.split(start + ids, np.cumsum([len(each) for each in stacked])[:-1]) if stacked else []
-        for place, piece in zip(mine, pieces, strict=False):
+        pieces = np.split(start + ids, np.cumsum([len(each) for each in stacked]))
+        in_part[given] = pieces[0]
+        for place, piece in zip(slots, pieces[1:], strict=False):
             numbers[place] = piece
-        for number, piece in zip(named, pieces[len(mine) :], strict=False):
-            in_part[number] = piece[0]
         start += len(rows)
     return GroundVariables(plain, existing, in_part, numbers)
 
 
+def _by_relation(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
+    """What belongs to each relation, in order."""
+    result: dict[int, list[int]] = {}
+    for relation, each in pairs:
+        result.setdefault(relation, []).append(each)
+    return result
+
+
 def _distinct(rows: Ints) -> tuple[Ints, Ints]:
     """The distinct rows in lexicographic order, and for each row the number of its distinct one."""
-    _, first, ids = np.unique(lexicographic_codes(rows), return_index=True, return_inverse=True)
-    return rows[first], ids.reshape(-1)
+    first, ids = by_value(lexicographic_codes(rows))
+    return rows[first], ids
 
 
 # ---- factors
@@ -200,13 +227,4 @@ def _block(bound: BoundParfactor, ids: Ints) -> Block:
 def _part_block(model: ParfactorGraph, variables: GroundVariables) -> Block:
     """The factors of the ground part; tables in the declared orders of their arguments."""
     part = model.ground_part
-    tables: list[Floats] = []
-    table_of = np.full(len(part.factor_names), -1, dtype=np.int64)
-    for factors, scopes in part.scopes:
-        known = part.factor_table[factors] >= 0
-        factors, scopes = factors[known], scopes[known]
-        for same in members(group_rows(np.column_stack((part.factor_table[factors], part.variable_declared[scopes])))):
-            table = part.factors[int(factors[same[0]])].table
-            table_of[factors[same]] = len(tables)
-            tables += [] if table is None else [table.reshape(-1)]
-    return Block(variables.of_part[part.arguments], np.diff(part.offsets), tables, table_of)
+    return Block(variables.of_part[part.arguments], np.diff(part.offsets), *declared_tables(part))

@@ -14,8 +14,9 @@ import numpy as np
 from lifagu.arrays import Floats, Ints, frozen
 from lifagu.builder import as_floats
 from lifagu.checks import table_size_error
+from lifagu.domains import ConstantRows, Domain
 from lifagu.errors import ModelError, did_you_mean
-from lifagu.relations import Domain, Vocabulary
+from lifagu.relations import Vocabulary
 from lifagu.tables import potential_fault
 from lifagu.terms import (
     Argument,
@@ -281,12 +282,14 @@ def _comparison(
 def _membership(
     constraint: Membership, logicals: Sequence[Logical], domains: dict[Logical, tuple[Domain, Atom]]
 ) -> tuple[tuple[int, ...], Ints, bool]:
-    of = [_domain(each, domains) for each in constraint.variables]
-    if constraint.inside and not constraint.rows and all(domain.size for domain in of):
+    of = tuple(_domain(each, domains) for each in constraint.variables)
+    if constraint.inside and not len(constraint.rows) and all(domain.size for domain in of):
         raise ModelError(f"'{constraint}' admits nothing; list what it admits, or leave the parfactor out")
-    numbers = [domain.number for domain in of]
-    rows = [[number(each) for number, each in zip(numbers, row, strict=True)] for row in constraint.rows]
-    matrix = np.array(rows, dtype=np.int64).reshape(len(rows), len(numbers))
+    if isinstance(constraint.rows, ConstantRows) and constraint.rows.domains == of:
+        matrix = constraint.rows.numbers
+    else:
+        rows = [[domain.number(each) for domain, each in zip(of, row, strict=True)] for row in constraint.rows]
+        matrix = np.array(rows, dtype=np.int64).reshape(len(rows), len(of))
     variables = tuple(logicals.index(each) for each in constraint.variables)
     return variables, frozen(np.unique(matrix, axis=0)), constraint.inside
 

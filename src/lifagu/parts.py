@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from lifagu.arrays import Ints, by_first_occurrence, connected_parts
 from lifagu.assembly import taken_lists
 from lifagu.model import FactorGraph
-from lifagu.names import Names
+from lifagu.names import ChosenNames
 
 
 def parts_without(graph: FactorGraph, observed: NDArray[np.bool_]) -> Ints:
@@ -43,19 +43,26 @@ def subgraph(graph: FactorGraph, part_of: Ints, wanted: Ints) -> tuple[FactorGra
     """
     variables = np.flatnonzero(np.isin(part_of, wanted))
     parts = parts_of_factors(graph, part_of, np.arange(len(graph.factor_names)))
-    factors = np.flatnonzero(np.isin(parts, wanted))
-    number = np.full(len(part_of), -1, dtype=np.int64)
+    return taken(graph, variables, np.flatnonzero(np.isin(parts, wanted)))
+
+
+def taken(graph: FactorGraph, variables: Ints, factors: Ints) -> tuple[FactorGraph, Ints]:
+    """The graph of some variables and factors in the given order, and each variable's number in it (-1: not in it).
+
+    The arguments of the factors must be among the variables. No name is copied.
+    """
+    number = np.full(len(graph.variable_names), -1, dtype=np.int64)
     number[variables] = np.arange(len(variables))
     arguments, ends = taken_lists(graph.offsets, graph.arguments, factors)
     individual_ids, individual_ends = taken_lists(graph.individual_offsets, graph.individual_ids, variables)
     part = replace(
         graph,
-        variable_names=Names("variable", [graph.variable_names[each] for each in variables.tolist()]),
+        variable_names=ChosenNames(graph.variable_names, variables),
         variable_declared=graph.variable_declared[variables],
         variable_kind=graph.variable_kind[variables],
         individual_offsets=np.concatenate(([0], individual_ends - graph.individual_offsets[-1])),
         individual_ids=individual_ids,
-        factor_names=Names("factor", [graph.factor_names[each] for each in factors.tolist()]),
+        factor_names=ChosenNames(graph.factor_names, factors),
         factor_table=graph.factor_table[factors],
         offsets=np.concatenate(([0], ends - graph.offsets[-1])),
         arguments=number[arguments],

@@ -6,22 +6,26 @@ Nothing here lists the constants of a numbered domain, so sizes may be in the mi
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
+from lifagu.domains import Domain as Domain
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.evidence import Observation, bind_evidence
 from lifagu.model import FactorGraph
 from lifagu.names import Names
+from lifagu.notation import domain_lines, ground_lines, parfactor_lines, relation_lines, sections
+from lifagu.original_names import Meant, Place
 from lifagu.parfactors import BoundParfactor, bind
 from lifagu.parfactors import Parfactor as Parfactor
-from lifagu.ranges import Labels
+from lifagu.proofs import Proof
 from lifagu.relational_builder import RelationalBuilder
-from lifagu.relations import Domain as Domain
-from lifagu.relations import Place, Vocabulary
 from lifagu.relations import Relation as Relation
+from lifagu.relations import Vocabulary
 from lifagu.terms import Span
 from lifagu.views import counted
 
@@ -30,8 +34,7 @@ def _empty() -> FactorGraph:
     return FactorGraph.build().graph()
 
 
-@dataclass(frozen=True)
-class Observed:
+class Observed(NamedTuple):
     """One piece of evidence: on a plain variable (relation -1), or on all ground variables within spans.
 
     spans: for each domain of the relation the numbers of the first and the last constant.
@@ -54,7 +57,8 @@ class ParfactorGraph:
     """A parameterised factor graph.
 
     ground_part: plain variables and ground factors. Its factors may also name ground variables of relations, which
-    then are variables of it under their ground names, with their relation's range.
+    then are variables of it under their ground names, with their relation's range. proof: of a lifted model, that it
+    means the graph it came from.
 
     >>> from lifagu.grounding import ground
     >>> model = ParfactorGraph(
@@ -73,6 +77,7 @@ class ParfactorGraph:
     relations: tuple[Relation, ...]
     parfactors: tuple[Parfactor, ...]
     ground_part: FactorGraph = None  # type: ignore[assignment]
+    proof: Proof | None = None
 
     def __post_init__(self) -> None:
         if self.ground_part is None:
@@ -95,12 +100,9 @@ class ParfactorGraph:
     def places(self) -> dict[int, Place]:
         """The variables of the ground part that are ground variables of relations, and which ones they are."""
         part, words = self.ground_part, self.vocabulary
-        found = {}
-        for number, name in enumerate(part.variable_names):
-            place = words.find(name)
-            if place is None:
-                continue
-            relation = words.relations[place[0]]
+        found = words.places_in(part.variable_names)
+        for number, place in found.items():
+            name, relation = part.variable_names[number], words.relations[place[0]]
             if not part.degrees[number]:
                 raise ModelError(
                     f"variable '{name}' has the name of a ground variable of relation '{relation.name}'; "
@@ -111,7 +113,6 @@ class ParfactorGraph:
                     f"variable '{name}' has the range {', '.join(part.labels(number))}, but its relation "
                     f"'{relation.name}' has {', '.join(relation.range)}"
                 )
-            found[number] = place
         return found
 
     @cached_property
@@ -121,6 +122,12 @@ class ParfactorGraph:
         return tuple(
             bind(number, parfactor, self.vocabulary, self._plain) for number, parfactor in enumerate(self.parfactors)
         )
+
+    def with_proof(self, proof: Proof) -> ParfactorGraph:
+        """The same model with a proof; nothing is checked again."""
+        proved = copy(self)
+        object.__setattr__(proved, "proof", proof)
+        return proved
 
     def _plain(self, name: str) -> tuple[int, int] | None:
         number = self.ground_part.variable_names.find(name)
@@ -133,7 +140,7 @@ class ParfactorGraph:
 
         Whether some ground factor has it is not checked here.
         """
-        _, (relation, variable, spans) = self._found(name)
+        relation, variable, spans = self._found([name])[0]
         if any(low != high for low, high in spans):
             raise ModelError(f"'{name}' names several variables; ask about one of them")
         return (relation, tuple(low for low, _ in spans)) if relation >= 0 else (-1, (variable,))
@@ -152,13 +159,13 @@ class ParfactorGraph:
         """
         found: dict[str, Observation] = {}
         for layer in layers:
-            later = [self._found(name)[1] for name in layer]
+            later = self._found(list(layer))
             found = {name: seen for each, seen in found.items() for name in self._except(each, later)} | dict(layer)
         return found
 
-    def _except(self, name: str, later: Sequence[tuple[int, int, tuple[Span, ...]]]) -> list[str]:
+    def _except(self, name: str, later: Sequence[Meant]) -> list[str]:
         """Names for what a piece of evidence covers beyond what later ones do."""
-        relation, variable, spans = self._found(name)[1]
+        relation, variable, spans = self._found([name])[0]
         boxes = [spans]
         for other, plain, cut in later:
             if (other, plain) == (relation, variable):
@@ -174,25 +181,40 @@ class ParfactorGraph:
         >>> model.observations({"Smokes(1..300)": "true"})[0].spans
         ((0, 299),)
         """
-        return tuple(self._observed(name, observation) for name, observation in evidence.items())
+        names, result = list(evidence), []
+        checked: set[tuple[int, int, str]] = set()
+        for name, found, observation in zip(names, self._found(names), evidence.values(), strict=True):
+            observed = Observed(name, *found, observation)
+            result.append(observed)
+            if not isinstance(observation, str):
+                self._check(observed)
+            elif (found[0], found[1], observation) not in checked:
+                self._check(observed)
+                checked.add((found[0], found[1], observation))
+        return tuple(result)
 
-    def _observed(self, name: str, observation: Observation) -> Observed:
-        labels, found = self._found(name)
+    def _found(self, names: Sequence[str]) -> list[Meant]:
+        """What each name means: ground variables of a relation, or a plain variable; any other name is an error."""
+        plain = self.ground_part.variable_names.find_each(names).tolist()
+        result: list[Meant] = []
+        for name, variable, meant in zip(names, plain, self.vocabulary.meant_by(names), strict=True):
+            if meant is None and variable < 0:
+                raise self._missing(name)
+            result.append((-1, variable, ()) if meant is None else meant)
+        return result
+
+    def _check(self, observed: Observed) -> None:
+        """A label that the range lacks, or a wrong likelihood, is an error."""
+        name, relation, variable, _, observation = observed
+        labels = self.ground_part.labels(variable) if relation < 0 else self.relations[relation].range
         bind_evidence({name: observation}, Names("variable", [name]), lambda _: (labels, np.arange(len(labels))))
-        return Observed(name, *found, observation)
 
-    def _found(self, name: str) -> tuple[Labels, tuple[int, int, tuple[Span, ...]]]:
-        plain, words = self._plain(name), self.vocabulary
-        if plain is not None:
-            return self.ground_part.labels(plain[0]), (-1, plain[0], ())
-        place = words.find(name)
-        spans = words.spans(name) if place is None else (place[0], tuple((each, each) for each in place[1]))
-        if spans is None:
-            known = [*words.relation_names, *self.ground_part.variable_names[:1000]]
-            raise ModelError(
-                words.why_not(name) or f"there is no variable '{name}' in the model{did_you_mean(name, known)}"
-            )
-        return words.relations[spans[0]].range, (spans[0], -1, spans[1])
+    def _missing(self, name: str) -> ModelError:
+        words = self.vocabulary
+        known = [*words.relation_names, *self.ground_part.variable_names[:1000]]
+        return ModelError(
+            words.why_not(name) or f"there is no variable '{name}' in the model{did_you_mean(name, known)}"
+        )
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, ParfactorGraph):
@@ -204,6 +226,21 @@ class ParfactorGraph:
         ) and self.ground_part == other.ground_part
 
     __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        part = self.ground_part
+        plain = np.delete(np.arange(len(part.variable_names)), list(self.places))
+        parfactors, tables = parfactor_lines(self.parfactors)
+        return sections(
+            [
+                ("domains", domain_lines(self.domains), len(self.domains)),
+                ("relations", relations := relation_lines(self.relations), len(relations)),
+                ("parfactors", parfactors, len(parfactors)),
+                ("tables", tables, len(tables)),
+                ("ground part", ground_lines(part, plain), len(part.factor_names) + min(len(plain), 1)),
+                ("proof", [str(self.proof)] if self.proof else [], 0),
+            ]
+        )
 
     def __repr__(self) -> str:
         unknown = sum(parfactor.table is None for parfactor in self.parfactors)

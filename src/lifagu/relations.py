@@ -1,98 +1,40 @@
-"""Domains and relations, and the vocabulary they make together: which ground variables can be named, and how."""
+"""Relations over domains, and the vocabulary they make together: which ground variables can be named, and how."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from lifagu.errors import ModelError, did_you_mean, listed
-from lifagu.names import Names
+import numpy as np
+
+from lifagu.domains import ConstantRows, NamedRows, Row
+from lifagu.domains import Domain as Domain
+from lifagu.errors import ModelError, did_you_mean
+from lifagu.names import ChosenNames, Names
+from lifagu.original_names import Meant, OriginalIndex, Originals
+from lifagu.original_names import Place as Place
 from lifagu.ranges import BOOLEAN, Labels, check_labels
 from lifagu.terms import Span, check_relation_name, constant_text, parse_ground
-
-Place = tuple[int, tuple[int, ...]]  # a ground variable: the number of its relation, and of each constant
-
-
-@dataclass(frozen=True)
-class Domain:
-    """A domain of `size` constants: those listed, or 1…size, which are never listed.
-
-    Inside, constants are numbers 0…size-1.
-
-    >>> Domain.of("Drug", ["m1", "m2"]).number("m2"), Domain.of("Person", 10**6).constant(999_999)
-    (1, '1000000')
-    """
-
-    name: str
-    size: int
-    constants: tuple[str, ...] | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.name, str) or not self.name:
-            raise ModelError(f"a domain has the name {self.name!r}; names are non-empty texts")
-        if isinstance(self.size, bool) or not isinstance(self.size, int) or not 0 <= self.size < 2**62:
-            raise ModelError(f"domain '{self.name}' has the size {self.size}; sizes are whole numbers, 0 or more")
-        if self.constants is not None:
-            for constant in self.constants:
-                if not isinstance(constant, str) or not constant:
-                    raise ModelError(f"domain '{self.name}' has the constant {constant!r}; constants are texts")
-            if len(self._numbers) != self.size:
-                twice = next(each for each in self.constants if self.constants.count(each) > 1)
-                raise ModelError(f"domain '{self.name}' has the constant '{twice}' twice; list each constant once")
-
-    @classmethod
-    def of(cls, name: str, given: int | Sequence[str]) -> Domain:
-        """A domain from its size or from the list of its constants."""
-        return cls(name, given) if isinstance(given, int) else cls(name, len(given), tuple(given))
-
-    @cached_property
-    def _numbers(self) -> dict[str, int]:
-        return {constant: number for number, constant in enumerate(self.constants or ())}
-
-    def find(self, constant: str) -> int | None:
-        """Number of a constant, or None if it is not in the domain."""
-        if self.constants is not None:
-            return self._numbers.get(constant)
-        if not (constant.isascii() and constant.isdigit() and len(constant) <= 19 and constant[0] != "0"):
-            return None
-        return int(constant) - 1 if int(constant) <= self.size else None
-
-    def number(self, constant: str) -> int:
-        """Number of a constant; a missing one is an error that says what there is."""
-        found = self.find(constant)
-        if found is None:
-            raise ModelError(f"'{constant}' is not a constant of domain {self.name}{self._what_there_is(constant)}")
-        return found
-
-    def constant(self, number: int) -> str:
-        """The constant with this number."""
-        return str(number + 1) if self.constants is None else self.constants[number]
-
-    def _what_there_is(self, constant: str) -> str:
-        if not self.size:
-            return ", which is empty"
-        if self.constants is None:
-            return f", which has 1…{self.size}"
-        return did_you_mean(constant, self.constants) or f", which has {listed(self.constants)}"
 
 
 @dataclass(frozen=True)
 class Relation:
     """A relation over domains (`of`), with a range; without `of` it is a variable like any other.
 
-    names: for some of its ground variables the constants and, last, the name to use instead of ``Sick(eve)``.
+    names: for some of its ground variables the constants and, last, the name to use instead of ``Sick(eve)``; millions
+    of them as `NamedRows`.
     """
 
     name: str
     of: tuple[str, ...] = ()
     range: Labels = BOOLEAN
-    names: tuple[tuple[str, ...], ...] = ()
+    names: Sequence[Row] = ()
 
     def __post_init__(self) -> None:
         check_relation_name(self.name)
         check_labels(self.range, f"relation '{self.name}'")
-        for row in self.names:
+        for row in () if isinstance(self.names, ConstantRows) else self.names:
             if len(row) != len(self.of) + 1 or not row[-1]:
                 what = f"its {len(self.of)} constants and the original name"
                 raise ModelError(f"relation '{self.name}' has the names entry ({', '.join(row)}); give {what}")
@@ -119,19 +61,27 @@ class Vocabulary:
                         f"{did_you_mean(name, self.domain_names)}"
                     )
         self.relation_names  # noqa: B018  checks that they differ
-        names = [name for renamed in self.renamed for name in renamed.values()]
         propositions = [
             each.name for each, new in zip(self.relations, self.renamed, strict=True) if not (each.of or new)
         ]
-        Names("variable", [*propositions, *names])
-        for number, renamed in enumerate(self.renamed):
-            for place, name in renamed.items():
-                other = self._spelt(name)
-                if other is not None and other != (number, place):
-                    raise ModelError(
-                        f"relation '{self.relations[number].name}' renames one of its variables '{name}', "
-                        "which is the name of another; give it a name of its own"
-                    )
+        twice = self._index.name_used_twice() or next(filter(self.is_original, propositions), None)
+        if twice is not None:
+            raise ModelError(f"variable '{twice}' is declared twice; give each variable a name of its own")
+        for name in self._like_spelt():
+            spelt, place = self._spelt(name), self._index.find(name)
+            if spelt is not None and place is not None and spelt != place:
+                raise ModelError(
+                    f"relation '{self.relations[place[0]].name}' renames one of its variables '{name}', "
+                    "which is the name of another; give it a name of its own"
+                )
+
+    def _like_spelt(self) -> Iterator[str]:
+        """The original names that could also be read as the name of another ground variable."""
+        for originals in self.renamed:
+            if len(originals):
+                names = ChosenNames(originals.names, originals.which)
+                yield from map(names.__getitem__, names.with_parentheses())
+        yield from filter(self.is_original, (each.name for each in self.relations if not each.of))
 
     @cached_property
     def domain_names(self) -> Names:
@@ -149,26 +99,33 @@ class Vocabulary:
         return tuple(tuple(map(self.domain_names.number, relation.of)) for relation in self.relations)
 
     @cached_property
-    def renamed(self) -> tuple[dict[tuple[int, ...], str], ...]:
+    def renamed(self) -> tuple[Originals, ...]:
         """For each relation the original names of its ground variables, where it has some."""
-        result: list[dict[tuple[int, ...], str]] = []
-        for number, relation in enumerate(self.relations):
-            new = {self.numbers(number, row[:-1]): row[-1] for row in relation.names}
-            if len(new) < len(relation.names):
-                raise ModelError(f"relation '{relation.name}' names one of its variables twice in names")
+        given = [each.names for each in self.relations]
+        by_arrays = [
+            isinstance(rows, NamedRows) and rows.domains == tuple(map(self.domains.__getitem__, of))
+            for rows, of in zip(given, self.domains_of, strict=True)
+        ]
+        listed = [row[-1] for rows, known in zip(given, by_arrays, strict=True) if not known for row in rows]
+        names, start = Names("variable", listed), 0
+        result = []
+        for number, rows in enumerate(given):
+            if isinstance(rows, NamedRows) and by_arrays[number]:
+                new = Originals(rows.numbers, rows.names, rows.which)
+            else:
+                matrix = np.empty((len(rows), len(self.domains_of[number])), dtype=np.int64)
+                for place, domain in enumerate(self.domains_of[number]):
+                    matrix[:, place] = self.domains[domain].numbers([row[place] for row in rows])
+                new = Originals(matrix, names, start + np.arange(len(rows)))
+                start += len(rows)
+            if not new.is_distinct:
+                raise ModelError(f"relation '{self.relations[number].name}' names one of its variables twice in names")
             result.append(new)
         return tuple(result)
 
     @cached_property
-    def _originals(self) -> dict[str, Place]:
-        return {name: (number, place) for number, new in enumerate(self.renamed) for place, name in new.items()}
-
-    def numbers(self, relation: int, constants: Sequence[str]) -> tuple[int, ...]:
-        """The numbers of a ground variable's constants; a wrong one is an error."""
-        of = self.domains_of[relation]
-        if len(constants) != len(of):
-            raise self.arity_error(relation, len(constants))
-        return tuple(self.domains[domain].number(each) for domain, each in zip(of, constants, strict=True))
+    def _index(self) -> OriginalIndex:
+        return OriginalIndex(self.renamed)
 
     def arity_error(self, relation: int, given: int) -> ModelError:
         """The error for a relation with too many or too few terms."""
@@ -179,7 +136,7 @@ class Vocabulary:
 
     def ground_name(self, relation: int, numbers: Sequence[int]) -> str:
         """The name of a ground variable: its original name if it has one, else as in ``Treat(eve,m1)``."""
-        original = self.renamed[relation].get(tuple(numbers))
+        original: str | None = self.renamed[relation].get(tuple(numbers))
         if original is not None:
             return original
         of = self.domains_of[relation]
@@ -199,11 +156,24 @@ class Vocabulary:
 
     def find(self, name: str) -> Place | None:
         """The ground variable of this name, whether or not a factor has it; None if it names none."""
-        return self._originals.get(name) or self._spelt(name)
+        return self._index.find(name) or self._spelt(name)
+
+    def original(self, name: str) -> Place | None:
+        """The ground variable that goes by this original name, None if none does."""
+        return self._index.find(name)
 
     def is_original(self, name: str) -> bool:
         """Whether a relation's names give this name to one of its ground variables."""
-        return name in self._originals
+        return self._index.find(name) is not None
+
+    def places_in(self, names: Names) -> dict[int, Place]:
+        """The names in a list that are names of ground variables, by number, and which ones they are."""
+        found = dict(self._index.find_in(names))
+        propositions = (names.find(relation.name) for relation in self.relations if not relation.of)
+        for number in {*names.with_parentheses(), *(each for each in propositions if each is not None)} - found.keys():
+            place = self._spelt(names[number])
+            found |= {} if place is None else {number: place}
+        return dict(sorted(found.items()))
 
     def _spelt(self, name: str) -> Place | None:
         """The ground variable of this name, written with its constants."""
@@ -221,12 +191,45 @@ class Vocabulary:
         >>> words.spans("Sick(3..7)"), words.spans("Sick(3..77)")
         ((0, ((2, 6),)), None)
         """
-        parsed = parse_ground(name) or (name, ())
+        head, _, inner = name.partition("(")
+        if inner[-1:] == ")" and inner[:-1].replace(",", "").isalnum():  # the commonest names, without an expression
+            parsed: tuple[str, Sequence[str | Span]] = (head.strip(), inner[:-1].split(","))
+        else:
+            parsed = parse_ground(name) or (name, ())
         relation = self.relation_names.find(parsed[0])
         if relation is None or len(parsed[1]) != len(self.domains_of[relation]):
             return None
         covered = [self._span(of, each) for of, each in zip(self.domains_of[relation], parsed[1], strict=True)]
         return None if None in covered else (relation, tuple(each for each in covered if each is not None))
+
+    def meant_by(self, names: Sequence[str]) -> list[Meant | None]:
+        """The relation and the spans that each name covers, original names included; names like Sick(7) are fastest.
+
+        >>> words = Vocabulary((Domain("Person", 30),), (Relation("Sick", ("Person",)),))
+        >>> words.meant_by(["Sick(4)", "Sick(3..7)", "Sick(31)"])
+        [(0, -1, ((3, 3),)), (0, -1, ((2, 6),)), None]
+        """
+        unary, nothing = self._unary, (-1, lambda _: None)
+        result = self._index.meant_by(names)
+        for place, name in enumerate(names):
+            if result[place] is None:
+                head, _, inner = name.partition("(")
+                relation, find = unary.get(head, nothing)
+                number = find(inner[:-1]) if inner[:-1].isalnum() and inner[-1] == ")" else None
+                if number is not None:
+                    result[place] = (relation, -1, ((number, number),))
+                elif (covered := self.spans(name)) is not None:
+                    result[place] = (covered[0], -1, covered[1])
+        return result
+
+    @cached_property
+    def _unary(self) -> dict[str, tuple[int, Callable[[str], int | None]]]:
+        """The relations of one domain by name: their numbers, and how to find a constant's."""
+        return {
+            relation.name: (number, self.domains[of[0]].find)
+            for number, (relation, of) in enumerate(zip(self.relations, self.domains_of, strict=True))
+            if len(of) == 1
+        }
 
     def _span(self, domain: int, given: str | Span) -> Span | None:
         if isinstance(given, str):
@@ -249,31 +252,33 @@ class Vocabulary:
             if self._span(of, given) is not None:
                 continue
             if isinstance(given, str):
-                return f"'{given}' is not a constant of domain {domain.name}{domain._what_there_is(given)}"
+                return f"'{given}' is not a constant of domain {domain.name}{domain.what_there_is(given)}"
             if domain.constants is not None:
                 return f"{given[0]}..{given[1]} is a range, but domain {domain.name} lists its constants; name them"
-            return f"{given[0]}..{given[1]} is not a range of domain {domain.name}{domain._what_there_is('')}"
+            return f"{given[0]}..{given[1]} is not a range of domain {domain.name}{domain.what_there_is('')}"
         return None
 
     @cached_property
     def overlapping(self) -> frozenset[int]:
         """The domains that share a constant with another; their constants are qualified where they must differ."""
-        count = len(self.domains)
-        shared = [
-            (one, two) for one in range(count) for two in range(one) if _share(self.domains[one], self.domains[two])
-        ]
-        return frozenset(domain for pair in shared for domain in pair)
+        found: set[int] = set()
+        numbered = [number for number, each in enumerate(self.domains) if each.constants is None and each.size]
+        found |= set(numbered) if len(numbered) > 1 else set()  # all of these have a constant 1
+        largest = max(numbered, key=lambda number: self.domains[number].size, default=None)
+        owner: dict[str, int] = {}
+        for number, domain in enumerate(self.domains):
+            for constant in domain.constants or ():
+                other = owner.setdefault(constant, number)
+                found |= {other, number} if other != number else set()
+                if largest is not None and self.domains[largest].find(constant) is not None:
+                    found |= {largest, number}
+        return frozenset(found)
 
     def individual(self, domain: int, number: int) -> str:
         """A constant as an individual: itself, or ``Person:1`` where another domain has the same constant."""
-        text = self.domains[domain].constant(number)
-        return f"{self.domains[domain].name}:{text}" if domain in self.overlapping else text
+        return self.individuals(domain, [number])[0]
 
-
-def _share(one: Domain, two: Domain) -> bool:
-    """Whether two domains have a constant in common, without listing numbered ones."""
-    if one.constants is None and two.constants is None:
-        return bool(one.size and two.size)
-    if one.constants is None:
-        one, two = two, one
-    return any(two.find(constant) is not None for constant in one.constants or ())
+    def individuals(self, domain: int, numbers: Sequence[int]) -> list[str]:
+        """Constants as individuals."""
+        texts = self.domains[domain].texts(numbers)
+        return [f"{self.domains[domain].name}:{text}" for text in texts] if domain in self.overlapping else texts

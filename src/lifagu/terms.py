@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain, count
 
+from lifagu.domains import ConstantRows, Row
 from lifagu.errors import ModelError
 
 _WORD = r'[^\s,()\[\]#"=!<>]+'
@@ -98,13 +99,13 @@ class Membership:
     """The tuples of constants that several logical variables may take together, or with inside=False may not."""
 
     variables: tuple[Logical, ...]
-    rows: tuple[tuple[str, ...], ...]
+    rows: Sequence[Row]
     inside: bool = True
 
     def __post_init__(self) -> None:
         if not self.variables or len(set(self.variables)) < len(self.variables):
             raise ModelError("vars names one or more logical variables, each once")
-        for row in self.rows:
+        for row in self.rows[:1] if isinstance(self.rows, ConstantRows) else self.rows:
             if len(row) != len(self.variables):
                 listed = ", ".join(map(str, self.variables))
                 raise ModelError(f"({', '.join(row)}) has {len(row)} constants for the variables {listed}")
@@ -134,9 +135,14 @@ def term_text(term: Term) -> str:
     return json.dumps(term, ensure_ascii=False) if term[:1].isupper() else constant_text(term)
 
 
+def is_relation_name(name: str) -> bool:
+    """Whether a name can stand before a parenthesis."""
+    return _RELATION_NAME.fullmatch(name) is not None and name == name.strip()
+
+
 def check_relation_name(name: str) -> None:
     """Relations have names that can stand before a parenthesis."""
-    if not isinstance(name, str) or not _RELATION_NAME.fullmatch(name) or name != name.strip():
+    if not isinstance(name, str) or not is_relation_name(name):
         raise ModelError(f'a relation has the name {name!r}; names are non-empty texts without ( ) [ ] # "')
 
 

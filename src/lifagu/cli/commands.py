@@ -41,7 +41,7 @@ def check(options: Options) -> None:
     else:
         bound = model.evidence(evidence)
         observed = len(bound.variables) + len(bound.soft_variables)
-    say(f"{options.model}: ok, {str(model)[1:-1].partition(': ')[2]}, {observed} observed")
+    say(f"{options.model}: ok, {repr(model)[1:-1].partition(': ')[2]}, {observed} observed")
 
 
 def info(options: Options) -> None:
@@ -87,13 +87,14 @@ def lift(options: Options) -> None:
             say(f"{'start' if number == 0 else f'round {number}'}:\n{groups_table(graph, colouring)}")
         return
     colouring = lifagu.colour(moved.graph, evidence, factor_start=start, commutative=options.commutative)
+    lifted = lifagu.lift(moved)
     if options.json:
-        say_json(lift_json(moved, colouring))
+        say_json(lift_json(moved, colouring, lifagu.to_json(lifted, evidence)))
         return
     if len(graph.unknown):
         say(transfers_table(moved))
         say()
-    say(groups_table(graph, colouring))
+    say(f"{groups_table(graph, colouring)}\n\n{lifted}")
 
 
 def query(options: Options) -> None:

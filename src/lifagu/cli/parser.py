@@ -56,7 +56,7 @@ def make_parser() -> Parser:
     demo.set_defaults(quiet=False)
     _check(command("check", "validate a model file and say what is wrong where"))
     _info(command("info", "sizes, ranges, unknown factors, connected parts, and what could be asked"))
-    _lift(command("lift", "fill unknown factors from symmetric places, and show what looks alike"))
+    _lift(command("lift", "fill unknown factors from symmetric places, show what looks alike, and lift it"))
     _query(command("query", "P(variables | evidence), exactly"))
     _marginals(command("marginals", "P(variable | evidence) of every variable, in one pass"))
     _map(command("map", "a most probable assignment and the log of its weight"))

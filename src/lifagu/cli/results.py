@@ -57,14 +57,14 @@ def groups_table(graph: FactorGraph, colouring: Colouring) -> str:
     return table(rows) if rows else "  no variables and no factors"
 
 
-def lift_json(moved: Transfer, colouring: Colouring) -> dict[str, Any]:
-    """Groups, transfers with reasons, and the completed model."""
+def lift_json(moved: Transfer, colouring: Colouring, lifted: str) -> dict[str, Any]:
+    """Groups, transfers with reasons, and the lifted model, which is given as the text of a file."""
     return {
         "theta": moved.theta,
         "equality": moved.equality,
         **groups(moved.original, colouring),
         "transfers": [record.as_dict() for record in moved.record],
-        "model": json.loads(lifagu.to_json(moved.graph)),
+        "model": json.loads(lifted),
     }
 
 

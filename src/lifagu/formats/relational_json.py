@@ -196,7 +196,7 @@ def _relation_text(relation: Relation, range_names: Mapping[Labels, str]) -> str
     if relation.range != BOOLEAN:
         item["range"] = range_names.get(relation.range, relation.range)
     if relation.names:
-        item["names"] = relation.names
+        item["names"] = list(relation.names)
     return json_text(item)
 
 
@@ -210,4 +210,7 @@ def _parfactor_text(parfactor: Parfactor, table: str) -> str:
 def _constraint_value(constraint: Constraint) -> Any:
     if not isinstance(constraint, Membership):
         return str(constraint)
-    return {"vars": list(map(str, constraint.variables)), "in" if constraint.inside else "not_in": constraint.rows}
+    return {
+        "vars": list(map(str, constraint.variables)),
+        "in" if constraint.inside else "not_in": list(constraint.rows),
+    }

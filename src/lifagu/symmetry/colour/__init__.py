@@ -26,13 +26,14 @@ def colour(
     variable_start: Ints | None = None,
     factor_start: Ints | None = None,
     commutative: bool = False,
+    positions: Ints | None = None,
 ) -> Colouring:
     """Colour passing on a graph: groups of variables and factors that look alike. O(e log n) for e arguments.
 
     variable_start, factor_start: start colours of your own (any integers ≥ 0); by default variables start with
     (range, evidence) and factors with their table, unknown ones with one colour per class of equal surroundings.
     commutative: arguments that may be swapped without changing the table count as one position, and tables that agree
-    up to argument order as one table.
+    up to argument order as one table. positions[e]: the position that each argument sends, in place of its own.
 
     >>> graph = (
     ...     FactorGraph.build().variables(list("ABC"))
@@ -41,8 +42,9 @@ def colour(
     >>> colour(graph).variable_colours.tolist()
     [0, 1, 0]
     """
-    graph, positions, factor_start = _exchanged(graph, factor_start, commutative)
-    return reference.refine(graph, start_colours(graph, evidence, variable_start, factor_start), positions)
+    graph, own, factor_start = _exchanged(graph, factor_start, commutative)
+    start = start_colours(graph, evidence, variable_start, factor_start)
+    return reference.refine(graph, start, own if positions is None else as_ids(positions))
 
 
 def colour_rounds(

@@ -1,0 +1,95 @@
+"""Lifting: groups of what looks alike become relations with logical variables and parfactors, proved by grounding back.
+
+The groups come from colour passing (Kersting, Ahmadi and Natarajan 2009). Which logical variables they share is read
+off the functional dependencies between columns of arguments; that nothing was lost or added is proved every time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lifagu.errors import LifaguError, ModelError
+from lifagu.grounding import ground
+from lifagu.model import Colouring, FactorGraph
+from lifagu.proofs import Proof
+from lifagu.relational import ParfactorGraph
+from lifagu.symmetry.colour import colour
+from lifagu.symmetry.lifting.build import build
+from lifagu.symmetry.lifting.classes import FactorClass, VariableClasses, factor_classes, variable_classes
+from lifagu.symmetry.lifting.coordinates import coordinates_of, entities_of
+from lifagu.symmetry.lifting.counting import Slot, shared_positions, slots_of
+from lifagu.symmetry.lifting.drafts import Draft, Frame, draft_of
+from lifagu.symmetry.lifting.maps import maps_between, structure_of
+from lifagu.symmetry.lifting.prove import compare, prove
+from lifagu.symmetry.lifting.sorts import Sorts
+from lifagu.symmetry.transfer import Transfer
+
+
+def lift(model: FactorGraph | ParfactorGraph | Transfer, colouring: Colouring | None = None) -> ParfactorGraph:
+    """A relational model that means a graph: one relation per group of variables, one parfactor per group of factors.
+
+    model: a graph; a `Transfer`, of which the completed graph is lifted; a relational model, which is grounded first.
+    colouring: the groups, found by colour passing unless they are given; arguments that a table lets swap are not told
+    apart where a factor takes a whole group, so that it can be counted. What does not lift stays in the ground part.
+    `proof` says how the result was proved: grounded again, it has the same variables and factors, names included.
+    Cost: near-linear, beside the colouring.
+
+    >>> graph = FactorGraph.build().variable("Epid").variables(["Sick.al", "Sick.bo"], kind="Sick")
+    >>> graph = graph.factors({"f.al": ["Sick.al", "Epid"], "f.bo": ["Sick.bo", "Epid"]}, [4, 1, 1, 3]).graph()
+    >>> print(lift(graph).parfactors[0])
+    g0: Sick(X), Epid
+    >>> ground(lift(graph)).factors[1].arguments
+    ('Sick.bo', 'Epid')
+    """
+    graph = model.graph if isinstance(model, Transfer) else model
+    if not isinstance(graph, FactorGraph | ParfactorGraph):
+        raise ModelError(f"lift takes a FactorGraph, a ParfactorGraph or a Transfer, not {type(model).__name__}")
+    graph = ground(graph)
+    positions = shared_positions(graph)
+    if colouring is None:
+        colouring = colour(graph, positions=positions)
+    elif (len(colouring.variable_colours), len(colouring.factor_colours)) != (
+        len(graph.variable_names),
+        len(graph.factor_names),
+    ):
+        raise ModelError("the colouring is one of another graph; give one of the graph that is lifted, or none")
+    variables = variable_classes(graph, colouring)
+    factors = factor_classes(graph, colouring, variables, positions)
+    slots = [slots_of(each, variables) for each in factors]
+    frame = _frame(graph, variables, factors, slots)
+    drafts = [draft_of(graph, each, own, frame) for each, own in zip(factors, slots, strict=True)]
+    return _proved(graph, frame, [each for each in drafts if each is not None])
+
+
+def _proved(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> ParfactorGraph:
+    """The model of drafts with its proof; what fails it goes into the ground part, at worst everything."""
+    while drafts:
+        try:
+            built = build(graph, frame, drafts)
+            found = compare(built.model, graph)
+        except LifaguError:
+            break
+        if isinstance(found, Proof):
+            return built.model.with_proof(found)
+        wrong = set(built.drafts[found.parfactors[found.parfactors >= 0]].tolist())
+        kept = [
+            draft
+            for number, draft in enumerate(drafts)
+            if number not in wrong and not np.isin(draft.factors, found.factors).any()
+        ]
+        drafts = kept if len(kept) < len(drafts) else []
+    model = build(graph, frame, []).model
+    return model.with_proof(prove(model, graph))
+
+
+def _frame(
+    graph: FactorGraph, variables: VariableClasses, factors: Sequence[FactorClass], slots: Sequence[Sequence[Slot]]
+) -> Frame:
+    """Logical variables for all classes: the sorts there are, the maps between them, and coordinates."""
+    sorts = Sorts(graph, variables)
+    columns = [sorts.columns(each, own) for each, own in zip(factors, slots, strict=True)]
+    maps = [*sorts.maps, *(found for row in columns for found in maps_between(row, sorts.sizes))]
+    structure = structure_of(sorts.sizes, sorts.met, maps, sorts.agree)
+    return Frame(variables, structure, coordinates_of(structure, entities_of(structure, columns), sorts.owners))

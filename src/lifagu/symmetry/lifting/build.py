@@ -1,0 +1,129 @@
+"""From drafts to a relational model: parfactors in terms of relations and logical variables, and a ground part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.arrays import Ints, frozen
+from lifagu.assembly import taken_lists
+from lifagu.domains import ConstantRows, Domain
+from lifagu.model import FactorGraph
+from lifagu.parfactors import Parfactor
+from lifagu.relational import ParfactorGraph
+from lifagu.symmetry.lifting.constraints import Condition, Unequal
+from lifagu.symmetry.lifting.drafts import Draft, DraftArgument, Frame
+from lifagu.symmetry.lifting.naming import letters
+from lifagu.symmetry.lifting.rest import ground_part
+from lifagu.symmetry.lifting.words import Words, words_for
+from lifagu.terms import Argument, Atom, Comparison, Constraint, Count, Logical, Membership, Term
+
+MOST_SINGLE = 1000  # single factors on lifted propositions that become parfactors as well
+FEW = 3  # constants that are excluded one by one
+
+
+@dataclass(frozen=True, eq=False)
+class Built:
+    """A lifted model, and for each of its parfactors the draft it came from, -1 for a single factor."""
+
+    model: ParfactorGraph
+    drafts: Ints
+
+
+def build(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> Built:
+    """The relational model of some drafts; what they do not cover is its ground part."""
+    words = words_for(graph, frame, drafts)
+    covered = np.zeros(len(graph.factor_names), dtype=np.bool_)
+    for draft in drafts:
+        covered[draft.factors] = True
+    singles = _single_factors(graph, frame, words, covered)
+    covered[singles] = True
+    part = ground_part(graph, frame, words, np.flatnonzero(~covered))
+    made = [(int(draft.factors[0]), number) for number, draft in enumerate(drafts)]
+    made += [(factor, -1) for factor in singles.tolist()]
+    names = _parfactor_names(part)
+    parfactors: list[Parfactor] = []
+    owners: list[int] = []
+    for factor, number in sorted(made):
+        own = (
+            [_single(graph, factor, next(names))]
+            if number < 0
+            else _parfactors(graph, frame, words, drafts[number], names)
+        )
+        parfactors += own
+        owners += [number] * len(own)
+    model = ParfactorGraph(words.domains, words.relations, tuple(parfactors), part)
+    return Built(model, np.array(owners, dtype=np.int64))
+
+
+def _single_factors(graph: FactorGraph, frame: Frame, words: Words, covered: NDArray[np.bool_]) -> Ints:
+    """Factors all of whose arguments are lifted propositions, like f0(Epid); none if they are very many."""
+    proposition = np.zeros(len(frame.variables.sizes), dtype=np.bool_)
+    proposition[list(words.relation_of)] = True
+    proposition &= frame.variables.sizes == 1
+    left = np.flatnonzero(~covered & (np.diff(graph.offsets) > 0))
+    arguments, _ = taken_lists(graph.offsets, graph.arguments, left)
+    owner = np.repeat(np.arange(len(left)), np.diff(graph.offsets)[left])
+    others = np.bincount(owner[~proposition[frame.variables.of[arguments]]], minlength=len(left))
+    chosen: list[int] = left[others == 0].tolist()
+    tables = [graph.table(factor) for factor in chosen] if len(chosen) <= MOST_SINGLE else []
+    kept = [factor for factor, table in zip(chosen, tables, strict=False) if table is None or table.any()]
+    return np.array(kept, dtype=np.int64)
+
+
+def _parfactor_names(part: FactorGraph) -> Iterator[str]:
+    """g0, g1, …, without those that a ground factor has, or seems to be made of."""
+    given = part.factor_names
+    heads = given.heads()
+    return (name for name in map("g{}".format, count()) if name not in given and name not in heads)
+
+
+def _single(graph: FactorGraph, factor: int, name: str) -> Parfactor:
+    given = graph.factors[factor]
+    table = None if given.table is None else frozen(given.table.reshape(-1).copy())
+    return Parfactor(name, tuple(map(Atom, given.arguments)), table)
+
+
+def _parfactors(graph: FactorGraph, frame: Frame, words: Words, draft: Draft, names: Iterator[str]) -> list[Parfactor]:
+    """The parfactors of a draft, one for each copy."""
+    fresh = {domain: letters(words.family_of[domain]) for domain in draft.domains}
+    logicals = [Logical(next(fresh[domain])) for domain in draft.domains]
+    arguments = tuple(_argument(graph, frame, words, each, logicals) for each in draft.arguments)
+    of = [words.domains[words.domain_of[domain]] for domain in draft.domains]
+    table = None if draft.table is None else frozen(draft.table.copy())
+    result = []
+    for conditions in draft.copies:
+        where: list[Constraint] = []
+        for each in conditions:
+            where += _constraints(each, logicals, of)
+        result.append(Parfactor(next(names), arguments, table, tuple(where)))
+    return result
+
+
+def _argument(
+    graph: FactorGraph, frame: Frame, words: Words, argument: DraftArgument, logicals: Sequence[Logical]
+) -> Argument:
+    if argument.variables not in words.relation_of:
+        return Atom(graph.variable_names[int(frame.variables.members(argument.variables)[0])])
+    relation = words.relations[words.relation_of[argument.variables]]
+    terms: list[Term] = []
+    for code, each in zip(argument.codes, frame.of(argument.variables), strict=True):
+        domain = words.domains[words.domain_of[each.domain]]
+        terms.append(logicals[code] if code >= 0 else domain.constant(~code))
+    atom = Atom(relation.name, tuple(terms))
+    return atom if argument.counted < 0 else Count(logicals[argument.counted], atom)
+
+
+def _constraints(condition: Condition, logicals: Sequence[Logical], domains: Sequence[Domain]) -> list[Constraint]:
+    if isinstance(condition, Unequal):
+        return [Comparison(logicals[condition.one], logicals[condition.two])]
+    own = tuple(domains[each] for each in condition.variables)
+    rows = condition.rows
+    if len(own) == 1 and not condition.inside and len(rows) <= FEW:
+        return [Comparison(logicals[condition.variables[0]], own[0].constant(each)) for each in rows[:, 0].tolist()]
+    variables = tuple(logicals[each] for each in condition.variables)
+    return [Membership(variables, ConstantRows(own, rows), condition.inside)]

@@ -1,0 +1,83 @@
+"""The sorts of things in a graph: variables of each class, blocks of counting formulas, places within blocks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lifagu.arrays import Ints
+from lifagu.model import FactorGraph
+from lifagu.symmetry.lifting.classes import FactorClass, VariableClasses
+from lifagu.symmetry.lifting.counting import Slot
+from lifagu.symmetry.lifting.maps import Column, Map
+
+
+class Sorts:
+    """Collects sorts while the columns of classes of factors are looked at.
+
+    sizes: of each sort, classes of variables first; met: those of more than one thing that occur; maps: from
+    variables to their blocks and to their places in them; owners: the individuals that the things of a sort list, as a
+    matrix with one row each, where all of them list equally many.
+    """
+
+    def __init__(self, graph: FactorGraph, variables: VariableClasses) -> None:
+        self._graph, self._variables = graph, variables
+        self.sizes: list[int] = variables.sizes.tolist()
+        self.met: list[int] = []
+        self._known: set[int] = set()
+        self.maps: list[Map] = []
+        self.owners: dict[int, Ints] = {}
+
+    def columns(self, factors: FactorClass, slots: Sequence[Slot]) -> list[Column]:
+        """One column per slot of more than one thing: places of variables within their class, or blocks."""
+        places = self._variables.place[factors.arguments]
+        result = []
+        for slot in slots:
+            self._meet(slot.variables)
+            if slot.block_of is None or slot.blocks is None:
+                result.append(Column(slot.variables, places[:, slot.first]))
+            else:
+                result.append(Column(self._blocks(slot.variables, slot.blocks), slot.block_of))
+        return [column for column in result if self.sizes[column.sort] > 1]
+
+    def _meet(self, sort: int) -> None:
+        if self.sizes[sort] > 1 and sort not in self._known:
+            self._known.add(sort)
+            self.met.append(sort)
+            lists = listed_individuals(self._graph, self._variables.members(sort))
+            self.owners |= {} if lists is None else {sort: lists}
+
+    def _blocks(self, variables: int, blocks: Ints) -> int:
+        """New sorts for the blocks of a class of variables and for the places within a block."""
+        count, length = blocks.shape
+        places = self._variables.place[blocks]
+        new = len(self.sizes)
+        self.sizes += [count, length]
+        for sort, image in ((new, np.arange(count)[:, None]), (new + 1, np.arange(length))):
+            if self.sizes[sort] > 1:
+                by_place = np.empty(blocks.size, dtype=np.int64)
+                by_place[places] = np.broadcast_to(image, blocks.shape)
+                self.maps.append(Map(variables, sort, by_place))
+                self.met.append(sort)
+        if variables in self.owners:
+            lists = self.owners[variables][places]  # blocks × places × individuals
+            of_block, of_place = (lists == lists[:, :1]).all(axis=(0, 1)), (lists == lists[:1]).all(axis=(0, 1))
+            self.owners |= {new: lists[:, 0, of_block]} if of_block.any() else {}
+            self.owners |= {new + 1: lists[0][:, of_place]} if of_place.any() else {}
+        return new
+
+    def agree(self, by: Map) -> bool:
+        """Whether the individuals that things list first, and those that their images do, are the same."""
+        if by.source not in self.owners or by.target not in self.owners:
+            return False
+        return np.array_equal(self.owners[by.source][:, 0], self.owners[by.target][by.image, 0])
+
+
+def listed_individuals(graph: FactorGraph, variables: Ints) -> Ints | None:
+    """For n variables that list q > 0 individuals each, the n×q matrix of these; None if they do not."""
+    starts = graph.individual_offsets[variables]
+    lengths = graph.individual_offsets[variables + 1] - starts
+    if not lengths[0] or (lengths != lengths[0]).any():
+        return None
+    return graph.individual_ids[starts[:, None] + np.arange(lengths[0])]
