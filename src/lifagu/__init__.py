@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from lifagu.infer import AllMarginals as AllMarginals
     from lifagu.infer import Answer as Answer
     from lifagu.infer import Best as Best
+    from lifagu.kernel import has_kernel as has_kernel
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
     from lifagu.parts import describe as describe
@@ -64,6 +65,7 @@ _ROOMS = {
     "lifagu.formats.with_pyagrum": "from_pyagrum to_pyagrum",
     "lifagu.grounding": "expand_evidence ground",
     "lifagu.infer": "AllMarginals Answer Best",
+    "lifagu.kernel": "has_kernel",
     "lifagu.model": "Colouring FactorGraph",
     "lifagu.parts": "describe",
     "lifagu.relational": "ParfactorGraph",
