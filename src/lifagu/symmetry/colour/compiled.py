@@ -1,7 +1,9 @@
 """Colour passing by the compiled kernel: the same partition refinement as the reference, at the speed of memory.
 
-For e arguments, n variables and m factors the kernel needs up to 8 e + 4 n + 28 (n + m) bytes, mostly less; from 2^31
-of anything on, numbers are 64 bits wide and it needs twice that.
+Memory beyond the graph: 8 bytes for each argument and 12 for each node, up to 16 more for each node once there are many
+classes; while many appear at once, instead of those 16, 8 for each argument and 30 for each node among them. That is 20
+to 40 bytes an argument (benchmarks/colour.py), and twice as much from 2^31 of anything on, where numbers are 64 bits
+wide.
 """
 
 from __future__ import annotations
