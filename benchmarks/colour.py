@@ -13,13 +13,15 @@ import argparse
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from unittest import mock
 
 import numpy as np
 
 import lifagu
 from apart import memory_now, memory_peak, run_apart
 from colour_peers import PEERS, Peer, installed
-from lifagu import FactorGraph
+from lifagu import FactorGraph, kernel
+from lifagu.arrays import by_first_occurrence, group_lists, group_rows, group_rows_bitwise
 from machine import machine
 from models import epidemic_by_arrays, epidemic_with_holes, path, relabelled, scattered, star, torus
 
@@ -49,6 +51,7 @@ def main() -> None:
     print(f"Kernel: {'compiled' if lifagu.has_kernel() else 'none, the reference runs'}.\n")
     against_sorting(options.small)
     growing(options.small)
+    what_else(1_000 if options.small else 1_000_000)
     stages(2_000 if options.small else 1_000_000)
     beside_peers(options.small, options.limit)
 
@@ -141,6 +144,33 @@ def growing(small: bool) -> None:
             f"{found.beyond / found.arguments:.0f} bytes an argument | {found.peak / 1e9:.2f} GB |",
             flush=True,
         )
+
+
+# ---- what else is compiled
+
+
+def what_else(count: int) -> None:
+    """Grouping with and without the kernel; counting degrees is memory-bound in numpy already."""
+    random = np.random.default_rng(0)
+    tables, few = random.random((count, 4)), random.random((1_000, 8))[random.integers(0, 1_000, count)]
+    rows, offsets = random.integers(0, count, (count, 3)), 3 * np.arange(count + 1)
+    ids = random.integers(0, count, 3 * count)
+    rows_of_work: list[tuple[str, Callable[[], object]]] = [
+        ("tables of 4, all distinct, interned", lambda: group_rows_bitwise(tables)),
+        ("tables of 8, 1,000 distinct, interned", lambda: group_rows_bitwise(few)),
+        ("signatures of 3 arguments, 1,000 roles", lambda: group_lists(offsets, ids % 1_000, ordered=False)),
+        ("rows of 3, all distinct", lambda: group_rows(rows)),
+        ("three times as many numbers, by first occurrence", lambda: by_first_occurrence(ids)),
+        ("degrees over three times as many arguments (numpy)", lambda: np.bincount(ids, minlength=count)),
+    ]
+    print(f"\n## What else is compiled: {count:,} at a time\n")
+    print("| work | numpy | kernel | ratio |")
+    print("|---" * 4 + "|")
+    for title, work in rows_of_work:
+        with mock.patch.object(kernel, "_kernel", None):
+            plain = best_time(work)
+        ours = best_time(work)
+        print(f"| {title} | {plain:.4f} s | {ours:.4f} s | {plain / ours:.1f}× |", flush=True)
 
 
 # ---- stages

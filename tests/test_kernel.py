@@ -19,7 +19,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 import lifagu
 from helpers import ROOT, graph_of, random_model, run_cli
-from lifagu.arrays import by_first_occurrence, group_lists, group_rows, group_wide_rows
+from lifagu.arrays import by_first_occurrence, group_lists, group_rows, group_rows_bitwise
 from lifagu.kernel import loaded
 from lifagu.model import Colouring
 from lifagu.symmetry.colour import compiled, reference
@@ -148,8 +148,8 @@ def test_rows_are_numbered_by_first_occurrence(matrix):
 def test_rows_are_numbered_alike_without_the_kernel(matrix):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("lifagu.kernel._kernel", None)
-        without = group_rows(matrix), group_wide_rows(matrix), by_first_occurrence(matrix[0] % 100 - 1)
-    with_kernel = group_rows(matrix), group_wide_rows(matrix), by_first_occurrence(matrix[0] % 100 - 1)
+        without = group_rows(matrix), group_rows_bitwise(matrix), by_first_occurrence(matrix[0] % 100 - 1)
+    with_kernel = group_rows(matrix), group_rows_bitwise(matrix), by_first_occurrence(matrix[0] % 100 - 1)
     assert all(map(np.array_equal, without, with_kernel))
 
 

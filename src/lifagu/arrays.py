@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any, TypeVar
 
 import numpy as np
@@ -72,7 +71,7 @@ def group_rows(matrix: Ints) -> Ints:
     [0, 1, 0]
     """
     if loaded() is not None or matrix.shape[1] > WIDE:
-        return group_wide_rows(np.ascontiguousarray(matrix, dtype=np.int64))
+        return group_rows_bitwise(np.ascontiguousarray(matrix, dtype=np.int64))
     few = max(4 * len(matrix), 1024)
     ids = np.zeros(len(matrix), dtype=np.int64)
     for column in matrix.T:
@@ -82,20 +81,14 @@ def group_rows(matrix: Ints) -> Ints:
     return by_first_occurrence(ids)
 
 
-def group_wide_rows(matrix: NDArray[Any]) -> Ints:
-    """The same for rows of any 64-bit items that are equal iff their bits are, by comparing rows as a whole."""
+def group_rows_bitwise(matrix: NDArray[Any]) -> Ints:
+    """The same for rows of any 64-bit items, compared as a whole and bit by bit."""
     rows = np.ascontiguousarray(matrix)
     if (kernel := loaded()) is not None:
-        return _listed(kernel, rows.view(np.int64).reshape(-1), None, rows.shape[1], len(rows))
+        numbers = np.empty(len(rows), dtype=np.int64)
+        kernel.number_lists(rows.view(np.int64), None, rows.shape[1], True, numbers, False)
+        return numbers
     return by_first_occurrence(_dense(rows.view(np.dtype((np.void, rows.shape[1] * 8))).reshape(-1)))
-
-
-def _listed(
-    kernel: ModuleType, values: Ints, offsets: Ints | None, width: int, count: int, ordered: bool = True
-) -> Ints:
-    numbers = np.empty(count, dtype=np.int64)
-    kernel.number_lists(np.ascontiguousarray(values, dtype=np.int64), offsets, width, ordered, numbers, False)
-    return numbers
 
 
 def _dense(ids: NDArray[Any]) -> Ints:
@@ -129,7 +122,10 @@ def group_lists(offsets: Ints, values: Ints, ordered: bool = True) -> Ints:
     [0, 1, 0]
     """
     if (kernel := loaded()) is not None:
-        return _listed(kernel, values, offsets, 0, len(offsets) - 1, ordered)
+        numbers = np.empty(len(offsets) - 1, dtype=np.int64)
+        given = (np.ascontiguousarray(each, dtype=np.int64) for each in (values, offsets))
+        kernel.number_lists(*given, 0, ordered, numbers, False)
+        return numbers
     lengths = np.diff(offsets)
     groups = np.empty(len(lengths), dtype=np.int64)
     count = 0

@@ -12,7 +12,16 @@ from typing import Any, overload
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints, by_first_occurrence, first_places, frozen, group_rows, group_wide_rows, members
+from lifagu.arrays import (
+    Floats,
+    Ints,
+    by_first_occurrence,
+    first_places,
+    frozen,
+    group_rows,
+    group_rows_bitwise,
+    members,
+)
 from lifagu.ranges import Ranges
 
 
@@ -185,7 +194,7 @@ def _canonical_rows(given: GivenTables, wanted: Ints, orders: Ints, ranges: Rang
 
 def _distinct_rows(rows: Floats) -> tuple[Floats, Ints]:
     """Distinct rows, compared bit by bit, and for each row the number of its distinct one."""
-    number = group_wide_rows(rows)
+    number = group_rows_bitwise(rows)
     return rows[first_places(number)], number
 
 

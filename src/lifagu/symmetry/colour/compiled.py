@@ -1,9 +1,8 @@
 """Colour passing by the compiled kernel: the same partition refinement as the reference, at the speed of memory.
 
-Memory beyond the graph: 8 bytes for each argument and 12 for each node, up to 16 more for each node once there are many
-classes; while many appear at once, instead of those 16, 8 for each argument and 30 for each node among them. That is 20
-to 40 bytes an argument (benchmarks/colour.py), and twice as much from 2^31 of anything on, where numbers are 64 bits
-wide.
+Memory beyond the graph: 20 to 40 bytes for each argument on the graphs of benchmarks/colour.py, where arguments are no
+fewer than nodes; never more than 24 for each argument and 64 for each node. Numbers are 64 bits wide from 2^31 of
+anything on, and then it is up to twice that.
 """
 
 from __future__ import annotations
@@ -33,9 +32,8 @@ def refine(
     numbers, and how much of the graph must be new for all of it to be looked at.
     """
     variables, factors = (np.empty(len(colours), dtype=np.int64) for colours in start)
-    kernel.colour(
-        graph.offsets, graph.arguments, positions, *map(_small, start), variables, factors, progress, wide, share
-    )
+    offsets, arguments = (np.ascontiguousarray(each, dtype=np.int64) for each in (graph.offsets, graph.arguments))
+    kernel.colour(offsets, arguments, positions, *map(_small, start), variables, factors, progress, wide, share)
     return Colouring(variables, factors)
 
 
