@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import multiprocessing
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TypeVar
@@ -45,6 +47,8 @@ def _child(work: Callable[[], object], sender: Connection) -> None:
 
 def memory_now() -> int:
     """Bytes this process uses; from now on the peak is counted anew. Zero where that cannot be known."""
+    with suppress(AttributeError, OSError):
+        ctypes.CDLL(None).malloc_trim(0)  # what was freed and is still held would hide what is used next
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
