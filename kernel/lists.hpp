@@ -99,6 +99,7 @@ private:
 };
 
 inline void sort_keys(Key* begin, Key* end) {
+    if (end - begin < 2) return;
     if (end - begin > 24) {
         std::sort(begin, end);
         return;

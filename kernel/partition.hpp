@@ -17,7 +17,7 @@ struct Partition {
     Array<Id> class_of;
     std::vector<Id> first, size;  // of each class its stretch of elements
     std::vector<Id> parts, copy;  // scratch for regroup
-    std::int64_t left = 0;        // Σ size · bits(size): how much splitting is still possible at most
+    std::int64_t left = 0;        // Σ size · how often it can be halved: how much splitting is possible at most
 
     // Elements of equal colour (each less than bound) together, ascending within a class.
     Partition(const std::int64_t* colours, std::int64_t length, std::int64_t bound)
