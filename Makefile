@@ -1,8 +1,10 @@
-# Everything is set up by the targets themselves: python3 and make are enough, a compiler is not needed.
+# Everything is set up by the targets themselves: python3 and make are enough. A compiler is not needed; with one, such
+# as g++, the kernel is built as well.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+KERNEL := setup.py $(wildcard kernel/*)
 
 .PHONY: demo test test-full bench lint clean
 
@@ -19,6 +21,7 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python benchmarks/ground.py
 	$(BIN)/python benchmarks/transfer.py
 	$(BIN)/python benchmarks/lifting.py
+	$(BIN)/python benchmarks/colour.py
 	$(BIN)/python benchmarks/lifted.py
 	$(BIN)/python benchmarks/relational.py
 
@@ -28,21 +31,23 @@ lint: $(VENV)/installed-test
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis src/*.egg-info
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis src/*.egg-info src/lifagu/_kernel*.so
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: lifagu needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/installed: pyproject.toml | $(BIN)/python
+$(VENV)/installed: pyproject.toml $(KERNEL) | $(BIN)/python
 	$(PIP) install -e .
+	@$(BIN)/lifagu --version
 	@touch $@
 
-$(VENV)/installed-test: pyproject.toml | $(BIN)/python
+$(VENV)/installed-test: pyproject.toml $(KERNEL) | $(BIN)/python
 	$(PIP) install -e '.[test]'
+	@$(BIN)/lifagu --version
 	@touch $@ $(VENV)/installed
 
-$(VENV)/installed-bench: pyproject.toml | $(BIN)/python
+$(VENV)/installed-bench: pyproject.toml $(KERNEL) | $(BIN)/python
 	$(PIP) install -e '.[bench]'
 	@touch $@ $(VENV)/installed

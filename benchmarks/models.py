@@ -245,3 +245,81 @@ def leaf(network: Network) -> int:
         return len(found)
 
     return max(sorted(parents.keys() - inner), key=ancestors)
+
+
+def relabelled(graph: FactorGraph, seed: int = 0) -> FactorGraph:
+    """The same graph with all variables and all factors in random order; its variables must have one range.
+
+    >>> relabelled(star(10))
+    <FactorGraph: 6 variables, 5 factors, 1 distinct table>
+    """
+    random = np.random.default_rng(seed)
+    new = random.permutation(len(graph.variable_names))
+    order = random.permutation(len(graph.factor_names))
+    arity = np.diff(graph.offsets)[order]
+    offsets = np.concatenate([[0], np.cumsum(arity)])
+    places = np.repeat(graph.offsets[order] - offsets[:-1], arity) + np.arange(len(graph.arguments))
+    return _binary(new[graph.arguments[places]], list(graph.tables), graph.factor_table[order], offsets)
+
+
+def torus(side: int) -> FactorGraph:
+    """A side × side grid without borders: everything looks alike.
+
+    >>> torus(4)
+    <FactorGraph: 16 variables, 32 factors, 1 distinct table>
+    """
+    cells = np.arange(side * side).reshape(side, side)
+    pairs = [np.stack([cells, np.roll(cells, -1, axis)], -1).reshape(-1) for axis in (0, 1)]
+    return _binary(np.concatenate(pairs))
+
+
+def star(arguments: int) -> FactorGraph:
+    """One variable in the middle, and pairs with it.
+
+    >>> star(10)
+    <FactorGraph: 6 variables, 5 factors, 1 distinct table>
+    """
+    leaves = 1 + np.arange(arguments // 2)
+    return _binary(np.stack([0 * leaves, leaves], 1).reshape(-1))
+
+
+def path(nodes: int) -> FactorGraph:
+    """Pairs in a row: every node is different, and it takes as many rounds as there are nodes to see that.
+
+    >>> path(5)
+    <FactorGraph: 5 variables, 4 factors, 1 distinct table>
+    """
+    return _binary(np.repeat(np.arange(nodes), 2)[1:-1])
+
+
+def scattered(arguments: int, seed: int = 0) -> FactorGraph:
+    """Random triples, each variable ten times on average and at least once: everything is different.
+
+    >>> scattered(300)
+    <FactorGraph: 30 variables, 100 factors, 1 distinct table>
+    """
+    random = np.random.default_rng(seed)
+    count, factors = arguments // 10, arguments // 3
+    rows = random.integers(0, count, (factors, 3))
+    rows.reshape(-1)[: 3 * count : 3] = random.permutation(count)
+    while len(wrong := np.flatnonzero((rows[:, :1] == rows[:, 1:]).any(1) | (rows[:, 1] == rows[:, 2]))):
+        rows[wrong, 1:] = random.integers(0, count, (len(wrong), 2))
+    return _binary(rows.reshape(-1), [np.arange(1.0, 9.0)], offsets=3 * np.arange(factors + 1))
+
+
+def _binary(
+    arguments: NDArray[np.int64],
+    tables: list[Any] | None = None,
+    factor_tables: NDArray[np.int64] | None = None,
+    offsets: NDArray[np.int64] | None = None,
+) -> FactorGraph:
+    """Binary variables; by default pairs with one table, not symmetric."""
+    offsets = 2 * np.arange(len(arguments) // 2 + 1) if offsets is None else offsets
+    return FactorGraph.from_arrays(
+        ranges=BOOLEAN,
+        variable_ranges=np.zeros(int(arguments.max()) + 1, dtype=np.int64),
+        offsets=offsets,
+        arguments=arguments,
+        tables=tables or [[1, 2, 3, 4]],
+        factor_tables=np.zeros(len(offsets) - 1, dtype=np.int64) if factor_tables is None else factor_tables,
+    )

@@ -89,3 +89,20 @@ def test_lifting_is_measured() -> None:
     rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
     assert len(rows) == 7
     assert all("4 relations, 3 parfactors" in row for row in rows[1:4])
+
+
+def test_colour_passing_is_measured_and_right() -> None:
+    command = [sys.executable, str(GROUND.with_name("colour.py")), "--small", "--limit", "5"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines() if line[:2] == "| "
+    ]
+    groups = {row[0]: row[2] for row in rows if len(row) == 8}
+    assert groups["epidemic, in order"] == groups["epidemic, shuffled"] == "4 + 3"
+    assert (groups["torus 33 × 33"], groups["star"]) == ("1 + 1", "2 + 1")
+    assert (groups["path of 1000"], groups["random triples"]) == ("1,000 + 999", "1,000 + 3,333")
+    assert all(re.fullmatch(r"[\d.]+×", row[5]) for row in rows[1:7])
+    peers = rows[-4:]
+    assert [row[0] for row in peers] == ["epidemic", "torus", "path", "random triples"]
+    assert all(re.fullmatch(rf"[\d.e+]+× \([\d,]+\)|{FAILURE}", cell) for row in peers for cell in row[3:])

@@ -249,7 +249,7 @@ def test_every_question_is_planned_before_it_runs(capsys, command):
 
 
 def test_version_and_completion(capsys):
-    assert run_cli(capsys, "--version")[1] == f"lifagu {lifagu.__version__}\n"
+    assert run_cli(capsys, "--version")[1].startswith(f"lifagu {lifagu.__version__}\nkernel: ")
     for shell in ("bash", "zsh", "tcsh"):
         status, out, _ = run_cli(capsys, "completion", shell)
         assert status == 0

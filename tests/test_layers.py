@@ -9,7 +9,8 @@ from helpers import ROOT
 
 PACKAGE = ROOT / "src/lifagu"
 VALUES = [
-    *("errors", "arrays", "names", "ranges", "tables", "evidence", "checks", "assembly", "builder", "views", "model"),
+    *("errors", "kernel", "arrays"),
+    *("names", "ranges", "tables", "evidence", "checks", "assembly", "builder", "views", "model"),
     *("roles", "parts", "rounding"),
     *("domains", "terms", "original_names", "relations", "parfactors", "proofs", "notation", "relational_builder"),
     *("relational", "substitutions"),

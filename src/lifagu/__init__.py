@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from lifagu.infer import Best as Best
     from lifagu.infer.relational import ClassMarginals as ClassMarginals
     from lifagu.infer.relational import RelationalBest as RelationalBest
+    from lifagu.kernel import has_kernel as has_kernel
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
     from lifagu.relational import ParfactorGraph as ParfactorGraph
@@ -70,6 +71,7 @@ _ROOMS = {
     "lifagu.grounding": "expand_evidence ground",
     "lifagu.infer": "AllMarginals Answer Best",
     "lifagu.infer.relational": "ClassMarginals RelationalBest",
+    "lifagu.kernel": "has_kernel",
     "lifagu.model": "Colouring FactorGraph",
     "lifagu.relational": "ParfactorGraph",
     "lifagu.rounding": "round_tables",

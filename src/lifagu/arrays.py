@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lifagu.kernel import loaded
+
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 WIDE = 16  # columns from which on rows are compared as a whole
@@ -42,11 +44,15 @@ def first_places(ids: Ints) -> Ints:
 def by_first_occurrence(ids: Ints) -> Ints:
     """Renumber non-negative ids densely 0, 1, … in the order in which they first occur; negative ids stay.
 
-    Cost: O(len(ids) + max id), plus sorting the distinct ids.
+    Cost: O(len(ids) + max id), plus sorting the distinct ids without the compiled kernel.
 
     >>> by_first_occurrence(np.array([7, 3, -1, 7, 0])).tolist()
     [0, 1, -1, 0, 2]
     """
+    if (kernel := loaded()) is not None:
+        numbers = np.empty(len(ids), dtype=np.int64)
+        kernel.number_ids(np.ascontiguousarray(ids, dtype=np.int64), numbers)
+        return numbers
     first = first_places(ids)
     new = np.empty(len(first), dtype=np.int64)
     new[np.argsort(first, kind="stable")] = np.arange(len(first))
@@ -74,14 +80,14 @@ def by_value(ids: Ints) -> tuple[Ints, Ints]:
 def group_rows(matrix: Ints) -> Ints:
     """Number equal rows of an n×k matrix of non-negative integers alike, by first occurrence: an array of n ids.
 
-    Exact: columns are packed into one integer, renumbered densely by sorting whenever it grows much beyond n.
+    Exact. Compiled: O(nk). Else columns are packed into one integer, renumbered by sorting whenever it grows much
+    beyond n.
 
     >>> group_rows(np.array([[1, 2], [0, 5], [1, 2]])).tolist()
     [0, 1, 0]
     """
-    if matrix.shape[1] > WIDE:
-        rows = np.ascontiguousarray(matrix, dtype=np.int64)
-        return by_first_occurrence(_dense(rows.view(np.dtype((np.void, rows.shape[1] * 8))).reshape(-1)))
+    if loaded() is not None or matrix.shape[1] > WIDE:
+        return group_rows_bitwise(np.ascontiguousarray(matrix, dtype=np.int64))
     few = max(4 * len(matrix), 1024)
     ids = np.zeros(len(matrix), dtype=np.int64)
     for column in matrix.T:
@@ -89,6 +95,16 @@ def group_rows(matrix: Ints) -> Ints:
         ids = ids * (int(column.max(initial=0)) + 1) + column
         ids = _dense(ids) if int(ids.max(initial=0)) >= few else ids
     return by_first_occurrence(ids)
+
+
+def group_rows_bitwise(matrix: NDArray[Any]) -> Ints:
+    """The same for rows of any 64-bit items, compared as a whole and bit by bit."""
+    rows = np.ascontiguousarray(matrix)
+    if (kernel := loaded()) is not None:
+        numbers = np.empty(len(rows), dtype=np.int64)
+        kernel.number_lists(rows.view(np.int64), None, rows.shape[1], True, numbers, False)
+        return numbers
+    return by_first_occurrence(_dense(rows.view(np.dtype((np.void, rows.shape[1] * 8))).reshape(-1)))
 
 
 def _dense(ids: NDArray[Any]) -> Ints:
@@ -111,18 +127,28 @@ def distinct(values: Ints) -> Ints:
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered
 
 
-def group_lists(offsets: Ints, values: Ints) -> Ints:
+def group_lists(offsets: Ints, values: Ints, ordered: bool = True) -> Ints:
     """Number equal lists alike, by first occurrence; list i is values[offsets[i]:offsets[i+1]], values ≥ 0.
 
-    >>> group_lists(np.array([0, 2, 3, 5]), np.array([4, 7, 4, 4, 7])).tolist()
+    ordered: whether the order within a list counts; if not, equal multisets are numbered alike.
+
+    >>> group_lists(np.array([0, 2, 3, 5]), np.array([4, 7, 4, 7, 4])).tolist()
+    [0, 1, 2]
+    >>> group_lists(np.array([0, 2, 3, 5]), np.array([4, 7, 4, 7, 4]), ordered=False).tolist()
     [0, 1, 0]
     """
+    if (kernel := loaded()) is not None:
+        numbers = np.empty(len(offsets) - 1, dtype=np.int64)
+        given = (np.ascontiguousarray(each, dtype=np.int64) for each in (values, offsets))
+        kernel.number_lists(*given, 0, ordered, numbers, False)
+        return numbers
     lengths = np.diff(offsets)
     groups = np.empty(len(lengths), dtype=np.int64)
     count = 0
     for length in np.flatnonzero(np.bincount(lengths)).tolist():
         lists = np.flatnonzero(lengths == length)
-        groups[lists] = count + group_rows(values[offsets[lists, None] + np.arange(length)])
+        rows = values[offsets[lists, None] + np.arange(length)]
+        groups[lists] = count + group_rows(rows if ordered else np.sort(rows, axis=1))
         count = int(groups[lists].max()) + 1
     return by_first_occurrence(groups)
 

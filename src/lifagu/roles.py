@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lifagu.arrays import Ints, by_first_occurrence, group_rows
+from lifagu.arrays import Ints, group_lists, group_rows
 from lifagu.evidence import Evidence
 from lifagu.model import FactorGraph
 
@@ -39,13 +39,7 @@ def factor_signatures(graph: FactorGraph, keys: Ints) -> Ints:
 
     keys[e]: what each argument of the graph looks like; for plain roles, roles[graph.arguments].
     """
-    signatures = np.empty(len(graph.factor_names), dtype=np.int64)
-    count = 0
-    for factors, matrix in by_arity(graph, keys):
-        groups = group_rows(np.sort(matrix, axis=1))
-        signatures[factors] = count + groups
-        count += int(groups.max(initial=-1)) + 1
-    return by_first_occurrence(signatures)
+    return group_lists(graph.offsets, keys, ordered=False)
 
 
 def by_arity(graph: FactorGraph, values: Ints) -> list[tuple[Ints, Ints]]:
@@ -53,3 +47,8 @@ def by_arity(graph: FactorGraph, values: Ints) -> list[tuple[Ints, Ints]]:
     return [
         (factors, values[graph.offsets[factors, None] + np.arange(matrix.shape[1])]) for factors, matrix in graph.scopes
     ]
+
+
+def argument_places(graph: FactorGraph) -> Ints:
+    """The place of each argument in its factor's list."""
+    return np.arange(len(graph.arguments)) - np.repeat(graph.offsets[:-1], np.diff(graph.offsets))

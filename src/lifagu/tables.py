@@ -12,7 +12,16 @@ from typing import Any, overload
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints, by_first_occurrence, first_places, frozen, group_rows, members
+from lifagu.arrays import (
+    Floats,
+    Ints,
+    by_first_occurrence,
+    first_places,
+    frozen,
+    group_rows,
+    group_rows_bitwise,
+    members,
+)
 from lifagu.ranges import Ranges
 
 
@@ -185,11 +194,8 @@ def _canonical_rows(given: GivenTables, wanted: Ints, orders: Ints, ranges: Rang
 
 def _distinct_rows(rows: Floats) -> tuple[Floats, Ints]:
     """Distinct rows, compared bit by bit, and for each row the number of its distinct one."""
-    if len(rows) == 1:
-        return rows, np.zeros(1, dtype=np.int64)
-    keys = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1] * 8))).reshape(-1)
-    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
-    return rows[first], number.reshape(-1)
+    number = group_rows_bitwise(rows)
+    return rows[first_places(number)], number
 
 
 def _store(pools: Sequence[tuple[Floats, Ints]], factor_table: Ints, ranges: Ranges) -> Tables:

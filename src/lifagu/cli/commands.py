@@ -86,7 +86,13 @@ def lift(options: Options) -> None:
         for number, colouring in enumerate(lifagu.colour_rounds(moved.graph, evidence, **settings)):
             say(f"{'start' if number == 0 else f'round {number}'}:\n{groups_table(graph, colouring)}")
         return
-    colouring = lifagu.colour(moved.graph, evidence, factor_start=start, commutative=options.commutative)
+    progress = Progress(options.quiet)
+    try:
+        colouring = lifagu.colour(
+            moved.graph, evidence, factor_start=start, commutative=options.commutative, progress=progress
+        )
+    finally:
+        progress.close()
     lifted = lifagu.lift(moved)
     if options.json:
         say_json(lift_json(moved, colouring, lifagu.to_json(lifted, evidence)))

@@ -12,6 +12,7 @@ ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
 BP_SCHEDULES = ("parallel", "sequential")
 UNKNOWN = ("one", "mean", "mixture", "bounds")
 SHELLS = ("bash", "zsh", "tcsh")
+NO_KERNEL = "none, the slower reference runs; to have it, install lifagu where a C++ compiler is"
 
 
 class Parser(argparse.ArgumentParser):
@@ -27,13 +28,14 @@ class Parser(argparse.ArgumentParser):
 
 
 class Version(argparse.Action):
-    """Print the version; looked up only when asked for."""
+    """Print the version and whether there is a compiled kernel; looked up only when asked for."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
         """Print and exit."""
-        from importlib.metadata import version
+        import lifagu
 
-        sys.stdout.write(f"lifagu {version('lifagu')}\n")
+        kernel = "compiled" if lifagu.has_kernel() else NO_KERNEL
+        sys.stdout.write(f"lifagu {lifagu.__version__}\nkernel: {kernel}\n")
         sys.exit(0)
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from lifagu.arrays import Floats, Ints
 from lifagu.model import FactorGraph
-from lifagu.roles import by_arity
+from lifagu.roles import argument_places, by_arity
 from lifagu.tables import GivenTables
 
 MOST_ORDERS = 6  # arguments up to which all orders of a table are compared
@@ -79,7 +79,7 @@ def exchange(graph: FactorGraph) -> Exchanged:
 
 def _positions(graph: FactorGraph) -> Ints:
     """For each argument the first of those it may be swapped with, as a position."""
-    positions = np.arange(len(graph.arguments)) - np.repeat(graph.offsets[:-1], np.diff(graph.offsets))
+    positions = argument_places(graph)
     shared = [swappable(table) for table in graph.tables]
     for factors, matrix in by_arity(graph, graph.arguments):
         known = graph.factor_table[factors] >= 0

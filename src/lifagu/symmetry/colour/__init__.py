@@ -13,9 +13,10 @@ import numpy as np
 from lifagu.arrays import Ints, as_ids, by_first_occurrence, group_rows
 from lifagu.errors import ModelError
 from lifagu.evidence import EvidenceLike
+from lifagu.kernel import Progress, loaded
 from lifagu.model import Colouring, FactorGraph
 from lifagu.roles import factor_signatures, observations, variable_roles
-from lifagu.symmetry.colour import reference, rounds
+from lifagu.symmetry.colour import compiled, reference, rounds
 from lifagu.symmetry.exchange import exchange
 
 
@@ -27,6 +28,7 @@ def colour(
     factor_start: Ints | None = None,
     commutative: bool = False,
     positions: Ints | None = None,
+    progress: Progress | None = None,
 ) -> Colouring:
     """Colour passing on a graph: groups of variables and factors that look alike. O(e log n) for e arguments.
 
@@ -34,6 +36,8 @@ def colour(
     (range, evidence) and factors with their table, unknown ones with one colour per class of equal surroundings.
     commutative: arguments that may be swapped without changing the table count as one position, and tables that agree
     up to argument order as one table. positions[e]: the position that each argument sends, in place of its own.
+    progress(done, total) is called now and then; what is done is how much of all possible splitting is over, so the
+    last step may be a long one.
 
     >>> graph = (
     ...     FactorGraph.build().variables(list("ABC"))
@@ -43,8 +47,12 @@ def colour(
     [0, 1, 0]
     """
     graph, own, factor_start = _exchanged(graph, factor_start, commutative)
-    start = start_colours(graph, evidence, variable_start, factor_start)
-    return reference.refine(graph, start, own if positions is None else as_ids(positions))
+    sent = own if positions is None else as_ids(positions)
+    start = _start_ids(graph, evidence, variable_start, factor_start)
+    kernel = loaded()
+    if kernel is not None:
+        return compiled.refine(kernel, graph, start, sent, progress)
+    return reference.refine(graph, _numbered(start), sent, progress)
 
 
 def colour_rounds(
@@ -60,16 +68,16 @@ def colour_rounds(
     A round costs O(e); a path needs as many rounds as it is long, so use `colour` for answers.
     """
     graph, positions, factor_start = _exchanged(graph, factor_start, commutative)
-    return rounds.colour_rounds(graph, start_colours(graph, evidence, variable_start, factor_start), positions)
+    start = _numbered(_start_ids(graph, evidence, variable_start, factor_start))
+    return rounds.colour_rounds(graph, start, positions)
 
 
 def _exchanged(
     graph: FactorGraph, factor_start: Ints | None, commutative: bool
-) -> tuple[FactorGraph, Ints, Ints | None]:
-    """The graph to colour, the position each argument sends, and the factors' start colours."""
+) -> tuple[FactorGraph, Ints | None, Ints | None]:
+    """The graph to colour, the position each argument sends if not its place, and the factors' start colours."""
     if not commutative:
-        positions = np.arange(len(graph.arguments)) - np.repeat(graph.offsets[:-1], np.diff(graph.offsets))
-        return graph, positions, factor_start
+        return graph, None, factor_start
     exchanged = exchange(graph)
     if factor_start is not None:  # start colours of tables that turned out equal become one, those of unknown ones stay
         known = graph.factor_table >= 0
@@ -78,23 +86,19 @@ def _exchanged(
     return exchanged.graph, exchanged.positions, factor_start
 
 
-def start_colours(
-    graph: FactorGraph,
-    evidence: EvidenceLike = None,
-    variable_start: Ints | None = None,
-    factor_start: Ints | None = None,
-) -> Colouring:
-    """Colours before the first round: (range, evidence) for variables, the table for factors."""
+def _start_ids(
+    graph: FactorGraph, evidence: EvidenceLike, variable_start: Ints | None, factor_start: Ints | None
+) -> tuple[Ints, Ints]:
+    """Colours before the first round, any integers ≥ 0: (range, evidence) for variables, the table for factors."""
+    variables, factors = graph.variable_range, graph.factor_table
     observed = graph.evidence(evidence)
-    variables = np.column_stack((graph.variable_range, observations(graph, observed)))
-    factors = graph.factor_table
-    if len(graph.unknown):
+    if observed:
+        seen = observations(graph, observed)
+        variables = variables * (int(seen.max()) + 1) + seen
+    if len(graph.unknown) and factor_start is None:
         classes = factor_signatures(graph, variable_roles(graph)[graph.arguments])
         factors = np.where(factors < 0, len(graph.tables) + classes, factors)
-    return Colouring(
-        _start("variable_start", variable_start, group_rows(variables)),
-        _start("factor_start", factor_start, by_first_occurrence(factors)),
-    )
+    return _start("variable_start", variable_start, variables), _start("factor_start", factor_start, factors)
 
 
 def _start(name: str, given: Ints | None, default: Ints) -> Ints:
@@ -104,3 +108,8 @@ def _start(name: str, given: Ints | None, default: Ints) -> Ints:
     if len(given) != len(default) or (given < 0).any():
         raise ModelError(f"{name} must hold {len(default)} integers, each 0 or more")
     return group_rows(given[:, None])
+
+
+def _numbered(start: tuple[Ints, Ints]) -> Colouring:
+    variables, factors = map(by_first_occurrence, start)
+    return Colouring(variables, factors)

@@ -1,4 +1,4 @@
-"""Colour passing by partition refinement, in plain Python: the oracle and the fallback of any faster kernel.
+"""Colour passing by partition refinement, in plain Python: the oracle and the fallback of the compiled kernel.
 
 Instead of rounds over the whole graph, a worklist holds the classes that others have not been compared against yet;
 when a class splits, all its parts but the largest are enough (Hopcroft 1971; Paige and Tarjan 1987). So every
@@ -12,24 +12,32 @@ from collections import deque
 import numpy as np
 
 from lifagu.arrays import Ints, by_first_occurrence
+from lifagu.kernel import Progress
 from lifagu.model import Colouring, FactorGraph
+from lifagu.roles import argument_places
 
 
-def refine(graph: FactorGraph, start: Colouring, positions: Ints) -> Colouring:
+def refine(
+    graph: FactorGraph, start: Colouring, positions: Ints | None = None, progress: Progress | None = None
+) -> Colouring:
     """The coarsest stable colouring that refines the start colours. O(e log n) time for e arguments, exact.
 
-    positions[e]: the position each argument sends; those that share one are not told apart.
+    positions[e]: the position each argument sends, None for its place in the list; those that share one are not told
+    apart. progress(done, total) is called for each class that others are compared against.
     """
     count = len(graph.variable_names)
     partition = Partition(
         np.concatenate((start.variable_colours, start.factor_colours + start.variable_colours.max(initial=-1) + 1))
     )
-    neighbours = _neighbours(graph, positions)
+    neighbours = _neighbours(graph, argument_places(graph) if positions is None else positions)
+    total = partition.left
     waiting = deque(range(len(partition.first)))
     is_waiting = [True] * len(waiting)
     while waiting:
         splitter = waiting.popleft()
         is_waiting[splitter] = False
+        if progress is not None:
+            progress(total - partition.left, total)
         for parent, parts in partition.split_by(_received(partition.elements_of(splitter), neighbours)):
             is_waiting.extend([False] * (len(partition.first) - len(is_waiting)))
             due = [parent, *parts] if is_waiting[parent] else _all_but_largest(partition, [parent, *parts])
@@ -51,6 +59,7 @@ class Partition:
         sizes = np.bincount(classes)
         self.first: list[int] = (np.cumsum(sizes) - sizes).tolist()
         self.size: list[int] = sizes.tolist()
+        self.left = sum(map(_bits, self.size))  # how much splitting is possible at most
 
     def elements_of(self, number: int) -> list[int]:
         """The elements of a class."""
@@ -84,10 +93,17 @@ class Partition:
             self.elements[here], self.place[other] = other, here
             self.elements[end], self.place[element] = element, end
             self.class_of[element] = new
+        self.left -= _bits(self.size[parent])
         self.size[parent] -= len(part)
         self.first.append(end)
         self.size.append(len(part))
+        self.left += _bits(self.size[parent]) + _bits(len(part))
         return new
+
+
+def _bits(size: int) -> int:
+    """Of a class: its size times how often it can be halved."""
+    return size * (size.bit_length() - 1)
 
 
 def _all_but_largest(partition: Partition, classes: list[int]) -> list[int]:

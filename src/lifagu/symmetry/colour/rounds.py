@@ -8,16 +8,18 @@ import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.model import Colouring, FactorGraph
+from lifagu.roles import argument_places
 
 
-def colour_rounds(graph: FactorGraph, start: Colouring, positions: Ints) -> Iterator[Colouring]:
+def colour_rounds(graph: FactorGraph, start: Colouring, positions: Ints | None) -> Iterator[Colouring]:
     """Yield the start colours and the colours after each round, ending with the first that changes nothing.
 
     In a round each factor's signature is (own colour, its arguments' colours in order), then each variable's is
-    (own colour, multiset of (factor colour, position)). Arguments that share a position are not told apart.
+    (own colour, multiset of (factor colour, position)). positions[e]: the position each argument sends, None for its
+    place in the list; arguments that share one are not told apart.
     O(e) a round.
     """
-    sent, offsets = positions.tolist(), graph.offsets.tolist()
+    sent, offsets = (argument_places(graph) if positions is None else positions).tolist(), graph.offsets.tolist()
     scopes = [
         list(zip(sent[offsets[factor] : offsets[factor + 1]], graph.scope(factor), strict=True))
         for factor in range(len(graph.factor_names))

@@ -1,0 +1,40 @@
+"""The compiled kernel, where this installation has it; without it numpy and plain Python give the same results.
+
+It is built when the package is installed, if there is a C++ compiler then; its sources are in the folder `kernel`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from types import ModuleType
+
+INTERFACE = 1  # of the compiled module: one that was built from other sources is not used
+Progress = Callable[[int, int], None]  # called now and then with how much is done, and the total
+
+
+def _load() -> ModuleType | None:
+    try:
+        module = import_module("lifagu._kernel")
+    except ImportError:
+        return None
+    return module if getattr(module, "INTERFACE", None) == INTERFACE else None
+
+
+_kernel = _load()
+
+
+def loaded() -> ModuleType | None:
+    """The compiled module, None if there is none."""
+    return _kernel
+
+
+def has_kernel() -> bool:
+    """Whether compiled code runs; if not, its readable reference does, with equal results but slowly.
+
+    To have it, install the package where a C++ compiler is, such as g++.
+
+    >>> has_kernel() in (True, False)
+    True
+    """
+    return _kernel is not None
