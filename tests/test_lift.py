@@ -22,7 +22,7 @@ from lifagu.domains import ConstantRows
 from lifagu.model import Colouring, FactorGraph
 from lifagu.proofs import Proof
 from lifagu.symmetry.lifting.naming import stem
-from lifagu.symmetry.lifting.prove import prove, same_rows
+from lifagu.symmetry.lifting.proving import prove, same_rows
 from lifagu.terms import Count, Membership
 from shapes import SHAPES, graph, names, random_graph, shape
 
