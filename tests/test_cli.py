@@ -268,7 +268,7 @@ def test_version_and_completion(capsys):
         (["query", "{holes}", "A", "--memory-limit", "lots"], 2, "'lots' is not a size"),
         (["query", "{holes}", "A", "--engine", "magic"], 2, "invalid choice: 'magic'"),
         (["query", "{holes}", "A", "--evidence-file", "nothing.json"], 2, "nothing.json: there is no such file"),
-        (["query", "{holes}"], 2, "the following arguments are required: Q"),
+        (["query", "{holes}"], 2, "name the variables to ask about"),
         (["query", "nothing.json", "A"], 2, "nothing.json: there is no such file"),
         (["convert", "{holes}", "out.uai"], 2, "u are unknown; write .json"),
         (["logz", "{epidemic}", "--memory-limit", "10", "--engine", "ground"], 4, "limit is 10 bytes; observe some"),

@@ -11,8 +11,8 @@ PACKAGE = ROOT / "src/lifagu"
 VALUES = [
     *("errors", "arrays", "names", "ranges", "tables", "evidence", "checks", "assembly", "builder", "views", "model"),
     *("roles", "parts", "rounding"),
-    *("domains", "terms", "original_names", "relations", "parfactors", "proofs", "notation", "relational"),
-    *("substitutions",),
+    *("domains", "terms", "original_names", "relations", "parfactors", "proofs", "notation", "relational_builder"),
+    *("relational", "substitutions"),
     *("ground_names", "ground_tables", "ground_parts", "grounding"),
 ]
 FACADE = ["", "answers", "unsure"]  # composes what the rooms offer, from the outside in

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from lifagu.evidence import Evidence as Evidence
     from lifagu.formats import read as read
     from lifagu.formats import read_evidence as read_evidence
+    from lifagu.formats import read_queries as read_queries
     from lifagu.formats import write as write
     from lifagu.formats.csv_table import write_csv as write_csv
     from lifagu.formats.native import from_json as from_json
@@ -60,7 +61,7 @@ _ROOMS = {
     "queries query",
     "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError TooLargeError",
     "lifagu.evidence": "Evidence",
-    "lifagu.formats": "read read_evidence write",
+    "lifagu.formats": "read read_evidence read_queries write",
     "lifagu.formats.csv_table": "write_csv",
     "lifagu.formats.native": "from_json to_json",
     "lifagu.formats.with_networkx": "to_networkx",

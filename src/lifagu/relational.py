@@ -23,6 +23,7 @@ from lifagu.original_names import Meant, Place
 from lifagu.parfactors import BoundParfactor, bind
 from lifagu.parfactors import Parfactor as Parfactor
 from lifagu.proofs import Proof
+from lifagu.relational_builder import RelationalBuilder
 from lifagu.relations import Relation as Relation
 from lifagu.relations import Vocabulary
 from lifagu.terms import Span
@@ -84,6 +85,11 @@ class ParfactorGraph:
         self.vocabulary  # noqa: B018  checks domains and relations
         self.places  # noqa: B018  checks the ground part
         self.bound  # noqa: B018  checks the parfactors
+
+    @staticmethod
+    def build() -> RelationalBuilder[ParfactorGraph]:
+        """Start a model by hand: ``.domain(…).relation(…).parfactor(…).model()``."""
+        return RelationalBuilder(ParfactorGraph)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

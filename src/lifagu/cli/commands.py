@@ -99,8 +99,11 @@ def lift(options: Options) -> None:
 
 def query(options: Options) -> None:
     """``lifagu query``."""
+    names = options.queries or lifagu.read_queries(options.model)
+    if not names:
+        raise lifagu.ModelError(f"name the variables to ask about; {options.model} asks about none itself")
     model, evidence = _asked(options)
-    questions = [options.queries] if options.joint else [[name] for name in options.queries]
+    questions = [names] if options.joint else [[name] for name in names]
     result = _run(options, model, evidence, questions)
     if options.json:
         say_json(answers_json(model, result))

@@ -93,7 +93,12 @@ def _lift(parser: Parser) -> None:
 
 def _query(parser: Parser) -> None:
     _model(parser)
-    parser.add_argument("queries", metavar="Q", nargs="+", help="variables to ask about: one answer each")
+    parser.add_argument(
+        "queries",
+        metavar="Q",
+        nargs="*",
+        help="variables to ask about, one answer each; without any, those that a .blog file asks about",
+    )
     parser.add_argument("--joint", action="store_true", help="one joint answer about all of them")
     _asking(parser)
 
@@ -129,12 +134,16 @@ def _asking(parser: Parser, unknown: Sequence[str] = UNKNOWN, engines: Sequence[
 
 def _convert(parser: Parser) -> None:
     parser.add_argument("source", metavar="IN", help="model file to read")
-    parser.add_argument("target", metavar="OUT", help="model file to write (.json, .uai, .fg, each also with .gz)")
+    parser.add_argument(
+        "target", metavar="OUT", help="model file to write (.json, .uai, .fg, .blog, each also with .gz)"
+    )
 
 
 def _model(parser: Parser) -> None:
     parser.add_argument(
-        "model", metavar="MODEL", help="model file: .json, .uai, .fg, .bif, … (see docs/formats.md), also with .gz"
+        "model",
+        metavar="MODEL",
+        help="model file: .json, .uai, .fg, .blog, .pfl, .bif, … (see docs/formats.md), also with .gz",
     )
 
 

@@ -112,9 +112,7 @@ def _uneliminate(step: EliminateStep, of_row: OfRow, joints: Distinct, marginals
             marginals.add(blocks.variables[same], project(joint, (0,)))
             if not needed:
                 continue
-            for (_, slot, near), (size, rows) in zip(blocks.parts, blocks.sources, strict=True):
-                axes = [1 + each for each in near]
-                axes.insert(slot, 0)
+            for (_, axes), (size, rows) in zip(blocks.parts, blocks.sources, strict=True):
                 before[size][rows[same]] = joints.add(project(joint, axes))
     return before
 

@@ -39,18 +39,11 @@ def times(table: Table, count: Fraction) -> Table:
     return np.where(np.isneginf(table), table, table * factor) if count else np.zeros_like(table)
 
 
-def block_product(parts: Sequence[tuple[_Logs, int, tuple[int, ...]]], total: _Logs) -> _Logs:
-    """The product of a block's tables over (variable, neighbours…), on top of what there is.
-
-    parts: (table, the variable's slot, neighbours).
-    """
-    shape = total.shape
-    for table, slot, near in parts:
-        moved = np.moveaxis(table, slot, 0)
-        order = sorted(range(len(near)), key=near.__getitem__)
-        moved = moved.transpose(0, *(1 + axis for axis in order))
-        places = {0, *(1 + each for each in near)}
-        total = total + moved.reshape([size if axis in places else 1 for axis, size in enumerate(shape)])
+def block_product(parts: Sequence[tuple[_Logs, tuple[int, ...]]], total: _Logs) -> _Logs:
+    """The product of tables, each with the axis of the whole that each of its slots is, on top of what there is."""
+    for table, axes in parts:
+        moved = table.transpose(sorted(range(len(axes)), key=axes.__getitem__))
+        total = total + moved.reshape([size if axis in axes else 1 for axis, size in enumerate(total.shape)])
     return total
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from lifagu.arrays import Ints
 from lifagu.infer.lifted.cells import Individuals, Pattern
 from lifagu.infer.lifted.expand import ExpandStep
-from lifagu.infer.lifted.rows import New
+from lifagu.infer.lifted.rows import Blocks, Booleans, New
 
 
 class Assignment(Protocol):
@@ -24,6 +24,9 @@ class Assignment(Protocol):
 
     def give(self, variables: Ints, values: Ints) -> None:
         """These variables have these values."""
+
+    def give_together(self, blocks: Blocks, values: Sequence[Ints]) -> None:
+        """The variables of blocks have these values, one array for each of those that were summed out together."""
 
     def spread(self, variables: Ints, logical: int, counts: Ints) -> None:
         """So many of the members take each value, the lowest values first. counts: … × range size."""
@@ -46,6 +49,10 @@ class GroundValues:
     def give(self, variables: Ints, values: Ints) -> None:
         """These variables have these values."""
         self.values[variables] = values
+
+    def give_together(self, blocks: Blocks, values: Sequence[Ints]) -> None:
+        """The variables of blocks have these values."""
+        self.values[blocks.variables] = values[0]
 
     def spread(self, variables: Ints, logical: int, counts: Ints) -> None:
         """So many of the members take each value, the lowest values first."""
@@ -70,10 +77,26 @@ class CellValues:
         """The values of one variable, with one axis per individual."""
         return self.values[int(variables[0])]
 
+    def _shape(self, variable: int) -> tuple[int, ...]:
+        return tuple(self.individuals.sizes[cell] for cell in self.individuals.cells_of[variable])
+
     def give(self, variables: Ints, values: Ints) -> None:
         """All variables of a kind have these values, with one axis per individual."""
-        shape = tuple(self.individuals.sizes[cell] for cell in self.individuals.cells_of[int(variables[0])])
-        self.values[int(variables[0])] = np.broadcast_to(values, shape)
+        self.values[int(variables[0])] = np.broadcast_to(values, self._shape(int(variables[0])))
+
+    def give_together(self, blocks: Blocks, values: Sequence[Ints]) -> None:
+        """Variables that were summed out together have these values, each set of them once: where it is in order."""
+        if len(blocks.together) == 1:
+            return self.give(blocks.variables, values[0])
+        shape = self._shape(int(blocks.variables[0]))
+        grid = np.indices(shape)
+        once = np.ones(shape, dtype=np.bool_)
+        for order in blocks.together:
+            once &= _not_after(grid, grid[list(order)])
+        found = np.zeros(shape, dtype=np.int64)
+        for order, own in zip(blocks.together, values, strict=True):
+            found[tuple(axis[once] for axis in grid[list(order)])] = np.broadcast_to(own, shape)[once]
+        self.values[int(blocks.variables[0])] = found
 
     def spread(self, variables: Ints, logical: int, counts: Ints) -> None:
         """So many of the members take each value, the lowest values first, for each of the individuals they share."""
@@ -84,6 +107,14 @@ class CellValues:
             around = np.expand_dims(bounds, logical) if cells else bounds
             self.values[variable] = (rank[..., None] >= around).sum(axis=-1)
             start += self.individuals.sizes[cells[logical]] if cells else 1
+
+
+def _not_after(one: Ints, other: Ints) -> Booleans:
+    """Where the first of two stacks of numbers does not come after the second in lexicographic order."""
+    result = np.ones(one.shape[1:], dtype=np.bool_)
+    for left, right in zip(one[::-1], other[::-1], strict=True):
+        result = (left < right) | ((left == right) & result)
+    return result
 
 
 def _rank(individuals: Individuals, cells: Sequence[int], logical: int) -> Ints:

@@ -25,8 +25,8 @@ def fine_logs(potentials: Floats) -> Fine:
     return _each(lambda value: _CONTEXT.ln(Decimal(float(value))) if value else _ZERO, potentials)
 
 
-def fine_block(parts: Sequence[tuple[Fine, int, tuple[int, ...]]], shape: tuple[int, ...]) -> Fine:
-    """The product of a block's tables over (variable, neighbours…)."""
+def fine_block(parts: Sequence[tuple[Fine, tuple[int, ...]]], shape: tuple[int, ...]) -> Fine:
+    """The product of tables, each with the axis of the whole that each of its slots is."""
     with decimal.localcontext(_CONTEXT):
         return block_product(parts, np.full(shape, Decimal(0), dtype=object))
 

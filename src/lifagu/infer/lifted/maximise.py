@@ -23,8 +23,9 @@ def trace_back(steps: tuple[Step, ...], values: Ints) -> Assignment:
             found = CellValues(step.before.individuals, step, values)
         elif isinstance(step, EliminateStep):
             for blocks, product, _, _ in step.shapes:
-                best = product.argmax(axis=0)
-                found.give(blocks.variables, best[found.at(blocks.new)])
+                flat = product.reshape(-1, *product.shape[len(blocks.together) :])
+                best = flat.argmax(axis=0)[found.at(blocks.new)]
+                found.give_together(blocks, np.unravel_index(best, product.shape[: len(blocks.together)]))
         elif isinstance(step, CountStep):
             counts = step.counts[found.of(np.array([step.variable]))]
             found.spread(step.twins.variables, step.twins.logical, counts)

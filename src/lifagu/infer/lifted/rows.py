@@ -53,16 +53,18 @@ class Costs:
 class Blocks:
     """Variables to be eliminated alike: the same tables in the same slots, neighbours coinciding in the same way.
 
-    new: the entries on the neighbours; near: one example of neighbours; parts: for each row of a block (label, slot of
-    the variable, which of the neighbours stand in its other slots); sources[j]: the arity and, for each variable, the
-    entry of part j.
+    new: the entries on the neighbours; near: one example of neighbours; together: the individuals in the names of those
+    that are summed out together, one in general; parts: for each row of a block its label and what stands in its slots,
+    first counting those summed out, then the neighbours; sources[j]: the arity and, for each variable, the entry of
+    part j.
     """
 
     variables: Ints
     new: New
     near: tuple[int, ...]
-    parts: list[tuple[int, int, tuple[int, ...]]]
+    parts: list[tuple[int, tuple[int, ...]]]
     sources: list[Place]
+    together: tuple[tuple[int, ...], ...] = ((),)
 
 
 @dataclass(frozen=True, eq=False)

@@ -132,15 +132,19 @@ def eliminate(state: State, chosen: Ints) -> EliminateStep:
 
 
 def _summed_out(state: State, blocks: Blocks) -> tuple[Table, Table, int]:
-    """The product of a block's tables, what is left when the variable is summed out, and its number in the pool."""
-    pool, many = state.pool, state.rows.members(blocks.variables)
-    sizes = (int(state.sizes[blocks.variables[0]]), *state.sizes[list(blocks.near)].tolist())
-    parts = [(pool[label], slot, near) for label, slot, near in blocks.parts]
+    """The product of a block's tables, what is left when the variables are summed out, and its number in the pool."""
+    pool, together = state.pool, len(blocks.together)
+    many = state.rows.members(blocks.variables) // together
+    near = state.sizes[list(blocks.near)].tolist()
+    sizes = (*[int(state.sizes[blocks.variables[0]])] * together, *near)
+    parts = [(pool[label], axes) for label, axes in blocks.parts]
     product = block_product(parts, np.zeros(sizes, dtype=np.longdouble))
-    result = product.max(axis=0) if state.maximise else log_sum(product, axis=0)
-    fine = [(pool.fine[label][0], slot, near) for label, slot, near in blocks.parts if label in pool.fine]
+    summed = tuple(range(together))
+    result = product.max(axis=summed) if state.maximise else log_sum(product, axis=summed)
+    fine = [(pool.fine[label][0], axes) for label, axes in blocks.parts if label in pool.fine]
     if parts and len(fine) == len(parts) and product.size <= SMALL and not state.maximise:
-        return product, result, pool.add_fine(fine_log_sum(fine_block(fine, sizes)), many)
+        whole = fine_block(fine, sizes).reshape(-1, *near)
+        return product, result, pool.add_fine(fine_log_sum(whole), many)
     return product, result, pool.add(result, many)
 
 

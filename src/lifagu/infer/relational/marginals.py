@@ -171,4 +171,4 @@ class ClassMarginals(Mapping[str, dict[str, float]]):
             raise TooLargeError(f"there are {len(self)} ground variables, too many to list; look at the classes")
 
     def __repr__(self) -> str:
-        return f"<ClassMarginals: {counted(len(self), 'variable')} in {counted(len(self._known), 'class')}>"
+        return f"<ClassMarginals: {counted(len(self), 'variable')} of {counted(len(self._known), 'kind')}>"

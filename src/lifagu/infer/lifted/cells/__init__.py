@@ -137,7 +137,7 @@ class Patterns:
 
     def elimination_costs(self, wanted: Booleans, log_sizes: NDArray[np.float64]) -> Costs:
         """Cost of each wanted variable that can be eliminated."""
-        return eliminating.costs(self.patterns, self._where, wanted, log_sizes)
+        return eliminating.costs(self.patterns, self._where, self.individuals, wanted, log_sizes)
 
     def independent(self, chosen: Ints, cost: NDArray[np.float64], count: int) -> Ints:
         """Those of the chosen, cheapest first and then in id order, that share no row with one taken before."""

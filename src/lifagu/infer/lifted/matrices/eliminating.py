@@ -104,7 +104,8 @@ def blocks(rows: Pairs, chosen: Ints, sizes: Ints) -> list[Blocks]:
         parts, at = [], int(near_starts[example])
         for entry in entries[0].tolist():
             size = int(arity[entry]) - 1
-            parts.append((int(label[entry]), int(slot[entry]), tuple(local[at : at + size].tolist())))
+            beside = (1 + local[at : at + size]).tolist()
+            parts.append((int(label[entry]), (*beside[: slot[entry]], 0, *beside[slot[entry] :])))
             at += size
         sources = [(int(arity[column[0]]), row[column]) for column in entries.T]
         found.append(Blocks(variables[same], neighbours, tuple(neighbours[0].tolist()), parts, sources))
