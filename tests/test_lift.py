@@ -22,7 +22,7 @@ from lifagu.domains import ConstantRows
 from lifagu.model import Colouring, FactorGraph
 from lifagu.proofs import Proof
 from lifagu.symmetry.lifting.naming import stem
-from lifagu.symmetry.lifting.prove import prove, same_rows
+from lifagu.symmetry.lifting.proving import prove, same_rows
 from lifagu.terms import Count, Membership
 from shapes import SHAPES, graph, names, random_graph, shape
 
@@ -197,11 +197,9 @@ def test_counted_tables_hold_one_entry_per_histogram():
     assert lifted.parfactors[1].table.tolist() == [3, 13, 7, 17, 5, 15, 1, 11], "(0,3), (1,2), (2,1), (3,0) by Rev"
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", [seed for seed in range(50) if not len(random_graph(seed).unknown)])
 def test_answers_are_those_of_the_graph(seed):
     given = random_graph(seed)
-    if len(given.unknown):
-        return
     rng = np.random.default_rng(seed)
     asked, *seen = rng.permutation(list(given.variable_names))[:3].tolist()
     evidence = {name: given.variable(name).range[1] for name in seen}

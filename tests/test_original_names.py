@@ -130,6 +130,13 @@ def test_chosen_names_are_names(numbers):
     assert again.names is X
 
 
+def test_numbers_that_mean_nothing_are_refused():
+    with pytest.raises(lifagu.ModelError, match="rows hold constant 2 of domain 'Drug', which has 2 from 0"):
+        ConstantRows((DRUG,), np.array([[0], [2]]))
+    with pytest.raises(lifagu.ModelError, match="1 rows need as many numbers of names, each below 100"):
+        NamedRows((DRUG,), np.array([[0]]), X, np.array([100]))
+
+
 def test_parentheses_are_found_without_making_names():
     given = Names("variable", ["a", "b(c)", "(d"])
     assert list(given.with_parentheses()) == [1, 2]

@@ -101,7 +101,13 @@ class ConstantRows(Sequence[Row]):
 
     def __init__(self, domains: tuple[Domain, ...], numbers: Ints) -> None:
         self.domains = domains
-        self.numbers = frozen(numbers)
+        self.numbers = frozen(numbers.reshape(len(numbers), len(domains)))
+        for domain, column in zip(domains, self.numbers.T, strict=True):
+            if len(column) and not 0 <= column.min() <= column.max() < domain.size:
+                wrong = column[(column < 0) | (column >= domain.size)][0]
+                raise ModelError(
+                    f"rows hold constant {wrong} of domain '{domain.name}', which has {domain.size} from 0"
+                )
 
     @property
     def width(self) -> int:
@@ -146,6 +152,8 @@ class NamedRows(ConstantRows):
 
     def __init__(self, domains: tuple[Domain, ...], numbers: Ints, names: Names, which: Ints) -> None:
         super().__init__(domains, numbers)
+        if len(which) != len(self.numbers) or not ((which >= 0) & (which < len(names))).all():
+            raise ModelError(f"{len(self.numbers)} rows need as many numbers of names, each below {len(names)}")
         self.names = names
         self.which = frozen(which)
 

@@ -16,13 +16,13 @@ from lifagu.model import Colouring, FactorGraph
 from lifagu.proofs import Proof
 from lifagu.relational import ParfactorGraph
 from lifagu.symmetry.colour import colour
-from lifagu.symmetry.lifting.build import build
+from lifagu.symmetry.lifting.building import build
 from lifagu.symmetry.lifting.classes import FactorClass, VariableClasses, factor_classes, variable_classes
 from lifagu.symmetry.lifting.coordinates import coordinates_of, entities_of
 from lifagu.symmetry.lifting.counting import Slot, shared_positions, slots_of
 from lifagu.symmetry.lifting.drafts import Draft, Frame, draft_of
 from lifagu.symmetry.lifting.maps import maps_between, structure_of
-from lifagu.symmetry.lifting.prove import compare, prove
+from lifagu.symmetry.lifting.proving import compare, prove
 from lifagu.symmetry.lifting.sorts import Sorts
 from lifagu.symmetry.transfer import Transfer
 

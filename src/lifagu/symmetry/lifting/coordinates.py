@@ -185,8 +185,10 @@ def _overlapping(sets: Sequence[Ints | None]) -> Ints:
 
 
 def entities_of(structure: Structure, columns: Sequence[Sequence[Column]]) -> set[int]:
-    """Parts whose things belong to others, but which some factors take in all pairs X ≠ Y, so that one constant each
-    says more than several."""
+    """Parts that belong to others, but which some factors take in all pairs X ≠ Y.
+
+    That can be said if each thing is one constant, and has to be listed if it is several.
+    """
     alignment, found = structure.alignment, set()
     for row in columns:
         sorts = [(alignment.part[each.sort], each) for each in row if structure.maps[alignment.part[each.sort]]]
