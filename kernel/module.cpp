@@ -188,6 +188,8 @@ PyObject* number_lists(PyObject*, PyObject* given) {
     if (!PyArg_ParseTuple(given, "OOLpOp", &values_, &starts_, &width, &ordered, &numbers_, &wide)) return nullptr;
     return guarded([&] {
         const Integers values(values_, "values"), starts(starts_, "offsets"), numbers(numbers_, "numbers", true);
+        numbers.must_not_overlap(values);
+        numbers.must_not_overlap(starts);
         if (starts.given()) {
             starts.must_have(numbers.length() + 1);
             largest_arity(starts, values.length());
@@ -211,6 +213,7 @@ PyObject* number_ids(PyObject*, PyObject* given) {
     return guarded([&] {
         const Integers ids(ids_, "ids"), numbers(numbers_, "numbers", true);
         numbers.must_have(ids.length());
+        numbers.must_not_overlap(ids);
         std::int64_t largest = -1;
         for (std::int64_t at = 0; at < ids.length(); ++at) largest = std::max(largest, ids.data()[at]);
         Watch watch(Py_None);

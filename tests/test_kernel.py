@@ -264,10 +264,11 @@ def test_results_are_never_written_where_they_may_not_be():
         loaded().colour(*path_arrays(4).values(), frozen, np.zeros(3, dtype=np.int64), None, False, 4)
     with pytest.raises(TypeError):
         loaded().colour(*path_arrays(4).values(), [0] * 4, np.zeros(3, dtype=np.int64), None, False, 4)
-    shared = np.zeros(4, dtype=np.int64)
+    path = path_arrays(4)
     with pytest.raises(ValueError, match="variable_colours must not share memory with variable_start"):
-        arrays = path_arrays(4) | {"variable_start": shared}
-        loaded().colour(*arrays.values(), shared, np.zeros(3, dtype=np.int64), None, False, 4)
+        loaded().colour(*path.values(), path["variable_start"], np.zeros(3, dtype=np.int64), None, False, 4)
+    with pytest.raises(ValueError, match="numbers must not share memory with offsets"):
+        loaded().number_lists(path["arguments"], path["offsets"], 0, True, path["offsets"][:-1], False)
     with pytest.raises(ValueError, match="numbers has 2 entries, not 4"):
         loaded().number_ids(frozen, np.zeros(2, dtype=np.int64))
     with pytest.raises(ValueError, match="values has 4 entries, not 6"):
