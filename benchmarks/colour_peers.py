@@ -104,7 +104,8 @@ PEERS = (
     Peer(
         *("scikit-network", "scikit-network", "sknetwork"),
         "Weisfeiler–Lehman rounds until nothing changes, on the bare graph: it takes no start colours and no "
-        "positions, so tables, variables and factors, and the order of arguments are not told apart.",
+        "positions, so tables, variables and factors, and the order of arguments are not told apart; on large graphs "
+        "its hashes merge nodes that the rounds would tell apart (random triples).",
         _with_scikit_network,
     ),
     Peer(

@@ -14,7 +14,6 @@ public:
     T& operator[](std::size_t place) { return items_[place]; }
     const T& operator[](std::size_t place) const { return items_[place]; }
     T* data() { return items_.get(); }
-    void release() { items_.reset(); }
 
 private:
     std::unique_ptr<T[]> items_;

@@ -32,6 +32,11 @@ struct Start {  // start colours, and what they are less than
     std::int64_t factor_bound;
 };
 
+struct Result {  // where the colours go; until then this memory is worked in
+    std::int64_t* variables;
+    std::int64_t* factors;
+};
+
 // Neighbours of factors, read from the caller's arrays.
 template <class Id>
 struct Scopes {
@@ -103,12 +108,15 @@ void freed(std::vector<T>& items) {
 template <class Id, class Watch>
 class Refinement {
 public:
-    Refinement(const Graph& graph, const Start& start, std::int64_t share, Watch& watch)
+    Refinement(const Graph& graph, const Start& start, const Result& result, std::int64_t share, Watch& watch)
         : graph_(graph),
           share_(share),
+          result_(result),
           watch_(watch),
-          variables_{Uses<Id>(graph, watch), Partition<Id>(start.variables, graph.variables, start.variable_bound)},
-          factors_{Scopes<Id>{graph}, Partition<Id>(start.factors, graph.factors, start.factor_bound)} {
+          variables_{Uses<Id>(graph, watch),
+                     Partition<Id>(start.variables, graph.variables, start.variable_bound, result.variables)},
+          factors_{Scopes<Id>{graph},
+                   Partition<Id>(start.factors, graph.factors, start.factor_bound, result.factors)} {
         total_ = left();
     }
 
@@ -126,19 +134,16 @@ public:
         }
     }
 
-    // Colours numbered by first occurrence; ends the refinement and frees its memory.
-    void write(std::int64_t* variable_colours, std::int64_t* factor_colours) {
-        variables_.neighbours.uses.release();
-        variables_.neighbours.starts.release();
-        release(variables_);
-        release(factors_);
-        write(variables_.partition, variable_colours);
-        write(factors_.partition, factor_colours);
+    // Colours numbered by first occurrence, in place of what was there to get them; ends the refinement.
+    void write() {
+        write(variables_.partition, result_.variables);
+        write(factors_.partition, result_.factors);
     }
 
 private:
     const Graph& graph_;
     const std::int64_t share_;  // look where the news have at least one share_-th of the arguments to be looked at
+    const Result result_;
     Watch& watch_;
     Side<Id, Uses<Id>> variables_;
     Side<Id, Scopes<Id>> factors_;
@@ -309,14 +314,6 @@ private:
         });
     }
 
-    template <class Neighbours>
-    static void release(Side<Id, Neighbours>& side) {
-        side.partition.elements.release();
-        side.partition.place.release();
-        freed(side.slot);
-        freed(side.moved);
-    }
-
     static void write(Partition<Id>& partition, std::int64_t* colours) {
         std::vector<Id>& number = partition.first;  // from now on the new number of each class
         std::fill(number.begin(), number.end(), Id{-1});
@@ -326,7 +323,6 @@ private:
             if (colour < 0) colour = next++;
             colours[x] = colour;
         }
-        partition.class_of.release();
     }
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <new>
 #include <stdexcept>
@@ -46,6 +47,12 @@ public:
         if (length() != entries)
             throw std::invalid_argument(std::string(name_) + " has " + std::to_string(length()) + " entries, not " +
                                         std::to_string(entries));
+    }
+
+    void must_not_overlap(const Integers& other) const {
+        const std::less<const std::int64_t*> before;
+        if (before(data(), other.data() + other.length()) && before(other.data(), data() + length()))
+            throw std::invalid_argument(std::string(name_) + " must not share memory with " + other.name_);
     }
 
     // All entries must lie in 0…bound-1; returns 1 + the largest.
@@ -118,12 +125,12 @@ PyObject* guarded(Work work) {
 }
 
 template <class Id>
-void refine(const lifagu::Graph& graph, const lifagu::Start& start, std::int64_t share, PyObject* progress,
-            std::int64_t* variable_colours, std::int64_t* factor_colours) {
+void refine(const lifagu::Graph& graph, const lifagu::Start& start, const lifagu::Result& result, std::int64_t share,
+            PyObject* progress) {
     Watch watch(progress);
-    lifagu::Refinement<Id, Watch> refinement(graph, start, share, watch);
+    lifagu::Refinement<Id, Watch> refinement(graph, start, result, share, watch);
     refinement.run();
-    refinement.write(variable_colours, factor_colours);
+    refinement.write();
 }
 
 // Offsets must begin with 0, never fall and end with the number of arguments; returns the largest arity.
@@ -155,6 +162,10 @@ PyObject* colour(PyObject*, PyObject* given) {
         variables.must_have(variable_count);
         factors.must_have(factor_count);
         if (positions.given()) positions.must_have(scopes.length());
+        for (const Integers* each : {&offsets, &scopes, &positions, &variable_start, &factor_start, &factors})
+            variables.must_not_overlap(*each);
+        for (const Integers* each : {&offsets, &scopes, &positions, &variable_start, &factor_start})
+            factors.must_not_overlap(*each);
         scopes.must_be_below(variable_count);
         const std::int64_t arity = largest_arity(offsets, scopes.length());
         const std::int64_t width = positions.given() ? positions.must_be_below(scopes.length()) : arity;
@@ -166,7 +177,7 @@ PyObject* colour(PyObject*, PyObject* given) {
                                   factor_start.data(), factor_start.must_be_below(factor_count)};
         const bool large = wide || std::max({variable_count, factor_count, scopes.length()}) > MOST_SHORT;
         auto run = large ? refine<std::int64_t> : refine<std::int32_t>;
-        run(graph, start, share, progress, variables.data(), factors.data());
+        run(graph, start, {variables.data(), factors.data()}, share, progress);
     });
 }
 
@@ -177,6 +188,8 @@ PyObject* number_lists(PyObject*, PyObject* given) {
     if (!PyArg_ParseTuple(given, "OOLpOp", &values_, &starts_, &width, &ordered, &numbers_, &wide)) return nullptr;
     return guarded([&] {
         const Integers values(values_, "values"), starts(starts_, "offsets"), numbers(numbers_, "numbers", true);
+        numbers.must_not_overlap(values);
+        numbers.must_not_overlap(starts);
         if (starts.given()) {
             starts.must_have(numbers.length() + 1);
             largest_arity(starts, values.length());
@@ -200,6 +213,7 @@ PyObject* number_ids(PyObject*, PyObject* given) {
     return guarded([&] {
         const Integers ids(ids_, "ids"), numbers(numbers_, "numbers", true);
         numbers.must_have(ids.length());
+        numbers.must_not_overlap(ids);
         std::int64_t largest = -1;
         for (std::int64_t at = 0; at < ids.length(); ++at) largest = std::max(largest, ids.data()[at]);
         Watch watch(Py_None);

@@ -11,17 +11,23 @@ namespace lifagu {
 
 template <class Id>
 struct Partition {
-    std::int64_t count = 0;
-    Array<Id> elements;  // class after class
-    Array<Id> place;     // elements[place[x]] == x
+    std::int64_t count;
+    Array<Id> own;  // where the caller's memory does not suffice
+    Id* elements;   // class after class
+    Id* place;      // elements[place[x]] == x
     Array<Id> class_of;
     std::vector<Id> first, size;  // of each class its stretch of elements
     std::vector<Id> parts, copy;  // scratch for regroup
     std::int64_t left = 0;        // Σ size · how often it can be halved: how much splitting is possible at most
 
-    // Elements of equal colour (each less than bound) together, ascending within a class.
-    Partition(const std::int64_t* colours, std::int64_t length, std::int64_t bound)
-        : count(length), elements(length), place(length), class_of(length) {
+    // Elements of equal colour (each less than bound) together, ascending within a class. Works in the memory that
+    // the result will need, `length` times 8 bytes.
+    Partition(const std::int64_t* colours, std::int64_t length, std::int64_t bound, void* memory)
+        : count(length),
+          own(sizeof(Id) < 8 ? 0 : length),
+          elements(static_cast<Id*>(memory)),
+          place(sizeof(Id) < 8 ? elements + length : own.data()),
+          class_of(length) {
         first.reserve(length);  // reserved memory is not used memory: better than growing by copying
         size.reserve(length);
         std::vector<Id> next(bound + 1, 0), number(bound, 0);
@@ -86,7 +92,7 @@ struct Partition {
             left += weight(rest);
         }
         added(old, size[old]);
-        copy.assign(elements.data() + begin, elements.data() + end);
+        copy.assign(elements + begin, elements + end);
         for (Id i = 0; i < end - begin; ++i) {
             const Id element = copy[i];
             const std::size_t part = group[i];

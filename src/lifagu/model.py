@@ -268,6 +268,8 @@ class FactorGraph:
     @cached_property
     def variable_range(self) -> Ints:
         """Range number of each variable."""
+        if len(self.ranges.canonical) == len(self.ranges.declared):  # each range has one order: the same numbers
+            return self.variable_declared
         return frozen(self.ranges.range_of[self.variable_declared])
 
     @cached_property
