@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Callable
+from contextlib import closing
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -71,26 +72,31 @@ def info(options: Options) -> None:
 
 def lift(options: Options) -> None:
     """``lifagu lift``."""
-    graph, evidence = _model(options)
-    moved = _transfer(options, graph, evidence, theta=options.theta)
-    start = moved.factor_start
-    if options.out:
-        lifagu.write(moved.graph, options.out, evidence)
     if options.rounds and options.json:
         raise lifagu.ModelError("--rounds is for reading; leave out --rounds or --json")
+    if options.out:
+        lifagu.check_target(options.out)
+    with closing(Progress(options.quiet)) as progress:
+        progress.stage(f"reading {options.model}")
+        graph, evidence = _model(options)
+        progress.stage("filling unknown factors")
+        moved = _transfer(options, graph, evidence, theta=options.theta)
+        settings: dict[str, Any] = {"factor_start": moved.factor_start, "commutative": options.commutative}
+        progress.stage("passing colours")
+        colouring = lifagu.colour(moved.graph, evidence, **settings)
+        if options.out:
+            progress.stage(f"writing {options.out}")
+            lifagu.write_lift(options.out, moved, colouring, evidence, progress)
     if options.rounds:
-        settings: dict[str, Any] = {"factor_start": start, "commutative": options.commutative}
         for number, colouring in enumerate(lifagu.colour_rounds(moved.graph, evidence, **settings)):
             say(f"{'start' if number == 0 else f'round {number}'}:\n{groups_table(graph, colouring)}")
-        return
-    colouring = lifagu.colour(moved.graph, evidence, factor_start=start, commutative=options.commutative)
-    if options.json:
+    elif options.json:
         say_json(lift_json(moved, colouring))
-        return
-    if len(graph.unknown):
-        say(transfers_table(moved))
-        say()
-    say(groups_table(graph, colouring))
+    else:
+        if len(graph.unknown):
+            say(transfers_table(moved))
+            say()
+        say(groups_table(graph, colouring))
 
 
 def query(options: Options) -> None:
@@ -110,8 +116,8 @@ def query(options: Options) -> None:
 
 def marginals(options: Options) -> None:
     """``lifagu marginals``."""
-    if options.out and not options.out.lower().removesuffix(".gz").endswith(".csv"):
-        raise lifagu.FormatError(f"{options.out}: marginals are written as .csv (or .csv.gz)")
+    if options.out and not options.out.lower().endswith((".csv", ".csv.gz", ".parquet")):
+        raise lifagu.FormatError(f"{options.out}: marginals are written as .csv (or .csv.gz) or .parquet")
     graph, evidence = _model(options)
     model = _transfer(options, graph, evidence, options.theta)
     if options.engine == "bp":
@@ -119,8 +125,7 @@ def marginals(options: Options) -> None:
     else:
         found = _planned(options, lifagu.prepare_marginals, model, evidence)
     if options.out:
-        rows = ((name, label, value) for name in found for label, value in found[name].items())
-        lifagu.write_csv(options.out, ("variable", "value", "probability"), rows)
+        lifagu.write_marginals(options.out, found)
     if options.json:
         say_json(marginals_json(found))
     elif not options.out:

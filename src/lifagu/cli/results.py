@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 import lifagu
 from lifagu.cli.output import finite, some, table
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 40
 MOST_OBSERVED = 8
+MOST_NAMES = 8
 
 
 def transfers_table(moved: Transfer) -> str:
@@ -44,14 +47,19 @@ def groups(graph: FactorGraph, colouring: Colouring) -> dict[str, list[list[str]
 
 
 def groups_table(graph: FactorGraph, colouring: Colouring) -> str:
-    """Groups, the largest first."""
+    """Groups, the largest first; only what is shown is named."""
     rows = []
-    for sort, found in groups(graph, colouring).items():
-        ordered = sorted(found, key=len, reverse=True)
-        for number, group in enumerate(ordered[:MOST_ROWS]):
-            rows.append((f"{sort.split('_')[0]}s" if number == 0 else "", str(len(group)), some(group, 8)))
-        if len(ordered) > MOST_ROWS:
-            rows.append(("", "…", f"and {len(ordered) - MOST_ROWS} more groups"))
+    for sort, names, colours in (
+        ("variables", graph.variable_names, colouring.variable_colours),
+        ("factors", graph.factor_names, colouring.factor_colours),
+    ):
+        sizes = np.bincount(colours)
+        for place, group in enumerate(np.argsort(-sizes, kind="stable")[:MOST_ROWS].tolist()):
+            first = np.flatnonzero(colours == group)[:MOST_NAMES].tolist()
+            shown = some([names[each] for each in first], MOST_NAMES, int(sizes[group]))
+            rows.append((sort if place == 0 else "", str(sizes[group]), shown))
+        if len(sizes) > MOST_ROWS:
+            rows.append(("", "…", f"and {len(sizes) - MOST_ROWS} more groups"))
     return table(rows) if rows else "  no variables and no factors"
 
 
