@@ -224,6 +224,11 @@ def test_the_smallest_folder(tmp_path):
     assert lifagu.read_evidence(tmp_path) == {"x9": "true"}
 
 
+def test_the_index_of_a_data_frame_is_ignored(tmp_path):
+    make_folder(tmp_path, variables="SELECT unnest([0, 1, 2]) AS id, unnest([7, 8, 9]) AS __index_level_0__")
+    assert list(lifagu.read(tmp_path).variable_names) == ["x0", "x1", "x2"]
+
+
 def test_individuals_as_texts_and_as_lists(tmp_path):
     make_folder(tmp_path / "one", variables="SELECT unnest([0, 1, 2]) AS id, unnest(['eve', NULL, 'al']) AS individual")
     make_folder(
@@ -393,7 +398,7 @@ MISTAKES = {
     ),
     "a label that is not there": (
         {"evidence": "SELECT 0 AS variable_id, 'maybe' AS value"},
-        "variable 'A' has no value 'maybe'; its range is no, yes",
+        "evidence.parquet: column value, row 0 (counted from 0): variable 'A' has no value 'maybe'; its range is",
     ),
     "a table of another name": (
         {"evidences": GOOD["evidence"]},
@@ -407,7 +412,7 @@ def test_mistakes_are_one_line_that_says_where(tmp_path, capsys, tables, message
     folder = make_folder(tmp_path / "big", **tables)
     status, out, err = run_cli(capsys, "check", f"{folder}/")
     assert (status, out) == (2, "")
-    assert err.startswith(f"error: {folder}") or "no value 'maybe'" in err
+    assert err.startswith(f"error: {folder}")
     assert message in err
     assert err.count("\n") == 1
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from lifagu.sql.layout import TABLES
 from lifagu.sql.reading import read_folder
 from lifagu.sql.reading_evidence import read_folder_evidence
 from lifagu.sql.writing import check_folder, group_tables, model_tables, write_folder, write_table
 
 __all__ = [
-    "TABLES",
     "check_folder",
     "group_tables",
     "model_tables",

@@ -38,6 +38,7 @@ class Duck:
                 "python_enable_replacements": "false",  # names in statements are tables, never Python variables
             },
         )
+        self._connection.execute("SET enable_progress_bar = false")  # it would show one in notebooks
 
     def __enter__(self) -> Duck:
         return self

@@ -49,7 +49,7 @@ OPTIONAL: dict[str, dict[str, Sort]] = {
     "evidence": {"value": TEXT, "likelihood": NUMBERS},
 }
 MODEL = ("variables", "factors", "arguments", "tables")  # without which there is no model
-RESULTS = ("variable_groups", "factor_groups", "transfers", "parfactors", "marginals")  # may stand beside it
+RESULTS = ("variable_groups", "factor_groups", "transfers")  # may stand beside it
 TABLES = (*MODEL, "evidence", *RESULTS)
 
 
@@ -60,8 +60,3 @@ def file_name(table: str) -> str:
     'variables.parquet'
     """
     return f"{table}.parquet"
-
-
-def table_files() -> list[str]:
-    """Names of all files that a folder may hold."""
-    return [file_name(table) for table in TABLES]

@@ -15,6 +15,7 @@ from lifagu.errors import FormatError, did_you_mean
 from lifagu.sql.duck import Duck, file_source, quoted
 from lifagu.sql.layout import OPTIONAL, REQUIRED, Sort, file_name
 
+PANDAS = "__index_level_"  # columns in which pandas keeps the index of a data frame
 EXACT = 2**53  # floats beyond it do not tell neighbouring whole numbers apart
 
 
@@ -52,7 +53,7 @@ class ParquetTable:
         required, optional = REQUIRED[self.table], OPTIONAL.get(self.table, {})
         known = required | optional
         for column in types:
-            if column not in known:
+            if column not in known and not column.startswith(PANDAS):
                 raise FormatError(
                     f"{self.file}: the column '{column}' means nothing here{did_you_mean(column, known)}; leave it "
                     f"out, as {_wanted(self.table)}"
@@ -60,10 +61,11 @@ class ParquetTable:
         for column in required:
             if column not in types:
                 raise FormatError(f"{self.file}: there is no column {column}; {_wanted(self.table)}")
-        return {column: given for column, given in types.items() if self._admitted(column, known[column], given)}
+        return {column: types[column] for column in known if column in types and self._admitted(column, types[column])}
 
-    def _admitted(self, column: str, sort: Sort, given: str) -> bool:
+    def _admitted(self, column: str, given: str) -> bool:
         """Whether a column can be read; one of another type passes for missing if it holds nothing but nulls."""
+        sort = _sort(self.table, column)
         if sort.admits(given):
             return True
         (filled,) = self.duck.rows(f"SELECT count({quoted(column)}) FROM {self._source}", self.file)[0]
@@ -152,8 +154,11 @@ class ParquetTable:
             return self.duck.rows(f"SELECT {values} FROM {joined} ORDER BY wanted.place", self.file)
 
     def _cast(self, column: str) -> str:
-        sort = (REQUIRED[self.table] | OPTIONAL.get(self.table, {}))[column]
-        return f"CAST({quoted(column)} AS {sort.read_as})"
+        return f"CAST({quoted(column)} AS {_sort(self.table, column).read_as})"
+
+
+def _sort(table: str, column: str) -> Sort:
+    return (REQUIRED[table] | OPTIONAL.get(table, {}))[column]
 
 
 def _is_whole(values: NDArray[Any]) -> NDArray[np.bool_]:
