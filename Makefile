@@ -19,6 +19,7 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python benchmarks/ground.py
 	$(BIN)/python benchmarks/transfer.py
 	$(BIN)/python benchmarks/lifted.py
+	$(BIN)/python benchmarks/relational.py
 	$(BIN)/python benchmarks/files.py
 
 lint: $(VENV)/installed-test

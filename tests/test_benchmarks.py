@@ -52,6 +52,16 @@ def test_lifagu_is_right_wherever_there_is_a_reference(tables: dict[str, list[li
             assert int(row[1].split("·")[1]) >= 9, row
 
 
+def test_relational_models_are_right_at_every_size() -> None:
+    command = [sys.executable, str(GROUND.with_name("relational.py")), "--small"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ") and "model" not in line]
+    assert len(rows) > 15
+    for row in rows:
+        assert float(row[4].split()[0]) < 1e-9, row
+
+
 def test_filling_holes_is_measured() -> None:
     command = [sys.executable, str(GROUND.with_name("transfer.py")), "--small"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

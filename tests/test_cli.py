@@ -251,14 +251,16 @@ def test_convert(capsys, tmp_path, holes):
 def test_explain_goes_to_stderr(capsys):
     status, out, err = run_cli(capsys, "query", EPIDEMIC, "Epid", "--explain", "--json")
     assert status == 0
-    assert err.startswith("lifted engine, 2 lifted steps:\n  eliminate 6 variables in 2 groups")
+    assert err.startswith(
+        "lifted engine, 2 lifted steps:\n  eliminate 6 variables like Travel.alice, Treat.alice.m1 in 2 groups"
+    )
     json.loads(out)
 
 
 @pytest.mark.parametrize("command", ["marginals", "map", "logz"])
 def test_every_question_is_planned_before_it_runs(capsys, command):
     _, _, err = run_cli(capsys, command, EPIDEMIC, "--explain", "--json")
-    assert "eliminate 6 variables in 2 groups" in err
+    assert "eliminate 6 variables like Travel.alice, Treat.alice.m1 in 2 groups" in err
     _, _, err = run_cli(capsys, command, EPIDEMIC, "--digits", "2", "--json")
     assert err.startswith("note: tables were compared to 2 significant digits")
 
@@ -283,7 +285,7 @@ def test_version_and_completion(capsys):
         (["query", "{holes}", "A", "--memory-limit", "lots"], 2, "'lots' is not a size"),
         (["query", "{holes}", "A", "--engine", "magic"], 2, "invalid choice: 'magic'"),
         (["query", "{holes}", "A", "--evidence-file", "nothing.json"], 2, "nothing.json: there is no such file"),
-        (["query", "{holes}"], 2, "the following arguments are required: Q"),
+        (["query", "{holes}"], 2, "name the variables to ask about"),
         (["query", "nothing.json", "A"], 2, "nothing.json: there is no such file"),
         (["convert", "{holes}", "out.uai"], 2, "u are unknown; write .json"),
         (["logz", "{epidemic}", "--memory-limit", "10", "--engine", "ground"], 4, "limit is 10 bytes; observe some"),

@@ -32,7 +32,7 @@ BOOL = {"format": "lifagu/1", "variables": [{"name": "A"}, {"name": "B"}]}
         (
             "m.json",
             '{"format": "lifagu/1", "domains": {"P": true}}',
-            r"domains\.P: a domain is a whole number or a list",
+            r"m\.json:1: domains\.P: domain 'P' is given as True; give a whole number or a list",
         ),
         ("m.json", '{"format": "lifagu/1", "format": "lifagu/1"}', "the key 'format' stands twice"),
         ("m.json", {**BOOL, "variables": {}}, "variables: a list .* is expected, not an object"),
@@ -64,6 +64,8 @@ BOOL = {"format": "lifagu/1", "variables": [{"name": "A"}, {"name": "B"}]}
         ("m.json", {**BOOL, "factors": [{"name": "f", "args": ["A"], "table": [1]}]}, "'f' has 1 potentials but"),
         ("m.json", {**BOOL, "factors": [{"name": "f", "args": ["A"], "table": ["1", 2]}]}, "not a number"),
         ("m.json", '{"format": "lifagu/1", "tables": {"t": [NaN]}}', "NaN is not a number that JSON knows"),
+        ("m.json", '{"format": ' + "9" * 5000 + "}", "a whole number has too many digits"),
+        ("m.uai", "MARKOV\n" + "9" * 5000, r"m\.uai:2: the number of variables should be a whole number"),
         ("m.json", b"\xff\xfe", "not a text in UTF-8"),
         ("m.json.gz", b"plain", "Not a gzipped file"),
         ("m.json.gz", gzip.compress(b"{}" * 99)[:-12], "m.json.gz: "),
@@ -103,6 +105,57 @@ def test_broken_files(tmp_path, name, text, message):
     assert str(caught.value).startswith(str(path))
 
 
+LINES = """{
+  "format": "lifagu/1",
+  "domains": {"Person": 3, "Drug": ["m.1", "m]"]},
+  "relations": [
+    {"name": "Epid"},
+    {"name": "Sick",
+     "of": ["Person"]}
+  ],
+  "parfactors": [
+    {"name": "g", "args": ["Sick(X)", "Epid"], "table": [1, 2, 3, 4]},
+    {"name": "h", "args": ["Sick(X)",
+                           "Epid"],
+     "where": ["X != 1",
+               "X != 2"],
+     "table": [1, 2, 3, 4]}
+  ],
+  "evidence": {"Epid": "true",
+               "Sick(1)": "false"}
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "start"),
+    [
+        ('"lifagu/1"', '"lifagu/2"', "m.json:2: format: "),
+        ('"Person": 3', '"Person": -3', "m.json:3: domains.Person: "),
+        ('"m]"', '"m.1"', "m.json:3: domains.Drug: "),
+        ('"of": ["Person"]', '"of": ["Persn"]', "m.json:6: relations[1]: "),
+        ('["Sick(X)", "Epid"]', '["Sick(X)", "Epd"]', "m.json:10: parfactors[0].args[1]: "),
+        ('"Epid"],\n', '"Epid(X)"],\n', "m.json:12: parfactors[1].args[1]: "),
+        ('"X != 2"', '"Y != 2"', "m.json:14: parfactors[1].where[1]: "),
+        ('"h"', '"g"', "m.json:11: parfactors[1]: "),
+        ("4]}\n", "5, 6]}\n", "m.json:11: parfactors[1]: "),
+        ('"false"', "null", "m.json:18: evidence.Sick(1): "),
+        ('"evidence"', '"evidenc"', "m.json:17: evidenc: "),
+    ],
+)
+def test_errors_in_json_carry_line_and_path(old, new, start):
+    assert LINES.count(old) == 1
+    text = LINES.replace(old, new)
+
+    def read(text):
+        return native.from_json(text, "m.json"), native.parse_evidence(text, "m.json")
+
+    read(LINES)
+    with pytest.raises(lifagu.FormatError) as caught:
+        read(text)
+    assert str(caught.value).startswith(start)
+
+
 def test_missing_files_and_folders(tmp_path):
     with pytest.raises(lifagu.FormatError, match="there is no such file"):
         lifagu.read(tmp_path / "nothing.json")
@@ -114,8 +167,10 @@ def test_missing_files_and_folders(tmp_path):
         lifagu.write(graph, tmp_path / "no/such/folder.json")
     with pytest.raises(lifagu.FormatError, match=r"not a Bayesian network"):
         lifagu.write(graph, tmp_path / "m.bif")
-    with pytest.raises(lifagu.FormatError, match=r"known are .json, .uai, .fg"):
+    with pytest.raises(lifagu.FormatError, match=r"known are .json, .uai, .fg, .blog \(each"):
         lifagu.write(graph, tmp_path / "m.txt")
+    with pytest.raises(lifagu.FormatError, match=r".pfl is only read; write .json, .uai, .fg, .blog"):
+        lifagu.write(graph, tmp_path / "m.pfl")
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path):

@@ -25,7 +25,7 @@ VALUES = [
         "model",
     ),
     *("roles", "parts", "rounding"),
-    *("terms", "relations", "parfactors", "relational", "substitutions"),
+    *("terms", "relations", "parfactors", "relational_builder", "relational", "substitutions"),
     *("ground_names", "ground_tables", "ground_parts", "grounding"),
 ]
 FACADE = ["", "answers", "unsure", "results", "storage"]  # composes what the rooms offer, from the outside in

@@ -244,6 +244,7 @@ def test_joining_is_used_where_nothing_else_helps(monkeypatch):
     builder.factors({f"o{x}": [f"A{x}", f"B{x}"] for x in people}, [2, 1, 1, 3])
     builder.factors({f"t{x}.{y}": [f"A{x}", f"B{y}"] for x in people for y in people if x != y}, [1, 1.1, 1, 0.9])
     builder.factors({f"a{x}.{y}": [f"A{x}", f"A{y}"] for x in people for y in people if x < y}, [1, 1.2, 1.2, 1])
+    builder.factors({f"b{x}.{y}": [f"B{x}", f"B{y}"] for x in people for y in people if x < y}, [1, 1.1, 1.1, 1])
     graph = builder.graph()
     found = lifagu.marginals(graph)
     assert any(isinstance(step, JoinStep) for step in found.prepared.reduced.steps)

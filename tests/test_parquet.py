@@ -583,6 +583,21 @@ def test_marginals_as_parquet(tmp_path, capsys, options):
     assert len(expected) == 18
 
 
+def test_marginals_by_class(tmp_path, capsys):
+    model = tmp_path / "model.json"
+    relations = [{"name": "E"}, {"name": "S", "of": ["P"]}]
+    parfactor = {"name": "g", "args": ["S(X)", "E"], "table": [1, 2, 3, 4]}
+    text = {"format": "lifagu/1", "domains": {"P": 30}, "relations": relations, "parfactors": [parfactor]}
+    model.write_text(json.dumps(text))
+    for target in ("all.csv", "all.parquet"):
+        assert run_cli(capsys, "marginals", model, "--evidence", "S(3)=true", "--out", tmp_path / target)[0] == 0
+    with (tmp_path / "all.csv").open() as file:
+        header, *rows = csv.reader(file)
+    assert header == ["representative", "members", "count", "value", "probability"]
+    assert rows_of(tmp_path / "all.parquet") == [(*row[:2], int(row[2]), row[3], float(row[4])) for row in rows]
+    assert len(rows) == 6
+
+
 def test_marginals_of_unnamed_variables(tmp_path):
     graph = lifagu.FactorGraph.from_arrays(
         ranges=[["a", "b"], ["p", "q", "r"]],

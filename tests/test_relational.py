@@ -153,7 +153,9 @@ def random_relational(rng):
         if len(used) > 1 and rng.random() < 0.4:
             chosen = rng.sample(used, 2)
             rows = [list(row) for row in itertools.product(*(constants[domain[each]] for each in chosen))]
-            where.append({"vars": chosen, rng.choice(["in", "not_in"]): rng.sample(rows, rng.randint(0, len(rows)))})
+            key = rng.choice(["in", "not_in"])
+            least = min(len(rows), key == "in")  # admitting nothing of something is a mistake
+            where.append({"vars": chosen, key: rng.sample(rows, rng.randint(least, len(rows)))})
         span = math.prod(3 if arg.startswith("R") else 2 for arg in args)
         table = None if rng.random() < 0.2 else [rng.randint(1, 9) for _ in range(span)]
         parfactors.append({"name": f"g{number}", "args": args, "where": where, "table": table})
@@ -459,21 +461,32 @@ G = {"name": "g", "args": ["Sick(X)"], "table": [1, 2]}
         ({"parfactors": [{**G, "where": [{"vars": ["X"], "in": [[1, 2]]}]}]}, "has 2 constants for the variables X"),
         ({"parfactors": [{**G, "where": [{"vars": ["X"], "in": [["eve"]]}]}]}, "'eve' is not a constant of domain"),
         ({"parfactors": [{**G, "where": [{"vars": ["X"], "in": 3}]}]}, "in and not_in are lists of lists"),
-        ({"parfactors": [{**G, "where": [3]}]}, r"where\[0\]: a constraint is a text .* not a number"),
+        (
+            {"parfactors": [{**G, "where": [{"vars": ["X"], "in": []}]}]},
+            r"where\[0\]: '.X. in 0 tuples' admits nothing",
+        ),
+        ({"parfactors": [{**G, "where": [{"vars": [], "in": []}]}]}, r"where\[0\]: vars names one or more"),
+        ({"parfactors": [{**G, "where": [""]}]}, r"where\[0\]: '' cannot be read"),
+        ({"parfactors": [{**G, "where": ["X = 1", "X = 2"]}]}, r"where: the constraints on X contradict each other"),
+        (
+            {"parfactors": [{**G, "where": [{"vars": ["X"], "in": [[1], [2]]}, "X != 1", "X != 2"]}]},
+            r"where: the constraints on X contradict each other",
+        ),
+        ({"parfactors": [{**G, "where": [3]}]}, r"where\[0\]: a constraint is a text .* not 3"),
         ({"parfactors": [{**G, "table": [1]}]}, r"parfactors\[0\]: factor 'g' has 1 potentials but .* span 2 states"),
         ({"parfactors": [{**G, "table": [0, 0]}]}, r"parfactors\[0\]: parfactor 'g' has only zero potentials"),
         ({"parfactors": [{**G, "table": ["1", 2]}]}, "something that is not a number"),
         ({"parfactors": [{**G, "table": "phi"}]}, "has the table 'phi', which is not declared"),
-        ({"parfactors": [G, G]}, "parfactor 'g' is declared twice"),
+        ({"parfactors": [G, G]}, r"parfactors\[1\]: parfactor 'g' is declared twice"),
         ({"parfactors": [{"name": "g", "args": []}]}, r"a parfactor needs 'table' \(null if"),
         ({"relations": [{"name": "R", "of": ["Persn"]}]}, r"relations\[0\]: relation 'R' is of 'Persn', .* 'Person'"),
         ({"relations": [{"name": "R(X)"}]}, r"relations\[0\]: a relation has the name 'R\(X\)'"),
         ({"relations": [{"name": "R", "range": "level"}]}, "has the range 'level', which is not declared"),
-        ({"relations": [{"name": "R"}, {"name": "R"}]}, "relation 'R' is declared twice"),
+        ({"relations": [{"name": "R"}, {"name": "R"}]}, r"relations\[1\]: relation 'R' is declared twice"),
         ({"relations": [{"name": "R", "of": ["Drug"], "names": [["m1"]]}]}, "give its 1 constants and the original"),
         ({"relations": [{"name": "R", "of": ["Drug"], "names": [["m3", "R.m3"]]}]}, "'m3' is not a constant of domain"),
         ({"domains": {"Person": -1}}, r"domains\.Person: domain 'Person' has the size -1"),
-        ({"domains": {"Person": 1.5}}, "a domain is a whole number or a list of constants"),
+        ({"domains": {"Person": 1.5}}, "is given as 1.5; give a whole number or a list of constants"),
         ({"domains": {"Person": ["a", "a"]}}, "has the constant 'a' twice"),
         (
             {"variables": [{"name": "Sick(1)"}]},
@@ -487,7 +500,7 @@ def test_broken_relational_files(change, message):
     parts = {**people(), "relations": [*people()["relations"], {"name": "Takes", "of": ["Person", "Drug"]}], **change}
     with pytest.raises(lifagu.FormatError, match=message) as caught:
         lifagu.from_json(json.dumps({"format": "lifagu/1", **parts}), "model.json")
-    assert str(caught.value).startswith("model.json: ")
+    assert str(caught.value).startswith("model.json:1: ")
 
 
 def test_names_of_ground_factors_are_unique():

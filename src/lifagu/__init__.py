@@ -11,6 +11,7 @@ from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lifagu.answers import describe as describe
     from lifagu.answers import log_partition as log_partition
     from lifagu.answers import map_assignment as map_assignment
     from lifagu.answers import marginals as marginals
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from lifagu.errors import NoAnswerError as NoAnswerError
     from lifagu.errors import TooLargeError as TooLargeError
     from lifagu.evidence import Evidence as Evidence
+    from lifagu.formats import read_queries as read_queries
     from lifagu.formats.csv_table import write_csv as write_csv
     from lifagu.formats.native import from_json as from_json
     from lifagu.formats.native import to_json as to_json
@@ -39,9 +41,10 @@ if TYPE_CHECKING:
     from lifagu.infer import AllMarginals as AllMarginals
     from lifagu.infer import Answer as Answer
     from lifagu.infer import Best as Best
+    from lifagu.infer.relational import ClassMarginals as ClassMarginals
+    from lifagu.infer.relational import RelationalBest as RelationalBest
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
-    from lifagu.parts import describe as describe
     from lifagu.relational import ParfactorGraph as ParfactorGraph
     from lifagu.results import write_lift as write_lift
     from lifagu.results import write_marginals as write_marginals
@@ -56,9 +59,11 @@ if TYPE_CHECKING:
     from lifagu.symmetry.transfer import transfer as transfer
 
 _ROOMS = {
-    "lifagu.answers": "log_partition map_assignment marginals prepare prepare_map prepare_marginals queries query",
+    "lifagu.answers": "describe log_partition map_assignment marginals prepare prepare_map prepare_marginals "
+    "queries query",
     "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError TooLargeError",
     "lifagu.evidence": "Evidence",
+    "lifagu.formats": "read_queries",
     "lifagu.formats.csv_table": "write_csv",
     "lifagu.formats.native": "from_json to_json",
     "lifagu.formats.with_networkx": "to_networkx",
@@ -66,8 +71,8 @@ _ROOMS = {
     "lifagu.formats.with_pyagrum": "from_pyagrum to_pyagrum",
     "lifagu.grounding": "expand_evidence ground",
     "lifagu.infer": "AllMarginals Answer Best",
+    "lifagu.infer.relational": "ClassMarginals RelationalBest",
     "lifagu.model": "Colouring FactorGraph",
-    "lifagu.parts": "describe",
     "lifagu.relational": "ParfactorGraph",
     "lifagu.results": "write_lift write_marginals",
     "lifagu.rounding": "round_tables",

@@ -1,27 +1,40 @@
-"""Questions to a graph or to a transfer: with the winning tables, their mean, or all competing ones considered.
+"""Questions to a graph, a relational model or a transfer: with the winning tables, their mean, or all competing ones.
 
-This file composes: `transfer` says which tables compete, `infer` answers about one completed graph.
+This file composes: `transfer` says which tables compete, `infer` answers about one completed graph or model.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, TypeVar
 
 from lifagu.errors import ModelError, NoAnswerError, listed
-from lifagu.evidence import Evidence, EvidenceLike
+from lifagu.evidence import Evidence, EvidenceLike, Observation
 from lifagu.grounding import expand_evidence, ground
 from lifagu.infer import AllMarginals, Answer, Best, Prepared, PreparedBest, PreparedMarginals, Result, prepare_best
 from lifagu.infer import bp as propagation
 from lifagu.infer import prepare as plan_questions
 from lifagu.infer import prepare_marginals as plan_marginals
+from lifagu.infer.relational import (
+    ClassMarginals,
+    NotLiftedError,
+    PreparedClassMarginals,
+    PreparedRelationalBest,
+    RelationalBest,
+    describe_relational,
+    prepare_relational,
+    prepare_relational_best,
+    prepare_relational_marginals,
+)
 from lifagu.model import FactorGraph
+from lifagu.parts import describe as describe_graph
 from lifagu.relational import ParfactorGraph
 from lifagu.symmetry.colour import colour
 from lifagu.symmetry.transfer import Transfer
 from lifagu.unsure import consider, parts_given, with_support
 
+_Planned = TypeVar("_Planned")
 UNKNOWN = ("one", "mean", "mixture", "bounds")
 Model = FactorGraph | ParfactorGraph | Transfer
 Progress = Callable[[int, int], None]
@@ -101,8 +114,10 @@ def marginals(
     unknown: str = "one",
     engine: str = "auto",
     memory_limit: int | None = None,
-) -> AllMarginals:
+) -> AllMarginals | ClassMarginals:
     """P(variable | evidence) of every variable in one pass, by name; those connected to unknown factors are left out.
+
+    Of a relational model, `classes` has one entry per class of interchangeable variables.
 
     >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 0, 1, 2]).graph()
     >>> marginals(graph)["A"]
@@ -118,7 +133,7 @@ def map_assignment(
     unknown: str = "one",
     engine: str = "auto",
     memory_limit: int | None = None,
-) -> Best:
+) -> Best | RelationalBest:
     """A most probable assignment of all variables, and the natural log of its weight.
 
     >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 0, 1, 2]).graph()
@@ -130,16 +145,68 @@ def map_assignment(
 
 def prepare_marginals(
     model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any
-) -> PreparedMarginals:
+) -> PreparedMarginals | PreparedClassMarginals:
     """Plan all marginals: the plan is printable and refused if need be; `run` computes. settings as in `marginals`."""
+    planned, _ = _over_cells(
+        model,
+        evidence,
+        settings.get("engine", "auto"),
+        unknown,
+        lambda whole, seen: prepare_relational_marginals(whole, seen, settings.get("memory_limit")),
+    )
+    if planned is not None:
+        return planned
     model, evidence = _grounded(model, evidence)
     return plan_marginals(_one_graph(model, unknown), evidence, **settings)
 
 
-def prepare_map(model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any) -> PreparedBest:
+def prepare_map(
+    model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any
+) -> PreparedBest | PreparedRelationalBest:
     """Plan the most probable assignment: printable and refused if need be; `run` computes. settings as in the above."""
+    planned, _ = _over_cells(
+        model,
+        evidence,
+        settings.get("engine", "auto"),
+        unknown,
+        lambda whole, seen: prepare_relational_best(whole, seen, settings.get("memory_limit")),
+    )
+    if planned is not None:
+        return planned
     model, evidence = _grounded(model, evidence)
     return prepare_best(_one_graph(model, unknown), evidence, **settings)
+
+
+def describe(model: FactorGraph | ParfactorGraph) -> dict[str, Any]:
+    """Sizes, unknown factors and what can be asked, as plain values; relational models are grounded only if need be.
+
+    >>> describe(FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph())["example_query"]
+    'A'
+    """
+    if isinstance(model, ParfactorGraph):
+        try:
+            return describe_relational(model)
+        except NotLiftedError:
+            return describe_graph(ground(model))
+    return describe_graph(model)
+
+
+def _over_cells(
+    model: Model,
+    evidence: EvidenceLike,
+    engine: str,
+    unknown: str,
+    plan: Callable[[ParfactorGraph, Mapping[str, Observation]], _Planned],
+) -> tuple[_Planned | None, tuple[str, ...]]:
+    """A plan without grounding where the model is relational and cells can express it; else None, and why."""
+    if not isinstance(model, ParfactorGraph) or isinstance(evidence, Evidence):
+        return None, ()
+    if engine not in ("auto", "lifted") or unknown != "one":
+        return None, ()
+    try:
+        return plan(model, evidence or {}), ()
+    except NotLiftedError as reason:
+        return None, (f"the model was grounded: {reason}",)
 
 
 def _grounded(model: Model, evidence: EvidenceLike) -> tuple[FactorGraph | Transfer, EvidenceLike]:
@@ -193,12 +260,18 @@ def prepare(
     """
     if unknown not in UNKNOWN:
         raise ModelError(f"unknown is '{unknown}'; choose one of {', '.join(UNKNOWN)}")
+    planned, reason = _over_cells(
+        model, evidence, engine, unknown, lambda whole, seen: prepare_relational(whole, questions, seen, memory_limit)
+    )
+    if planned is not None:
+        return planned
     model, evidence = _grounded(model, evidence)
     if engine == "bp":
         return Propagated(_one_graph(model, unknown), questions, evidence, dict(bp or {}))
     settings: dict[str, Any] = {"engine": engine, "memory_limit": memory_limit}
     if isinstance(model, FactorGraph):
-        return plan_questions(_one_graph(model, unknown), questions, evidence, **settings)
+        prepared = plan_questions(_one_graph(model, unknown), questions, evidence, **settings)
+        return replace(prepared, notes=(*reason, *prepared.notes))
     observed = model.original.evidence(evidence)
     if unknown in ("mixture", "bounds"):
         if not questions:

@@ -235,6 +235,10 @@ class FactorGraph:
             table = table[np.ix_(*orders)] if orders else table
         return Factor(self.factor_names[number], tuple(self.variable_names[variable] for variable in scope), table)
 
+    def declared_order(self, variable: int) -> Ints:
+        """For each label of a variable, as declared, its canonical value."""
+        return self.ranges.to_declared(int(self.variable_declared[variable]))
+
     def labels(self, variable: int) -> Labels:
         """Return the labels of a variable in its declared order."""
         return self.ranges.declared[self.variable_declared[variable]]

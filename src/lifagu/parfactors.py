@@ -93,11 +93,15 @@ def potentials(name: str, table: Any) -> Floats | None:
 
 
 class ParfactorError(ModelError):
-    """What is wrong in which part of which parfactor: the message names it, and readers of files say where it is."""
+    """What is wrong in which part of which parfactor: the message names it, and readers of files say where it is.
 
-    def __init__(self, number: int, name: str, part: str, text: str) -> None:
+    steps: ("args", 2) or ("where", 0), ("args",) for all arguments, nothing for the whole.
+    """
+
+    def __init__(self, number: int, name: str, steps: tuple[str | int, ...], text: str) -> None:
+        part = "".join(f"[{step}]" if isinstance(step, int) else step for step in steps)
         super().__init__(f"parfactor '{name}': {part + ': ' if part else ''}{text}")
-        self.number, self.part, self.text = number, part, text
+        self.number, self.steps, self.text = number, steps, text
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,12 +179,12 @@ def bind(
     domains: dict[Logical, tuple[Domain, Atom]] = {}
     resolved = []
     for place, argument in enumerate(parfactor.arguments):
-        with part(f"args[{place}]"):
+        with part("args", place):
             atom = argument.atom if isinstance(argument, Count) else argument
             resolved.append(_resolve(atom, words, plain, logicals, domains))
     comparisons, memberships = [], []
     for place, constraint in enumerate(parfactor.where):
-        with part(f"where[{place}]"):
+        with part("where", place):
             if isinstance(constraint, Membership):
                 memberships.append(_membership(constraint, logicals, domains))
             else:
@@ -195,17 +199,19 @@ def bind(
         tuple(memberships),
         parfactor.table,
     )
-    with part(""):
+    with part("where"):
+        _refuse_contradictions(bound)
+    with part():
         return _with_arguments(bound, parfactor.arguments, resolved)
 
 
 @contextmanager
-def _part(number: int, name: str, part: str) -> Iterator[None]:
+def _part(number: int, name: str, *steps: str | int) -> Iterator[None]:
     """Say which part of which parfactor a mistake is in."""
     try:
         yield
     except ModelError as error:
-        raise ParfactorError(number, name, part, str(error)) from None
+        raise ParfactorError(number, name, steps, str(error)) from None
 
 
 _Resolved = tuple[int, int, tuple[int, ...], int]
@@ -275,11 +281,31 @@ def _comparison(
 def _membership(
     constraint: Membership, logicals: Sequence[Logical], domains: dict[Logical, tuple[Domain, Atom]]
 ) -> tuple[tuple[int, ...], Ints, bool]:
-    numbers = [_domain(each, domains).number for each in constraint.variables]
+    of = [_domain(each, domains) for each in constraint.variables]
+    if constraint.inside and not constraint.rows and all(domain.size for domain in of):
+        raise ModelError(f"'{constraint}' admits nothing; list what it admits, or leave the parfactor out")
+    numbers = [domain.number for domain in of]
     rows = [[number(each) for number, each in zip(numbers, row, strict=True)] for row in constraint.rows]
     matrix = np.array(rows, dtype=np.int64).reshape(len(rows), len(numbers))
     variables = tuple(logicals.index(each) for each in constraint.variables)
     return variables, frozen(np.unique(matrix, axis=0)), constraint.inside
+
+
+def _refuse_contradictions(bound: BoundParfactor) -> None:
+    """Constraints on one variable alone may exclude whole domains, but must not contradict each other."""
+    for variable, (name, domain) in enumerate(zip(bound.logicals, bound.domains, strict=True)):
+        alone = [(~code, equal) for left, code, equal in bound.comparisons if left == variable and code < 0]
+        listed = [({constant}, equal) for constant, equal in alone]
+        listed += [
+            (set(rows[:, 0].tolist()), inside)
+            for variables, rows, inside in bound.memberships
+            if variables == (variable,)
+        ]
+        admitted = [constants for constants, inside in listed if inside]
+        if not admitted or not domain.size:
+            continue
+        if not set.intersection(*admitted).difference(*(constants for constants, inside in listed if not inside)):
+            raise ModelError(f"the constraints on {name} contradict each other; no constant satisfies all of them")
 
 
 def _with_arguments(

@@ -5,7 +5,7 @@ Nothing here lists the constants of a numbered domain, so sizes may be in the mi
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from lifagu.names import Names
 from lifagu.parfactors import BoundParfactor, bind
 from lifagu.parfactors import Parfactor as Parfactor
 from lifagu.ranges import Labels
+from lifagu.relational_builder import RelationalBuilder
 from lifagu.relations import Domain as Domain
 from lifagu.relations import Place, Vocabulary
 from lifagu.relations import Relation as Relation
@@ -80,6 +81,11 @@ class ParfactorGraph:
         self.places  # noqa: B018  checks the ground part
         self.bound  # noqa: B018  checks the parfactors
 
+    @staticmethod
+    def build() -> RelationalBuilder[ParfactorGraph]:
+        """Start a model by hand: ``.domain(…).relation(…).parfactor(…).model()``."""
+        return RelationalBuilder(ParfactorGraph)
+
     @cached_property
     def vocabulary(self) -> Vocabulary:
         """Domains and relations, and the names they make."""
@@ -121,6 +127,43 @@ class ParfactorGraph:
         if number is None or number in self.places:
             return None
         return number, int(self.ground_part.sizes[number])
+
+    def place_of(self, name: str) -> Place:
+        """The ground variable of a name: its relation and constants, or -1 and the number of a plain variable.
+
+        Whether some ground factor has it is not checked here.
+        """
+        _, (relation, variable, spans) = self._found(name)
+        if any(low != high for low, high in spans):
+            raise ModelError(f"'{name}' names several variables; ask about one of them")
+        return (relation, tuple(low for low, _ in spans)) if relation >= 0 else (-1, (variable,))
+
+    @property
+    def has_unknown(self) -> bool:
+        """Whether some parfactor or ground factor has no table."""
+        return any(each.table is None for each in self.parfactors) or bool(len(self.ground_part.unknown))
+
+    def layered(self, layers: Sequence[Mapping[str, Observation]]) -> dict[str, Observation]:
+        """Several layers of evidence as one: what a later one observes, an earlier one no longer does.
+
+        >>> model = ParfactorGraph((Domain("Person", 9),), (Relation("Sick", ("Person",)),), ())
+        >>> model.layered([{"Sick(1..9)": "true"}, {"Sick(3)": "false"}])
+        {'Sick(1..2)': 'true', 'Sick(4..9)': 'true', 'Sick(3)': 'false'}
+        """
+        found: dict[str, Observation] = {}
+        for layer in layers:
+            later = [self._found(name)[1] for name in layer]
+            found = {name: seen for each, seen in found.items() for name in self._except(each, later)} | dict(layer)
+        return found
+
+    def _except(self, name: str, later: Sequence[tuple[int, int, tuple[Span, ...]]]) -> list[str]:
+        """Names for what a piece of evidence covers beyond what later ones do."""
+        relation, variable, spans = self._found(name)[1]
+        boxes = [spans]
+        for other, plain, cut in later:
+            if (other, plain) == (relation, variable):
+                boxes = [left for box in boxes for left in _beyond(box, cut)]
+        return [name] if boxes == [spans] else [self.vocabulary.span_name(relation, box) for box in boxes]
 
     def observations(self, evidence: Mapping[str, Observation]) -> tuple[Observed, ...]:
         """What was observed, in numbers and without listing what a range covers; a wrong name or label is an error.
@@ -173,3 +216,19 @@ class ParfactorGraph:
         parts += [counted(variables, "plain variable")] if variables else []
         parts += [counted(len(factors), "ground factor")] if len(factors) else []
         return f"<ParfactorGraph: {', '.join(parts)}>"
+
+
+def _beyond(box: tuple[Span, ...], cut: tuple[Span, ...]) -> list[tuple[Span, ...]]:
+    """A box of constants without another one, as boxes.
+
+    >>> _beyond(((0, 8),), ((2, 2),))
+    [((0, 1),), ((3, 8),)]
+    """
+    if any(low > last or high < first for (first, last), (low, high) in zip(box, cut, strict=True)):
+        return [box]
+    found = []
+    for axis, ((first, last), (low, high)) in enumerate(zip(box, cut, strict=True)):
+        inside = tuple((max(a, b), min(c, d)) for (a, c), (b, d) in zip(box[:axis], cut[:axis], strict=True))
+        parts = [(first, low - 1)] * (first < low) + [(high + 1, last)] * (high < last)
+        found += [(*inside, part, *box[axis + 1 :]) for part in parts]
+    return found

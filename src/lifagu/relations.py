@@ -186,6 +186,17 @@ class Vocabulary:
         texts = [constant_text(self.domains[domain].constant(each)) for domain, each in zip(of, numbers, strict=True)]
         return f"{self.relations[relation].name}({','.join(texts)})" if of else self.relations[relation].name
 
+    def span_name(self, relation: int, spans: Sequence[Span]) -> str:
+        """The name that covers these constants: ``Sick(eve)``, ``Sick(3..7)``."""
+        if all(low == high for low, high in spans):
+            return self.ground_name(relation, [low for low, _ in spans])
+        of = self.domains_of[relation]
+        texts = [
+            f"{low + 1}..{high + 1}" if low != high else constant_text(self.domains[domain].constant(low))
+            for domain, (low, high) in zip(of, spans, strict=True)
+        ]
+        return f"{self.relations[relation].name}({','.join(texts)})"
+
     def find(self, name: str) -> Place | None:
         """The ground variable of this name, whether or not a factor has it; None if it names none."""
         return self._originals.get(name) or self._spelt(name)

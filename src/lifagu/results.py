@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
 from lifagu.assembly import taken_lists
-from lifagu.columns import Columns, name_column, texts
+from lifagu.columns import Column, Columns, name_column, texts
 from lifagu.evidence import EvidenceLike
 from lifagu.formats.csv_table import write_csv
 from lifagu.infer import AllMarginals
+from lifagu.infer.relational import ClassMarginals
 from lifagu.model import Colouring
-from lifagu.names import Names
 from lifagu.replacing import PathLike
 from lifagu.sql import group_tables, model_tables, write_folder, write_table
 from lifagu.storage import is_folder, write
@@ -42,22 +43,39 @@ def write_lift(
 
 
 def write_marginals(path: PathLike, found: Marginals) -> None:
-    """Write rows variable, value, probability of all marginals to a .csv file (also .csv.gz) or a .parquet file."""
-    if str(path).lower().endswith(".parquet"):
+    """Write all marginals to a .csv file (also .csv.gz) or a .parquet file, one row per label.
+
+    The columns are variable, value and probability; for classes of a relational model representative, members, count,
+    value and probability.
+    """
+    if not str(path).lower().endswith(".parquet"):
+        write_csv(path, *_marginal_rows(found))
+    elif isinstance(found, AllMarginals):
         write_table(path, _marginal_columns(found))
-        return
-    rows = ((name, label, value) for name in found for label, value in found[name].items())
-    write_csv(path, ("variable", "value", "probability"), rows)
-
-
-def _marginal_columns(found: Marginals) -> Columns:
-    """One row per label of each variable, by array where variables share marginals."""
-    if isinstance(found, AllMarginals):
-        names, variables = found.prepared.graph.variable_names, found.variables
-        of_variable, distributions = found.classes
     else:
-        names, variables = Names("variable", found), np.arange(len(found))
-        of_variable, distributions = variables, [dict(each) for each in found.values()]
+        header, rows = _marginal_rows(found)
+        cells = list(zip(*rows, strict=True)) or [()] * len(header)
+        write_table(path, dict(zip(header, map(_column, cells), strict=True)))
+
+
+def _marginal_rows(found: Marginals) -> tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]:
+    """All marginals as a header and rows: by class or by name."""
+    if isinstance(found, ClassMarginals):
+        classes = ((each, pair) for each in found.classes for pair in each.probabilities.items())
+        rows = ((each.representative, each.members, each.count, *pair) for each, pair in classes)
+        return ("representative", "members", "count", "value", "probability"), rows
+    named = ((name, label, value) for name in found for label, value in found[name].items())
+    return ("variable", "value", "probability"), named
+
+
+def _column(values: Sequence[Any]) -> Column:
+    return np.array(values) if values and not isinstance(values[0], str) else texts(values)
+
+
+def _marginal_columns(found: AllMarginals) -> Columns:
+    """The same as columns, by array: variables that share a marginal cost nothing."""
+    names, variables = found.graph.variable_names, found.variables
+    of_variable, distributions = found.classes
     sizes = np.array([len(each) for each in distributions], dtype=np.int64)
     labels = [label for each in distributions for label in each]
     probabilities = np.array([value for each in distributions for value in each.values()], dtype=np.float64)

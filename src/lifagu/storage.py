@@ -22,9 +22,9 @@ from lifagu.sql import check_folder, model_tables, read_folder, read_folder_evid
 
 
 def read(path: PathLike) -> FactorGraph | ParfactorGraph:
-    """Read a model: a file by its ending (.json, .uai, .fg, Bayesian networks), or a folder of Parquet tables.
+    """Read a model: a file by its ending, or a folder of Parquet tables (docs/formats.md).
 
-    A .json file with domains, relations or parfactors gives a relational model, everything else a factor graph.
+    Files with domains, relations or parfactors give a relational model, everything else a factor graph.
     """
     return read_folder(path) if is_folder(path) else read_file(path)
 
@@ -40,8 +40,8 @@ def read_evidence(path: PathLike) -> dict[str, Observation]:
 def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: EvidenceLike = None) -> None:
     """Write a model, replacing the file or folder in one step.
 
-    Evidence goes into .json and folders along with the model, and beside .uai as .uai.evid. A relational model is
-    written as it is into .json, and grounded for everything else.
+    Evidence goes along with the model, and beside .uai as .uai.evid. A relational model is written as it is into .json
+    and .blog, and grounded for everything else.
     """
     if not is_folder(path):
         write_file(graph, path, evidence)

@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain, count
 
 from lifagu.errors import ModelError
 
@@ -19,7 +20,7 @@ _LIST = re.compile(rf"\s*(?:(?:{_TERM})\s*(?:,\s*(?:{_TERM})\s*)*)?")
 _ATOM = re.compile(r'\s*([^()\[\]#"]*[^()\[\]#"\s])\s*\((.*)\)\s*', re.DOTALL)
 _COUNT = re.compile(r"\s*#\s*([^\s\[\]]+)\s*\[(.*)\]\s*", re.DOTALL)
 _COMPARISON = re.compile(rf"\s*({_TERM})\s*(!=|=)\s*({_TERM})\s*")
-_SPAN = re.compile(r"([0-9]+)\.\.([0-9]+)")
+_SPAN = re.compile(r"([0-9]{1,19})\.\.([0-9]{1,19})")
 _RELATION_NAME = re.compile(r'[^()\[\]#"]+')
 
 
@@ -62,6 +63,10 @@ class Count:
 
     variable: Logical
     atom: Atom
+
+    def __post_init__(self) -> None:
+        if self.variable not in self.atom.terms:
+            raise ModelError(f"'{self}' counts {self.variable}, which does not occur in {self.atom}")
 
     def __str__(self) -> str:
         return f"#{self.variable}[{self.atom}]"
@@ -149,10 +154,7 @@ def parse_argument(text: str) -> Argument:
     variable = parse_term(match[1]) if match else ""
     if match is None or not isinstance(variable, Logical):
         raise ModelError(f"'{text}' is not a counting formula; write it as #X[Com(X)]")
-    atom = _atom(match[2])
-    if variable not in atom.terms:
-        raise ModelError(f"'{text}' counts {variable}, which does not occur in {atom}")
-    return Count(variable, atom)
+    return Count(variable, _atom(match[2]))
 
 
 def _atom(text: str) -> Atom:
@@ -228,6 +230,24 @@ def _constant_or_span(text: str) -> str | Span:
         return _unquoted(text)
     span = _SPAN.fullmatch(text)
     return (int(span[1]), int(span[2])) if span else text
+
+
+def logical_names(given: Iterable[str]) -> dict[str, Logical]:
+    """Logical variables for names from elsewhere: they begin with an upper-case letter, and stay apart.
+
+    >>> {name: str(logical) for name, logical in logical_names(["X", "x", "_y", "X"]).items()}
+    {'X': 'X', 'x': 'X2', '_y': 'V_y'}
+    """
+    names = list(dict.fromkeys(given))
+    taken = {name for name in names if name[:1].isupper()}
+    result = {name: Logical(name) for name in taken}
+    for name in names:
+        if name not in taken:
+            stem = name[0].upper() + name[1:] if name[0].upper().isupper() else f"V{name}"
+            free = next(each for each in chain([stem], map(stem.__add__, map(str, count(2)))) if each not in taken)
+            result[name] = Logical(free)
+            taken.add(free)
+    return {name: result[name] for name in names}
 
 
 def logicals_of(arguments: Iterable[Argument]) -> tuple[tuple[Logical, ...], tuple[Logical, ...]]:

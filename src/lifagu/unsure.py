@@ -20,6 +20,7 @@ from lifagu.arrays import Floats, Ints
 from lifagu.errors import NoAnswerError, TooLargeError, listed
 from lifagu.evidence import Evidence
 from lifagu.infer import Answer, Prepared, Result, prepare
+from lifagu.model import FactorGraph
 from lifagu.parts import parts_of_factors, parts_without, subgraph
 from lifagu.symmetry.transfer import OpenClass, Transfer
 
@@ -190,7 +191,8 @@ class Considered:
             return 0.0
         if result.log_partition is None:
             raise TooLargeError(f"a mixture needs the weight of the evidence; {'; '.join(result.notes)}")
-        total = prepare(asked.graph, [], None, **self.settings).run().log_partition
+        assert isinstance(asked.subject, FactorGraph)
+        total = prepare(asked.subject, [], None, **self.settings).run().log_partition
         return result.log_partition - (total or 0.0)
 
     def _combined(self, matter: Matter, answers: Sequence[Answer], weights: Sequence[float]) -> Answer:

@@ -23,7 +23,7 @@ from lifagu.cli.results import (
 )
 
 if TYPE_CHECKING:
-    from lifagu import FactorGraph, Transfer
+    from lifagu import FactorGraph, ParfactorGraph, Transfer
 
 Options = argparse.Namespace
 
@@ -46,10 +46,12 @@ def check(options: Options) -> None:
 
 def info(options: Options) -> None:
     """``lifagu info``."""
-    graph, _ = _graph(options)
+    model = lifagu.read(options.model)
+    whole = isinstance(model, lifagu.ParfactorGraph) and not (model.has_unknown or options.add)
+    graph, _ = (model, {}) if whole else _graph(options)
     facts = lifagu.describe(graph)
     fillings: list[tuple[float, int]] = []
-    if facts["unknown_factors"]:
+    if isinstance(graph, lifagu.FactorGraph) and facts["unknown_factors"]:
         moved = _transfer(options, graph, {}, theta=0.0)
         fillings = moved.filled_by_theta()
         after = lifagu.describe(moved.graph)
@@ -101,9 +103,11 @@ def lift(options: Options) -> None:
 
 def query(options: Options) -> None:
     """``lifagu query``."""
-    graph, evidence = _model(options)
-    model = _transfer(options, graph, evidence, options.theta)
-    questions = [options.queries] if options.joint else [[name] for name in options.queries]
+    names = options.queries or lifagu.read_queries(options.model)
+    if not names:
+        raise lifagu.ModelError(f"name the variables to ask about; {options.model} asks about none itself")
+    model, evidence = _asked(options)
+    questions = [names] if options.joint else [[name] for name in names]
     result = _run(options, model, evidence, questions)
     if options.json:
         say_json(answers_json(model, result))
@@ -118,12 +122,13 @@ def marginals(options: Options) -> None:
     """``lifagu marginals``."""
     if options.out and not options.out.lower().endswith((".csv", ".csv.gz", ".parquet")):
         raise lifagu.FormatError(f"{options.out}: marginals are written as .csv (or .csv.gz) or .parquet")
-    graph, evidence = _model(options)
-    model = _transfer(options, graph, evidence, options.theta)
+    model, evidence = _asked(options)
     if options.engine == "bp":
         found: Any = _propagated(options, model, evidence)
     else:
         found = _planned(options, lifagu.prepare_marginals, model, evidence)
+    if options.expand and isinstance(found, lifagu.ClassMarginals):
+        found = found.expanded()
     if options.out:
         lifagu.write_marginals(options.out, found)
     if options.json:
@@ -134,8 +139,7 @@ def marginals(options: Options) -> None:
 
 def map_(options: Options) -> None:
     """``lifagu map``."""
-    graph, evidence = _model(options)
-    model = _transfer(options, graph, evidence, options.theta)
+    model, evidence = _asked(options)
     best = _planned(options, lifagu.prepare_map, model, evidence)
     if options.json:
         say_json({"log_weight": best.log_weight, "assignment": best.assignment})
@@ -146,10 +150,9 @@ def map_(options: Options) -> None:
 
 def logz(options: Options) -> None:
     """``lifagu logz``."""
-    graph, evidence = _model(options)
     if options.unknown in ("mixture", "bounds"):
         raise lifagu.NoAnswerError(f"log Z does not exist for --unknown {options.unknown}; ask with one or mean")
-    result = _run(options, _transfer(options, graph, evidence, options.theta), evidence, [])
+    result = _run(options, *_asked(options), [])
     if options.json:
         say_json({"log_partition": result.log_partition})
     else:
@@ -190,11 +193,26 @@ def _graph(options: Options) -> tuple[FactorGraph, dict[str, Any]]:
     return graph, evidence
 
 
-def _model(options: Options) -> tuple[FactorGraph, dict[str, Any]]:
-    """The model and the evidence: the file's own, overridden by --evidence-file, overridden by --evidence."""
+def _asked(options: Options) -> tuple[Transfer | ParfactorGraph, dict[str, Any]]:
+    """What is asked, and the evidence: a relational model as it is where nothing is unknown, else a transfer."""
+    model = lifagu.read(options.model)
+    whole = isinstance(model, lifagu.ParfactorGraph) and not model.has_unknown
+    if isinstance(model, lifagu.ParfactorGraph) and whole and options.engine in ("auto", "lifted") and not options.add:
+        return model, model.layered(_layers(options))
+    graph, evidence = _model(options)
+    return _transfer(options, graph, evidence, options.theta), evidence
+
+
+def _layers(options: Options) -> list[dict[str, Any]]:
+    """Evidence: the file's own, overridden by --evidence-file, overridden by --evidence."""
     given = [lifagu.read_evidence(options.model)]
     given += [_evidence_file(options.evidence_file)] if options.evidence_file else []
-    graph, layers = _observed(options, [*given, _once(options.evidence)])
+    return [*given, _once(options.evidence)]
+
+
+def _model(options: Options) -> tuple[FactorGraph, dict[str, Any]]:
+    """The model, grounded if it is relational, and the evidence on it."""
+    graph, layers = _observed(options, _layers(options))
     evidence = {name: observed for layer in layers for name, observed in layer.items()}
     graph.evidence(evidence)
     return graph, evidence
@@ -247,11 +265,11 @@ def _transfer(options: Options, graph: FactorGraph, evidence: dict[str, Any], th
     )
 
 
-def _run(options: Options, model: Transfer, evidence: dict[str, Any], questions: Any) -> Any:
+def _run(options: Options, model: Transfer | ParfactorGraph, evidence: dict[str, Any], questions: Any) -> Any:
     """Answers to questions, planned first."""
     asked = [tuple(question) for question in questions]
 
-    def prepare(model: Transfer, evidence: dict[str, Any], **settings: Any) -> Any:
+    def prepare(model: Transfer | ParfactorGraph, evidence: dict[str, Any], **settings: Any) -> Any:
         return lifagu.prepare(model, asked, evidence, bp=_bp_settings(options), **settings)
 
     result = _planned(options, prepare, model, evidence)
@@ -260,9 +278,11 @@ def _run(options: Options, model: Transfer, evidence: dict[str, Any], questions:
     return result
 
 
-def _planned(options: Options, prepare: Callable[..., Any], model: Transfer, evidence: dict[str, Any]) -> Any:
+def _planned(
+    options: Options, prepare: Callable[..., Any], model: Transfer | ParfactorGraph, evidence: dict[str, Any]
+) -> Any:
     """Plan, show the plan if wanted, and compute with progress."""
-    if model.equality != "exactly":
+    if isinstance(model, lifagu.Transfer) and model.equality != "exactly":
         note(f"note: tables were compared {model.equality}", options.quiet)
     prepared = prepare(
         model, evidence, unknown=options.unknown, engine=options.engine, memory_limit=options.memory_limit
@@ -276,8 +296,9 @@ def _planned(options: Options, prepare: Callable[..., Any], model: Transfer, evi
         progress.close()
 
 
-def _propagated(options: Options, model: Transfer, evidence: dict[str, Any]) -> Any:
+def _propagated(options: Options, model: Transfer | ParfactorGraph, evidence: dict[str, Any]) -> Any:
     """The marginals that belief propagation gives, one question per variable."""
+    assert isinstance(model, lifagu.Transfer), "relational models are asked as they are by exact engines only"
     result = _run(options, model, evidence, [[name] for name in model.graph.variable_names])
     return {answer.variables[0]: {labels[0]: each for labels, each in answer.items()} for answer in result.answers}
 

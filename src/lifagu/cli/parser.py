@@ -97,7 +97,12 @@ def _lift(parser: Parser) -> None:
 
 def _query(parser: Parser) -> None:
     _model(parser)
-    parser.add_argument("queries", metavar="Q", nargs="+", help="variables to ask about: one answer each")
+    parser.add_argument(
+        "queries",
+        metavar="Q",
+        nargs="*",
+        help="variables to ask about, one answer each; without any, those that a .blog file asks about",
+    )
     parser.add_argument("--joint", action="store_true", help="one joint answer about all of them")
     _asking(parser)
 
@@ -108,6 +113,9 @@ def _marginals(parser: Parser) -> None:
         "--out",
         metavar="FILE",
         help="write variable,value,probability to a .csv file (also .csv.gz) or a .parquet file",
+    )
+    parser.add_argument(
+        "--expand", action="store_true", help="list the variables of a relational model by name, not by class"
     )
     _asking(parser, unknown=UNKNOWN[:2])
 
@@ -135,7 +143,9 @@ def _asking(parser: Parser, unknown: Sequence[str] = UNKNOWN, engines: Sequence[
 def _convert(parser: Parser) -> None:
     parser.add_argument("source", metavar="IN", help="model file or folder to read")
     parser.add_argument(
-        "target", metavar="OUT", help="file to write (.json, .uai, .fg, each also with .gz), or a folder, as in big/"
+        "target",
+        metavar="OUT",
+        help="file to write (.json, .uai, .fg, .blog, each also with .gz), or a folder, as in big/",
     )
 
 
@@ -143,7 +153,8 @@ def _model(parser: Parser) -> None:
     parser.add_argument(
         "model",
         metavar="MODEL",
-        help="model: a file (.json, .uai, .fg, .bif, …, also with .gz) or a folder of Parquet tables (docs/formats.md)",
+        help="a file (.json, .uai, .fg, .blog, .pfl, .bif, …, also with .gz) or a folder of Parquet tables "
+        "(see docs/formats.md)",
     )
 
 

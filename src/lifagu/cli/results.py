@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,9 @@ import lifagu
 from lifagu.cli.output import finite, some, table
 
 if TYPE_CHECKING:
-    from lifagu import Answer, Colouring, FactorGraph, Transfer
+    from lifagu import Answer, Colouring, FactorGraph, ParfactorGraph, Transfer
 
+Marginals = Mapping[str, Mapping[str, float]]
 MOST_ROWS = 40
 MOST_OBSERVED = 8
 MOST_NAMES = 8
@@ -94,9 +96,11 @@ def answer_table(answer: Answer, evidence: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def answers_json(model: Transfer, result: Any) -> dict[str, Any]:
+def answers_json(model: Transfer | ParfactorGraph, result: Any) -> dict[str, Any]:
     """The answers, log Z, and how many unknown factors there were, were filled, and are left."""
-    total, filled = len(model.unknown), len(model.transferred)
+    total, filled = 0, 0
+    if isinstance(model, lifagu.Transfer):
+        total, filled = len(model.unknown), len(model.transferred)
     return {
         "engine": result.answers[0].engine,
         "log_partition": result.log_partition,
@@ -119,24 +123,31 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
     return values
 
 
-def marginals_json(found: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
-    """All marginals by name, log Z, and what was left out."""
+def marginals_json(found: Marginals) -> dict[str, Any]:
+    """All marginals by class or by name, log Z, and what was left out."""
+    if isinstance(found, lifagu.ClassMarginals):
+        listed: dict[str, Any] = {"classes": [asdict(each) for each in found.classes]}
+    else:
+        listed = {"marginals": {name: dict(found[name]) for name in found}}
     return {
         "engine": getattr(found, "engine", "bp"),
         "log_partition": getattr(found, "log_partition", None),
-        "marginals": {name: dict(found[name]) for name in found},
+        **listed,
         "left_out": getattr(found, "left_out", []),
     }
 
 
-def marginals_table(found: Mapping[str, Mapping[str, float]]) -> str:
+def marginals_table(found: Marginals) -> str:
     """The first of all marginals, one line each."""
-    names = list(islice(found, MOST_ROWS))
-    rows = [(name, *(f"{label} {value:.6g}" for label, value in found[name].items())) for name in names]
+    if isinstance(found, lifagu.ClassMarginals):
+        every, shown = len(found.classes), [(each.members, each.probabilities) for each in found.classes[:MOST_ROWS]]
+    else:
+        every, shown = len(found), [(name, dict(found[name])) for name in islice(found, MOST_ROWS)]
+    rows = [(name, *(f"{label} {value:.6g}" for label, value in each.items())) for name, each in shown]
     width = max(map(len, rows), default=0)
     lines = [table([*row, *[""] * (width - len(row))] for row in rows)] if rows else []
-    if len(found) > len(names):
-        lines.append(f"  … and {len(found) - len(names)} more (all of them with --json or --out)")
+    if every > len(shown):
+        lines.append(f"  … and {every - len(shown)} more (all of them with --json or --out)")
     left = getattr(found, "left_out", [])
     if left:
         lines.append(f"left out, as unknown factors are connected to them: {some(left, 8)}")

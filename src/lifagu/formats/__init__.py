@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 
 from lifagu.errors import FormatError, ModelError
 from lifagu.evidence import EvidenceLike, Observation
-from lifagu.formats import fg, native, uai
+from lifagu.formats import blog, fg, native, pfl, uai
+from lifagu.formats.blog_writer import format_blog
 from lifagu.formats.files import PathLike, ending, read_text, write_text
 from lifagu.grounding import expand_evidence, ground
 from lifagu.model import FactorGraph
@@ -16,7 +17,10 @@ FORMATS = {
     ".json": "lifagu's own format, the only one with unknown factors, kinds and individuals",
     ".uai": "UAI competition files, with evidence in .evid files",
     ".fg": "libDAI factor graphs",
+    ".blog": "BLOG with parfactors, with evidence and questions",
+    ".pfl": "the Prolog Factor Language, with evidence; read only",
 }
+WRITTEN = tuple(kind for kind in FORMATS if kind != ".pfl")
 NETWORKS = {
     ".bif": "Bayesian networks in BIF",
     ".bifxml": "Bayesian networks in XMLBIF",
@@ -30,13 +34,22 @@ _PARSERS: dict[str, Callable[[str, str], FactorGraph | ParfactorGraph]] = {
     ".json": native.from_json,
     ".uai": uai.parse_uai,
     ".fg": fg.parse_fg,
+    ".blog": blog.parse_blog,
+    ".pfl": pfl.parse_pfl,
+}
+_EVIDENCE: dict[str, Callable[[str, str], dict[str, Observation]]] = {
+    ".json": native.parse_evidence,
+    ".evid": uai.parse_evidence,
+    ".blog": blog.parse_evidence,
+    ".pfl": pfl.parse_evidence,
 }
 
 
 def read(path: PathLike) -> FactorGraph | ParfactorGraph:
-    """Read a model: .json, .uai and .fg, and Bayesian networks through pyAgrum where it is installed.
+    """Read a model: .json, .uai, .fg, .blog and .pfl, and Bayesian networks through pyAgrum where it is installed.
 
-    A .json file with domains, relations or parfactors gives a relational model, everything else a factor graph.
+    A file with domains, relations or parfactors (in BLOG and PFL, random variables with arguments) gives a relational
+    model, everything else a factor graph.
     """
     kind = ending(path)
     if kind in NETWORKS:
@@ -52,29 +65,32 @@ def read(path: PathLike) -> FactorGraph | ParfactorGraph:
 
 
 def read_evidence(path: PathLike) -> dict[str, Observation]:
-    """The evidence in a file: a lifagu model's own, a JSON object (name → label), or an ``.evid`` file.
+    """The evidence in a file: a model's own, a JSON object (name → label), or an ``.evid`` file.
 
-    Models in other formats carry no evidence.
+    Models in other formats than .json, .blog and .pfl carry no evidence.
     """
     kind = ending(path)
-    if kind == ".json":
-        return native.parse_evidence(read_text(path), str(path))
-    if kind == ".evid":
-        return uai.parse_evidence(read_text(path), str(path))
+    if kind in _EVIDENCE:
+        return _EVIDENCE[kind](read_text(path), str(path))
     if kind in FORMATS or kind in NETWORKS:
         return {}
-    raise FormatError(_unknown_ending(path, [".json", ".evid"]))
+    raise FormatError(_unknown_ending(path, list(_EVIDENCE)))
+
+
+def read_queries(path: PathLike) -> list[str]:
+    """The variables that a model file itself asks about; only .blog files do."""
+    return blog.parse_queries(read_text(path), str(path)) if ending(path) == ".blog" else []
 
 
 def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: EvidenceLike = None) -> None:
-    """Write a model, replacing the file in one step; evidence goes into .json itself and beside .uai as .uai.evid.
+    """Write a model, replacing the file in one step; evidence goes into the file itself, and beside .uai as .uai.evid.
 
-    A relational model is written as it is into .json, and grounded for the other formats.
+    A relational model is written as it is into .json and .blog, and grounded for the other formats.
     """
     kind = ending(path)
     if isinstance(graph, ParfactorGraph):
-        if kind == ".json":
-            write_text(path, native.to_json(graph, evidence))
+        if kind in (".json", ".blog"):
+            write_text(path, (native.to_json if kind == ".json" else format_blog)(graph, evidence))
             return
         graph, evidence = _grounded(graph, evidence, kind)
     observed = graph.evidence(evidence)
@@ -89,15 +105,19 @@ def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: Evidenc
         if observed:
             raise FormatError(f"{path}: .fg holds no evidence; write .json or .uai, or leave the evidence out")
         write_text(path, fg.format_fg(graph))
+    elif kind == ".blog":
+        write_text(path, format_blog(graph, observed))
     elif kind in NETWORKS:
-        raise FormatError(f"{path}: a factor graph is not a Bayesian network; write {', '.join(FORMATS)}")
+        raise FormatError(f"{path}: a factor graph is not a Bayesian network; write {', '.join(WRITTEN)}")
+    elif kind in FORMATS:
+        raise FormatError(f"{path}: {kind} is only read; write {', '.join(WRITTEN)}")
     else:
-        raise FormatError(_unknown_ending(path, list(FORMATS)))
+        raise FormatError(_unknown_ending(path, list(WRITTEN)))
 
 
 def _grounded(model: ParfactorGraph, evidence: EvidenceLike, kind: str) -> tuple[FactorGraph, EvidenceLike]:
     """The grounding of a relational model, with its evidence; nothing is grounded for formats that are not written."""
-    if kind not in FORMATS:
+    if kind not in WRITTEN:
         return FactorGraph.build().graph(), None
     graph = ground(model)
     return graph, expand_evidence(model, evidence, graph) if isinstance(evidence, Mapping) else evidence

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import contextmanager
 from typing import Any, NoReturn
 
 from lifagu.builder import GraphBuilder
 from lifagu.errors import FormatError, ModelError, did_you_mean
+from lifagu.formats.json_lines import PathError, Step, at
 from lifagu.formats.numbers import number_text
 from lifagu.model import FactorGraph
 from lifagu.ranges import BOOLEAN, Labels
@@ -41,35 +41,28 @@ def load(text: str, place: str) -> Any:
         return json.loads(text, parse_constant=constant, object_pairs_hook=pairs)
     except json.JSONDecodeError as error:
         raise FormatError(f"{place}:{error.lineno}: not JSON: {error.msg} (column {error.colno})") from None
+    except ValueError:  # Python refuses whole numbers of more than 4300 digits
+        raise FormatError(f"{place}: a whole number has too many digits; write it as 1e300") from None
     except RecursionError:
         raise FormatError(f"{place}: nested too deeply to be a model") from None
 
 
 def load_model(text: str, place: str) -> dict[str, Any]:
     """The object of a model file, its format and its sections checked."""
-    model = object_at(load(text, place), place, "")
+    model = object_at(load(text, place), place)
     if model.get("format") != FORMAT:
         given = f"'{model['format']}'" if "format" in model else "missing"
-        raise FormatError(f'{place}: format: is {given}; a model file has "format": "{FORMAT}"')
+        raise PathError(place, ("format",), f'is {given}; a model file has "format": "{FORMAT}"')
     for key in model:
         if key not in SECTIONS:
-            raise FormatError(f"{place}: {key}: there is no such section{did_you_mean(key, SECTIONS)}")
+            raise PathError(place, (key,), f"there is no such section{did_you_mean(key, SECTIONS)}")
     return model
 
 
-@contextmanager
-def at(place: str, path: str) -> Any:
-    """Say where in the file a mistake is."""
-    try:
-        yield
-    except ModelError as error:
-        raise FormatError(f"{place}: {path}: {error}") from None
-
-
-def object_at(value: Any, place: str, path: str) -> dict[str, Any]:
+def object_at(value: Any, place: str, *steps: Step) -> dict[str, Any]:
     """The value, which must be an object."""
     if not isinstance(value, dict):
-        raise FormatError(f"{place}: {path + ': ' if path else ''}an object {{…}} is expected, not {kind_of(value)}")
+        raise PathError(place, steps, f"an object {{…}} is expected, not {kind_of(value)}")
     return value
 
 
@@ -77,7 +70,7 @@ def items_at(model: dict[str, Any], section: str, place: str) -> list[Any]:
     """A section of the model that must be a list; empty if it is missing."""
     items = model.get(section, [])
     if not isinstance(items, list):
-        raise FormatError(f"{place}: {section}: a list […] is expected, not {kind_of(items)}")
+        raise PathError(place, (section,), f"a list […] is expected, not {kind_of(items)}")
     return items
 
 
@@ -85,10 +78,10 @@ def named_parts(model: dict[str, Any], place: str) -> GraphBuilder[FactorGraph]:
     """A builder that knows the named ranges and tables of a file."""
     builder = FactorGraph.build()
     for name, labels in object_at(model.get("ranges", {}), place, "ranges").items():
-        with at(place, f"ranges.{name}"):
+        with at(place, "ranges", name):
             builder.range(name, labels_of(labels))
     for name, potentials in object_at(model.get("tables", {}), place, "tables").items():
-        with at(place, f"tables.{name}"):
+        with at(place, "tables", name):
             builder.table(name, list_of(potentials, "a table is a list of numbers"))
     return builder
 

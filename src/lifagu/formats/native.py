@@ -1,20 +1,22 @@
 """lifagu's own JSON files: one object with variables, factors, named ranges and tables, and evidence.
 
-`null` is an unknown table. Errors carry the JSON path of what is wrong, as in ``factors[3].args[1]``.
+`null` is an unknown table. Errors carry the line and the JSON path of what is wrong, as in
+``factors[3].args[1]``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from lifagu.evidence import Evidence, Observation
 from lifagu.formats import relational_json
+from lifagu.formats.json_lines import at, located
 from lifagu.formats.json_parts import (
     FORMAT,
     RELATIONAL,
     add_factor,
     add_variable,
-    at,
     block_text,
     items_at,
     json_text,
@@ -39,15 +41,19 @@ def from_json(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
     >>> from_json('{"format": "lifagu/1", "variables": [{"name": "A"}], "factors": []}')
     <FactorGraph: 1 variable, 0 factors, 0 distinct tables>
     """
-    model = load_model(text, place)
+    with located(text, place):
+        return _model(load_model(text, place), place)
+
+
+def _model(model: dict[str, Any], place: str) -> FactorGraph | ParfactorGraph:
     if any(section in model for section in RELATIONAL):
         return relational_json.parse_relational(model, place)
     builder = named_parts(model, place)
     for number, variable in enumerate(items_at(model, "variables", place)):
-        with at(place, f"variables[{number}]"):
+        with at(place, "variables", number):
             add_variable(builder, variable)
     for number, factor in enumerate(items_at(model, "factors", place)):
-        with at(place, f"factors[{number}]"):
+        with at(place, "factors", number):
             add_factor(builder, factor)
     return builder.graph()
 
@@ -58,15 +64,15 @@ def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
     >>> parse_evidence('{"Sick": true, "Age": {"young": 1, "old": 3}}')
     {'Sick': 'true', 'Age': {'young': 1, 'old': 3}}
     """
-    whole = object_at(load(text, place), place, "")
-    is_model = whole.get("format") == FORMAT
-    path = "evidence" if is_model else ""
-    evidence = object_at(whole.get("evidence", {}), place, path) if is_model else whole
-    result: dict[str, Observation] = {}
-    for name, observed in evidence.items():
-        with at(place, f"{path}.{name}".removeprefix(".")):
-            result[name] = dict(observed) if isinstance(observed, dict) else label_of(observed)
-    return result
+    with located(text, place):
+        whole = object_at(load(text, place), place)
+        steps = ("evidence",) if whole.get("format") == FORMAT else ()
+        evidence = object_at(whole.get("evidence", {}), place, *steps) if steps else whole
+        result: dict[str, Observation] = {}
+        for name, observed in evidence.items():
+            with at(place, *steps, name):
+                result[name] = dict(observed) if isinstance(observed, dict) else label_of(observed)
+        return result
 
 
 def to_json(graph: FactorGraph | ParfactorGraph, evidence: Evidence | Mapping[str, Observation] | None = None) -> str:

@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
-from lifagu.builder import GraphBuilder
-from lifagu.errors import FormatError, ModelError, did_you_mean
+from lifagu.errors import ModelError, did_you_mean
 from lifagu.evidence import Evidence, Observation
+from lifagu.formats.json_lines import PathError, at
 from lifagu.formats.json_parts import (
     FORMAT,
     add_factor,
     add_variable,
     argument_texts,
-    at,
     block_text,
     check_keys,
     items_at,
     json_text,
     kind_of,
-    label_of,
     labels_of,
     lines_text,
     list_of,
@@ -29,17 +27,17 @@ from lifagu.formats.json_parts import (
     object_at,
     variable_text,
 )
-from lifagu.model import FactorGraph
 from lifagu.parfactors import Parfactor, ParfactorError, potentials
 from lifagu.ranges import BOOLEAN, Labels
 from lifagu.relational import ParfactorGraph
-from lifagu.relations import Domain, Relation, Vocabulary
-from lifagu.terms import Atom, Constraint, Logical, Membership, parse_argument, parse_comparison, parse_term
+from lifagu.relational_builder import GroundArguments, constant_of, constraint_of, domain_of, refuse_relational
+from lifagu.relations import Relation, Vocabulary
+from lifagu.terms import Constraint, Membership
 from lifagu.views import Factor
 
+_Item = TypeVar("_Item")
 RELATION_KEYS = ("name", "of", "range", "names", "comment")
 PARFACTOR_KEYS = ("name", "args", "where", "table", "comment")
-MEMBERSHIP_KEYS = ("vars", "in", "not_in", "comment")
 
 
 # ---- reading
@@ -51,87 +49,47 @@ def parse_relational(model: dict[str, Any], place: str) -> ParfactorGraph:
     words = _vocabulary(model, place)
     plain = set()
     for number, variable in enumerate(items_at(model, "variables", place)):
-        with at(place, f"variables[{number}]"):
+        with at(place, "variables", number):
             add_variable(builder, variable)
             plain.add(variable["name"])
-            _refuse_relational(variable["name"], words)
-    rename = _Atoms(builder, words, plain)
+            refuse_relational(variable["name"], words)
+    arguments = GroundArguments(builder, words, plain)
     for number, factor in enumerate(items_at(model, "factors", place)):
-        with at(place, f"factors[{number}]"):
-            add_factor(builder, factor, rename)
-    tables = model.get("tables", {})
-    parfactors = [
-        _parfactor(item, tables, plain, words, place, f"parfactors[{number}]")
-        for number, item in enumerate(items_at(model, "parfactors", place))
-    ]
+        with at(place, "factors", number):
+            add_factor(builder, factor, arguments)
+    parfactors: dict[str, Parfactor] = {}
+    for number, item in enumerate(items_at(model, "parfactors", place)):
+        parfactor = _parfactor(item, model.get("tables", {}), arguments, place, number)
+        with at(place, "parfactors", number):
+            _add(parfactors, "parfactor", parfactor.name, parfactor)
     try:
-        return ParfactorGraph(words.domains, words.relations, tuple(parfactors), builder.graph())
+        return ParfactorGraph(words.domains, words.relations, tuple(parfactors.values()), builder.graph())
     except ParfactorError as error:
-        path = f"parfactors[{error.number}]{'.' + error.part if error.part else ''}"
-        raise FormatError(f"{place}: {path}: {error.text}") from None
+        raise PathError(place, ("parfactors", error.number, *error.steps), error.text) from None
     except ModelError as error:
-        raise FormatError(f"{place}: {error}") from None
+        raise PathError(place, (), str(error)) from None
 
 
-class _Atoms:
-    """The names of the variables that ground factors mean; ground variables of relations are added when met."""
-
-    def __init__(self, builder: GraphBuilder[FactorGraph], words: Vocabulary, plain: set[str]) -> None:
-        self._builder, self._words, self._known = builder, words, set(plain)
-
-    def __call__(self, argument: str) -> str:
-        if argument in self._known:
-            return argument
-        found = self._words.find(argument)
-        if found is None:
-            if remark := self._words.why_not(argument):
-                raise ModelError(remark)
-            return argument
-        relation, numbers = found
-        name = self._words.ground_name(relation, numbers)
-        if name not in self._known:
-            self._known.add(name)
-            of = zip(self._words.domains_of[relation], numbers, strict=True)
-            individuals = dict.fromkeys(self._words.individual(*each) for each in of)
-            kind = self._words.relations[relation]
-            self._builder.variable(name, kind.range, kind=kind.name, individual=individuals)
-        return name
-
-
-def _refuse_relational(name: str, words: Vocabulary) -> None:
-    found = words.find(name)
-    if found is not None:
-        relation = words.relations[found[0]].name
-        raise ModelError(f"variable '{name}' has the name of a ground variable of relation '{relation}'; leave it out")
+def _add(found: dict[str, _Item], sort: str, name: str, item: _Item) -> None:
+    if name in found:
+        raise ModelError(f"{sort} '{name}' is declared twice; give each {sort} a name of its own")
+    found[name] = item
 
 
 def _vocabulary(model: dict[str, Any], place: str) -> Vocabulary:
     ranges = {name: labels_of(labels) for name, labels in model.get("ranges", {}).items()}
     domains = []
     for name, given in object_at(model.get("domains", {}), place, "domains").items():
-        with at(place, f"domains.{name}"):
-            domains.append(_domain(name, given))
-    relations = []
+        with at(place, "domains", name):
+            domains.append(domain_of(name, given))
+    relations: dict[str, Relation] = {}
     for number, item in enumerate(items_at(model, "relations", place)):
-        with at(place, f"relations[{number}]"):
-            relations.append(_relation(item, ranges))
-            Vocabulary(tuple(domains), (relations[-1],))
+        with at(place, "relations", number):
+            relation = _relation(item, ranges)
+            Vocabulary(tuple(domains), (relation,))
+            _add(relations, "relation", relation.name, relation)
     with at(place, "relations"):
-        return Vocabulary(tuple(domains), tuple(relations))
-
-
-def _domain(name: str, given: Any) -> Domain:
-    if isinstance(given, list):
-        return Domain.of(name, [_constant(each) for each in given])
-    if isinstance(given, bool) or not isinstance(given, int):
-        raise ModelError(f"a domain is a whole number or a list of constants, not {kind_of(given)}")
-    return Domain.of(name, given)
-
-
-def _constant(value: Any) -> str:
-    if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ModelError(f"a constant is a text or a number, not {kind_of(value)}")
-    return label_of(value)
+        return Vocabulary(tuple(domains), tuple(relations.values()))
 
 
 def _relation(item: Any, ranges: Mapping[str, Labels]) -> Relation:
@@ -144,35 +102,29 @@ def _relation(item: Any, ranges: Mapping[str, Labels]) -> Relation:
     for name in of:
         if not isinstance(name, str):
             raise ModelError(f"of holds {kind_of(name)}; domains are named by texts")
+    expected = "names is a list of lists: constants, then the original name"
     return Relation(
         item["name"],
         tuple(of),
         ranges[labels] if isinstance(labels, str) else labels_of(labels),
-        _rows(item.get("names", []), "names is a list of lists: constants, then the original name"),
+        tuple(tuple(map(constant_of, list_of(row, expected))) for row in list_of(item.get("names", []), expected)),
     )
 
 
-def _rows(value: Any, expected: str) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(map(_constant, list_of(row, expected))) for row in list_of(value, expected))
-
-
-def _parfactor(
-    item: Any, tables: Mapping[str, Any], plain: set[str], words: Vocabulary, place: str, path: str
-) -> Parfactor:
-    with at(place, path):
+def _parfactor(item: Any, tables: Mapping[str, Any], names: GroundArguments, place: str, number: int) -> Parfactor:
+    with at(place, "parfactors", number):
         check_keys(item, "a parfactor", PARFACTOR_KEYS, required=("name", "args", "table"))
         texts = argument_texts(item)
         constraints = list_of(item.get("where", []), "where is a list of constraints")
         table = _table(item["name"], item["table"], tables)
     arguments, where = [], []
-    for number, text in enumerate(texts):
-        with at(place, f"{path}.args[{number}]"):
-            is_name = text in plain or (text not in words.relation_names and words.is_original(text))
-            arguments.append(Atom(text) if is_name else parse_argument(text))
-    for number, constraint in enumerate(constraints):
-        with at(place, f"{path}.where[{number}]"):
-            where.append(_constraint(constraint))
-    with at(place, path):
+    for each, text in enumerate(texts):
+        with at(place, "parfactors", number, "args", each):
+            arguments.append(names.argument(text))
+    for each, constraint in enumerate(constraints):
+        with at(place, "parfactors", number, "where", each):
+            where.append(constraint_of(constraint))
+    with at(place, "parfactors", number):
         return Parfactor(item["name"], tuple(arguments), potentials(item["name"], table), tuple(where))
 
 
@@ -184,22 +136,6 @@ def _table(name: str, table: Any, tables: Mapping[str, Any]) -> Any:
         return tables[table]
     expected = "a table is a list of numbers, the name of a table, or null if unknown"
     return None if table is None else list_of(table, expected)
-
-
-def _constraint(given: Any) -> Constraint:
-    if isinstance(given, str):
-        return parse_comparison(given)
-    if not isinstance(given, dict):
-        raise ModelError(f'a constraint is a text as in "X != Y", or an object with vars and in, not {kind_of(given)}')
-    check_keys(given, "a constraint", MEMBERSHIP_KEYS, required=("vars",))
-    if ("in" in given) == ("not_in" in given):
-        raise ModelError("a constraint with vars has either in or not_in")
-    names = list_of(given["vars"], "vars is a list of logical variables")
-    variables = [parse_term(name) if isinstance(name, str) else "" for name in names]
-    if not all(isinstance(each, Logical) for each in variables):
-        raise ModelError("vars holds something that is not a logical variable; those begin with an upper-case letter")
-    rows = _rows(given.get("in", given.get("not_in")), "in and not_in are lists of lists of constants")
-    return Membership(tuple(each for each in variables if isinstance(each, Logical)), rows, "in" in given)
 
 
 # ---- writing

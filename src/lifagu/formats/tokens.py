@@ -59,7 +59,7 @@ class Tokens:
         try:
             numbers = list(map(int, taken))
         except ValueError:
-            numbers = [int(token) if token.isascii() and token.isdigit() else -1 for token in taken]
+            numbers = [int(token) if token.isascii() and token.isdigit() and len(token) < 20 else -1 for token in taken]
         for place, number in enumerate(numbers):
             if number < 0:
                 self.fail(f"{what} should be a whole number, 0 or more, not '{taken[place]}'", start + place)

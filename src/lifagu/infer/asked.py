@@ -16,23 +16,29 @@ from lifagu.model import FactorGraph
 from lifagu.parts import parts_of_factors
 
 Question = tuple[int, ...]
+HERE = " in the same connected part"
 
 
 def question_of(graph: FactorGraph, names: Sequence[str], limit: int) -> Question:
     """The variables of a question as numbers, none twice, and not too many for one answer."""
     question = tuple(graph.variable_names.number(name) for name in names)
-    if not question:
+    check_question([graph.variable_names[variable] for variable in question], graph.sizes[list(question)], limit)
+    return question
+
+
+def check_question(names: Sequence[str], sizes: Ints, limit: int) -> None:
+    """Refuse a question about nothing, about a variable twice, or with too many values for one answer."""
+    if not names:
         raise ModelError("a question names at least one variable")
-    if len(set(question)) < len(question):
-        twice = next(name for name in names if list(names).count(name) > 1)
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
         raise ModelError(f"the question names '{twice}' twice; name each variable once")
-    size = BYTES_PER_ENTRY * WORKING_COPIES * math.prod(graph.sizes[list(question)].tolist())
-    if size > limit or len(question) > 60:
+    size = BYTES_PER_ENTRY * WORKING_COPIES * math.prod(sizes.tolist())
+    if size > limit or len(names) > 60:
         raise TooLargeError(
-            f"a joint answer about {len(question)} variables needs about {readable_size(size)}, but the limit is "
+            f"a joint answer about {len(names)} variables needs about {readable_size(size)}, but the limit is "
             f"{readable_size(limit)}; ask about fewer variables jointly"
         )
-    return question
 
 
 def pieces_of(question: Question, part_of: Ints) -> dict[int, Question]:
@@ -57,22 +63,27 @@ def check_known(
     for question in asked:
         for number, piece in pieces_of(question, part_of).items():
             if not known[piece[0]]:
-                raise NoAnswerError(_missing(graph, graph.unknown[holes == number], asked_for(graph, [piece])))
+                names = graph.variable_names
+                what = asked_for(names.__getitem__, len(names), [piece])
+                raise NoAnswerError(_missing(graph, graph.unknown[holes == number], what))
     if not asked and len(graph.unknown):
         raise NoAnswerError(_missing(graph, graph.unknown, what, where=""))
 
 
-def _missing(graph: FactorGraph, factors: Ints, what: str, where: str = " in the same connected part") -> str:
-    names = listed([graph.factor_names[factor] for factor in factors.tolist()])
-    verb = "is" if len(factors) == 1 else "are"
-    return f"{what} has no answer: {names} {verb} unknown{where}; give a table, or ask elsewhere"
+def _missing(graph: FactorGraph, factors: Ints, what: str, where: str = HERE) -> str:
+    return no_answer(what, [graph.factor_names[factor] for factor in factors.tolist()], where)
 
 
-def asked_for(graph: FactorGraph, pieces: Iterable[Question]) -> str:
-    """The questions in words, ``P(A, B)``; log Z if there are none."""
-    count = len(graph.variable_names)
+def no_answer(what: str, unknown: Sequence[str], where: str = HERE) -> str:
+    """Why a question about parts with unknown factors has no answer."""
+    verb = "is" if len(unknown) == 1 else "are"
+    return f"{what} has no answer: {listed(unknown)} {verb} unknown{where}; give a table, or ask elsewhere"
+
+
+def asked_for(name: Callable[[int], str], count: int, pieces: Iterable[Question]) -> str:
+    """The questions in words, ``P(A, B)``, as far as they are about the first `count` variables; else log Z."""
     shown = [piece for piece in pieces if all(variable < count for variable in piece)]
-    asked = [f"P({', '.join(graph.variable_names[each] for each in piece)})" for piece in shown]
+    asked = [f"P({', '.join(map(name, piece))})" for piece in shown]
     return listed(asked, limit=2) or "log Z"
 
 
@@ -81,9 +92,3 @@ def why_zero(evidence: Evidence) -> str:
     if evidence:
         return "the evidence has probability zero; check the observed values against the zeros in the tables"
     return "every assignment has weight zero; the zeros in the tables contradict each other"
-
-
-def names_in(graph: FactorGraph) -> Callable[[int], str]:
-    """Names of variables, also of those that counting adds after the graph's own."""
-    count = len(graph.variable_names)
-    return lambda variable: graph.variable_names[variable] if variable < count else f"histogram {variable - count}"

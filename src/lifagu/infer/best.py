@@ -12,7 +12,7 @@ from lifagu.arrays import Ints
 from lifagu.errors import ModelError, NoAnswerError, TooLargeError
 from lifagu.evidence import Evidence, EvidenceLike
 from lifagu.infer import maximise
-from lifagu.infer.asked import check_known, names_in, why_zero
+from lifagu.infer.asked import check_known, why_zero
 from lifagu.infer.lifted import Reduced, Residual, do_nothing, reduce, residual, trace_back
 from lifagu.infer.plan import Plan, default_memory_limit
 from lifagu.model import FactorGraph
@@ -73,8 +73,8 @@ class PreparedBest:
                 progress(done, len(self.plans))
         if -math.inf in logs:
             raise NoAnswerError(why_zero(self.evidence))
-        trace_back(self.reduced.steps, values)
-        return Best(self.graph, math.fsum(logs), values[:count], str(self))
+        found = trace_back(self.reduced.steps, values).of(np.arange(count))
+        return Best(self.graph, math.fsum(logs), found, str(self))
 
 
 def prepare_best(
@@ -93,7 +93,7 @@ def prepare_best(
     else:
         reduced = reduce(graph, observation, free, (), maximise=True)
     rest = residual(reduced.state)
-    plans = tuple(maximise.plan(part, names_in(graph)) for part in rest.parts)
+    plans = tuple(maximise.plan(part, reduced.state.name) for part in rest.parts)
     for plan in plans:
         if obstacle := plan.obstacle(limit):
             raise TooLargeError(f"the best assignment {obstacle}")

@@ -22,13 +22,14 @@ def prepare_marginals(
 ) -> PreparedMarginals:
     """Plan the marginals of all variables in connected parts without unknown factors."""
     limit = default_memory_limit() if memory_limit is None else memory_limit
-    return PreparedMarginals(plan_questions(graph, [], evidence, engine=engine, limit=limit, everything=True))
+    return PreparedMarginals(graph, plan_questions(graph, [], evidence, engine=engine, limit=limit, everything=True))
 
 
 @dataclass(frozen=True, eq=False)
 class PreparedMarginals:
     """All marginals planned and ready to run; `str` shows the plan and its cost."""
 
+    graph: FactorGraph
     prepared: Prepared
 
     def __str__(self) -> str:
@@ -36,7 +37,7 @@ class PreparedMarginals:
 
     def run(self, progress: Progress | None = None) -> AllMarginals:
         """Compute them; progress(done, total) is called now and then."""
-        return AllMarginals(self.prepared, self.prepared.solve(progress))
+        return AllMarginals(self.graph, self.prepared, self.prepared.solve(progress))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,6 +47,7 @@ class AllMarginals(Mapping[str, dict[str, float]]):
     Variables connected to unknown factors are left out. log_partition is None while unknown factors remain.
     """
 
+    graph: FactorGraph
     prepared: Prepared
     solution: Solution
 
@@ -67,7 +69,7 @@ class AllMarginals(Mapping[str, dict[str, float]]):
     @cached_property
     def variables(self) -> Ints:
         """The variables with a marginal, ascending."""
-        graph = self.prepared.graph
+        graph = self.graph
         known = self.solution.marginals.of_variable[: len(graph.variable_names)] >= 0
         known[self.prepared.evidence.variables] = True
         return np.flatnonzero(known)
@@ -75,14 +77,14 @@ class AllMarginals(Mapping[str, dict[str, float]]):
     @property
     def left_out(self) -> list[str]:
         """Variables connected to unknown factors."""
-        graph = self.prepared.graph
+        graph = self.graph
         left = np.setdiff1d(np.arange(len(graph.variable_names)), self.variables)
         return [graph.variable_names[variable] for variable in left.tolist()]
 
     @cached_property
     def classes(self) -> tuple[Ints, list[dict[str, float]]]:
         """For each of `variables` the number of its marginal, and these marginals: few where many variables share."""
-        graph, evidence = self.prepared.graph, self.prepared.evidence
+        graph, evidence = self.graph, self.prepared.evidence
         number = self.solution.marginals.of_variable[: len(graph.variable_names)].copy()
         number[evidence.variables] = len(self.solution.marginals.tables) + evidence.values
         kinds = np.column_stack((number[self.variables], graph.variable_declared[self.variables]))
@@ -92,17 +94,16 @@ class AllMarginals(Mapping[str, dict[str, float]]):
         return of_variable, [self._distribution(int(self.variables[place]), int(kinds[place, 0])) for place in first]
 
     def _distribution(self, variable: int, number: int) -> dict[str, float]:
-        graph, tables = self.prepared.graph, self.solution.marginals.tables
+        graph, tables = self.graph, self.solution.marginals.tables
         size = int(graph.sizes[variable])
         if number < len(tables):
             probabilities: Floats = np.exp(np.asarray(tables[number], dtype=np.float64))
         else:
             probabilities = (np.arange(size) == number - len(tables)).astype(np.float64)
-        order = graph.ranges.to_declared(int(graph.variable_declared[variable]))
-        return dict(zip(graph.labels(variable), probabilities[order].tolist(), strict=True))
+        return dict(zip(graph.labels(variable), probabilities[graph.declared_order(variable)].tolist(), strict=True))
 
     def __getitem__(self, name: str) -> dict[str, float]:
-        variable = self.prepared.graph.variable_names.number(name)
+        variable = self.graph.variable_names.number(name)
         place = int(np.searchsorted(self.variables, variable))
         if place == len(self.variables) or self.variables[place] != variable:
             raise NoAnswerError(f"P({name}) has no answer: unknown factors are in the same connected part")
@@ -110,11 +111,11 @@ class AllMarginals(Mapping[str, dict[str, float]]):
         return distributions[int(of_variable[place])]
 
     def __contains__(self, name: object) -> bool:
-        number = self.prepared.graph.variable_names.find(name) if isinstance(name, str) else None
+        number = self.graph.variable_names.find(name) if isinstance(name, str) else None
         return number is not None and bool(np.isin(number, self.variables))
 
     def __iter__(self) -> Iterator[str]:
-        return map(self.prepared.graph.variable_names.__getitem__, self.variables.tolist())
+        return map(self.graph.variable_names.__getitem__, self.variables.tolist())
 
     def __len__(self) -> int:
         return len(self.variables)

@@ -27,7 +27,6 @@ from lifagu.infer.asked import (
     asked_for,
     check_known,
     known_variables,
-    names_in,
     pieces_of,
     question_of,
     why_zero,
@@ -38,6 +37,7 @@ from lifagu.infer.problem import Part
 from lifagu.infer.table import log_sum
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_without
+from lifagu.ranges import Labels
 from lifagu.views import counted
 
 ENGINES: dict[str, ModuleType] = {
@@ -47,6 +47,21 @@ ENGINES: dict[str, ModuleType] = {
     "enumerate": enumeration,
 }
 Progress = Callable[[int, int], None]
+DEAR = 2**22  # entries in all from which on another plan is looked for
+
+
+class Subject(Protocol):
+    """What questions are about: numbered variables with ranges."""
+
+    @property
+    def sizes(self) -> Ints:
+        """The range size of each variable."""
+
+    def labels(self, variable: int) -> Labels:
+        """The labels of a variable's values, as declared."""
+
+    def declared_order(self, variable: int) -> Ints:
+        """For each of these labels the value that stands for it."""
 
 
 class PartPlan(Protocol):
@@ -82,27 +97,35 @@ class Solution:
 class Prepared:
     """Questions, lifted steps, parts and plans; `str` shows the plan and its cost, `run` computes.
 
-    walks: whether probabilities walk back through the lifted steps; part_questions: what each part that is left is
-    asked, rows first where they are needed for that; like: for each part the first that equals it up to renaming, whose
-    plan and run stand for both.
+    titles: the names that questions are about; walks: whether probabilities walk back through the lifted steps;
+    part_questions: what each part that is left is asked, rows first where they are needed for that; like: for each part
+    the first that equals it up to renaming, whose plan and run stand for both; whole: whether no factor is unknown, so
+    that log Z exists.
     """
 
-    graph: FactorGraph
+    subject: Subject
     evidence: Evidence
     engine: str
     questions: tuple[Question, ...]
+    titles: tuple[tuple[str, ...], ...]
     reduced: Reduced
     rest: Residual
     plans: dict[int, PartPlan]
     part_questions: tuple[tuple[Question, ...], ...]
     like: tuple[int, ...]
     walks: bool
+    whole: bool
     notes: tuple[str, ...]
 
     @property
     def name(self) -> str:
         """The engine that does the work."""
         return self.engine if self.engine != "auto" else "lifted" if self.reduced.steps else "ground"
+
+    @property
+    def total(self) -> int:
+        """Numbers to be computed for what the lifted steps have left."""
+        return sum(plan.total for plan in self.plans.values())
 
     def __str__(self) -> str:
         return self._text
@@ -111,7 +134,8 @@ class Prepared:
     def _text(self) -> str:
         lines = [f"{self.name} engine, {counted(len(self.rest.parts), 'connected part')}"]
         if self.reduced.steps or self.reduced.dropped:
-            lines = [f"{self.name} engine, {counted(len(self.reduced.steps), 'lifted step')}:", str(self.reduced)]
+            shown = sum(1 for step in self.reduced.steps if str(step))
+            lines = [f"{self.name} engine, {counted(shown, 'lifted step')}:", str(self.reduced)]
             lines.append(f"leaving {counted(len(self.rest.parts), 'connected part')}")
         alike = Counter(self.like)
         dearest = sorted(self.plans, key=lambda number: -self.plans[number].total)[:3]
@@ -125,12 +149,13 @@ class Prepared:
     def run(self, progress: Progress | None = None) -> Result:
         """Compute the answers. progress(done, total) is called now and then."""
         solution = self.solve(progress)
-        answers = [self._answer(question, solution) for question in self.questions]
+        asked = zip(self.questions, self.titles, strict=True)
+        answers = [self._answer(question, names, solution) for question, names in asked]
         return Result(answers, solution.log_partition, self.notes)
 
     def solve(self, progress: Progress | None = None) -> Solution:
         """Compute log Z and all that was asked for, without putting answers together."""
-        tick = _ticker(progress, sum(plan.total for plan in self.plans.values()))
+        tick = _ticker(progress, self.total)
         state = self.reduced.state
         of_row = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in state.rows.labels.items()}
         marginals, joints = Marginals(len(state.sizes)), Distinct()
@@ -147,8 +172,8 @@ class Prepared:
             if len(question) == 1:
                 marginals.add(np.array(question), table.astype(np.longdouble))
         if self.walks:
-            walk_back(self.reduced.steps, of_row, joints, marginals)
-        complete = all(number in self.plans for number in self.like) and not len(self.graph.unknown)
+            walk_back(self.reduced.steps, of_row, joints, marginals, self._wanted)
+        complete = all(number in self.plans for number in self.like) and self.whole
         return Solution(math.fsum(logs) if complete else None, marginals, pieces)
 
     def _parts(self, tick: Callable[[int], None]) -> Iterator[tuple[int, float, dict[Question, Floats]]]:
@@ -170,16 +195,23 @@ class Prepared:
             yield number, part_log, dict(zip(asked, map(by_place.__getitem__, _places(part, asked)), strict=True))
 
     @cached_property
+    def _wanted(self) -> Ints | None:
+        """The variables whose marginals are asked for, None if that is all of them."""
+        single = [question[0] for question in self.questions if len(question) == 1]
+        return (
+            np.array([each for each in single if self._observed[each] < 0], dtype=np.int64) if self.questions else None
+        )
+
+    @cached_property
     def _observed(self) -> Ints:
         """The canonical value of each variable, -1 where nothing was observed."""
-        return self.evidence.value_of_each(len(self.graph.variable_names))
+        return self.evidence.value_of_each(len(self.subject.sizes))
 
-    def _answer(self, question: Question, solution: Solution) -> Answer:
-        graph, declared = self.graph, self.graph.variable_declared
-        orders = [graph.ranges.to_declared(int(declared[variable])) for variable in question]
+    def _answer(self, question: Question, names: tuple[str, ...], solution: Solution) -> Answer:
+        orders = [self.subject.declared_order(variable) for variable in question]
         return Answer(
-            tuple(graph.variable_names[variable] for variable in question),
-            tuple(graph.labels(variable) for variable in question),
+            names,
+            tuple(self.subject.labels(variable) for variable in question),
             self._joint(question, solution)[np.ix_(*orders)],
             solution.log_partition,
             self.name,
@@ -189,7 +221,7 @@ class Prepared:
 
     def _joint(self, question: Question, solution: Solution) -> Floats:
         """The log probabilities of a question: a product of its pieces in each part and of observed values."""
-        observed, sizes = self._observed, self.graph.sizes[list(question)]
+        observed, sizes = self._observed, self.subject.sizes[list(question)]
         joint = np.zeros(sizes)
         for place, variable in enumerate(question):
             axes = [-1 if axis == place else 1 for axis in range(len(question))]
@@ -200,7 +232,7 @@ class Prepared:
                 table = solution.marginals.tables[int(solution.marginals.of_variable[variable])]
                 joint += np.asarray(table, dtype=np.float64).reshape(axes)
         for piece in pieces_of(question, self.rest.part_of).values():
-            axes = [int(self.graph.sizes[variable]) if variable in piece else 1 for variable in question]
+            axes = [int(self.subject.sizes[variable]) if variable in piece else 1 for variable in question]
             joint += solution.pieces[piece].reshape(axes)
         return joint
 
@@ -234,23 +266,68 @@ def plan_questions(
     included = known_variables(graph, part_of)
     if not everything:
         check_known(graph, part_of, included, asked)
-    walks = everything or len(set(asked)) > 1
-    keep = {variable for question in asked if len(question) > 1 or not walks for variable in question}
-    keep -= set(np.flatnonzero(observed).tolist())
-    if engine in ("auto", "lifted"):
-        reduced = reduce(graph, observation, included & ~observed, sorted(keep), drop=not walks)
-    else:
-        reduced = do_nothing(graph, observation, included & ~observed, sorted(keep))
+    titles = tuple(tuple(graph.variable_names[variable] for variable in question) for question in asked)
+
+    def attempt(walks: bool) -> Prepared:
+        keep = {variable for question in asked if len(question) > 1 or not walks for variable in question}
+        keep -= set(np.flatnonzero(observed).tolist())
+        if engine in ("auto", "lifted"):
+            reduced = reduce(graph, observation, included & ~observed, sorted(keep), drop=not walks)
+        else:
+            reduced = do_nothing(graph, observation, included & ~observed, sorted(keep))
+        whole = not len(graph.unknown)
+        return plan_rest(graph, observation, engine, asked, titles, reduced, limit, everything, walks, whole)
+
+    if engine in ("auto", "lifted") and len(asked) == 1 and len(asked[0]) == 1:
+        return _cheaper(attempt)
+    return attempt(everything or len(set(asked)) > 1)
+
+
+def _cheaper(attempt: Callable[[bool], Prepared]) -> Prepared:
+    """A plan that keeps the one variable that is asked for; where that is dear, perhaps one that walks back to it.
+
+    A variable that is kept is no longer like others, which can be in the way of counting them.
+    """
+    try:
+        kept = attempt(False)
+        if kept.total < DEAR:
+            return kept
+    except TooLargeError as error:
+        try:
+            return attempt(True)
+        except TooLargeError:
+            raise error from None
+    try:
+        return min(kept, attempt(True), key=lambda prepared: prepared.total)
+    except TooLargeError:
+        return kept
+
+
+def plan_rest(
+    subject: Subject,
+    evidence: Evidence,
+    engine: str,
+    asked: Sequence[Question],
+    titles: tuple[tuple[str, ...], ...],
+    reduced: Reduced,
+    limit: int,
+    everything: bool,
+    walks: bool,
+    whole: bool,
+) -> Prepared:
+    """A plan for each connected part that the lifted steps have left. The arguments are as in `Prepared`."""
     rest = residual(reduced.state)
     walks = walks and bool(reduced.steps)
     part_questions = _part_questions(rest, asked, everything, walks)
     like = _like(rest.parts, part_questions)
-    plans, notes = _plans(graph, rest, part_questions, like, engine, limit, needed=everything or not asked)
-    return Prepared(graph, observation, engine, tuple(asked), reduced, rest, plans, part_questions, like, walks, notes)
+    plans, notes = _plans(reduced, rest, part_questions, like, engine, limit, needed=everything or not asked)
+    return Prepared(
+        subject, evidence, engine, tuple(asked), titles, reduced, rest, plans, part_questions, like, walks, whole, notes
+    )
 
 
 def _plans(
-    graph: FactorGraph,
+    reduced: Reduced,
     rest: Residual,
     questions: Sequence[Sequence[Question]],
     like: Sequence[int],
@@ -260,20 +337,20 @@ def _plans(
     needed: bool,
 ) -> tuple[dict[int, PartPlan], tuple[str, ...]]:
     """A plan for the first of each kind of parts; notes on those that do not fit where only log Z needs them."""
-    alike = Counter(like)
+    alike, state = Counter(like), reduced.state
     plans: dict[int, PartPlan] = {}
     notes = []
     for number in alike:
         part = rest.parts[number]
-        plan = plan_part(engine, part, questions[number], names_in(graph), limit)
+        plan = plan_part(engine, part, questions[number], state.name, limit)
         obstacle = plan.obstacle(limit)
         if obstacle is None:
             plans[number] = plan
         elif needed or questions[number]:
-            raise TooLargeError(f"{asked_for(graph, questions[number])} {obstacle}")
+            raise TooLargeError(f"{asked_for(state.name, state.originals, questions[number])} {obstacle}")
         else:
             more = f" (and {alike[number] - 1} like it)" if alike[number] > 1 else ""
-            notes.append(f"log Z is left out: the part of {names_in(graph)(part.variables[0])}{more} {obstacle}")
+            notes.append(f"log Z is left out: the part of {state.name(part.variables[0])}{more} {obstacle}")
     return plans, tuple(notes)
 
 

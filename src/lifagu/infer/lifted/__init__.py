@@ -1,7 +1,7 @@
 """The lifted engine: elimination over rows that share a table."""
 
 from lifagu.infer.lifted.adjoint import Distinct, Marginals, walk_back
-from lifagu.infer.lifted.engine import Reduced, do_nothing, reduce
+from lifagu.infer.lifted.engine import Reduced, do_nothing, reduce, reduce_cells
 from lifagu.infer.lifted.maximise import trace_back
 from lifagu.infer.lifted.residual import Residual, residual
 
@@ -12,6 +12,7 @@ __all__ = [
     "Residual",
     "do_nothing",
     "reduce",
+    "reduce_cells",
     "residual",
     "trace_back",
     "walk_back",

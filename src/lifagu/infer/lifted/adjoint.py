@@ -9,15 +9,16 @@ from __future__ import annotations
 import numpy as np
 
 from lifagu.arrays import Ints, by_first_occurrence, first_places, group_rows, members
-from lifagu.infer.lifted.algebra import Table, log_sum, member_shares, project
+from lifagu.infer.lifted.algebra import Table, log_integers, log_member_shares, log_sum, project
+from lifagu.infer.lifted.rows import Place
 from lifagu.infer.lifted.step_kinds import (
     CountStep,
     EliminateStep,
+    ExpandStep,
     JoinStep,
     MergeStep,
     PivotStep,
     Step,
-    TiedCountStep,
     UnaryCountStep,
 )
 
@@ -57,13 +58,20 @@ class Marginals:
         self.of_variable[variables] = self._distinct.add(table - log_sum(table))
 
 
-def walk_back(steps: tuple[Step, ...], of_row: OfRow, joints: Distinct, marginals: Marginals) -> None:
-    """Fill in the marginals of all variables that the steps took away.
+def walk_back(
+    steps: tuple[Step, ...], of_row: OfRow, joints: Distinct, marginals: Marginals, wanted: Ints | None
+) -> None:
+    """Fill in the marginals of all variables that the steps took away, or at least of those that are wanted.
 
     of_row, joints: the joint marginal of each row that was left at the end. marginals: those of the variables left.
     """
     for number in range(len(steps) - 1, -1, -1):
         step = steps[number]
+        if wanted is not None and (marginals.of_variable[wanted] >= 0).all():
+            return
+        if wanted is not None and isinstance(step, CountStep) and np.isin(wanted, step.twins.variables).all():
+            _members(step, marginals)
+            return
         if isinstance(step, MergeStep):
             of_row = _unmerge(step, of_row, joints)
         elif isinstance(step, EliminateStep):
@@ -72,12 +80,12 @@ def walk_back(steps: tuple[Step, ...], of_row: OfRow, joints: Distinct, marginal
             of_row = _uncount(step, of_row, joints, marginals)
         elif isinstance(step, UnaryCountStep):
             of_row = _uncount_unary(step, of_row, joints, marginals)
-        elif isinstance(step, TiedCountStep):
-            of_row = _uncount_tied(step, of_row, joints, marginals)
         elif isinstance(step, PivotStep):
             of_row = _unpivot(step, of_row, joints)
-        else:
+        elif isinstance(step, JoinStep):
             of_row = _unjoin(step, of_row, joints, marginals)
+        else:
+            of_row = _unexpand(step, of_row, marginals)
 
 
 def _unmerge(step: MergeStep, of_row: OfRow, joints: Distinct) -> OfRow:
@@ -104,9 +112,7 @@ def _uneliminate(step: EliminateStep, of_row: OfRow, joints: Distinct, marginals
             marginals.add(blocks.variables[same], project(joint, (0,)))
             if not needed:
                 continue
-            for (_, slot, near), (size, rows) in zip(blocks.parts, blocks.sources, strict=True):
-                axes = [1 + each for each in near]
-                axes.insert(slot, 0)
+            for (_, axes), (size, rows) in zip(blocks.parts, blocks.sources, strict=True):
                 before[size][rows[same]] = joints.add(project(joint, axes))
     return before
 
@@ -114,81 +120,85 @@ def _uneliminate(step: EliminateStep, of_row: OfRow, joints: Distinct, marginals
 def _uncount(step: CountStep, of_row: OfRow, joints: Distinct, marginals: Marginals) -> OfRow:
     """Given the histogram, which members have which values is uniform."""
     before = _kept(step, of_row)
-    histogram = np.exp(marginals.tables[int(marginals.of_variable[step.variable])])
-    with np.errstate(divide="ignore"):
-        marginals.add(step.members, np.log(histogram @ member_shares(step.counts, 1)))
-    for _, slots, (arity, rows), groups, (size, places) in step.entries:
-        number = of_row[size][places[groups]]
+    _members(step, marginals)
+    for entry, (size, places) in step.entries:
+        arity, rows = entry.old
+        number = of_row[size][places[entry.groups]]
         for same in members(by_first_occurrence(number - number.min())):
             joint = joints.tables[int(number[same[0]])]
-            before[arity][rows[same]] = joints.add(_spread(joint, step.counts, slots))
-    return before
-
-
-def _spread(joint: Table, counts: Ints, slots: tuple[int, ...]) -> Table:
-    """The joint marginal of a row's members (at these slots) and its other arguments."""
-    shares = member_shares(counts, len(slots)).astype(np.longdouble)
-    with np.errstate(divide="ignore"):
-        values = np.log(np.tensordot(shares, np.exp(joint), axes=(0, 0)))
-    return np.moveaxis(values.reshape((counts.shape[1],) * len(slots) + joint.shape[1:]), range(len(slots)), slots)
-
-
-def _uncount_unary(step: UnaryCountStep, of_row: OfRow, joints: Distinct, marginals: Marginals) -> OfRow:
-    """Given the histogram, a member's value depends on its unary table."""
-    before = _kept(step, of_row)
-    histogram = np.exp(marginals.tables[int(marginals.of_variable[step.variable])])
-    group_of = {int(each): number for number, group in enumerate(step.groups) for each in group}
-    with np.errstate(divide="ignore"):
-        for group, share, rows in zip(step.groups, step.shares, step.unary_rows, strict=True):
-            table = np.log(histogram @ share)
-            marginals.add(group, table)
-            before.get(1, rows)[rows] = joints.add(table)
-    for _, (slot,), (arity, rows), groups, (size, places) in step.entries:
-        number = of_row[size][places[groups]]
-        owner = np.array([group_of[each] for each in step.before.matrix[arity][rows, slot].tolist()])
-        for same in members(group_rows(np.column_stack((number, owner)))):
-            joint = np.exp(joints.tables[int(number[same[0]])])
-            share = step.shares[int(owner[same[0]])]
-            with np.errstate(divide="ignore"):
-                spread = np.moveaxis(np.log(np.tensordot(share, joint, axes=(0, 0))), 0, slot)
+            if entry.tie < 0:
+                spread = _spread(joint, log_member_shares(step.counts, len(entry.slots)), entry.slots)
+            else:
+                spread = _spread_tied(joint, step.counts, entry.slots[0], entry.tie)
             before[arity][rows[same]] = joints.add(spread)
     return before
 
 
-def _uncount_tied(step: TiedCountStep, of_row: OfRow, joints: Distinct, marginals: Marginals) -> OfRow:
-    """As when counting, but rows may hold the histogram itself, too."""
+def _members(step: CountStep, marginals: Marginals) -> None:
+    """The marginal of counted members: E[histogram] / N."""
+    histogram = marginals.tables[int(marginals.of_variable[step.variable])]
+    marginals.add(step.twins.variables, _spread(histogram, log_member_shares(step.counts, 1), (0,)))
+
+
+def _spread(joint: Table, shares: Table, slots: tuple[int, ...]) -> Table:
+    """The joint marginal of a row's members (at these slots) and its other arguments, given the histogram's.
+
+    joint: histogram × others; shares: log P(values | histogram), one axis per member after the histogram's.
+    """
+    sizes, others = shares.shape[1:], joint.shape[1:]
+    spread: Table = np.empty(sizes + others, dtype=np.longdouble)
+    for values in np.ndindex(*sizes):
+        own = shares[(slice(None), *values)].reshape(-1, *(1,) * len(others))
+        spread[values] = log_sum(joint + own, axis=0)
+    return np.moveaxis(spread, range(len(slots)), slots)
+
+
+def _spread_tied(joint: Table, counts: Ints, slot: int, tie: int) -> Table:
+    """The same for a row that holds one member and the histogram itself."""
+    shares = log_member_shares(counts, 1)
+    whole = shares.T.reshape(shares.shape[1], -1, *(1,) * (joint.ndim - 1)) + joint[None]
+    return np.moveaxis(whole, (0, 1), (slot, tie))
+
+
+def _uncount_unary(step: UnaryCountStep, of_row: OfRow, joints: Distinct, marginals: Marginals) -> OfRow:
+    """Given the histogram, members' values depend on their unary tables."""
     before = _kept(step, of_row)
-    histogram = np.exp(marginals.tables[int(marginals.of_variable[step.variable])])
-    shares = member_shares(step.counts, 1)
-    with np.errstate(divide="ignore"):
-        marginals.add(step.members, np.log(histogram @ shares))
-        log_shares = np.log(shares.astype(np.longdouble))
-    for (arity, rows), slot, tie, groups, (size, places) in step.entries:
-        number = int(of_row[size][places[groups]][0])
-        joint = joints.tables[number]
-        if tie < 0:
-            spread = _spread(joint, step.counts, (slot,))
-        else:
-            whole = log_shares.T.reshape(log_shares.shape[1], -1, *(1,) * (joint.ndim - 1)) + joint[None]
-            own = tie - (tie > slot)  # place of the histogram among the other slots
-            spread = np.moveaxis(np.moveaxis(whole, 1, own + 1), 0, slot)
-        before[arity][rows] = joints.add(spread)
+    histogram = marginals.tables[int(marginals.of_variable[step.variable])]
+    group_of = {int(each): number for number, group in enumerate(step.groups.variables) for each in group}
+    for number, (group, rows) in enumerate(zip(step.groups.variables, step.groups.entries, strict=True)):
+        table = _spread(histogram, step.log_shares((number,)), (0,))
+        marginals.add(group, table)
+        before.get(1, rows)[rows] = joints.add(table)
+    for entry, (size, places) in step.entries:
+        arity, rows = entry.old
+        number_of = of_row[size][places[entry.groups]]
+        owners = np.column_stack([_owners(step, entry.old, slot, group_of) for slot in entry.slots])
+        for same in members(group_rows(np.column_stack((number_of, owners)))):
+            shares = step.log_shares(tuple(owners[same[0]].tolist()))
+            joint = joints.tables[int(number_of[same[0]])]
+            before[arity][rows[same]] = joints.add(_spread(joint, shares, entry.slots))
     return before
+
+
+def _owners(step: UnaryCountStep, place: Place, slot: int, group_of: dict[int, int]) -> Ints:
+    """The group of the member in one slot of each of these entries."""
+    return np.array([group_of[each] for each in step.before.at(place, slot).tolist()])
 
 
 def _unpivot(step: PivotStep, of_row: OfRow, joints: Distinct) -> OfRow:
     """P(A(X), B(Y)), X ≠ Y: given B(X) and the histogram, Y is any of the others."""
     before = _kept(step, of_row)
-    size, members_count = step.counts.shape[1], int(step.counts[0].sum())
-    left = np.maximum(step.counts[None, :, :] - np.eye(size)[:, None, :], 0) / (members_count - 1)  # b' × h × b
+    total, size = int(step.counts[0].sum()), step.counts.shape[1]
+    logs = log_integers(total)
+    left = np.maximum(step.counts[:, None, :] - np.eye(size, dtype=np.int64), 0)  # h × b' × b
+    shares = logs[left] - logs[total - 1]
     arity, places = step.new
-    number = of_row[arity][places[step.new_of_old]]
-    turned = step.turned
+    number = of_row[arity][places[step.groups]]
     for same in members(by_first_occurrence(number - number.min())):
-        joint = np.exp(joints.tables[int(number[same[0]])])  # a × b' × h
-        with np.errstate(divide="ignore"):
-            pair = np.log(np.tensordot(joint, left.astype(np.longdouble), axes=((1, 2), (0, 1))))
-        before[2][step.old[same]] = joints.add(pair.T if turned else pair)
+        joint = joints.tables[int(number[same[0]])]  # a × b' × h
+        pairs = [log_sum(joint + shares[:, :, value].T, axis=(1, 2)) for value in range(shares.shape[2])]
+        pair = np.stack(pairs, axis=1)
+        before[2][step.old[same]] = joints.add(pair.T if step.turned else pair)
     return before
 
 
@@ -207,7 +217,19 @@ def _unjoin(step: JoinStep, of_row: OfRow, joints: Distinct, marginals: Marginal
     return before
 
 
-def _kept(step: EliminateStep | CountStep | UnaryCountStep | TiedCountStep | PivotStep, of_row: OfRow) -> OfRow:
+def _unexpand(step: ExpandStep, of_row: OfRow, marginals: Marginals) -> OfRow:
+    """Ground variables of one kind have one marginal, and rows of one pattern one joint marginal."""
+    before = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in step.before.labels.items()}
+    for variable, shape in step.shapes.items():
+        if shape:
+            numbers = marginals.of_variable[step.ground(variable)].reshape(-1)
+            marginals.of_variable[variable] = numbers[np.argmax(numbers >= 0)]
+    for arity, entry, (_, places) in step.entries:
+        before[arity][entry] = of_row[arity][places[0]]
+    return before
+
+
+def _kept(step: EliminateStep | CountStep | UnaryCountStep | PivotStep, of_row: OfRow) -> OfRow:
     """Rows that a step left alone keep their joint marginals; the others have none yet."""
     before = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in step.before.labels.items()}
     for arity, kept in step.kept.items():

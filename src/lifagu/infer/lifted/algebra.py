@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import lru_cache
-from itertools import combinations_with_replacement, pairwise
-from typing import Any
+from itertools import combinations_with_replacement, pairwise, product
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,32 +18,33 @@ from numpy.typing import NDArray
 from lifagu.arrays import Ints
 
 Table = NDArray[np.longdouble]
+_Logs = TypeVar("_Logs", bound=NDArray[Any])
+NEGLIGIBLE = -100.0  # of logs beside larger ones
 
 
 def log_sum(values: Table, axis: int | tuple[int, ...] | None = None) -> Table:
-    """log Σ exp along axes; -inf where all are -inf."""
+    """log Σ exp along axes; -inf where all are -inf. What is e^-100 of the largest is beyond all digits."""
     highest = values.max(axis=axis, keepdims=True, initial=-np.inf)
     shift = np.where(np.isneginf(highest), 0, highest)
+    below = np.asarray(values - shift)
+    powers = np.exp(below, out=np.zeros_like(below), where=below > NEGLIGIBLE)
     with np.errstate(divide="ignore"):
-        total = np.log(np.exp(values - shift).sum(axis=axis))
+        total = np.log(powers.sum(axis=axis))
     return np.asarray(total + shift.reshape(total.shape))
 
 
-def times(table: Table, count: int) -> Table:
+def times(table: Table, count: Fraction) -> Table:
     """The table to the power of a count."""
-    return np.where(np.isneginf(table), table, table * count) if count else np.zeros_like(table)
+    factor = np.longdouble(count.numerator) / np.longdouble(count.denominator)
+    return np.where(np.isneginf(table), table, table * factor) if count else np.zeros_like(table)
 
 
-def block_product(parts: Sequence[tuple[Table, int, tuple[int, ...]]], shape: tuple[int, ...]) -> Table:
-    """The product of a block's tables over (variable, neighbours…); parts: (table, the variable's slot, neighbours)."""
-    total = np.zeros(shape, dtype=np.longdouble)
-    for table, slot, near in parts:
-        moved = np.moveaxis(table, slot, 0)
-        order = sorted(range(len(near)), key=near.__getitem__)
-        moved = moved.transpose(0, *(1 + axis for axis in order))
-        places = {0, *(1 + each for each in near)}
-        total = total + moved.reshape([size if axis in places else 1 for axis, size in enumerate(shape)])
-    return np.asarray(total)
+def block_product(parts: Sequence[tuple[_Logs, tuple[int, ...]]], total: _Logs) -> _Logs:
+    """The product of tables, each with the axis of the whole that each of its slots is, on top of what there is."""
+    for table, axes in parts:
+        moved = table.transpose(sorted(range(len(axes)), key=axes.__getitem__))
+        total = total + moved.reshape([size if axis in axes else 1 for axis, size in enumerate(total.shape)])
+    return total
 
 
 def project(joint: Table, axes: Sequence[int]) -> Table:
@@ -81,11 +83,17 @@ def histograms(members: int, size: int) -> Ints:
     return np.concatenate(parts)
 
 
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=4)
+def log_integers(limit: int) -> Table:
+    """log 0, log 1, …, log limit."""
+    with np.errstate(divide="ignore"):
+        return np.log(np.arange(limit + 1, dtype=np.longdouble))
+
+
+@lru_cache(maxsize=4)
 def log_factorials(limit: int) -> Table:
     """log 0!, log 1!, …, log limit!, as exact sums of logs."""
-    logs = np.log(np.maximum(np.arange(limit + 1, dtype=np.longdouble), 1))
-    return np.cumsum(logs)
+    return np.cumsum(np.maximum(log_integers(limit), 0))
 
 
 def log_multinomial(counts: Ints) -> Table:
@@ -104,11 +112,23 @@ def counted_table(table: Table, slots: tuple[int, ...], counts: Ints) -> Table:
     total: Any = 0
     for values in combinations_with_replacement(range(counts.shape[1]), len(slots)):
         often = _sets(counts, values).astype(np.longdouble)
-        entry = moved[values]
-        weight = often.reshape(-1, *(1,) * entry.ndim)
-        with np.errstate(invalid="ignore"):
-            total = total + np.where(weight == 0, 0, weight * entry)
+        total = total + powers(often.reshape(-1, *(1,) * moved[values].ndim), moved[values])
     return np.asarray(total, dtype=np.longdouble)
+
+
+def tied_table(table: Table, slot: int, tie: int, counts: Ints) -> Table:
+    """Σ_b h_b · t[b, …] as a table on (h, others), where one slot of the table (tie) is h itself."""
+    moved = np.moveaxis(table, (slot, tie), (0, 1))
+    total: Table = np.zeros(moved.shape[1:], dtype=np.longdouble)
+    for value in range(counts.shape[1]):
+        total = total + powers(counts[:, value].reshape(-1, *(1,) * (total.ndim - 1)), moved[value])
+    return total
+
+
+def powers(often: NDArray[Any], table: Table) -> Table:
+    """Tables to the power of counts; nothing, however impossible, to the power of 0 is 1."""
+    with np.errstate(invalid="ignore"):
+        return np.where(often == 0, 0, often * table)
 
 
 def _sets(counts: Ints, values: tuple[int, ...]) -> NDArray[Any]:
@@ -123,13 +143,13 @@ def _sets(counts: Ints, values: tuple[int, ...]) -> NDArray[Any]:
     return np.asarray(number)
 
 
-def member_shares(counts: Ints, slots: int) -> NDArray[np.float64]:
-    """P(given members have values a₁…aₘ | histogram): a matrix histograms × range size^m, row-major in the values."""
+def log_member_shares(counts: Ints, slots: int) -> Table:
+    """log P(given members have values a₁…aₘ | histogram): histograms × range size × … × range size."""
     members, size = int(counts[0].sum()), counts.shape[1]
-    shares = np.ones((len(counts), 1))
-    left = counts[:, None, :].astype(np.float64)
-    for step in range(slots):
-        shares = shares[:, :, None] * np.maximum(left, 0) / (members - step)
-        left = left[:, :, None, :] - np.eye(size)[None, None]
-        shares, left = shares.reshape(len(counts), -1), left.reshape(len(counts), -1, size)
-    return shares
+    logs = log_integers(members)
+    shares: Table = np.zeros((*(size,) * slots, len(counts)), dtype=np.longdouble)
+    for values in product(range(size), repeat=slots):
+        for step, value in enumerate(values):
+            left = np.maximum(counts[:, value] - values[:step].count(value), 0)
+            shares[values] += logs[left] - logs[members - step]
+    return np.moveaxis(shares, -1, 0)

@@ -14,11 +14,14 @@ from numpy.typing import NDArray
 from lifagu.arrays import Ints
 from lifagu.evidence import Evidence
 from lifagu.infer.barren import TOLERANCE
-from lifagu.infer.lifted import rows as row_sets
 from lifagu.infer.lifted import steps
 from lifagu.infer.lifted.algebra import log_sum
-from lifagu.infer.lifted.join import join, matchings
+from lifagu.infer.lifted.cells import NotLiftedError
+from lifagu.infer.lifted.expand import expand
+from lifagu.infer.lifted.join import join
+from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.pivot import pivot
+from lifagu.infer.lifted.rows import Twins
 from lifagu.infer.lifted.state import State, start
 from lifagu.infer.lifted.step_kinds import Step
 from lifagu.infer.lifted.unary import count_unary
@@ -41,7 +44,7 @@ class Reduced:
 
     def __str__(self) -> str:
         lines = [f"  drop {counted(self.dropped, 'variable')} that cannot matter"] if self.dropped else []
-        return "\n".join([*lines, *(f"  {step}" for step in self.steps)])
+        return "\n".join([*lines, *(f"  {text}" for step in self.steps if (text := str(step)))])
 
 
 def reduce(
@@ -53,7 +56,7 @@ def reduce(
     maximise: bool = False,
     drop: bool = False,
 ) -> Reduced:
-    """Shrink the problem by steps that serve many places at once; kept variables stay.
+    """Shrink a graph's problem by steps that serve many places at once; kept variables stay.
 
     maximise: steps keep the best weight over what they take away instead of the sum. drop: variables that cannot
     matter may be left out without a record, as nobody asks about them.
@@ -61,11 +64,26 @@ def reduce(
     state = start(graph, evidence, included, keep)
     state.maximise = maximise
     dropped = _drop(state) if drop else 0
+    done = shrink(state, walks=not (drop or maximise))
+    return Reduced(state, tuple(done), dropped)
+
+
+def reduce_cells(state: State, *, walks: bool) -> Reduced:
+    """Shrink a problem over cells; what is left at the end is listed and shrunk further."""
+    done = shrink(state, walks)
+    if state.ties:
+        raise NotLiftedError(f"what {state.name(next(iter(state.ties)))} counts is tied to single individuals")
+    done.append(expand(state))
+    return Reduced(state, (*done, *shrink(state, walks)))
+
+
+def shrink(state: State, walks: bool) -> list[Step]:
+    """All steps that pay, in turn. walks: marginals are wanted later."""
     done: list[Step] = []
     while state.open.any() and state.rows.count():
-        if state.rows.count() < SHARED * state.rows.distinct_labels():
+        if state.rows.count() < SHARED * sum(len(np.unique(labels)) for labels in state.rows.labels.values()):
             break
-        step = _eliminate_cheap(state, ALWAYS) or _count(state, done, walks=not (drop or maximise))
+        step = _eliminate_cheap(state, ALWAYS) or _count(state, done, walks)
         if step is None and (several := pivot(state) or _join_and_count(state)):
             done += several
         elif step := step or _eliminate_cheapest(state):
@@ -74,7 +92,7 @@ def reduce(
             break
         if merged := steps.merge(state):
             done.append(merged)
-    return Reduced(state, tuple(done), dropped)
+    return done
 
 
 def _drop(state: State) -> int:
@@ -85,8 +103,10 @@ def _drop(state: State) -> int:
         highest, lowest = sums.max(), sums.min()
         return float(highest) if lowest > -np.inf and highest - lowest <= TOLERANCE else None
 
-    arities = state.rows.arities()
-    peeled = peel_rows([(state.rows.matrix[each], state.rows.labels[each]) for each in arities], ~state.open, constant)
+    rows = state.rows
+    assert isinstance(rows, Matrices)
+    arities = rows.arities()
+    peeled = peel_rows([(rows.matrix[each], rows.labels[each]) for each in arities], ~state.open, constant)
     gone = {arity: np.flatnonzero(dropped) for arity, dropped in zip(arities, peeled.dropped, strict=True)}
     state.rows, _ = state.rows.without(gone)
     state.retire(np.flatnonzero(peeled.gone))
@@ -101,14 +121,14 @@ def do_nothing(graph: FactorGraph, evidence: Evidence, included: NDArray[np.bool
 
 def _eliminate_cheap(state: State, always: float) -> Step | None:
     """Eliminate all variables whose new table is no larger than those it is made of, or small."""
-    costs = row_sets.elimination_costs(state.rows, state.open, state.log_sizes)
+    costs = state.rows.elimination_costs(state.open, state.log_sizes)
     cheap = costs.new <= np.maximum(costs.old, always)
     return _eliminate(state, costs.variables[cheap], costs.new[cheap])
 
 
 def _eliminate_cheapest(state: State) -> Step | None:
     """Eliminate the variables with the smallest new table, unless even that is dear."""
-    costs = row_sets.elimination_costs(state.rows, state.open, state.log_sizes)
+    costs = state.rows.elimination_costs(state.open, state.log_sizes)
     if not len(costs.new) or costs.new.min() > DEAR:
         return None
     cheapest = costs.new <= costs.new.min()
@@ -118,37 +138,47 @@ def _eliminate_cheapest(state: State) -> Step | None:
 def _eliminate(state: State, variables: Ints, new: NDArray[np.float64]) -> Step | None:
     if not len(variables):
         return None
-    return steps.eliminate(state, row_sets.independent(state.rows, variables, new, len(state.sizes)))
+    return steps.eliminate(state, state.rows.independent(variables, new, len(state.sizes)))
 
 
 def _count(state: State, done: list[Step], walks: bool) -> Step | None:
     """Count the first class of interchangeable variables that works out, the ones with fewest histograms first."""
     if merged := steps.merge(state):
         done.append(merged)
+    for variable, tied in state.ties.items():
+        if step := steps.count(state, tied, into=variable):
+            del state.ties[variable]
+            state.open[variable] = True
+            return step
     if unary := count_unary(state, walks):
         return unary
-    classes = row_sets.twin_classes(state.rows, state.open, state.sizes, state.pool.slot_classes)
-    classes.sort(key=lambda members: (len(members) ** (int(state.sizes[members[0]]) - 1), int(members[0])))
-    for members in classes:
-        before, order = state.rows, steps.bring_forward(state, members)
-        if step := steps.count(state, members):
+    classes = state.rows.twins(state.open, state.sizes, state.pool.slot_classes)
+    classes.sort(key=lambda twins: (_power(twins, state), int(twins.variables[0])))
+    for twins in classes:
+        before, order = state.rows, steps.bring_forward(state, twins)
+        if step := steps.count(state, twins):
             done.append(order)
             return step
         state.rows = before
     return None
 
 
+def _power(twins: Twins, state: State) -> int:
+    return int(twins.count ** (int(state.sizes[twins.variables[0]]) - 1))
+
+
 def _join_and_count(state: State) -> list[Step] | None:
     """Join variables that belong together pairwise, if the pairs can then be counted; else the state is as it was."""
     restore = state.save()
-    for first, second in matchings(state):
+    for first, second in state.rows.matchings(state.open):
         joined = join(state, first, second)
         if joined is not None:
             done: list[Step] = [joined]
             if merged := steps.merge(state):
                 done.append(merged)
-            done.append(steps.bring_forward(state, joined.joined))
-            if counted_step := steps.count(state, joined.joined):
+            twins = Twins(joined.joined, joined.before.members(joined.first), 0)
+            done.append(steps.bring_forward(state, twins))
+            if counted_step := steps.count(state, twins):
                 return [*done, counted_step]
         restore()
     return None

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.arrays import Ints, by_first_occurrence, connected_parts, members
+from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.state import State
 from lifagu.infer.problem import Part
 
@@ -27,10 +28,11 @@ class Residual:
 
 def residual(state: State) -> Residual:
     """The state's rows as single factors, grouped into connected parts; variables in no row are parts of their own."""
-    count = len(state.sizes)
+    count, rows = len(state.sizes), state.rows
+    assert isinstance(rows, Matrices)
     first, second = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
-    for arity in state.rows.arities():
-        matrix = state.rows.matrix[arity]
+    for arity in rows.arities():
+        matrix = rows.matrix[arity]
         for slot in range(1, arity):
             first.append(matrix[:, 0])
             second.append(matrix[:, slot])
@@ -42,9 +44,9 @@ def residual(state: State) -> Residual:
     factors: list[list[tuple[tuple[int, ...], np.ndarray]]] = [[] for _ in groups]
     row_of: list[list[tuple[int, int]]] = [[] for _ in groups]
     tables = [np.asarray(table, dtype=np.float64) for table in state.pool.tables]
-    for arity in state.rows.arities():
-        matrix, labels = state.rows.matrix[arity].tolist(), state.rows.labels[arity].tolist()
-        for row, (scope, label) in enumerate(zip(matrix, labels, strict=True)):
+    for arity in rows.arities():
+        scopes, labels = rows.matrix[arity].tolist(), rows.labels[arity].tolist()
+        for row, (scope, label) in enumerate(zip(scopes, labels, strict=True)):
             part = part_of[scope[0]]
             factors[part].append((tuple(scope), tables[label]))
             row_of[part].append((arity, row))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from lifagu.arrays import Ints, first_places, group_rows
 from lifagu.evidence import Evidence
 from lifagu.infer.lifted.algebra import Table, swappable_slots
-from lifagu.infer.lifted.rows import Rows
+from lifagu.infer.lifted.fine import Fine, rounded, stripped
+from lifagu.infer.lifted.matrices import Matrices
+from lifagu.infer.lifted.rows import Rows, Twins
 from lifagu.model import FactorGraph
 
 FEW = 2**16  # potentials up to which extended precision costs nothing
@@ -26,6 +28,7 @@ class Pool:
         self._numbers: dict[tuple[tuple[int, ...], bytes], int] = {}
         self._swappable: dict[int, tuple[int, ...]] = {}
         self.scales: list[float] = []
+        self.fine: dict[int, tuple[Fine, Table]] = {}  # for small tables on many rows: all digits, and those left out
 
     def add(self, table: Table, count: int) -> int:
         """Number of a table that stands on `count` rows; its maximum goes to log Z. A zero table makes log Z -inf."""
@@ -33,13 +36,27 @@ class Pool:
         if highest == -np.inf:
             self.scales.append(-math.inf)
             highest = np.longdouble(0)
-        self.scales.append(float(highest * count))
+        self.scales.append(float(highest * np.longdouble(count)))
         stripped = np.ascontiguousarray(table - highest, dtype=np.longdouble) + 0
         key = (stripped.shape, np.asarray(stripped, dtype=np.float64).tobytes())
         number = self._numbers.setdefault(key, len(self.tables))
         if number == len(self.tables):
             self.tables.append(stripped)
         return number
+
+    def add_fine(self, table: Fine, count: int) -> int:
+        """The same for a table of many digits."""
+        highest, rest = stripped(table)
+        main, left_out = rounded(rest)
+        number = self.add(main, count)
+        if highest.is_finite():
+            self.scales.append(float(highest * count))
+        self.fine.setdefault(number, (rest, left_out))
+        return number
+
+    def parts(self, number: int) -> tuple[Table, ...]:
+        """Tables whose sum is the table: itself and, where it was known, what its digits leave out."""
+        return (self.tables[number], self.fine[number][1]) if number in self.fine else (self.tables[number],)
 
     def __getitem__(self, number: int) -> Table:
         return self.tables[number]
@@ -56,11 +73,25 @@ class Pool:
         return self._swappable[number]
 
 
+@dataclass(frozen=True, eq=False)
+class Deferred:
+    """Rows that single individuals are listed for, put aside until all rows are.
+
+    arguments: for each slot the variable, and an n×k matrix of the places of its individuals in their cells.
+    """
+
+    arguments: tuple[tuple[int, Ints], ...]
+    label: int
+
+
 @dataclass(eq=False)
 class State:
     """Rows, tables and variables; variables made by counting are numbered after the graph's.
 
-    open[v]: variable v is still there and may be eliminated; kept ones are there and may not.
+    open[v]: variable v is still there and may be eliminated now; kept ones never are. original: the name of each of the
+    first `originals` variables. deferred: rows that are put aside while others are still over cells, whose variables
+    are not open until then. ties: variables that are histograms of others from the start, and what they count; neither
+    is open until they are counted. listed: where the ground variables of a kind begin and stop, and its name.
     """
 
     rows: Rows
@@ -68,7 +99,22 @@ class State:
     sizes: Ints
     open: NDArray[np.bool_]
     present: NDArray[np.bool_]
+    kept: frozenset[int]
+    original: Callable[[int], str]
+    originals: int
     maximise: bool = False  # take the best instead of adding up
+    deferred: tuple[Deferred, ...] = ()
+    ties: dict[int, Twins] = field(default_factory=dict)
+    listed: dict[int, tuple[int, str]] = field(default_factory=dict)
+
+    def name(self, variable: int) -> str:
+        """The name of a variable, also of those that steps added."""
+        if variable < self.originals:
+            return self.original(variable)
+        for first, (stop, kind) in self.listed.items():
+            if first <= variable < stop:
+                return f"one like {kind}"
+        return f"histogram {variable - self.originals}"
 
     @property
     def log_sizes(self) -> NDArray[np.float64]:
@@ -127,10 +173,11 @@ def start(graph: FactorGraph, evidence: Evidence, included: NDArray[np.bool_], k
             table = table[tuple(int(observed[v]) if observed[v] >= 0 else slice(None) for v in matrix[example])]
             parts.append((matrix[rows][:, ~fixed[example]], pool.add(np.asarray(table), len(rows))))
     parts += _soft(evidence, observed, included, pool)
-    all_rows, _ = Rows({}, {}).plus(parts)
+    all_rows, _ = Matrices({}, {}).plus(parts)
     present = included & (observed < 0)
-    state = State(all_rows, pool, graph.sizes.copy(), present.copy(), present)
-    state.open[list(keep)] = False
+    kept, name = frozenset(keep), graph.variable_names.__getitem__
+    state = State(all_rows, pool, graph.sizes.copy(), present.copy(), present, kept, name, len(graph.sizes))
+    state.open[list(kept)] = False
     return state
 
 

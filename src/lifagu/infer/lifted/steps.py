@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.arrays import Ints
-from lifagu.infer.lifted import rows as row_sets
+from lifagu.errors import listed
 from lifagu.infer.lifted.algebra import (
     Table,
     block_product,
@@ -20,27 +20,29 @@ from lifagu.infer.lifted.algebra import (
     log_multinomial,
     log_sum,
     symmetric,
+    tied_table,
     times,
 )
-from lifagu.infer.lifted.rows import Blocks, Place, Rows
+from lifagu.infer.lifted.fine import SMALL, fine_block, fine_log_sum, fine_sum
+from lifagu.infer.lifted.rows import Blocks, Counted, Merged, Place, Rows, Twins
 from lifagu.infer.lifted.state import State
 from lifagu.views import counted
 
 MOST_ENTRIES = 2**22  # of a table made by counting
-Entry = tuple[int, tuple[int, ...], Place, Ints, Place]  # label, slots of members, old rows, their groups, new rows
 
 
 @dataclass(frozen=True, eq=False)
 class MergeStep:
-    """Rows over the same variables became one: target and order of each old row, by arity."""
+    """Rows over the same variables became one: target and order of each old entry, by arity; quiet: order alone."""
 
     before: Rows
     target: dict[int, Ints]
     order: dict[int, Ints]
+    quiet: bool = False
 
     def __str__(self) -> str:
-        count = sum(map(len, self.target.values()))
-        return f"merge rows over the same variables ({counted(count, 'row')} looked at)"
+        looked_at = counted(self.before.count(), "row")
+        return "" if self.quiet else f"merge rows over the same variables ({looked_at} looked at)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,132 +52,168 @@ class EliminateStep:
     before: Rows
     kept: dict[int, Ints]
     shapes: list[tuple[Blocks, Table, Table, Place]]
+    like: str
 
     def __str__(self) -> str:
-        variables = sum(len(blocks.variables) for blocks, *_ in self.shapes)
+        variables = sum(self.before.members(blocks.variables) for blocks, *_ in self.shapes)
         largest = max((product.size for _, product, _, _ in self.shapes), default=0)
-        groups = counted(len(self.shapes), "group")
-        return f"eliminate {counted(variables, 'variable')} in {groups} (largest table {largest} entries)"
+        groups = f" in {len(self.shapes)} groups" if len(self.shapes) > 1 else ""
+        return f"eliminate {counted(variables, 'variable')} like {self.like}{groups} (largest table {largest} entries)"
 
 
 @dataclass(frozen=True, eq=False)
 class CountStep:
-    """A class of interchangeable variables became one variable whose values are histograms."""
+    """A class of interchangeable variables became one variable whose values are histograms.
+
+    entries: what happened to the rows with members, and where they went; like: the name of a member; into: whether that
+    variable was there before.
+    """
 
     before: Rows
     kept: dict[int, Ints]
-    members: Ints
+    twins: Twins
     variable: int
     counts: Ints
-    entries: list[Entry]
+    entries: list[tuple[Counted, Place]]
+    like: str
+    into: bool = False
 
     def __str__(self) -> str:
-        return f"count {len(self.members)} interchangeable variables ({len(self.counts)} histograms)"
+        what = f"count {counted(self.twins.count, 'interchangeable variable')} like {self.like}"
+        return f"{what} into it" if self.into else f"{what} ({len(self.counts)} histograms)"
 
 
 def merge(state: State) -> MergeStep | None:
     """Rows over the same variables become one; None if there were none."""
-    merged = row_sets.merge(state.rows, len(state.pool.tables))
+    merged = state.rows.merge(len(state.pool.tables))
     if not merged.sums:
         return None
     names = _add_sums(state, merged)
     labels = {arity: names[numbers] for arity, numbers in merged.rows.labels.items()}
     step = MergeStep(state.rows, merged.target, merged.order)
-    state.rows = Rows(merged.rows.matrix, labels)
+    state.rows = merged.rows.relabelled(labels)
     return step
 
 
-def _add_sums(state: State, merged: row_sets.Merged) -> Ints:
+def _add_sums(state: State, merged: Merged) -> Ints:
     """Add the new tables to the pool; returns the number in the pool of each label."""
     first = len(state.pool.tables)
-    uses = np.zeros(first + len(merged.sums), dtype=np.int64)
-    for numbers in merged.rows.labels.values():
-        uses += np.bincount(numbers, minlength=len(uses))
+    uses = merged.rows.uses(first + len(merged.sums))
     names = np.arange(first + len(merged.sums))
     for place, terms in enumerate(merged.sums):
-        table = sum(times(state.pool[label].transpose(order), often) for label, order, often in terms)
-        names[first + place] = state.pool.add(np.asarray(table), int(uses[first + place]))
+        pool = state.pool
+        if all(label in pool.fine for label, _, _ in terms):
+            fine = fine_sum([(pool.fine[label][0], order, often) for label, order, often in terms])
+            names[first + place] = pool.add_fine(fine, uses[first + place])
+        else:
+            table = sum(times(pool[label].transpose(order), often) for label, order, often in terms)
+            names[first + place] = pool.add(np.asarray(table), uses[first + place])
     return names
 
 
 def eliminate(state: State, chosen: Ints) -> EliminateStep:
     """Sum out independent variables, alike ones together."""
-    shapes = row_sets.blocks(state.rows, chosen, state.sizes)
+    shapes = state.rows.blocks(chosen, state.sizes)
     removed: dict[int, list[Ints]] = {}
     made, products = [], []
     for blocks in shapes:
         for arity, sources in blocks.sources:
             removed.setdefault(arity, []).append(sources)
-        sizes = (int(state.sizes[blocks.variables[0]]), *state.sizes[blocks.neighbours[0]].tolist())
-        parts = [(state.pool[label], slot, near) for label, slot, near in blocks.parts]
-        product = block_product(parts, sizes)
-        result = product.max(axis=0) if state.maximise else log_sum(product, axis=0)
+        product, result, label = _summed_out(state, blocks)
         products.append((product, result))
-        made.append((blocks.neighbours, state.pool.add(result, len(blocks.variables))))
+        made.append((blocks.new, label))
     before = state.rows
     left, kept = before.without({arity: np.concatenate(gone) for arity, gone in removed.items()})
     state.rows, places = left.plus(made)
     state.retire(chosen)
     shaped = [(blocks, *pair, place) for blocks, pair, place in zip(shapes, products, places, strict=True)]
-    return EliminateStep(before, kept, shaped)
+    like = listed([state.name(int(blocks.variables[0])) for blocks in shapes], limit=3)
+    return EliminateStep(before, kept, shaped, like)
 
 
-def bring_forward(state: State, members: Ints) -> MergeStep:
+def _summed_out(state: State, blocks: Blocks) -> tuple[Table, Table, int]:
+    """The product of a block's tables, what is left when the variables are summed out, and its number in the pool."""
+    pool, together = state.pool, len(blocks.together)
+    many = state.rows.members(blocks.variables) // together
+    near = state.sizes[list(blocks.near)].tolist()
+    sizes = (*[int(state.sizes[blocks.variables[0]])] * together, *near)
+    parts = [(pool[label], axes) for label, axes in blocks.parts]
+    product = block_product(parts, np.zeros(sizes, dtype=np.longdouble))
+    summed = tuple(range(together))
+    result = product.max(axis=summed) if state.maximise else log_sum(product, axis=summed)
+    fine = [(pool.fine[label][0], axes) for label, axes in blocks.parts if label in pool.fine]
+    if parts and len(fine) == len(parts) and product.size <= SMALL and not state.maximise:
+        whole = fine_block(fine, sizes).reshape(-1, *near)
+        return product, result, pool.add_fine(fine_log_sum(whole), many)
+    return product, result, pool.add(result, many)
+
+
+def bring_forward(state: State, twins: Twins) -> MergeStep:
     """Take swappable slots of rows in such an order that members of a class come first."""
-    orders = row_sets.members_first(state.rows, members, len(state.sizes), state.pool.slot_classes)
-    step = MergeStep(state.rows, {arity: np.arange(len(order)) for arity, order in orders.items()}, orders)
-    matrix = {arity: np.take_along_axis(state.rows.matrix[arity], order, axis=1) for arity, order in orders.items()}
-    state.rows = Rows(matrix, {arity: state.rows.labels[arity] for arity in orders})
+    orders = state.rows.members_first(twins, len(state.sizes), state.pool.slot_classes)
+    step = MergeStep(state.rows, {arity: np.arange(len(order)) for arity, order in orders.items()}, orders, quiet=True)
+    state.rows = state.rows.reordered(orders)
     return step
 
 
-def count(state: State, members: Ints) -> CountStep | None:
-    """Count a class of interchangeable variables; None if they are not, or if the tables would be too large."""
-    size = int(state.sizes[members[0]])
-    values = number_of_histograms(len(members), size)
+def count(state: State, twins: Twins, into: int | None = None) -> CountStep | None:
+    """Count a class of interchangeable variables; None if they are not, or if the tables would be too large.
+
+    into: a variable that is their histogram already and still lacks its weights.
+    """
+    size = int(state.sizes[twins.variables[0]])
+    values = number_of_histograms(twins.count, size)
     if values > MOST_ENTRIES:
         return None
-    quotient = row_sets.quotient(state.rows, members, len(state.sizes), len(state.sizes))
-    if quotient is None:
+    quotient = state.rows.quotient(twins, len(state.sizes) if into is None else into, len(state.sizes))
+    if quotient is None or not all(_fits(state, entry, values) for entry in quotient):
         return None
-    for label, slots, new, _, _ in quotient.entries:
-        others = int(np.prod(state.sizes[new[0, 1:]])) if len(new) else 1
-        if values * others > MOST_ENTRIES or not symmetric(state.pool[label], slots):
-            return None
-    counts = histograms(len(members), size)
-    variable = state.add_variable(values)
+    counts = histograms(twins.count, size)
+    variable = state.add_variable(values) if into is None else into
     weights = np.zeros(len(counts), dtype=np.longdouble) if state.maximise else log_multinomial(counts)
-    before, kept, entries = replace_members(state, members, quotient, variable, counts, weights, [])
-    return CountStep(before, kept, members, variable, counts, entries)
+    before, kept, entries = replace_members(state, twins.variables, quotient, variable, counts, weights, [])
+    like = state.name(int(twins.variables[0]))
+    return CountStep(before, kept, twins, variable, counts, entries, like, into is not None)
+
+
+def _fits(state: State, entry: Counted, values: int) -> bool:
+    """Whether counting an entry's members is exact and its new table not too large."""
+    if entry.tie >= 0 and len(entry.slots) > 1:
+        return False
+    others = int(np.prod(state.sizes[list(state.rows.example(entry.new)[1:])], dtype=object))
+    return values * others <= MOST_ENTRIES and symmetric(state.pool[entry.label], entry.slots)
 
 
 def replace_members(
     state: State,
     members: Ints,
-    quotient: row_sets.Quotient,
+    quotient: Sequence[Counted],
     variable: int,
     counts: Ints,
     weights: Table,
     unary_rows: Sequence[Ints],
-) -> tuple[Rows, dict[int, Ints], list[Entry]]:
+) -> tuple[Rows, dict[int, Ints], list[tuple[Counted, Place]]]:
     """Put one variable with these weights in the place of a class of members; unary_rows go, too.
 
     Returns the rows before, which of them were kept, and where the others went.
     """
-    made = [(np.array([[variable]]), state.pool.add(weights, 1))]
-    removed: dict[int, list[Ints]] = {1: list(unary_rows)} if unary_rows else {}
-    for label, slots, new, (arity, gone), _ in quotient.entries:
-        made.append((new, state.pool.add(counted_table(state.pool[label], slots, counts), len(new))))
-        removed.setdefault(arity, []).append(gone)
     before = state.rows
+    alone = before.alone(variable)
+    made = [(alone, state.pool.add(weights, before.weight(alone)))]
+    removed: dict[int, list[Ints]] = {1: list(unary_rows)} if unary_rows else {}
+    for entry in quotient:
+        tables = [
+            counted_table(table, entry.slots, counts)
+            if entry.tie < 0
+            else tied_table(table, entry.slots[0], entry.tie, counts)
+            for table in state.pool.parts(entry.label)
+        ]
+        made.append((entry.new, state.pool.add(np.asarray(sum(tables)), before.weight(entry.new))))
+        removed.setdefault(entry.old[0], []).append(entry.old[1])
     left, kept = before.without({arity: np.concatenate(gone) for arity, gone in removed.items()})
     state.rows, places = left.plus(made)
     state.retire(members)
-    entries = [
-        (label, slots, old, groups, place)
-        for (label, slots, _, old, groups), place in zip(quotient.entries, places[1:], strict=True)
-    ]
-    return before, kept, entries
+    return before, kept, list(zip(quotient, places[1:], strict=True))
 
 
 def number_of_histograms(members: int, size: int) -> int:

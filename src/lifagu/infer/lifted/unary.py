@@ -7,130 +7,131 @@ Poisson binomial distribution).
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import product
 
 import numpy as np
 
 from lifagu.arrays import Ints, by_first_occurrence, members
-from lifagu.infer.lifted import rows as row_sets
 from lifagu.infer.lifted.algebra import Table, histograms, log_multinomial, symmetric
-from lifagu.infer.lifted.rows import Rows
+from lifagu.infer.lifted.rows import Counted, Place, Rows, Twins
 from lifagu.infer.lifted.state import State
-from lifagu.infer.lifted.steps import MOST_ENTRIES, Entry, number_of_histograms, replace_members
+from lifagu.infer.lifted.steps import MOST_ENTRIES, number_of_histograms, replace_members
 
 MOST_WORK = 2**28  # entries that a convolution may look at
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Members with equal unary tables: their variables, how many they are, their table, the entries of that table."""
+
+    variables: tuple[Ints, ...]
+    counts: tuple[int, ...]
+    unary: tuple[Table, ...]
+    entries: tuple[Ints, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class UnaryCountStep:
     """Variables that differ in their unary tables became one variable whose values are histograms.
 
-    groups, unary: members with equal unary tables, and these tables; unary_rows[i]: the rows of arity 1 of group i
-    (none where it has no unary table). entries as in `CountStep`, with one member slot each where marginals are wanted.
+    entries as in `CountStep`; weights: the histograms' own, with one axis per value but the last.
     """
 
     before: Rows
     kept: dict[int, Ints]
-    groups: tuple[Ints, ...]
-    unary: tuple[Table, ...]
-    unary_rows: tuple[Ints, ...]
+    groups: Groups
     variable: int
     counts: Ints
     weights: Table
-    maximise: bool
-    entries: list[Entry]
+    entries: list[tuple[Counted, Place]]
+    like: str
+    _shares: dict[tuple[int, ...], Table] = field(default_factory=dict)
 
     def __str__(self) -> str:
-        total = sum(map(len, self.groups))
-        return f"count {total} variables with {len(self.groups)} different unary tables ({len(self.counts)} histograms)"
+        total, different = sum(self.groups.counts), len(self.groups.counts)
+        what = f"count {total} variables like {self.like}"
+        return f"{what} with {different} different unary tables ({len(self.counts)} histograms)"
 
-    @cached_property
-    def shares(self) -> list[Table]:
-        """For each group P(a member has value a | histogram): histograms × values.
+    def log_shares(self, owners: tuple[int, ...]) -> Table:
+        """log P(members of these groups have values a, b, … | histogram): histograms × values × values ….
 
-        A member's value a leaves the histogram without it to all others: u[a] · W₋₁[h − a] / W[h].
+        Their values leave the histogram without them to all others: u[a] · v[b] · W₋₂[h − a − b] / W[h].
         """
-        found = []
-        size = self.counts.shape[1]
-        place = _places(self.counts)
-        for number, table in enumerate(self.unary):
-            others = [(len(group) - (number == other), self.unary[other]) for other, group in enumerate(self.groups)]
-            rest = _convolved([(count, unary) for count, unary in others if count], size, maximise=False)
-            share = np.full((len(self.counts), size), -np.inf, dtype=np.longdouble)
-            for value in range(size):
-                less = self.counts.copy()
-                less[:, value] -= 1
-                possible = (less >= 0).all(axis=1)
-                share[possible, value] = table[value] + rest[_places(less[possible])]
-            weight = self.weights[place]
-            share -= np.where(np.isneginf(weight), 0, weight)[:, None]
-            found.append(np.exp(share))
-        return found
+        if owners not in self._shares:
+            self._shares[owners] = self._found_shares(owners)
+        return self._shares[owners]
+
+    def _found_shares(self, owners: tuple[int, ...]) -> Table:
+        size, groups = self.counts.shape[1], self.groups
+        left = [count - owners.count(number) for number, count in enumerate(groups.counts)]
+        pairs = zip(left, groups.unary, strict=True)
+        rest = _convolved([(count, unary) for count, unary in pairs if count], size, maximise=False)
+        weight = self.weights[_places(self.counts)]
+        shift = np.where(np.isneginf(weight), 0, weight)
+        share = np.full((len(self.counts), *(size,) * len(owners)), -np.inf, dtype=np.longdouble)
+        for values in product(range(size), repeat=len(owners)):
+            less = self.counts - np.bincount(values, minlength=size)
+            possible = (less >= 0).all(axis=1)
+            own = sum(groups.unary[owner][value] for owner, value in zip(owners, values, strict=True))
+            share[(possible, *values)] = own + rest[_places(less[possible])] - shift[possible]
+        return share
 
 
 def count_unary(state: State, walks: bool) -> UnaryCountStep | None:
     """Count the first class of variables that differ, and in their unary tables only; None if there is none that fits.
 
-    walks: marginals are wanted later; then tables on two or more members are left to other steps.
+    walks: marginals are wanted later, which costs a convolution for each combination of groups in a row.
     """
-    wide = Rows(
-        {arity: rows for arity, rows in state.rows.matrix.items() if arity != 1},
-        {arity: labels for arity, labels in state.rows.labels.items() if arity != 1},
-    )
-    for chosen in row_sets.twin_classes(wide, state.open, state.sizes, state.pool.slot_classes):
-        quotient = row_sets.quotient(wide, chosen, len(state.sizes), len(state.sizes))
-        groups = _by_unary(state, chosen)
-        if quotient is not None and len(groups[0]) > 1 and quotient.entries and _fits(state, chosen, quotient, walks):
-            return _count(state, chosen, quotient, *groups)
+    wide = state.rows.wide()
+    for twins in wide.twins(state.open, state.sizes, state.pool.slot_classes):
+        groups = _by_unary(state, twins.variables)
+        if twins.logical > 0 or len(groups.counts) < 2:
+            continue
+        quotient = wide.quotient(twins, len(state.sizes), len(state.sizes))
+        if quotient and _fits(state, twins, quotient, len(groups.counts) if walks else 1):
+            return _count(state, twins, quotient, groups)
     return None
 
 
-def _fits(state: State, chosen: Ints, quotient: row_sets.Quotient, walks: bool) -> bool:
-    values = number_of_histograms(len(chosen), int(state.sizes[chosen[0]]))
-    if values > MOST_ENTRIES or values * len(chosen) * int(state.sizes[chosen[0]]) > MOST_WORK:
+def _fits(state: State, twins: Twins, quotient: Sequence[Counted], combined: int) -> bool:
+    size = int(state.sizes[twins.variables[0]])
+    values = number_of_histograms(twins.count, size)
+    if values > MOST_ENTRIES:
         return False
-    for label, slots, new, _, _ in quotient.entries:
-        others = int(np.prod(state.sizes[new[0, 1:]]))
-        if values * others > MOST_ENTRIES or not symmetric(state.pool[label], slots) or (walks and len(slots) > 1):
+    for entry in quotient:
+        others = int(np.prod(state.sizes[list(state.rows.example(entry.new)[1:])]))
+        if values * others > MOST_ENTRIES or not symmetric(state.pool[entry.label], entry.slots):
+            return False
+        if values * twins.count * size * combined ** len(entry.slots) > MOST_WORK:
             return False
     return True
 
 
-def _count(
-    state: State,
-    chosen: Ints,
-    quotient: row_sets.Quotient,
-    groups: tuple[Ints, ...],
-    unary: tuple[Table, ...],
-    unary_rows: tuple[Ints, ...],
-) -> UnaryCountStep:
-    size = int(state.sizes[chosen[0]])
-    counts = histograms(len(chosen), size)
-    sizes = [(len(group), table) for group, table in zip(groups, unary, strict=True)]
-    weights = _convolved(sizes, size, state.maximise)
+def _count(state: State, twins: Twins, quotient: Sequence[Counted], groups: Groups) -> UnaryCountStep:
+    size = int(state.sizes[twins.variables[0]])
+    counts = histograms(twins.count, size)
+    weights = _convolved(list(zip(groups.counts, groups.unary, strict=True)), size, state.maximise)
     variable = state.add_variable(len(counts))
     before, kept, entries = replace_members(
-        state, chosen, quotient, variable, counts, weights[_places(counts)], unary_rows
+        state, twins.variables, quotient, variable, counts, weights[_places(counts)], groups.entries
     )
-    return UnaryCountStep(before, kept, groups, unary, unary_rows, variable, counts, weights, state.maximise, entries)
+    return UnaryCountStep(before, kept, groups, variable, counts, weights, entries, state.name(int(twins.variables[0])))
 
 
-def _by_unary(state: State, chosen: Ints) -> tuple[tuple[Ints, ...], tuple[Table, ...], tuple[Ints, ...]]:
-    """Members by their unary table (rows are merged, so each has one at most), the tables, and their rows."""
-    label = np.full(len(state.sizes), -1, dtype=np.int64)
-    row_of = np.full(len(state.sizes), -1, dtype=np.int64)
-    if 1 in state.rows.matrix:
-        label[state.rows.matrix[1][:, 0]] = state.rows.labels[1]
-        row_of[state.rows.matrix[1][:, 0]] = np.arange(len(state.rows.labels[1]))
-    groups, tables, rows = [], [], []
-    for places in members(by_first_occurrence(label[chosen] + 1)):
-        group = chosen[places]
-        number = int(label[group[0]])
-        groups.append(group)
-        tables.append(state.pool[number] if number >= 0 else np.zeros(state.sizes[group[0]], dtype=np.longdouble))
-        rows.append(row_of[group][row_of[group] >= 0])
-    return tuple(groups), tuple(tables), tuple(rows)
+def _by_unary(state: State, chosen: Ints) -> Groups:
+    """Members by their unary table (rows are merged, so each has one at most)."""
+    label, entry = state.rows.unary(len(state.sizes))
+    groups = [chosen[places] for places in members(by_first_occurrence(label[chosen] + 1))]
+    numbers = [int(label[group[0]]) for group in groups]
+    nothing = np.zeros(state.sizes[chosen[0]], dtype=np.longdouble)
+    return Groups(
+        tuple(groups),
+        tuple(state.rows.members(group) for group in groups),
+        tuple(state.pool[number] if number >= 0 else nothing for number in numbers),
+        tuple(entry[group][entry[group] >= 0] for group in groups),
+    )
 
 
 def _places(counts: Ints) -> tuple[Ints, ...]:
@@ -175,13 +176,13 @@ def _own_weights(count: int, table: Table, maximise: bool) -> tuple[Ints, Table]
 
 def best_split(step: UnaryCountStep, histogram: Ints) -> list[Ints]:
     """The best histogram of each group among those that add up to the given one."""
-    size = len(histogram)
+    size, groups = len(histogram), step.groups
     totals: list[Table] = [np.zeros((1,) * max(size - 1, 1), dtype=np.longdouble)]
-    for group, table in zip(step.groups, step.unary, strict=True):
-        totals.append(_added(totals[-1], len(group), table, maximise=True))
+    for count, table in zip(groups.counts, groups.unary, strict=True):
+        totals.append(_added(totals[-1], count, table, maximise=True))
     left, found = histogram.copy(), []
-    for number in range(len(step.groups) - 1, -1, -1):
-        counts, own = _own_weights(len(step.groups[number]), step.unary[number], maximise=True)
+    for number in range(len(groups.counts) - 1, -1, -1):
+        counts, own = _own_weights(groups.counts[number], groups.unary[number], maximise=True)
         rest = left - counts
         possible = np.flatnonzero((rest >= 0).all(axis=1))
         best = possible[np.argmax(own[possible] + totals[number][_places(rest[possible])])]

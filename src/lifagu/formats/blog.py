@@ -1,0 +1,300 @@
+"""The parfactor part of BLOG (``.blog``), as the tools for lifted inference read it: what its statements mean.
+
+A table is a flat list, the first argument slowest. Boolean values come true before false, counted Boolean arguments
+from all true down to none, and a range that is a type has one more, last, entry for null, which must be 0 here.
+Milch et al., "BLOG: Probabilistic Models with Unknown Objects", IJCAI 2005, and "Lifted Probabilistic Inference with
+Counting Formulas", AAAI 2008.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from lifagu.arrays import Floats
+from lifagu.builder import GraphBuilder
+from lifagu.checks import MOST_AXES
+from lifagu.errors import ModelError, did_you_mean
+from lifagu.evidence import Observation
+from lifagu.formats.blog_statements import Call, Counted, Declared, FactorStatement, Statements, parse_statements
+from lifagu.formats.lexer import Lexer, Token
+from lifagu.model import FactorGraph
+from lifagu.parfactors import Parfactor, ParfactorError, bind
+from lifagu.ranges import BOOLEAN, value_of
+from lifagu.relational import ParfactorGraph
+from lifagu.relational_builder import GroundArguments
+from lifagu.relations import Domain, Relation, Vocabulary
+from lifagu.tables import potential_fault
+from lifagu.terms import Argument, Atom, Comparison, Count, Logical, Term, logical_names
+
+_Axis = tuple[int, bool, bool]  # its size without null, whether it has null, whether it is counted
+
+
+def parse_blog(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
+    """The model in the text of a BLOG file; a factor graph where nothing in it is relational.
+
+    Ground factors are named f1, f2, …, parfactors g1, g2, …, in the order of the file.
+
+    >>> model = parse_blog('''
+    ...     type Person; guaranteed Person alice, bob;
+    ...     random Boolean Epid; random Boolean Sick(Person);
+    ...     factor MultiArrayPotential[[0.6, 0.4]] (Epid);
+    ...     parfactor Person X : X != bob. MultiArrayPotential[[8, 4, 2, 1]] (Sick(X), Epid);
+    ... ''')
+    >>> model
+    <ParfactorGraph: 1 domain, 2 relations, 1 parfactor, 1 ground factor>
+    >>> print(model.parfactors[0], model.parfactors[0].table)
+    g1: Sick(X), Epid where X != bob [1. 2. 4. 8.]
+    """
+    return _Meaning(parse_statements(text, place)).model()
+
+
+def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
+    """What the ``obs`` statements of a BLOG file say.
+
+    >>> parse_evidence("random Boolean Epid; obs Epid = true;")
+    {'Epid': 'true'}
+    """
+    return _Meaning(parse_statements(text, place)).evidence()
+
+
+def parse_queries(text: str, place: str = "<text>") -> list[str]:
+    """The variables that the ``query`` statements of a BLOG file ask about.
+
+    >>> parse_queries("random Boolean Epid; query Epid;")
+    ['Epid']
+    """
+    return _Meaning(parse_statements(text, place)).queries()
+
+
+@dataclass(frozen=True)
+class _Meaning:
+    """The statements of a file, asked what they mean; whatever does not fit is refused with its line."""
+
+    statements: Statements
+    tables: dict[tuple[str, tuple[_Axis, ...]], Floats] = field(default_factory=dict)
+
+    @property
+    def lexer(self) -> Lexer:
+        """Knows the line of every token."""
+        return self.statements.lexer
+
+    def model(self) -> FactorGraph | ParfactorGraph:
+        """The factor graph or relational model."""
+        relations, builder = self.words.relations, FactorGraph.build()
+        lifted = [each for each in self.statements.factors if each.variables or _counts(each)]
+        plain = not lifted and not any(each.of for each in relations)
+        for relation in relations if plain else ():
+            builder.variable(relation.name, relation.range)
+        arguments = GroundArguments(builder, self.words, {each.name for each in relations} if plain else set())
+        ground = [each for each in self.statements.factors if not (each.variables or _counts(each))]
+        for number, statement in enumerate(ground, 1):
+            self._add_factor(statement, f"f{number}", builder, arguments)
+        if plain:
+            return builder.graph()
+        parfactors = [self._parfactor(statement, f"g{number}") for number, statement in enumerate(lifted, 1)]
+        return ParfactorGraph(self.words.domains, relations, tuple(parfactors), builder.graph())
+
+    def evidence(self) -> dict[str, Observation]:
+        """What is observed, by ground name."""
+        found: dict[str, Observation] = {}
+        for call, value in self.statements.observations:
+            relation = self._ground(call)
+            with self._at(value):
+                value_of(value.text, relation.range, call.text)
+            if found.setdefault(call.text, value.text) != value.text:
+                self.lexer.fail(f"{call.text} is observed twice, with different values", call.name)
+        return found
+
+    def queries(self) -> list[str]:
+        """What is asked about, by ground name."""
+        for call in self.statements.queries:
+            self._ground(call)
+        return [call.text for call in self.statements.queries]
+
+    # ---- types, objects and random functions
+
+    @cached_property
+    def objects(self) -> dict[str, tuple[str, ...]]:
+        """The objects of each type."""
+        found: dict[str, list[str]] = {}
+        for kind in self.statements.types:
+            if kind.text in found or kind.text == "Boolean":
+                self.lexer.fail(f"type '{kind.text}' is declared twice; Boolean is there without being declared", kind)
+            found[kind.text] = []
+        taken: set[str] = set()
+        for kind, objects in self.statements.guaranteed:
+            self._check_type(kind, found)
+            for name, number in objects:
+                names = [name.text] if number is None else [f"{name.text}{each}" for each in range(1, number + 1)]
+                if not taken.isdisjoint(names):
+                    twice = next(each for each in names if each in taken)
+                    self.lexer.fail(f"object '{twice}' is guaranteed twice; give each object a name of its own", name)
+                taken.update(names)
+                found[kind.text] += names
+        return {kind: tuple(names) for kind, names in found.items()}
+
+    @cached_property
+    def words(self) -> Vocabulary:
+        """Types as domains, unless they are only ranges, and random functions as relations."""
+        relations: dict[str, Relation] = {}
+        for labels, name, types in self.statements.random:
+            for kind in types:
+                self._check_type(kind, self.objects)
+            if labels.text != "Boolean":
+                self._check_type(labels, self.objects)
+            if name.text in relations:
+                self.lexer.fail(f"random function '{name.text}' is declared twice; give each a name of its own", name)
+            with self._at(labels):
+                of = tuple(kind.text for kind in types)
+                relations[name.text] = Relation(name.text, of, self.objects.get(labels.text, BOOLEAN))
+        ranges = {labels.text for labels, _, _ in self.statements.random}
+        kept = [
+            kind for kind in self.objects if kind not in ranges or any(kind in each.of for each in relations.values())
+        ]
+        return Vocabulary(tuple(Domain.of(kind, self.objects[kind]) for kind in kept), tuple(relations.values()))
+
+    @cached_property
+    def has_null(self) -> frozenset[str]:
+        """The random functions whose range is a type."""
+        return frozenset(name.text for labels, name, _ in self.statements.random if labels.text != "Boolean")
+
+    def _check_type(self, kind: Token, types: Mapping[str, object]) -> None:
+        if kind.text not in types:
+            self.lexer.fail(f"there is no type '{kind.text}'{did_you_mean(kind.text, types)}", kind)
+
+    def _relation(self, call: Call) -> Relation:
+        number = self.words.relation_names.find(call.name.text)
+        if number is None:
+            close = did_you_mean(call.name.text, self.words.relation_names)
+            self.lexer.fail(f"there is no random function '{call.name.text}'{close}", call.name)
+        return self.words.relations[number]
+
+    def _ground(self, call: Call) -> Relation:
+        """The relation of a ground variable; what stands in its parentheses must be objects of its types."""
+        relation = self._relation(call)
+        if (relation.of or call.terms) and self.words.find(call.text) is None:
+            arity = self.words.arity_error(self.words.relation_names.number(relation.name), len(call.terms))
+            self.lexer.fail(self.words.why_not(call.text) or str(arity), call.name)
+        return relation
+
+    # ---- factors
+
+    def _add_factor(
+        self, statement: FactorStatement, name: str, builder: GraphBuilder[FactorGraph], arguments: GroundArguments
+    ) -> None:
+        calls = [each for each in statement.arguments if isinstance(each, Call)]
+        relations = [self._ground(call) for call in calls]
+        table = self._table(statement, calls, [len(each.range) for each in relations])
+        with self._at(statement.start):
+            builder.factor(name, [arguments(call.text) for call in calls], table)
+
+    def _parfactor(self, statement: FactorStatement, name: str) -> Parfactor:
+        counts = [each for each in statement.arguments if isinstance(each, Counted)]
+        declared = [*statement.variables, *(each.variable for each in counts)]
+        logicals = logical_names(each.name.text for each in declared)
+        differences = [*statement.where, *(pair for each in counts for pair in each.where)]
+        with self._at(
+            statement.start, [_token(each) for each in statement.arguments], [left for left, _ in differences]
+        ):
+            where = tuple(self._comparison(pair, logicals) for pair in differences)
+            arguments = tuple(self._argument(each, logicals) for each in statement.arguments)
+            bound = bind(0, Parfactor(name, arguments, None, where), self.words, lambda _: None)
+            domains = dict(zip(bound.logicals, bound.domains, strict=True))
+            self._check_declared(declared, logicals, domains)
+            table = self._table(statement, statement.arguments, [axis.states for axis in bound.arguments])
+            return Parfactor(name, arguments, table, where)
+
+    def _argument(self, argument: Call | Counted, logicals: dict[str, Logical]) -> Argument:
+        if isinstance(argument, Counted):
+            variable = logicals[argument.variable.name.text]
+            return Count(variable, self._atom(argument.call, logicals))
+        return self._atom(argument, logicals)
+
+    def _atom(self, call: Call, logicals: dict[str, Logical]) -> Atom:
+        self._relation(call)
+        return Atom(call.name.text, tuple(logicals.get(each.text, each.text) for each in call.terms))
+
+    def _comparison(self, pair: tuple[Token, Token], logicals: dict[str, Logical]) -> Comparison:
+        left, right = pair
+        one: Term = logicals.get(left.text, left.text)
+        two: Term = logicals.get(right.text, right.text)
+        if not isinstance(one, Logical):
+            one, two = two, one
+        if not isinstance(one, Logical):
+            self.lexer.fail(f"'{left.text} != {right.text}' compares no logical variable of the parfactor", left)
+        with self._at(left):
+            return Comparison(one, two)
+
+    def _check_declared(
+        self, declared: Sequence[Declared], logicals: dict[str, Logical], domains: dict[str, Domain]
+    ) -> None:
+        """Every logical variable has the type it was declared with, once, and stands in some argument."""
+        seen: set[str] = set()
+        for each in declared:
+            name, domain = each.name.text, domains.get(logicals[each.name.text].name)
+            if name in seen:
+                self.lexer.fail(f"{name} is declared twice; use two logical variables", each.name)
+            seen.add(name)
+            self._check_type(each.type, self.objects)
+            if domain is None:
+                self.lexer.fail(f"{name} stands in no argument; leave it out", each.name)
+            if domain.name != each.type.text:
+                self.lexer.fail(f"{name} is declared as {each.type.text}, but stands for {domain.name}", each.name)
+
+    def _table(self, statement: FactorStatement, arguments: Sequence[Call | Counted], sizes: Sequence[int]) -> Floats:
+        """The potentials as lifagu lists them: false before true, and without the entries for null."""
+        axes = tuple(self._axis(argument, size) for argument, size in zip(arguments, sizes, strict=True))
+        key = statement.table.text, axes
+        if key not in self.tables:
+            self.tables[key] = self._reordered(statement, axes)
+        return self.tables[key]
+
+    def _axis(self, argument: Call | Counted, size: int) -> _Axis:
+        counted = isinstance(argument, Counted)
+        name = argument.call.name if isinstance(argument, Counted) else argument.name
+        null = name.text in self.has_null
+        if null and counted:
+            self.lexer.fail(f"{name.text} is counted, but its range is a type; only Boolean ones are", name)
+        return size, null, counted
+
+    def _reordered(self, statement: FactorStatement, axes: Sequence[_Axis]) -> Floats:
+        given, place = self.statements.tables[statement.table.text], statement.table
+        shape = [size + null for size, null, _ in axes]
+        if len(given) != math.prod(shape) or len(shape) > MOST_AXES:
+            why = " (a range that is a type has one more, for null)" if any(null for _, null, _ in axes) else ""
+            self.lexer.fail(
+                f"there are {len(given)} potentials, but the arguments span {math.prod(shape)} states{why}", place
+            )
+        chosen = [slice(size) if null or counted else slice(None, None, -1) for size, null, counted in axes]
+        table = given.reshape(shape)[tuple(chosen)].reshape(-1)
+        if np.count_nonzero(table) < np.count_nonzero(given):
+            self.lexer.fail("the table gives null a weight; write 0 there, null is no value here", place)
+        if fault := potential_fault(table):
+            self.lexer.fail(f"the table has {fault}", place)
+        return table
+
+    @contextmanager
+    def _at(self, start: Token, arguments: Sequence[Token] = (), where: Sequence[Token] = ()) -> Iterator[None]:
+        """Say on which line a mistake is: that of an argument or a constraint where it is in one of them."""
+        try:
+            yield
+        except ParfactorError as error:
+            parts = {"args": arguments, "where": where}
+            token = parts[str(error.steps[0])][int(error.steps[1])] if len(error.steps) == 2 else start
+            self.lexer.fail(error.text, token)
+        except ModelError as error:
+            self.lexer.fail(str(error), start)
+
+
+def _counts(statement: FactorStatement) -> bool:
+    return any(isinstance(each, Counted) for each in statement.arguments)
+
+
+def _token(argument: Call | Counted) -> Token:
+    return argument.call.name if isinstance(argument, Counted) else argument.name

@@ -1,0 +1,228 @@
+"""The statements of a BLOG file: what is written where, before it is asked what it means."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from lifagu.arrays import Floats
+from lifagu.errors import did_you_mean
+from lifagu.formats.lexer import Lexer, Token, shortened
+
+KEYWORDS = ("type", "guaranteed", "random", "factor", "parfactor", "obs", "query")
+POTENTIAL = "MultiArrayPotential"
+MOST_OBJECTS = 2**22  # of one statement; each becomes a name
+_NUMBER = r"(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
+_COMMENT = r"//[^\n]*|/\*(?s:.*?)\*/"
+_PATTERN = re.compile(
+    rf"(?P<skip>\s+|{_COMMENT})|(?P<broken>/\*)|(?P<table>\[\[[^\[\]]*\]\])|(?P<word>[A-Za-z_][A-Za-z0-9_]*)"
+    rf"|(?P<number>{_NUMBER})|(?P<sign>!=|==|[-+~(){{}}\[\],;:.&=#|!<>@*/%])"
+)
+
+
+@dataclass(frozen=True)
+class Call:
+    """``Friends(X, eve)`` or ``Epid``: a random function and what stands in its parentheses."""
+
+    name: Token
+    terms: tuple[Token, ...]
+
+    @property
+    def text(self) -> str:
+        """As a ground name."""
+        return f"{self.name.text}({','.join(each.text for each in self.terms)})" if self.terms else self.name.text
+
+
+@dataclass(frozen=True)
+class Declared:
+    """``Person X``: a logical variable and its type."""
+
+    type: Token
+    name: Token
+
+
+Difference = tuple[Token, Token]  # X != Y
+
+
+@dataclass(frozen=True)
+class Counted:
+    """``#(Person X : X != Y)[Friends(X, Y)]``; the constraint may be missing."""
+
+    variable: Declared
+    where: tuple[Difference, ...]
+    call: Call
+
+
+@dataclass(frozen=True)
+class FactorStatement:
+    """A factor, or with logical variables a parfactor; its table as written."""
+
+    start: Token
+    variables: tuple[Declared, ...]
+    where: tuple[Difference, ...]
+    table: Token
+    arguments: tuple[Call | Counted, ...]
+
+
+@dataclass
+class Statements:
+    """All statements of a file, by kind.
+
+    guaranteed: the type, and its objects by name, or with a number n those of the name with 1…n behind it;
+    random: the range, the name, the types of the arguments; observations: the variable and its value;
+    tables: the numbers of each table, by its text.
+    """
+
+    lexer: Lexer
+    types: list[Token] = field(default_factory=list)
+    guaranteed: list[tuple[Token, list[tuple[Token, int | None]]]] = field(default_factory=list)
+    random: list[tuple[Token, Token, tuple[Token, ...]]] = field(default_factory=list)
+    factors: list[FactorStatement] = field(default_factory=list)
+    observations: list[tuple[Call, Token]] = field(default_factory=list)
+    queries: list[Call] = field(default_factory=list)
+    tables: dict[str, Floats] = field(default_factory=dict)
+
+
+def parse_statements(text: str, place: str) -> Statements:
+    """The statements of a text.
+
+    >>> found = parse_statements("type Person; guaranteed Person p[3]; query Sick(p1);", "m.blog")
+    >>> found.types[0].text, found.queries[0].text
+    ('Person', 'Sick(p1)')
+    """
+    lexer = Lexer(text, place, _PATTERN)
+    found = Statements(lexer)
+    while lexer.peek.kind != "end":
+        keyword = lexer.take("a statement")
+        if keyword.text == "type":
+            found.types.append(_word(lexer, "the name of the type"))
+        elif keyword.text == "guaranteed":
+            found.guaranteed.append(_guaranteed(lexer))
+        elif keyword.text == "random":
+            found.random.append(_random(lexer))
+        elif keyword.text in ("factor", "parfactor"):
+            found.factors.append(_factor(lexer, keyword, found.tables))
+        elif keyword.text == "obs":
+            found.observations.append(_observation(lexer))
+        elif keyword.text == "query":
+            found.queries.append(_call(lexer, "a random variable"))
+        else:
+            close = did_you_mean(keyword.text, KEYWORDS)
+            lexer.fail(
+                f"'{shortened(keyword.text)}' begins no statement that is read here ({', '.join(KEYWORDS)}){close}",
+                keyword,
+            )
+        lexer.expect(";", "at the end of the statement")
+    return found
+
+
+def _word(lexer: Lexer, what: str) -> Token:
+    return lexer.take(what, "word")
+
+
+def _words(lexer: Lexer, what: str) -> tuple[Token, ...]:
+    """Words in parentheses, with commas between them; none if there is no parenthesis."""
+    if not lexer.accept("("):
+        return ()
+    words = [_word(lexer, what)]
+    while lexer.accept(","):
+        words.append(_word(lexer, what))
+    lexer.expect(")", "after the last of them")
+    return tuple(words)
+
+
+def _guaranteed(lexer: Lexer) -> tuple[Token, list[tuple[Token, int | None]]]:
+    kind = _word(lexer, "a type")
+    objects: list[tuple[Token, int | None]] = []
+    while not objects or lexer.accept(","):
+        name, number = _word(lexer, "the name of an object"), None
+        if lexer.accept("["):
+            size = lexer.take("the number of objects", "number")
+            if not size.text.isdigit() or len(size.text) > 9 or int(size.text) > MOST_OBJECTS:
+                lexer.fail(f"'{size.text}' is not a number of objects between 0 and {MOST_OBJECTS}", size)
+            number = int(size.text)
+            lexer.expect("]", "after the number of objects")
+        objects.append((name, number))
+    return kind, objects
+
+
+def _random(lexer: Lexer) -> tuple[Token, Token, tuple[Token, ...]]:
+    labels, name = _word(lexer, "the range of a random function"), _word(lexer, "the name of a random function")
+    types = _words(lexer, "a type")
+    if lexer.peek.text in ("~", "=", "{"):
+        lexer.fail(f"'{name.text}' has a dependency statement, which is not read; say it with a factor")
+    return labels, name, types
+
+
+def _observation(lexer: Lexer) -> tuple[Call, Token]:
+    call = _call(lexer, "a random variable")
+    lexer.expect("=", f"as in: obs {call.text} = true;")
+    return call, _word(lexer, "a value")
+
+
+def _call(lexer: Lexer, what: str) -> Call:
+    return Call(_word(lexer, what), _words(lexer, "an object or a logical variable"))
+
+
+def _factor(lexer: Lexer, keyword: Token, tables: dict[str, Floats]) -> FactorStatement:
+    variables: list[Declared] = []
+    where: tuple[Difference, ...] = ()
+    if keyword.text == "parfactor":
+        while not variables or lexer.accept(","):
+            variables.append(Declared(_word(lexer, "a type"), _word(lexer, "a logical variable")))
+        where = _differences(lexer)
+        lexer.expect(".", f"before {POTENTIAL}")
+    lexer.expect(POTENTIAL, "the only kind of potential that is read")
+    table = lexer.take("a table as in [[1, 2]]", "table")
+    if table.text not in tables:
+        tables[table.text] = _potentials(lexer, table)
+    lexer.expect("(", "before the arguments")
+    arguments = [_argument(lexer)]
+    while lexer.accept(","):
+        arguments.append(_argument(lexer))
+    lexer.expect(")", "after the arguments")
+    return FactorStatement(keyword, tuple(variables), where, table, tuple(arguments))
+
+
+def _argument(lexer: Lexer) -> Call | Counted:
+    if not lexer.accept("#"):
+        return _call(lexer, "an argument")
+    lexer.expect("(", "as in #(Person X)[Sick(X)]")
+    variable = Declared(_word(lexer, "a type"), _word(lexer, "a logical variable"))
+    where = _differences(lexer)
+    lexer.expect(")", "as in #(Person X)[Sick(X)]")
+    lexer.expect("[", "as in #(Person X)[Sick(X)]")
+    call = _call(lexer, "a random function")
+    lexer.expect("]", "as in #(Person X)[Sick(X)]")
+    return Counted(variable, where, call)
+
+
+def _differences(lexer: Lexer) -> tuple[Difference, ...]:
+    """The conjunction of inequalities behind a colon, if there is one."""
+    found: list[Difference] = []
+    while lexer.accept("&" if found else ":"):
+        left = _word(lexer, "a logical variable or an object")
+        if lexer.peek.text in ("=", "=="):
+            lexer.fail("a constraint of a parfactor is X != Y; for X = eve write eve instead of X")
+        lexer.expect("!=", "as in X != Y")
+        found.append((left, _word(lexer, "a logical variable or an object")))
+    return tuple(found)
+
+
+def _potentials(lexer: Lexer, table: Token) -> Floats:
+    """The numbers of a table; the first that is none is refused where it stands."""
+    inner = re.sub(_COMMENT, lambda match: " " * len(match[0]), table.text[2:-2])
+    if re.fullmatch(rf"\s*{_NUMBER}\s*(?:,\s*{_NUMBER}\s*)*", inner):
+        return np.array(list(map(float, inner.split(","))))
+    start = table.start + 2
+    for entry in inner.split(","):
+        if not re.fullmatch(_NUMBER, entry.strip()):
+            hint = f"; write {entry.strip()}0" if re.fullmatch(rf"{_NUMBER}\.", entry.strip()) else ""
+            lexer.fail(
+                f"a potential is a number, 0 or more, as in 1, .5 or 1e-3, not '{shortened(entry)}'{hint}",
+                start + len(entry) - len(entry.lstrip()),
+            )
+        start += len(entry) + 1
+    raise AssertionError("a table that does not match has an entry that does not")

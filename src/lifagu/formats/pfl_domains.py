@@ -1,0 +1,62 @@
+"""Domains of untyped logical variables: places that a variable connects have theirs in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+Node = tuple[str, str, int, int]  # ("formula" or "predicate", name, arity, place), or ("variable", name, clause, 0)
+
+
+class Places:
+    """Nodes joined into classes, each with its constants in the order they were added.
+
+    >>> places = Places()
+    >>> places.join(("formula", "smokes", 1, 0), ("variable", "X", 0, 0))
+    >>> places.join(("variable", "X", 0, 0), ("predicate", "person", 1, 0))
+    >>> places.add(("predicate", "person", 1, 0), ["eve", "bob"])
+    >>> list(places.constants(("formula", "smokes", 1, 0))), list(places.names().values())
+    (['eve', 'bob'], ['person'])
+    """
+
+    def __init__(self) -> None:
+        self._parent: dict[Node, Node] = {}
+        self._constants: dict[Node, dict[str, None]] = {}
+
+    def root(self, node: Node) -> Node:
+        """The node that stands for the class of a node."""
+        if node not in self._parent:
+            self._parent[node], self._constants[node] = node, {}
+        while self._parent[node] != node:
+            self._parent[node] = self._parent[self._parent[node]]
+            node = self._parent[node]
+        return node
+
+    def join(self, one: Node, two: Node) -> None:
+        """Make two classes one."""
+        one, two = self.root(one), self.root(two)
+        if one != two:
+            self._parent[two] = one
+            self._constants[one].update(self._constants.pop(two))
+
+    def add(self, node: Node, constants: Iterable[str]) -> None:
+        """Add constants to the class of a node."""
+        self._constants[self.root(node)].update(dict.fromkeys(constants))
+
+    def constants(self, node: Node) -> dict[str, None]:
+        """The constants of the class of a node."""
+        return self._constants[self.root(node)]
+
+    def names(self) -> dict[Node, str]:
+        """A name for each class: that of a predicate with one place, else of the first place in it."""
+        members: dict[Node, list[Node]] = {}
+        for node in list(self._parent):
+            members.setdefault(self.root(node), []).append(node)
+        result: dict[Node, str] = {}
+        for root, nodes in members.items():
+            alone = [name for kind, name, arity, _ in nodes if kind == "predicate" and arity == 1]
+            others = [f"{name}_{place + 1}" for kind, name, _, place in sorted(nodes) if kind == "predicate"]
+            name = [*alone, *others, *(f"{name}_{place + 1}" for _, name, _, place in sorted(nodes))][0]
+            while name in result.values():
+                name += "_"
+            result[root] = name
+        return result

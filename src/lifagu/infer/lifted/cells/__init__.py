@@ -1,0 +1,213 @@
+"""Rows over cells of interchangeable individuals: a million individuals cost as much as two.
+
+An entry is a pattern, and a variable stands for all ground variables of its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.arrays import Ints
+from lifagu.infer.lifted.cells import counting, eliminating, merging, pairs
+from lifagu.infer.lifted.cells.pattern import Individuals as Individuals
+from lifagu.infer.lifted.cells.pattern import NotLiftedError as NotLiftedError
+from lifagu.infer.lifted.cells.pattern import Pattern as Pattern
+from lifagu.infer.lifted.matrices.counting import members_first
+from lifagu.infer.lifted.rows import (
+    Apart,
+    Blocks,
+    Booleans,
+    Costs,
+    Counted,
+    Joined,
+    Merged,
+    Place,
+    SlotClasses,
+    Sum,
+    Twins,
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """All rows, by arity: patterns and the numbers of their tables."""
+
+    individuals: Individuals
+    patterns: Mapping[int, Sequence[Pattern]]
+    labels: dict[int, Ints]
+
+    def count(self) -> int:
+        """Number of rows with arguments."""
+        return sum(self.weight(pattern) for arity, each in self.patterns.items() if arity for pattern in each)
+
+    def weight(self, new: Pattern) -> int:
+        """Number of rows that a pattern stands for."""
+        return self.individuals.weight(new)
+
+    def members(self, variables: Ints) -> int:
+        """Number of ground variables that these stand for."""
+        return sum(map(self.individuals.members, variables.tolist()))
+
+    def example(self, new: Pattern) -> tuple[int, ...]:
+        """The variables of a pattern."""
+        return new.variables
+
+    def alone(self, variable: int) -> Pattern:
+        """A pattern on nothing but this variable."""
+        cells = self.individuals.cells_of[variable]
+        return Pattern(cells, ((variable, tuple(range(len(cells)))),))
+
+    def arities(self) -> list[int]:
+        """Arities with rows, ascending, without 0."""
+        return sorted(arity for arity, each in self.patterns.items() if arity and each)
+
+    def pairings(self) -> list[Ints]:
+        """Sets of patterns of arity 2 that may pair two variables: each by itself."""
+        return [np.array([entry]) for entry in range(len(self.patterns.get(2, ())))]
+
+    def at(self, place: Place, slot: int) -> Ints:
+        """The variable in one slot of each of these patterns."""
+        return np.array([self.patterns[place[0]][entry].variables[slot] for entry in place[1].tolist()])
+
+    def without(self, removed: dict[int, Ints]) -> tuple[Patterns, dict[int, Ints]]:
+        """The patterns that are left, and for each arity which old ones they are."""
+        left = {
+            arity: np.setdiff1d(np.arange(len(each)), removed.get(arity, [])) for arity, each in self.patterns.items()
+        }
+        patterns = {arity: [self.patterns[arity][entry] for entry in kept.tolist()] for arity, kept in left.items()}
+        labels = {arity: self.labels[arity][kept] for arity, kept in left.items()}
+        return Patterns(self.individuals, patterns, labels), left
+
+    def plus(self, more: Sequence[tuple[Pattern, int]]) -> tuple[Patterns, list[Place]]:
+        """The patterns with further ones (pattern, label) at the end, and where each of them went."""
+        patterns = {arity: list(each) for arity, each in self.patterns.items()}
+        labels = {arity: each.tolist() for arity, each in self.labels.items()}
+        places = []
+        for pattern, label in more:
+            arity = len(pattern.arguments)
+            places.append((arity, np.array([len(patterns.setdefault(arity, []))])))
+            patterns[arity].append(pattern)
+            labels.setdefault(arity, []).append(label)
+        return Patterns(self.individuals, patterns, _arrays(labels)), places
+
+    def relabelled(self, labels: dict[int, Ints]) -> Patterns:
+        """The same patterns with other tables."""
+        return Patterns(self.individuals, self.patterns, labels)
+
+    def reordered(self, orders: dict[int, Ints]) -> Patterns:
+        """The same patterns, each with its slots taken in the given order."""
+        patterns = {
+            arity: [pattern.reordered(row) for pattern, row in zip(self.patterns[arity], order.tolist(), strict=True)]
+            for arity, order in orders.items()
+        }
+        return Patterns(self.individuals, patterns, {arity: self.labels[arity] for arity in orders})
+
+    def uses(self, labels: int) -> list[int]:
+        """For each of so many labels the number of rows with it."""
+        counts = [0] * labels
+        for arity, each in self.patterns.items():
+            for pattern, label in zip(each, self.labels[arity].tolist(), strict=True):
+                counts[label] += self.weight(pattern)
+        return counts
+
+    def merge(self, first_label: int) -> Merged:
+        """Bring rows over the same variables together; a table that is alone keeps its label and its order."""
+        sums: dict[Sum, int] = {}
+        patterns, labels, target, order = {}, {}, {}, {}
+        for arity in self.arities():
+            patterns[arity], labels[arity], target[arity], order[arity] = merging.merge(
+                self.patterns[arity], self.labels[arity], self.individuals, first_label, sums
+            )
+        return Merged(Patterns(self.individuals, patterns, _arrays(labels)), list(sums), target, order)
+
+    @cached_property
+    def _where(self) -> dict[int, list[tuple[int, int, int]]]:
+        """For each variable the arity, the entry and the slot of its places."""
+        found: dict[int, list[tuple[int, int, int]]] = {}
+        for arity in self.arities():
+            for entry, pattern in enumerate(self.patterns[arity]):
+                for slot, variable in enumerate(pattern.variables):
+                    found.setdefault(variable, []).append((arity, entry, slot))
+        return found
+
+    def elimination_costs(self, wanted: Booleans, log_sizes: NDArray[np.float64]) -> Costs:
+        """Cost of each wanted variable that can be eliminated."""
+        return eliminating.costs(self.patterns, self._where, self.individuals, wanted, log_sizes)
+
+    def independent(self, chosen: Ints, cost: NDArray[np.float64], count: int) -> Ints:
+        """Those of the chosen, cheapest first and then in id order, that share no row with one taken before."""
+        taken: list[int] = []
+        blocked: set[int] = set()
+        for place in np.lexsort((chosen, cost)).tolist():
+            variable = int(chosen[place])
+            if variable not in blocked:
+                taken.append(variable)
+                for arity, entry, _ in self._where.get(variable, ()):
+                    blocked.update(self.patterns[arity][entry].variables)
+        return np.sort(np.array(taken, dtype=np.int64))
+
+    def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks]:
+        """The rows around each of the chosen (independent) variables."""
+        return [
+            eliminating.block(self.patterns, self.labels, self.individuals, variable, self._where.get(variable, ()))
+            for variable in chosen.tolist()
+        ]
+
+    def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Twins]:
+        """Variables whose ground variables may be interchangeable: proposals only."""
+        open_variables = np.flatnonzero(wanted).tolist()
+        return counting.twins(self.patterns, self.labels, self.individuals, open_variables, sizes)
+
+    def members_first(self, twins: Twins, count: int, slot_classes: SlotClasses) -> dict[int, Ints]:
+        """For each pattern the order of its slots in which, of swappable ones, members of a class come first."""
+        blocks = [
+            (np.array([pattern.variables for pattern in self.patterns[arity]]), self.labels[arity])
+            for arity in self.arities()
+        ]
+        return members_first(blocks, twins.variables, count, slot_classes)
+
+    def quotient(self, twins: Twins, variable: int, count: int) -> list[Counted] | None:
+        """Replace members by one variable that counts them; None if the rows are not the same for all of them."""
+        if variable >= count:
+            self.individuals.cells_of[variable] = counting.shared_cells(self.individuals, twins)
+        return counting.quotient(self.patterns, self.labels, self.individuals, twins, variable)
+
+    def wide(self) -> Patterns:
+        """The rows with more than one argument."""
+        return Patterns(
+            self.individuals,
+            {arity: each for arity, each in self.patterns.items() if arity != 1},
+            {arity: each for arity, each in self.labels.items() if arity != 1},
+        )
+
+    def unary(self, count: int) -> tuple[Ints, Ints]:
+        """For each of `count` variables the label and the entry of its row of arity 1, -1 if there is none."""
+        label, entry = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
+        for place, pattern in enumerate(self.patterns.get(1, ())):
+            label[pattern.variables[0]] = self.labels[1][place]
+            entry[pattern.variables[0]] = place
+        return label, entry
+
+    def apart(self, old: Ints, turned: bool) -> Apart | None:
+        """Whether these patterns of arity 2 pair all A(X) with all B(Y), X ≠ Y; turned: A is in the second slot."""
+        return pairs.apart(self.patterns[2][int(old[0])], self.individuals, turned)
+
+    def matchings(self, wanted: Booleans) -> list[tuple[Ints, Ints]]:
+        """Pairs of variables that one table of two arguments matches one to one."""
+        found = dict.fromkeys(map(pairs.matching, self.patterns.get(2, ())))
+        return [(np.array([pair[0]]), np.array([pair[1]])) for pair in found if pair and wanted[list(pair)].all()]
+
+    def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined] | None:
+        """Replace both variables of a pair by one, everywhere; None if some row holds two whole pairs."""
+        pair = int(first[0]), int(second[0])
+        patterns = {arity: self.patterns[arity] for arity in self.arities()}
+        return pairs.join(patterns, self.labels, self.individuals, pair, int(joined[0]))
+
+
+def _arrays(labels: Mapping[int, Sequence[int]]) -> dict[int, Ints]:
+    return {arity: np.array(each, dtype=np.int64) for arity, each in labels.items()}

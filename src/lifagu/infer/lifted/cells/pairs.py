@@ -1,0 +1,85 @@
+"""Patterns of two arguments that pair variables: all with all others' partners, or each with its own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lifagu.arrays import Ints
+from lifagu.infer.lifted.cells.pattern import Individuals, Pattern
+from lifagu.infer.lifted.rows import (
+    FIRST,
+    OTHER,
+    OWN_FIRST,
+    OWN_SECOND,
+    SECOND,
+    Apart,
+    Joined,
+    Twins,
+    join_columns,
+)
+
+
+def apart(pattern: Pattern, individuals: Individuals, turned: bool) -> Apart | None:
+    """Whether a pattern is A(X), B(Y) for all X ≠ Y of one cell."""
+    (first, own), (second, other) = pattern.arguments[::-1] if turned else pattern.arguments
+    alone = len(own) == len(other) == 1 and own != other and pattern.cells[own[0]] == pattern.cells[other[0]]
+    if first == second or not alone or len(pattern.cells) != 2 or pattern.fold > 1:
+        return None
+    cell = pattern.cells[0]
+
+    def paired(variable: int) -> Pattern:
+        individuals.cells_of[variable] = ()
+        return Pattern((cell,), ((first, (0,)), (second, (0,)), (variable, ())))
+
+    twins = Twins(np.array([second]), individuals.sizes[cell], 0)
+    return Apart(np.array([first]), twins, paired, np.zeros(1, dtype=np.int64))
+
+
+def matching(pattern: Pattern) -> tuple[int, int] | None:
+    """The two variables of a pattern that gives each ground variable of one exactly one of the other."""
+    (first, own), (second, other) = pattern.arguments
+    matched = first != second and own and len(own) == len(other) == len(pattern.cells) and pattern.fold == 1
+    return (first, second) if matched else None
+
+
+def join(
+    patterns: Mapping[int, Sequence[Pattern]],
+    labels: Mapping[int, Ints],
+    individuals: Individuals,
+    pair: tuple[int, int],
+    joined: int,
+) -> list[Joined] | None:
+    """Replace both variables of a pair by one, everywhere; None if some row holds two whole pairs."""
+    first, second = pair
+    turn = _turn(patterns, pair)
+    individuals.cells_of[joined] = individuals.cells_of[first]
+    found = []
+    for arity, each in patterns.items():
+        for entry, pattern in enumerate(each):
+            mapped = [
+                (joined, tuple(names[place] for place in turn))
+                if variable == second
+                else (joined, names)
+                if variable == first
+                else (variable, names)
+                for variable, names in pattern.arguments
+            ]
+            held = []
+            for (variable, _), argument in zip(pattern.arguments, mapped, strict=True):
+                own = mapped.count(argument) > 1
+                kinds = {first: OWN_FIRST if own else FIRST, second: OWN_SECOND if own else SECOND}
+                held.append(kinds.get(variable, OTHER))
+            if held.count(OWN_FIRST) > 1:
+                return None
+            new = Pattern(pattern.cells, tuple(mapped[slot] for slot in join_columns(tuple(held))[1]), pattern.fold)
+            found.append(Joined(int(labels[arity][entry]), tuple(held), new, (arity, np.array([entry]))))
+    return found
+
+
+def _turn(patterns: Mapping[int, Sequence[Pattern]], pair: tuple[int, int]) -> tuple[int, ...]:
+    """For each individual in the first variable's name its place in the name of the second that belongs to it."""
+    pattern = next(each for each in patterns[2] if set(each.variables) == set(pair) and matching(each))
+    names = dict(pattern.arguments)
+    return tuple(names[pair[1]].index(individual) for individual in names[pair[0]])

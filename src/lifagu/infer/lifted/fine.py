@@ -1,0 +1,85 @@
+"""Small log tables to 50 digits: a table that stands on 10¹² rows has its rounding errors multiplied by that."""
+
+from __future__ import annotations
+
+import decimal
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.arrays import Floats
+from lifagu.infer.lifted.algebra import Table, block_product
+
+MANY = 2**24  # rows from which on it matters
+SMALL = 64  # entries up to which it costs little
+Fine = NDArray[np.object_]
+_CONTEXT = decimal.Context(prec=50, Emin=-(10**15), Emax=10**15)
+_ZERO = Decimal("-Infinity")
+
+
+def fine_logs(potentials: Floats) -> Fine:
+    """The logs of potentials, which are exact."""
+    return _each(lambda value: _CONTEXT.ln(Decimal(float(value))) if value else _ZERO, potentials)
+
+
+def fine_block(parts: Sequence[tuple[Fine, tuple[int, ...]]], shape: tuple[int, ...]) -> Fine:
+    """The product of tables, each with the axis of the whole that each of its slots is."""
+    with decimal.localcontext(_CONTEXT):
+        return block_product(parts, np.full(shape, Decimal(0), dtype=object))
+
+
+def fine_log_sum(product: Fine) -> Fine:
+    """log Σ exp along the first axis."""
+    with decimal.localcontext(_CONTEXT):
+        highest = np.asarray(product.max(axis=0), dtype=object)
+        shift = _each(lambda value: Decimal(0) if value == _ZERO else value, highest)
+        total = np.asarray(_each(_CONTEXT.exp, product - shift).sum(axis=0), dtype=object)
+        return np.asarray(_each(lambda value: _CONTEXT.ln(value) if value else _ZERO, total) + shift, dtype=object)
+
+
+def fine_sum(terms: Sequence[tuple[Fine, tuple[int, ...], Fraction]]) -> Fine:
+    """The sum of log tables, each with its axes in an order and to a power."""
+    with decimal.localcontext(_CONTEXT):
+        parts = [
+            _each(_power(often), table.transpose(order)) if often else np.full_like(table.transpose(order), Decimal(0))
+            for table, order, often in terms
+        ]
+        return np.asarray(sum(parts), dtype=object)
+
+
+def _power(often: Fraction) -> Callable[[Decimal], Decimal]:
+    return lambda value: value if value == _ZERO else value * often.numerator / often.denominator
+
+
+def stripped(table: Fine) -> tuple[Decimal, Fine]:
+    """The largest entry, and the table without it; a table of zeros stays as it is."""
+    with decimal.localcontext(_CONTEXT):
+        highest = Decimal(table.max())
+        return highest, np.asarray(table - (Decimal(0) if highest == _ZERO else highest), dtype=object)
+
+
+def rounded(table: Fine) -> tuple[Table, Table]:
+    """A table in extended precision, and what that leaves out."""
+    main, rest = np.empty(table.shape, dtype=np.longdouble), np.zeros(table.shape, dtype=np.longdouble)
+    with decimal.localcontext(_CONTEXT):
+        for place in np.ndindex(table.shape):
+            main[place] = np.longdouble(str(table[place]))
+            if table[place] != _ZERO:
+                rest[place] = np.longdouble(str(table[place] - _decimal(np.longdouble(main[place]))))
+    return main, rest
+
+
+def _decimal(value: np.longdouble) -> Decimal:
+    numerator, denominator = value.as_integer_ratio()
+    return Decimal(numerator) / Decimal(denominator)
+
+
+def _each(change: Callable[..., Decimal], table: NDArray[np.generic] | Fine) -> Fine:
+    """A table with every entry changed."""
+    found = np.empty(table.shape, dtype=object)
+    for place in np.ndindex(table.shape):
+        found[place] = change(table[place])
+    return found

@@ -1,0 +1,159 @@
+"""Rows listed one by one: explicit integer matrices, one per arity; all questions are answered by sorting."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.arrays import Ints, by_first_occurrence
+from lifagu.arrays import members as members_of
+from lifagu.infer.lifted.matrices import counting, eliminating, merging, pairs
+from lifagu.infer.lifted.rows import Apart, Blocks, Booleans, Costs, Counted, Joined, Merged, Place, SlotClasses, Twins
+
+
+@dataclass(frozen=True, eq=False)
+class Matrices:
+    """All rows, by arity: matrix[k] is n×k variables, labels[k] the n table numbers. An entry is a row."""
+
+    matrix: dict[int, Ints]
+    labels: dict[int, Ints]
+
+    def count(self) -> int:
+        """Number of rows with arguments."""
+        return sum(len(labels) for arity, labels in self.labels.items() if arity)
+
+    def weight(self, new: Ints) -> int:
+        """Number of rows that new entries stand for."""
+        return len(new)
+
+    def members(self, variables: Ints) -> int:
+        """Number of ground variables that these stand for."""
+        return len(variables)
+
+    def example(self, new: Ints) -> tuple[int, ...]:
+        """The variables of one of the new entries."""
+        return tuple(new[0].tolist())
+
+    def alone(self, variable: int) -> Ints:
+        """Entries on nothing but this variable."""
+        return np.array([[variable]])
+
+    def arities(self) -> list[int]:
+        """Arities with rows, ascending, without 0."""
+        return sorted(arity for arity, labels in self.labels.items() if arity and len(labels))
+
+    def pairings(self) -> list[Ints]:
+        """Sets of rows of arity 2 that share a table and may pair two sorts of variables."""
+        return members_of(by_first_occurrence(self.labels[2])) if 2 in self.labels else []
+
+    def at(self, place: Place, slot: int) -> Ints:
+        """The variable in one slot of each of these entries."""
+        found: Ints = self.matrix[place[0]][place[1], slot]
+        return found
+
+    def without(self, removed: dict[int, Ints]) -> tuple[Matrices, dict[int, Ints]]:
+        """The rows that are left, and for each arity which old rows they are."""
+        left = {}
+        for arity, labels in self.labels.items():
+            stays = np.ones(len(labels), dtype=np.bool_)
+            stays[removed.get(arity, [])] = False
+            left[arity] = np.flatnonzero(stays)
+        matrix = {arity: self.matrix[arity][kept] for arity, kept in left.items()}
+        return Matrices(matrix, {arity: self.labels[arity][kept] for arity, kept in left.items()}), left
+
+    def plus(self, more: Sequence[tuple[Ints, int]]) -> tuple[Matrices, list[Place]]:
+        """The rows with further ones (matrix, label) at the end, and where each of them went."""
+        matrix = {arity: [rows] for arity, rows in self.matrix.items()}
+        labels = {arity: [numbers] for arity, numbers in self.labels.items()}
+        length = {arity: len(numbers) for arity, numbers in self.labels.items()}
+        places = []
+        for rows, label in more:
+            arity = rows.shape[1]
+            start = length.get(arity, 0)
+            matrix.setdefault(arity, []).append(rows)
+            labels.setdefault(arity, []).append(np.full(len(rows), label))
+            length[arity] = start + len(rows)
+            places.append((arity, np.arange(start, start + len(rows))))
+        joined = {arity: np.concatenate(parts) for arity, parts in matrix.items()}
+        return Matrices(joined, {arity: np.concatenate(parts) for arity, parts in labels.items()}), places
+
+    def relabelled(self, labels: dict[int, Ints]) -> Matrices:
+        """The same rows with other tables."""
+        return Matrices(self.matrix, labels)
+
+    def reordered(self, orders: dict[int, Ints]) -> Matrices:
+        """The same rows, each with its slots taken in the given order."""
+        matrix = {arity: np.take_along_axis(self.matrix[arity], order, axis=1) for arity, order in orders.items()}
+        return Matrices(matrix, {arity: self.labels[arity] for arity in orders})
+
+    def uses(self, labels: int) -> list[int]:
+        """For each of so many labels the number of rows with it."""
+        counts = np.zeros(labels, dtype=np.int64)
+        for numbers in self.labels.values():
+            counts += np.bincount(numbers, minlength=labels)
+        return counts.tolist()
+
+    def merge(self, first_label: int) -> Merged:
+        """Bring rows over the same variables together; a table that is alone keeps its label and its order."""
+        matrix, labels, sums, target, order = merging.merge(self._blocks(), first_label)
+        return Merged(Matrices(matrix, labels), sums, target, order)
+
+    def elimination_costs(self, wanted: Booleans, log_sizes: NDArray[np.float64]) -> Costs:
+        """Cost of each wanted variable with not too many neighbours."""
+        return eliminating.costs(self._blocks(), wanted, log_sizes)
+
+    def independent(self, chosen: Ints, cost: NDArray[np.float64], count: int) -> Ints:
+        """Those of the chosen, cheapest first and then in id order, that share no row with one taken before."""
+        return eliminating.independent(self._blocks(), chosen, cost, count)
+
+    def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks]:
+        """The rows around each of the chosen (independent) variables, grouped by shape."""
+        return eliminating.blocks(self._blocks(), chosen, sizes)
+
+    def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Twins]:
+        """Sets of wanted variables that stand in the same tables beside the same others: proposals only."""
+        return counting.twins(self._blocks(), wanted, sizes, slot_classes)
+
+    def members_first(self, twins: Twins, count: int, slot_classes: SlotClasses) -> dict[int, Ints]:
+        """For each row the order of its slots in which, of swappable ones, members of a class come first."""
+        return counting.members_first(self._blocks(), twins.variables, count, slot_classes)
+
+    def quotient(self, twins: Twins, variable: int, count: int) -> list[Counted] | None:
+        """Replace members by one variable that counts them; None if the rows are not the same for all of them."""
+        return counting.quotient(self._blocks(), twins.variables, variable, count)
+
+    def wide(self) -> Matrices:
+        """The rows with more than one argument."""
+        return Matrices(
+            {arity: rows for arity, rows in self.matrix.items() if arity != 1},
+            {arity: labels for arity, labels in self.labels.items() if arity != 1},
+        )
+
+    def unary(self, count: int) -> tuple[Ints, Ints]:
+        """For each of `count` variables the label and the row of its row of arity 1, -1 if there is none."""
+        label, row = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
+        if 1 in self.matrix:
+            label[self.matrix[1][:, 0]] = self.labels[1]
+            row[self.matrix[1][:, 0]] = np.arange(len(self.labels[1]))
+        return label, row
+
+    def apart(self, old: Ints, turned: bool) -> Apart | None:
+        """Whether these rows of arity 2 pair all A(X) with all B(Y), X ≠ Y; turned: A stands in the second slot."""
+        matrix = self.matrix[2][old]
+        return pairs.apart(matrix[:, ::-1] if turned else matrix)
+
+    def matchings(self, wanted: Booleans) -> list[tuple[Ints, Ints]]:
+        """Pairs of variables (first[i], second[i]) that one table of two arguments matches one to one."""
+        found = [pairs.matching(self.matrix[2][rows], wanted) for rows in self.pairings()]
+        return [matching for matching in found if matching is not None]
+
+    def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined] | None:
+        """Replace first[i] and second[i] by joined[i], everywhere; None if some row holds two whole pairs."""
+        return pairs.join(self._blocks(), first, second, joined)
+
+    def _blocks(self) -> list[tuple[Ints, Ints]]:
+        """Pairs of a matrix and its labels, by arity."""
+        return [(self.matrix[arity], self.labels[arity]) for arity in self.arities()]

@@ -1,0 +1,100 @@
+"""A most probable assignment of a relational model: found over cells, then given to every ground variable."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lifagu.errors import NoAnswerError, TooLargeError
+from lifagu.infer import maximise
+from lifagu.infer.asked import why_zero
+from lifagu.infer.lifted import Reduced, Residual, reduce_cells, residual, trace_back
+from lifagu.infer.lifted.assignment import CellValues
+from lifagu.infer.plan import Plan, default_memory_limit
+from lifagu.infer.prepared import Progress
+from lifagu.infer.relational.assigned import ground_names
+from lifagu.infer.relational.questions import Observed, known_kinds
+from lifagu.infer.relational.start import Shattered, shattered, start
+from lifagu.relational import ParfactorGraph
+
+MOST_VALUES = 2**26  # ground variables that are given values
+
+
+@dataclass(frozen=True, eq=False)
+class RelationalBest:
+    """A most probable assignment of all ground variables, and the natural log of its weight."""
+
+    whole: Shattered
+    log_weight: float
+    values: CellValues
+    plan: str
+
+    @cached_property
+    def assignment(self) -> dict[str, str]:
+        """Label of each ground variable, by name."""
+        return dict(self._assigned())
+
+    def _assigned(self) -> Iterator[tuple[str, str]]:
+        kinds = self.whole.kinds
+        numbers = [number for number, kind in enumerate(kinds.kinds) if not kind.counted]
+        for name, number, place in ground_names(kinds, numbers):
+            value = int(self.whole.observed[number])
+            if value < 0:
+                value = int(self.values.values[number][place])
+            yield name, kinds.labels(number)[value]
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedRelationalBest:
+    """The search for a best assignment planned and ready to run; `str` shows the plan and its cost."""
+
+    whole: Shattered
+    reduced: Reduced
+    rest: Residual
+    plans: tuple[Plan, ...]
+
+    def __str__(self) -> str:
+        return "\n".join([str(self.reduced), *map(str, self.plans[:3])])
+
+    def run(self, progress: Progress | None = None) -> RelationalBest:
+        """Find it; progress(done, total) is called now and then."""
+        values = np.full(len(self.reduced.state.sizes), -1, dtype=np.int64)
+        logs = [self.rest.log_constant]
+        for done, (part, plan) in enumerate(zip(self.rest.parts, self.plans, strict=True), 1):
+            log_weight, chosen = maximise.map_part(part, plan, lambda _: None)
+            logs.append(log_weight)
+            values[list(chosen)] = list(chosen.values())
+            if progress:
+                progress(done, len(self.plans))
+        if -math.inf in logs:
+            raise NoAnswerError(why_zero(self.whole.kinds.observation))
+        found = trace_back(self.reduced.steps, values)
+        assert isinstance(found, CellValues)
+        return RelationalBest(self.whole, math.fsum(logs), found, str(self))
+
+
+def prepare_relational_best(
+    model: ParfactorGraph, evidence: Observed, memory_limit: int | None = None
+) -> PreparedRelationalBest:
+    """Plan the search for a most probable assignment that agrees with the evidence; what does not fit is refused."""
+    limit = default_memory_limit() if memory_limit is None else memory_limit
+    whole = shattered(model, evidence or {}, ())
+    individuals = whole.kinds.individuals
+    ground = sum(math.prod(individuals.sizes[cell] for cell in cells) for cells in individuals.cells_of.values())
+    if ground > MOST_VALUES:
+        raise TooLargeError(
+            f"the best assignment lists {float(ground):.3g} ground variables, and {MOST_VALUES:.3g} is the limit; "
+            "make the domains smaller, or ask for marginals"
+        )
+    included = known_kinds(whole, [], "the best assignment")
+    reduced = reduce_cells(start(whole, included, (), maximise=True), walks=False)
+    rest = residual(reduced.state)
+    plans = tuple(maximise.plan(part, reduced.state.name) for part in rest.parts)
+    for plan in plans:
+        if obstacle := plan.obstacle(limit):
+            raise TooLargeError(f"the best assignment {obstacle}")
+    return PreparedRelationalBest(whole, reduced, rest, plans)

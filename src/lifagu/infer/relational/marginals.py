@@ -1,0 +1,174 @@
+"""All single marginals of a relational model: one for each kind of interchangeable ground variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lifagu.errors import ModelError, NoAnswerError, TooLargeError
+from lifagu.infer.lifted import reduce_cells
+from lifagu.infer.lifted.cells import NotLiftedError
+from lifagu.infer.plan import default_memory_limit
+from lifagu.infer.prepared import Prepared, Progress, Solution
+from lifagu.infer.relational.assigned import ground_names
+from lifagu.infer.relational.marks import lists_individuals
+from lifagu.infer.relational.questions import Observed, known_kinds, plan_cells
+from lifagu.infer.relational.start import Shattered, missing, shattered, start
+from lifagu.relational import ParfactorGraph
+from lifagu.views import counted
+
+MOST_LISTED = 10**7  # ground variables that may be listed by name
+
+
+@dataclass(frozen=True)
+class MarginalClass:
+    """Interchangeable ground variables: the first one's name, all of them in words, how many, and their marginal."""
+
+    representative: str
+    members: str
+    count: int
+    probabilities: dict[str, float]
+
+
+class ListedMarginals(dict[str, dict[str, float]]):
+    """Marginals by ground name."""
+
+    def __init__(
+        self, named: dict[str, dict[str, float]], log_partition: float | None, engine: str, left_out: list[str]
+    ) -> None:
+        super().__init__(named)
+        self.log_partition, self.engine, self.left_out = log_partition, engine, left_out
+
+
+def prepare_relational_marginals(
+    model: ParfactorGraph, evidence: Observed, memory_limit: int | None = None
+) -> PreparedClassMarginals:
+    """Plan the marginals of all kinds in connected parts without unknown factors."""
+    limit = default_memory_limit() if memory_limit is None else memory_limit
+    if lists_individuals(model):
+        raise NotLiftedError("individuals are listed one by one, so that each may have a marginal of its own")
+    whole = shattered(model, evidence or {}, ())
+    included = known_kinds(whole, [], "")
+    reduced = reduce_cells(start(whole, included, (), maximise=False), walks=True)
+    prepared = plan_cells(whole, [], (), reduced, limit, everything=True, walks=True)
+    return PreparedClassMarginals(model, whole, prepared)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedClassMarginals:
+    """All marginals planned and ready to run; `str` shows the plan and its cost."""
+
+    model: ParfactorGraph
+    whole: Shattered
+    prepared: Prepared
+
+    def __str__(self) -> str:
+        return str(self.prepared)
+
+    def run(self, progress: Progress | None = None) -> ClassMarginals:
+        """Compute them; progress(done, total) is called now and then."""
+        return ClassMarginals(self.model, self.whole, self.prepared, self.prepared.solve(progress))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassMarginals(Mapping[str, dict[str, float]]):
+    """P(variable | evidence) of every ground variable of a relational model, kept by class.
+
+    By name like any mapping (label → probability); `classes` has one entry per class. Variables connected to unknown
+    factors are left out. log_partition is None while unknown factors remain.
+    """
+
+    model: ParfactorGraph
+    whole: Shattered
+    prepared: Prepared
+    solution: Solution
+
+    @property
+    def log_partition(self) -> float | None:
+        """Natural log of the total weight with the evidence fixed."""
+        return self.solution.log_partition
+
+    @property
+    def engine(self) -> str:
+        """The engine that computed them."""
+        return self.prepared.name
+
+    @property
+    def plan(self) -> str:
+        """What was computed."""
+        return str(self.prepared)
+
+    @cached_property
+    def _known(self) -> list[int]:
+        """The kinds with a marginal, plain variables first, then by relation and constants."""
+        kinds, marginals = self.whole.kinds, self.solution.marginals
+        known = [
+            number
+            for number, kind in enumerate(kinds.kinds)
+            if not kind.counted and (self.whole.observed[number] >= 0 or marginals.of_variable[number] >= 0)
+        ]
+        return sorted(known, key=kinds.sort_key)
+
+    @cached_property
+    def classes(self) -> list[MarginalClass]:
+        """One entry per class of interchangeable ground variables."""
+        kinds = self.whole.kinds
+        return [
+            MarginalClass(
+                kinds.name(number), kinds.members(number), kinds.individuals.members(number), self._distribution(number)
+            )
+            for number in self._known
+        ]
+
+    @property
+    def left_out(self) -> list[str]:
+        """Classes connected to unknown factors, in words."""
+        kinds = self.whole.kinds
+        known = set(self._known)
+        left = [number for number, kind in enumerate(kinds.kinds) if number not in known and not kind.counted]
+        return [kinds.members(number) for number in sorted(left, key=kinds.sort_key)]
+
+    def _distribution(self, number: int) -> dict[str, float]:
+        labels, value = self.whole.kinds.labels(number), int(self.whole.observed[number])
+        if value >= 0:
+            return {label: float(place == value) for place, label in enumerate(labels)}
+        table = self.solution.marginals.tables[int(self.solution.marginals.of_variable[number])]
+        return dict(zip(labels, np.exp(np.asarray(table, dtype=np.float64)).tolist(), strict=True))
+
+    def __getitem__(self, name: str) -> dict[str, float]:
+        number = self.whole.kinds.find(self.model.place_of(name))
+        if number is None:
+            raise ModelError(missing(name))
+        if number not in self._known:
+            raise NoAnswerError(f"P({name}) has no answer: unknown factors are in the same connected part")
+        return self._distribution(number)
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return isinstance(name, str) and self.whole.kinds.find(self.model.place_of(name)) in self._known
+        except ModelError:
+            return False
+
+    def __len__(self) -> int:
+        return sum(map(self.whole.kinds.individuals.members, self._known))
+
+    def __iter__(self) -> Iterator[str]:
+        self._check_few()
+        return (name for name, _, _ in ground_names(self.whole.kinds, self._known))
+
+    def expanded(self) -> ListedMarginals:
+        """Every ground variable by name with its marginal; refused where there are too many."""
+        distributions = {number: self._distribution(number) for number in self._known}
+        self._check_few()
+        named = {name: distributions[number] for name, number, _ in ground_names(self.whole.kinds, self._known)}
+        return ListedMarginals(named, self.log_partition, self.engine, self.left_out)
+
+    def _check_few(self) -> None:
+        if len(self) > MOST_LISTED:
+            raise TooLargeError(f"there are {len(self)} ground variables, too many to list; look at the classes")
+
+    def __repr__(self) -> str:
+        return f"<ClassMarginals: {counted(len(self), 'variable')} in {counted(len(self._known), 'class')}>"

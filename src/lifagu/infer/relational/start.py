@@ -1,0 +1,209 @@
+"""A relational model as a problem over cells: kinds of variables, patterns of rows, and what was observed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.arrays import Ints, by_first_occurrence, connected_parts, group_rows, members
+from lifagu.errors import ModelError
+from lifagu.evidence import Observation
+from lifagu.infer.lifted.cells import NotLiftedError, Pattern, Patterns
+from lifagu.infer.lifted.fine import MANY, SMALL, fine_logs
+from lifagu.infer.lifted.rows import Twins
+from lifagu.infer.lifted.state import Deferred, Pool, State
+from lifagu.infer.relational.kinds import Kinds
+from lifagu.infer.relational.marks import deferred_parfactors, defers_ground_part, partitions
+from lifagu.infer.relational.shatter import MOST_PATTERNS, Piece, listed, listed_pieces, shatter
+from lifagu.relational import ParfactorGraph
+from lifagu.relations import Place
+
+
+@dataclass(frozen=True, eq=False)
+class Shattered:
+    """A model over cells: its kinds, and its pieces without what was observed.
+
+    part_of[v]: the connected part of each kind, -1 if it was observed; unknown: for each unknown piece its name and
+    part (-1 if all of it was observed).
+    """
+
+    kinds: Kinds
+    observed: Ints
+    pieces: tuple[Piece, ...]
+    part_of: Ints
+    unknown: tuple[tuple[str, int], ...]
+
+
+def shattered(model: ParfactorGraph, evidence: Mapping[str, Observation], named: Iterable[Place]) -> Shattered:
+    """Take a model apart over cells. named: ground variables that are asked for jointly, so told apart from others.
+
+    What cells cannot express is a `NotLiftedError`.
+    """
+    seen = model.observations(evidence)
+    deferred = deferred_parfactors(model)
+    kinds = Kinds(model, partitions(model, seen, frozenset(named), deferred), seen)
+    pieces: list[Piece] = list(_ground_pieces(kinds))
+    for number, bound in enumerate(model.bound):
+        pieces += listed(kinds, bound) if number in deferred else shatter(kinds, number, bound)
+        if len(pieces) > MOST_PATTERNS:
+            raise NotLiftedError(f"the model falls into more than {MOST_PATTERNS} patterns")
+    part = model.ground_part
+    for variable in range(len(part.variable_names)):
+        if variable not in model.places:
+            kinds.plain(variable)
+    _propositions(kinds)
+    _check_existence(kinds, pieces)
+    _check_evidence(kinds)
+    observed = np.array([kinds.value(number) for number in range(len(kinds))], dtype=np.int64)
+    without = tuple(_sliced(piece, observed) for piece in pieces)
+    part_of = _parts(kinds, observed, without)
+    unknown = tuple(
+        (piece.name, int(part_of[piece.arguments[0][0]]) if piece.arguments else -1)
+        for piece in without
+        if piece.table is None
+    )
+    return Shattered(kinds, observed, without, part_of, unknown)
+
+
+def _propositions(kinds: Kinds) -> None:
+    """Relations without individuals exist even if no factor has them."""
+    for relation, of in enumerate(kinds.model.vocabulary.domains_of):
+        if not of:
+            kinds.of(relation, ())
+
+
+def _check_existence(kinds: Kinds, pieces: Sequence[Piece]) -> None:
+    """A kind exists as a whole: where rows are listed, they must reach every one of its ground variables."""
+    reached: dict[int, list[Ints]] = {}
+    for piece in pieces:
+        for slot, (number, _) in enumerate(piece.arguments):
+            if piece.listed is not None:
+                reached.setdefault(number, []).append(piece.listed[slot])
+    for piece in pieces:
+        for number, _ in piece.arguments if piece.listed is None else ():
+            reached.pop(number, None)
+    for number, places in reached.items():
+        if len(np.unique(np.concatenate(places), axis=0)) < kinds.individuals.members(number):
+            raise NotLiftedError(f"{kinds.name(number)} exists for some individuals only, who are listed one by one")
+
+
+def _check_evidence(kinds: Kinds) -> None:
+    """Evidence on a single ground variable is about one that exists."""
+    for observed in kinds.evidence:
+        if observed.relation >= 0 and not observed.is_range:
+            place = (observed.relation, tuple(low for low, _ in observed.spans))
+            if kinds.find(place) is None:
+                raise ModelError(missing(observed.name))
+
+
+def missing(name: str) -> str:
+    """What to say about a ground variable that no factor has."""
+    return f"'{name}' does not exist in the model: no ground factor has it as an argument"
+
+
+def _ground_pieces(kinds: Kinds) -> Iterable[Piece]:
+    """The factors of the ground part; tables in the declared orders of their arguments."""
+    model = kinds.model
+    part = model.ground_part
+    if len(part.factor_names) > MOST_PATTERNS:
+        raise NotLiftedError(f"the model has {len(part.factor_names)} ground factors")
+    aside = defers_ground_part(model)
+    for factors, scopes in part.scopes:
+        code = np.column_stack((part.factor_table[factors] + 1, part.variable_declared[scopes]))
+        where = np.array([model.places.get(each, (-1,))[0] for each in range(len(part.variable_names))])
+        plain = np.where(where < 0, np.arange(len(where)) + 1, 0)
+        for same in members(group_rows(np.column_stack((code, where[scopes] + 1, plain[scopes])))):
+            table = part.factors[int(factors[same[0]])].table
+            places = [(int(where[each]), int(each) if where[each] < 0 else -1) for each in scopes[same[0]]]
+            constants = [_constants(model, scopes[same, slot]) for slot in range(scopes.shape[1])]
+            name = part.factor_names[int(factors[same[0]])]
+            for piece in listed_pieces(kinds, name, places, constants, table):
+                yield from [piece] if aside else _one_by_one(piece)
+
+
+def _constants(model: ParfactorGraph, variables: Ints) -> Ints:
+    """The constants of some variables of the ground part, none for plain ones."""
+    return np.array([model.places.get(each, (0, ()))[1] for each in variables.tolist()], dtype=np.int64).reshape(
+        len(variables), -1
+    )
+
+
+def _one_by_one(piece: Piece) -> Iterable[Piece]:
+    """Listed rows on individuals that are told apart: each is a pattern without individuals."""
+    assert piece.listed is not None
+    rows = max((len(each) for each in piece.listed), default=1)
+    return [Piece(piece.name, (), piece.arguments, piece.table) for _ in range(rows)]
+
+
+def _sliced(piece: Piece, observed: Ints) -> Piece:
+    """A piece at the observed values."""
+    fixed = [int(observed[number]) for number, _ in piece.arguments]
+    left = [slot for slot, value in enumerate(fixed) if value < 0]
+    table = piece.table
+    if table is not None:
+        table = np.asarray(table[tuple(value if value >= 0 else slice(None) for value in fixed)])
+    places = None if piece.listed is None else tuple(piece.listed[slot] for slot in left)
+    many = piece.many if piece.listed is None else max(len(each) for each in piece.listed)
+    return Piece(piece.name, piece.cells, tuple(piece.arguments[slot] for slot in left), table, places or None, many)
+
+
+def _parts(kinds: Kinds, observed: Ints, pieces: Sequence[Piece]) -> Ints:
+    """The connected part of each kind; a histogram is connected with what it counts."""
+    first, second = [], []
+    for piece in pieces:
+        for number, _ in piece.arguments[1:]:
+            first.append(piece.arguments[0][0])
+            second.append(number)
+    for number, kind in enumerate(kinds.kinds):
+        if kind.counted:
+            first.append(number)
+            second.append(kind.counted[0])
+    parts = connected_parts(len(kinds), np.array(first, dtype=np.int64), np.array(second, dtype=np.int64))
+    return by_first_occurrence(np.where(observed >= 0, -1, parts))
+
+
+def start(model: Shattered, included: NDArray[np.bool_], keep: Iterable[int], maximise: bool) -> State:
+    """The problem over cells, of the included kinds; kept ones stay."""
+    kinds, pool = model.kinds, Pool()
+    rows: list[tuple[Pattern, int]] = []
+    aside: list[Deferred] = []
+    with np.errstate(divide="ignore"):
+        for piece in model.pieces:
+            if piece.table is None or not all(included[number] for number, _ in piece.arguments):
+                continue
+            logs = np.log(piece.table.astype(np.longdouble))
+            pattern = Pattern(piece.cells, piece.arguments)
+            many = piece.many * kinds.individuals.weight(pattern)
+            if piece.listed is None and many >= MANY and piece.table.size <= SMALL:
+                rows.append((pattern, pool.add_fine(fine_logs(piece.table), many)))
+            elif piece.listed is None:
+                rows.append((pattern, pool.add(logs, many)))
+            else:
+                own = zip((number for number, _ in piece.arguments), piece.listed, strict=True)
+                aside.append(Deferred(tuple(own), pool.add(logs, piece.many)))
+        seen = kinds.observation
+        for number, likelihood in zip(seen.soft_variables.tolist(), seen.likelihoods, strict=True):
+            if included[number]:
+                cells = kinds.individuals.cells_of[number]
+                alone = Pattern(cells, ((number, tuple(range(len(cells)))),))
+                rows.append(
+                    (alone, pool.add(np.log(likelihood.astype(np.longdouble)), kinds.individuals.weight(alone)))
+                )
+    patterns, _ = Patterns(kinds.individuals, {}, {}).plus(rows)
+    present = included & (model.observed < 0)
+    sizes, kept = np.array(kinds.sizes, dtype=np.int64), frozenset(keep)
+    state = State(patterns, pool, sizes, present.copy(), present, kept, kinds.name, len(kinds), maximise, tuple(aside))
+    for number, kind in enumerate(kinds.kinds):
+        if kind.counted and present[number]:
+            counted, logical = kind.counted
+            if any(counted in twins.variables for twins in state.ties.values()):
+                raise NotLiftedError(f"{kinds.name(counted)} and others like it are counted in two ways")
+            many = kinds.individuals.members(counted) // max(kinds.individuals.members(number), 1)
+            state.ties[number] = Twins(np.array([counted]), many, logical)
+    closed = [*kept, *state.ties, *(int(twins.variables[0]) for twins in state.ties.values())]
+    closed += [number for deferred in aside for number, _ in deferred.arguments]
+    state.open[closed] = False
+    return state
