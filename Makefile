@@ -24,6 +24,7 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python benchmarks/colour.py
 	$(BIN)/python benchmarks/lifted.py
 	$(BIN)/python benchmarks/relational.py
+	$(BIN)/python benchmarks/files.py
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

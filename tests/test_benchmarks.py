@@ -106,3 +106,14 @@ def test_colour_passing_is_measured_and_right() -> None:
     peers = rows[-4:]
     assert [row[0] for row in peers] == ["epidemic", "torus", "path", "random triples"]
     assert all(re.fullmatch(rf"[\d.e+]+× \([\d,]+\)|{FAILURE}", cell) for row in peers for cell in row[3:])
+
+
+def test_files_are_measured_and_read_back_equal() -> None:
+    command = [sys.executable, str(GROUND.with_name("files.py")), "--small"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines() if line[:2] == "| "
+    ]
+    assert [row[2] for row in rows[1:]] == ["Parquet"] * 3 + ["JSON"] * 3
+    assert all(row[-1] == "yes" for row in rows[1:])

@@ -1,5 +1,6 @@
 """The command line as people and scripts meet it: outputs, exit statuses, errors of one line."""
 
+import io
 import json
 import math
 import os
@@ -14,6 +15,7 @@ import pytest
 import lifagu
 from helpers import ROOT, run_cli
 from lifagu.answers import UNKNOWN as REAL_UNKNOWN
+from lifagu.cli import main
 from lifagu.cli.parser import ENGINES, UNKNOWN
 from lifagu.infer.prepared import ENGINES as REAL_ENGINES
 
@@ -114,6 +116,21 @@ def test_marginals(capsys, tmp_path, holes):
     assert "left out, as unknown factors are connected to them: C, D" in out
     _, out, _ = run_cli(capsys, "marginals", EPIDEMIC, "--engine", "bp", "--json", "--quiet")
     assert json.loads(out)["engine"] == "bp"
+
+
+def test_progress_on_a_terminal(monkeypatch, tmp_path):
+    """What is being done, taken away again at the end; nothing with --quiet or without a terminal."""
+
+    class Terminal(io.StringIO):
+        def isatty(self):
+            return True
+
+    for more, shown in ([], ["reading", "filling", "passing", "lifting", "writing"]), (["--quiet"], [""]):
+        monkeypatch.setattr(sys, "stderr", Terminal())
+        assert main(["lift", EPIDEMIC, "--out", str(tmp_path / "m.json"), *more]) == 0
+        said = sys.stderr.getvalue()
+        assert [part.strip().partition(" ")[0] for part in said.split("\r")[bool(said) :][: len(shown)]] == shown
+        assert said == "" or said.endswith(" \r")
 
 
 def test_map(capsys):

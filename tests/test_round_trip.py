@@ -7,40 +7,13 @@ import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import lifagu
 from helpers import ROOT, graph_of, random_model
 from lifagu.formats import fg, native, uai
+from strategies import graphs
 
 SCHEMA = json.loads((ROOT / "src/lifagu/formats/lifagu-1.schema.json").read_text())
-labels = st.lists(st.text(min_size=1, max_size=3), min_size=1, max_size=3, unique=True)
-potentials = st.one_of(st.integers(0, 10), st.floats(0, 1e308, allow_subnormal=True))
-
-
-@st.composite
-def graphs(draw, unknown=True, plain=False):
-    """Any small graph; plain ones have only what every format can hold."""
-    builder = lifagu.FactorGraph.build()
-    names = draw(st.lists(st.text(min_size=1, max_size=4), max_size=5, unique=True))
-    names = [f"x{place}" for place in range(len(names))] if plain else names
-    sizes = {}
-    orders = draw(st.lists(labels, min_size=1, max_size=3))
-    for name in names:
-        order = draw(st.sampled_from(orders + [order[::-1] for order in orders]))
-        order = [str(value) for value in range(len(order))] if plain else order
-        kind = None if plain else draw(st.sampled_from([None, "Kind", "Ärt"]))
-        individuals = [] if plain else draw(st.lists(st.sampled_from(["eve", "bob"]), max_size=2, unique=True))
-        builder.variable(name, order, kind=kind, individual=individuals)
-        sizes[name] = len(order)
-    for number in range(draw(st.integers(0, 5))):
-        scope = draw(st.permutations(names))[: draw(st.integers(0, 3))]
-        span = int(np.prod([sizes[name] for name in scope], dtype=int))
-        table = draw(st.lists(potentials, min_size=span, max_size=span))
-        table[0] = table[0] or 1
-        hidden = unknown and draw(st.booleans())
-        builder.factor(f"f{number}", scope, None if hidden else table)
-    return builder.graph()
 
 
 @settings(deadline=None, max_examples=150)

@@ -2,6 +2,7 @@
 
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,6 +10,8 @@ from hypothesis import strategies as st
 import lifagu
 import naive
 from helpers import CASES, graph_of, groups_by_name, random_model
+from lifagu.symmetry.transfer import record_columns
+from lifagu.symmetry.transfer.record import Record
 
 FIELDS = ("factor", "status", "donor", "candidates", "agreeing", "share", "tie", "ambiguous_alignment")
 OPTIONS = {
@@ -20,6 +23,25 @@ OPTIONS = {
     "4 steps": {"steps": 4},
     "6 steps, structure only": {"steps": 6, "structure_only": True},
 }
+
+
+def check_columns(moved):
+    """All records by column say what they say one by one."""
+    columns = record_columns(moved)
+    alignment, names = columns["alignment"], moved.original.factor_names
+    assert {"factor_id", "donor_id", *columns} == {"factor_id", "donor_id", "reason", *Record.__annotations__} - {
+        *("factor", "donor", "competing")
+    }
+    for row, record in enumerate(moved.record):
+        assert names[columns["factor_id"][row]] == record.factor
+        donor = columns["donor_id"].numbers[row]
+        assert (None if donor < 0 else names[donor]) == record.donor
+        places = alignment.values[alignment.offsets[row] : alignment.offsets[row + 1]]
+        assert tuple(places) == (record.alignment or ())
+        assert columns["steps"].numbers[row] == (record.steps or -1)
+        assert columns["share"][row] == record.share or (np.isnan(columns["share"][row]) and record.share is None)
+        for field in columns.keys() - {"factor_id", "donor_id", "alignment", "steps", "share"}:
+            assert columns[field][row] == getattr(record, field), field
 
 
 def check(model, evidence, theta, options):
@@ -36,6 +58,7 @@ def check(model, evidence, theta, options):
         assert mine.ambiguous_assignment == theirs.get("ambiguous_assignment", False)
         assert mine.steps == theirs.get("steps", mine.steps)
         assert mine.reason
+    check_columns(moved)
     assert same_factors(moved.graph, graph_of(completed))
     roles = {key: options.get(key, options.get("published", False)) for key in ("structure_only", "evidence_in_roles")}
     groups = groups_by_name(graph, lifagu.colour(moved.graph, evidence, factor_start=moved.factor_start))

@@ -27,10 +27,7 @@ if TYPE_CHECKING:
     from lifagu.errors import NoAnswerError as NoAnswerError
     from lifagu.errors import TooLargeError as TooLargeError
     from lifagu.evidence import Evidence as Evidence
-    from lifagu.formats import read as read
-    from lifagu.formats import read_evidence as read_evidence
     from lifagu.formats import read_queries as read_queries
-    from lifagu.formats import write as write
     from lifagu.formats.csv_table import write_csv as write_csv
     from lifagu.formats.native import from_json as from_json
     from lifagu.formats.native import to_json as to_json
@@ -50,7 +47,13 @@ if TYPE_CHECKING:
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
     from lifagu.relational import ParfactorGraph as ParfactorGraph
+    from lifagu.results import write_lift as write_lift
+    from lifagu.results import write_marginals as write_marginals
     from lifagu.rounding import round_tables as round_tables
+    from lifagu.storage import check_target as check_target
+    from lifagu.storage import read as read
+    from lifagu.storage import read_evidence as read_evidence
+    from lifagu.storage import write as write
     from lifagu.symmetry.colour import colour as colour
     from lifagu.symmetry.colour import colour_rounds as colour_rounds
     from lifagu.symmetry.lifting import lift as lift
@@ -62,7 +65,7 @@ _ROOMS = {
     "queries query",
     "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError TooLargeError",
     "lifagu.evidence": "Evidence",
-    "lifagu.formats": "read read_evidence read_queries write",
+    "lifagu.formats": "read_queries",
     "lifagu.formats.csv_table": "write_csv",
     "lifagu.formats.native": "from_json to_json",
     "lifagu.formats.with_networkx": "to_networkx",
@@ -74,7 +77,9 @@ _ROOMS = {
     "lifagu.kernel": "has_kernel",
     "lifagu.model": "Colouring FactorGraph",
     "lifagu.relational": "ParfactorGraph",
+    "lifagu.results": "write_lift write_marginals",
     "lifagu.rounding": "round_tables",
+    "lifagu.storage": "check_target read read_evidence write",
     "lifagu.symmetry.colour": "colour colour_rounds",
     "lifagu.symmetry.lifting": "lift",
     "lifagu.symmetry.transfer": "Transfer transfer",

@@ -31,7 +31,7 @@ from lifagu.errors import ModelError
 from lifagu.evidence import Evidence, EvidenceLike, bind_evidence
 from lifagu.names import Names
 from lifagu.ranges import Labels, Ranges
-from lifagu.tables import GivenTables, Tables, intern_tables
+from lifagu.tables import GivenTables, Tables, declared_tables, intern_tables
 from lifagu.views import Factor, Variable, View, counted
 
 
@@ -85,7 +85,7 @@ class FactorGraph:
         variable_ranges: Any,
         offsets: Any,
         arguments: Any,
-        tables: Sequence[Any] | np.ndarray[Any, Any],
+        tables: Sequence[Any] | np.ndarray[Any, Any] | GivenTables,
         factor_tables: Any,
         variable_names: str | Iterable[str] = "x",
         factor_names: str | Iterable[str] = "f",
@@ -98,8 +98,8 @@ class FactorGraph:
         """Build a graph from flat arrays; no Python object per node, near-linear cost.
 
         ranges: label lists; variable_ranges[n]: which of them each variable has. offsets[m+1], arguments[e]: the
-        arguments of factor f are arguments[offsets[f]:offsets[f+1]]. tables: a list of arrays, or one t×s array,
-        row-major with the last argument fastest; factor_tables[m]: which of them each factor has, -1 = unknown.
+        arguments of factor f are arguments[offsets[f]:offsets[f+1]]. tables: a list of arrays, one t×s array,
+        or flat, row-major with the last argument fastest; factor_tables[m]: which each factor has, -1 = unknown.
         Names are sequences, or a prefix from which they are made on demand. kinds and variable_kinds[n] (-1 = none),
         individuals with individual_offsets[n+1] and variable_individuals are optional background knowledge.
 
@@ -191,6 +191,11 @@ class FactorGraph:
             offsets=extended(self.offsets, scope_offsets),
             arguments=extended(self.arguments, new[scopes]),
         )
+
+    def given_tables(self) -> tuple[GivenTables, Ints]:
+        """Tables as `from_arrays` takes them, each once, and for each factor which of them it has, -1 = unknown."""
+        scopes = [(rows, self.variable_declared[matrix]) for rows, matrix in self.scopes]
+        return declared_tables(self.tables, self.factor_table, scopes, self.ranges)
 
     # ---- what people ask for
 

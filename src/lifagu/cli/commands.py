@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Callable
+from contextlib import closing
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,6 @@ from lifagu.cli.results import (
     groups_table,
     lift_json,
     marginals_json,
-    marginals_rows,
     marginals_table,
     transfers_table,
 )
@@ -74,26 +74,27 @@ def info(options: Options) -> None:
 
 def lift(options: Options) -> None:
     """``lifagu lift``."""
-    graph, evidence = _model(options)
-    moved = _transfer(options, graph, evidence, theta=options.theta)
-    start = moved.factor_start
-    if options.out:
-        lifagu.write(moved.graph, options.out, evidence)
     if options.rounds and options.json:
         raise lifagu.ModelError("--rounds is for reading; leave out --rounds or --json")
+    if options.out:
+        lifagu.check_target(options.out)
+    with closing(Progress(options.quiet)) as progress:
+        progress.stage(f"reading {options.model}")
+        graph, evidence = _model(options)
+        progress.stage("filling unknown factors")
+        moved = _transfer(options, graph, evidence, theta=options.theta)
+        settings: dict[str, Any] = {"factor_start": moved.factor_start, "commutative": options.commutative}
+        progress.stage("passing colours")
+        colouring = lifagu.colour(moved.graph, evidence, **settings, progress=progress)
+        progress.stage("lifting")
+        lifted = lifagu.lift(moved)
+        if options.out:
+            progress.stage(f"writing {options.out}")
+            lifagu.write_lift(options.out, moved, colouring, evidence, progress, lifted)
     if options.rounds:
-        settings: dict[str, Any] = {"factor_start": start, "commutative": options.commutative}
         for number, colouring in enumerate(lifagu.colour_rounds(moved.graph, evidence, **settings)):
             say(f"{'start' if number == 0 else f'round {number}'}:\n{groups_table(graph, colouring)}")
         return
-    progress = Progress(options.quiet)
-    try:
-        colouring = lifagu.colour(
-            moved.graph, evidence, factor_start=start, commutative=options.commutative, progress=progress
-        )
-    finally:
-        progress.close()
-    lifted = lifagu.lift(moved)
     if options.json:
         say_json(lift_json(moved, colouring, lifagu.to_json(lifted, evidence)))
         return
@@ -122,8 +123,8 @@ def query(options: Options) -> None:
 
 def marginals(options: Options) -> None:
     """``lifagu marginals``."""
-    if options.out and not options.out.lower().removesuffix(".gz").endswith(".csv"):
-        raise lifagu.FormatError(f"{options.out}: marginals are written as .csv (or .csv.gz)")
+    if options.out and not options.out.lower().endswith((".csv", ".csv.gz", ".parquet")):
+        raise lifagu.FormatError(f"{options.out}: marginals are written as .csv (or .csv.gz) or .parquet")
     model, evidence = _asked(options)
     if options.engine == "bp":
         found: Any = _propagated(options, model, evidence)
@@ -132,7 +133,7 @@ def marginals(options: Options) -> None:
     if options.expand and isinstance(found, lifagu.ClassMarginals):
         found = found.expanded()
     if options.out:
-        lifagu.write_csv(options.out, *marginals_rows(found))
+        lifagu.write_marginals(options.out, found)
     if options.json:
         say_json(marginals_json(found))
     elif not options.out:

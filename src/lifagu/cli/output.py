@@ -57,32 +57,44 @@ def shown(value: Any) -> str:
     return "none" if value is None else str(value)
 
 
-def some(names: Sequence[str], limit: int) -> str:
-    """The first few of many names.
+def some(names: Sequence[str], limit: int, total: int | None = None) -> str:
+    """The first few of many names; total: how many there are, if the names are only the first of them.
 
     >>> some(["a", "b", "c"], 2)
     'a, b, … (3 in all)'
     """
-    return ", ".join(names[:limit]) + (f", … ({len(names)} in all)" if len(names) > limit else "")
+    total = len(names) if total is None else total
+    return ", ".join(names[:limit]) + (f", … ({total} in all)" if total > limit else "")
 
 
 class Progress:
-    """A percentage on stderr for work that takes longer than a moment; silent when stderr is not a terminal."""
+    """What is being done and how far, on stderr, for long work; silent when stderr is not a terminal."""
 
     def __init__(self, quiet: bool) -> None:
         self._show = sys.stderr.isatty() and not quiet
         self._next = time.monotonic() + 0.5
-        self._shown = False
+        self._stage = ""
+        self._width = 0
+
+    def stage(self, text: str) -> None:
+        """Say what is being done from now on."""
+        self._stage = f"{text} "
+        if self._show:
+            self._write(text)
 
     def __call__(self, done: int, total: int) -> None:
-        """Show how much of the work is done."""
+        """Show how much of the work is done, once it takes longer than a moment."""
         if self._show and time.monotonic() >= self._next:
             self._next = time.monotonic() + 0.1
-            self._shown = True
-            sys.stderr.write(f"\r{done / max(total, 1):4.0%}")
-            sys.stderr.flush()
+            self._write(f"{self._stage}{done / max(total, 1):4.0%}")
 
     def close(self) -> None:
-        """Take the percentage away again."""
-        if self._shown:
-            sys.stderr.write("\r    \r")
+        """Take away what is shown."""
+        if self._width:
+            self._write("")
+            sys.stderr.write("\r")
+
+    def _write(self, text: str) -> None:
+        sys.stderr.write(f"\r{text.ljust(self._width)}")
+        sys.stderr.flush()
+        self._width = len(text)

@@ -88,7 +88,11 @@ def _lift(parser: Parser) -> None:
         "--commutative", action="store_true", help="arguments that may be swapped without changing a table count as one"
     )
     parser.add_argument("--rounds", action="store_true", help="show the colours of every round, for small models")
-    parser.add_argument("--out", metavar="FILE", help="write the completed model to a file")
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="write the completed model to a file, or as Parquet to a folder (such as result/), there with all results",
+    )
     _json(parser)
     _quiet(parser)
 
@@ -107,7 +111,11 @@ def _query(parser: Parser) -> None:
 
 def _marginals(parser: Parser) -> None:
     _model(parser)
-    parser.add_argument("--out", metavar="FILE", help="write variable,value,probability to a .csv file (also .csv.gz)")
+    parser.add_argument(
+        "--out",
+        metavar="FILE",
+        help="write variable,value,probability to a .csv file (also .csv.gz) or a .parquet file",
+    )
     parser.add_argument(
         "--expand", action="store_true", help="list the variables of a relational model by name, not by class"
     )
@@ -135,9 +143,11 @@ def _asking(parser: Parser, unknown: Sequence[str] = UNKNOWN, engines: Sequence[
 
 
 def _convert(parser: Parser) -> None:
-    parser.add_argument("source", metavar="IN", help="model file to read")
+    parser.add_argument("source", metavar="IN", help="model file or folder to read")
     parser.add_argument(
-        "target", metavar="OUT", help="model file to write (.json, .uai, .fg, .blog, each also with .gz)"
+        "target",
+        metavar="OUT",
+        help="file to write (.json, .uai, .fg, .blog, each also with .gz), or a folder, as in big/",
     )
 
 
@@ -145,7 +155,8 @@ def _model(parser: Parser) -> None:
     parser.add_argument(
         "model",
         metavar="MODEL",
-        help="model file: .json, .uai, .fg, .blog, .pfl, .bif, … (see docs/formats.md), also with .gz",
+        help="a file (.json, .uai, .fg, .blog, .pfl, .bif, …, also with .gz) or a folder of Parquet tables "
+        "(see docs/formats.md)",
     )
 
 

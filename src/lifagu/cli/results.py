@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 import lifagu
 from lifagu.cli.output import finite, some, table
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 Marginals = Mapping[str, Mapping[str, float]]
 MOST_ROWS = 40
 MOST_OBSERVED = 8
+MOST_NAMES = 8
 
 
 def transfers_table(moved: Transfer) -> str:
@@ -46,14 +49,19 @@ def groups(graph: FactorGraph, colouring: Colouring) -> dict[str, list[list[str]
 
 
 def groups_table(graph: FactorGraph, colouring: Colouring) -> str:
-    """Groups, the largest first."""
+    """Groups, the largest first; only what is shown is named."""
     rows = []
-    for sort, found in groups(graph, colouring).items():
-        ordered = sorted(found, key=len, reverse=True)
-        for number, group in enumerate(ordered[:MOST_ROWS]):
-            rows.append((f"{sort.split('_')[0]}s" if number == 0 else "", str(len(group)), some(group, 8)))
-        if len(ordered) > MOST_ROWS:
-            rows.append(("", "…", f"and {len(ordered) - MOST_ROWS} more groups"))
+    for sort, names, colours in (
+        ("variables", graph.variable_names, colouring.variable_colours),
+        ("factors", graph.factor_names, colouring.factor_colours),
+    ):
+        sizes = np.bincount(colours)
+        for place, group in enumerate(np.argsort(-sizes, kind="stable")[:MOST_ROWS].tolist()):
+            first = np.flatnonzero(colours == group)[:MOST_NAMES].tolist()
+            shown = some([names[each] for each in first], MOST_NAMES, int(sizes[group]))
+            rows.append((sort if place == 0 else "", str(sizes[group]), shown))
+        if len(sizes) > MOST_ROWS:
+            rows.append(("", "…", f"and {len(sizes) - MOST_ROWS} more groups"))
     return table(rows) if rows else "  no variables and no factors"
 
 
@@ -127,16 +135,6 @@ def marginals_json(found: Marginals) -> dict[str, Any]:
         **listed,
         "left_out": getattr(found, "left_out", []),
     }
-
-
-def marginals_rows(found: Marginals) -> tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]:
-    """All marginals as a header and rows, one per label: by class or by name."""
-    if isinstance(found, lifagu.ClassMarginals):
-        classes = ((each, pair) for each in found.classes for pair in each.probabilities.items())
-        rows = ((each.representative, each.members, each.count, *pair) for each, pair in classes)
-        return ("representative", "members", "count", "value", "probability"), rows
-    named = ((name, label, value) for name in found for label, value in found[name].items())
-    return ("variable", "value", "probability"), named
 
 
 def marginals_table(found: Marginals) -> str:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import gzip
-import os
-import tempfile
 import zlib
 from pathlib import Path
 
 from lifagu.errors import FormatError
-
-PathLike = str | os.PathLike[str]
+from lifagu.replacing import PathLike as PathLike
+from lifagu.replacing import replaced_file
 
 
 def ending(path: PathLike) -> str:
@@ -46,27 +44,8 @@ def write_text(path: PathLike, text: str) -> None:
 
 def write_bytes(path: PathLike, raw: bytes) -> None:
     """Replace a file by these bytes in one step: readers see the old file or the new one, never a half."""
-    path = Path(path)
-    try:
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be written here: {error.strerror}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(raw)
-        mode = path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask()
-        Path(temporary).chmod(mode)
-        Path(temporary).replace(path)
-    except OSError as error:
-        raise FormatError(f"{path}: cannot be written: {error.strerror}") from None
-    finally:
-        Path(temporary).unlink(missing_ok=True)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
+    with replaced_file(path) as temporary:
+        temporary.write_bytes(raw)
 
 
 def _is_gzip(path: PathLike) -> bool:

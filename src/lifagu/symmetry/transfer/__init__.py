@@ -17,6 +17,7 @@ from lifagu.model import FactorGraph
 from lifagu.roles import factor_signatures, variable_roles
 from lifagu.rounding import round_tables
 from lifagu.rounding import up_to_scale as scaled_tables
+from lifagu.symmetry.transfer.columns import record_columns
 from lifagu.symmetry.transfer.individuals import factor_owners, offers_by_individual
 from lifagu.symmetry.transfer.lending import aligned_tables
 from lifagu.symmetry.transfer.neighbourhood import hubs, neighbourhood_keys
@@ -25,7 +26,7 @@ from lifagu.symmetry.transfer.result import OpenClass, Transfer
 from lifagu.tables import Tables
 from lifagu.views import counted
 
-__all__ = ["OpenClass", "Transfer", "transfer"]
+__all__ = ["OpenClass", "Transfer", "record_columns", "transfer"]
 
 
 def transfer(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -282,15 +282,33 @@ class Transfer:
         result[unknown] = np.bincount(pair)[pair] > 1
         return result
 
+    @cached_property
+    def alike(self) -> Ints:
+        """Unknown factors numbered alike where their records differ in nothing but name and alignment."""
+        unknown, (which, where) = self.original.unknown, self._places
+        columns = np.zeros((2, len(unknown)), dtype=np.int64)
+        for number, offers in enumerate(self.offers):
+            here = which == number
+            columns[:, here] = offers.class_of[where[here]], offers.slot[where[here]]
+        whole = np.array([offers.unit == "individual" for offers in self.offers], dtype=np.bool_)[which]
+        told_apart = np.where(whole, self._interchangeable[unknown], self.owned[unknown])
+        return frozen(group_rows(np.column_stack((which, *columns, self.statuses, told_apart))))
+
+    def loans(self) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """Per arity and way of lending: receivers, their donors, and for each donor position the receiver's there."""
+        for offers in self.offers:
+            places, donors = self._loans(offers, _best(offers))
+            receivers = offers.receivers[places]
+            for chosen, alignment in alignments(self.original, offers.keys, receivers, donors):
+                if self.published:
+                    alignment = np.broadcast_to(np.arange(alignment.shape[1]), alignment.shape)
+                yield receivers[chosen], donors[chosen], alignment
+
     # ---- showing
 
     def by_class(self) -> list[tuple[Record, Ints]]:
         """What was treated alike: one record for all, and the factors, in order of the first of them."""
-        columns = np.zeros((3, len(self.original.factor_names)), dtype=np.int64)
-        for number, offers in enumerate(self.offers):
-            columns[:, offers.receivers] = np.full(len(offers.receivers), number), offers.class_of, offers.slot
-        alike = members(group_rows(np.column_stack((*columns[:, self.original.unknown], self.statuses))))
-        return [(self._record(int(group[0])), self.original.unknown[group]) for group in alike]
+        return [(self._record(int(group[0])), self.original.unknown[group]) for group in members(self.alike)]
 
     def filled_by_theta(self) -> list[tuple[float, int]]:
         """(θ, number of unknown factors that would be filled): at 0, 1 and the shares there are, if they are few."""

@@ -1,0 +1,90 @@
+"""Results in files: what `lift` found, and all marginals, as columns where there are many."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from lifagu.assembly import taken_lists
+from lifagu.columns import Column, Columns, name_column, texts
+from lifagu.evidence import EvidenceLike
+from lifagu.formats.csv_table import write_csv
+from lifagu.infer import AllMarginals
+from lifagu.infer.relational import ClassMarginals
+from lifagu.model import Colouring
+from lifagu.relational import ParfactorGraph
+from lifagu.replacing import PathLike
+from lifagu.sql import group_tables, lifted_tables, model_tables, write_folder, write_table
+from lifagu.storage import is_folder, write
+from lifagu.symmetry.transfer import Transfer, record_columns
+
+Progress = Callable[[int, int], None]
+Marginals = Mapping[str, Mapping[str, float]]
+
+
+def write_lift(
+    path: PathLike,
+    moved: Transfer,
+    colouring: Colouring,
+    evidence: EvidenceLike = None,
+    progress: Progress | None = None,
+    lifted: ParfactorGraph | None = None,
+) -> None:
+    """Write the completed model; into a folder also groups, transfers and parfactors.
+
+    progress(done, total) is called after each table with the number of rows.
+    """
+    if not is_folder(path):
+        write(moved.graph, path, evidence)
+        return
+    tables = model_tables(moved.graph, moved.graph.evidence(evidence))
+    tables |= group_tables(colouring) | {"transfers": record_columns(moved)}
+    tables |= {} if lifted is None else lifted_tables(lifted)
+    write_folder(path, tables, progress)
+
+
+def write_marginals(path: PathLike, found: Marginals) -> None:
+    """Write all marginals to a .csv file (also .csv.gz) or a .parquet file, one row per label.
+
+    The columns are variable, value and probability; for classes of a relational model representative, members, count,
+    value and probability.
+    """
+    if not str(path).lower().endswith(".parquet"):
+        write_csv(path, *_marginal_rows(found))
+    elif isinstance(found, AllMarginals):
+        write_table(path, _marginal_columns(found))
+    else:
+        header, rows = _marginal_rows(found)
+        cells = list(zip(*rows, strict=True)) or [()] * len(header)
+        write_table(path, dict(zip(header, map(_column, cells), strict=True)))
+
+
+def _marginal_rows(found: Marginals) -> tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]:
+    """All marginals as a header and rows: by class or by name."""
+    if isinstance(found, ClassMarginals):
+        classes = ((each, pair) for each in found.classes for pair in each.probabilities.items())
+        rows = ((each.representative, each.members, each.count, *pair) for each, pair in classes)
+        return ("representative", "members", "count", "value", "probability"), rows
+    named = ((name, label, value) for name in found for label, value in found[name].items())
+    return ("variable", "value", "probability"), named
+
+
+def _column(values: Sequence[Any]) -> Column:
+    return np.array(values) if values and not isinstance(values[0], str) else texts(values)
+
+
+def _marginal_columns(found: AllMarginals) -> Columns:
+    """The same as columns, by array: variables that share a marginal cost nothing."""
+    names, variables = found.graph.variable_names, found.variables
+    of_variable, distributions = found.classes
+    sizes = np.array([len(each) for each in distributions], dtype=np.int64)
+    labels = [label for each in distributions for label in each]
+    probabilities = np.array([value for each in distributions for value in each.values()], dtype=np.float64)
+    places, _ = taken_lists(np.concatenate(([0], np.cumsum(sizes))), np.arange(len(labels)), of_variable)
+    return {
+        "variable": name_column(names, np.repeat(variables, sizes[of_variable])),
+        "value": texts(labels, places),
+        "probability": probabilities[places],
+    }

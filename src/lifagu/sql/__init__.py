@@ -1,0 +1,18 @@
+"""Large models and results as columns: Parquet tables, read and written through DuckDB."""
+
+from __future__ import annotations
+
+from lifagu.sql.reading import read_folder
+from lifagu.sql.reading_evidence import read_folder_evidence
+from lifagu.sql.writing import check_folder, group_tables, lifted_tables, model_tables, write_folder, write_table
+
+__all__ = [
+    "check_folder",
+    "group_tables",
+    "lifted_tables",
+    "model_tables",
+    "read_folder",
+    "read_folder_evidence",
+    "write_folder",
+    "write_table",
+]

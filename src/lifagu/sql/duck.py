@@ -1,0 +1,109 @@
+"""The door to DuckDB: one private database in memory, without network, spilling or settings of the user."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.errors import FormatError, MissingExtraError, TooLargeError
+from lifagu.replacing import PathLike
+
+MOST_THREADS = 8
+Result = TypeVar("Result")
+
+
+class Duck:
+    """A DuckDB that reads and writes Parquet; every failure becomes one line that begins with the place."""
+
+    def __init__(self, threads: int | None = None) -> None:
+        try:
+            import duckdb
+        except ImportError:
+            raise MissingExtraError("duckdb", "a folder of Parquet tables") from None
+        self._errors = duckdb
+        self._connection = duckdb.connect(
+            ":memory:",
+            config={
+                "threads": str(threads or min(_processors(), MOST_THREADS)),
+                "temp_directory": "",  # else it would spill into the current folder
+                "autoinstall_known_extensions": "false",
+                "autoload_known_extensions": "false",
+                "python_enable_replacements": "false",  # names in statements are tables, never Python variables
+            },
+        )
+        self._connection.execute("SET enable_progress_bar = false")  # it would show one in notebooks
+
+    def __enter__(self) -> Duck:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.close()
+
+    def run(self, statement: str, place: PathLike) -> None:
+        """Run a statement for its effect."""
+        self._finished(lambda: self._connection.execute(statement), place)
+
+    def rows(self, statement: str, place: PathLike) -> list[tuple[Any, ...]]:
+        """The rows of a small result."""
+        return self._finished(lambda: list(self._connection.execute(statement).fetchall()), place)
+
+    def columns(self, statement: str, place: PathLike) -> list[NDArray[Any]]:
+        """The columns of a result as arrays, in the order of its rows; those with nulls are masked."""
+        return self._finished(lambda: list(self._connection.execute(statement).fetchnumpy().values()), place)
+
+    @contextmanager
+    def tables(self, tables: Mapping[str, Mapping[str, NDArray[Any]]]) -> Iterator[None]:
+        """Arrays that statements can read as tables for the time being."""
+        for name, columns in tables.items():
+            self._connection.register(name, {key: np.ascontiguousarray(column) for key, column in columns.items()})
+        try:
+            yield
+        finally:
+            for name in tables:
+                self._connection.unregister(name)
+
+    def _finished(self, work: Callable[[], Result], place: PathLike) -> Result:
+        """The result of some work, done in another thread so that Ctrl-C arrives here at once and ends it there."""
+        with ThreadPoolExecutor(1) as other:
+            done = other.submit(work)
+            try:
+                return done.result()
+            except KeyboardInterrupt:
+                self._connection.interrupt()
+                raise
+            except self._errors.OutOfMemoryException:
+                raise TooLargeError(f"{place}: the memory does not suffice; use a machine with more of it") from None
+            except self._errors.Error as error:
+                first = str(error).strip().partition("\n")[0]
+                raise FormatError(f"{place}: {first}") from None
+
+
+def file_source(path: PathLike) -> str:
+    """A Parquet file as a table expression with its row numbers; a ``*`` or ``[`` in its name is no pattern.
+
+    >>> file_source("it's[1].parquet")
+    "read_parquet('it''s[[]1[]].parquet', hive_partitioning = false, file_row_number = true)"
+    """
+    plain = re.sub(r"[\[\]*?]", lambda found: f"[{found[0]}]", str(path))
+    return f"read_parquet({literal(plain)}, hive_partitioning = false, file_row_number = true)"
+
+
+def literal(text: str) -> str:
+    """A text as SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quoted(name: str) -> str:
+    """The name of a column as SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,156 @@
+"""From a folder of Parquet tables to a graph: columns straight into arrays, without a Python object per node."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lifagu.arrays import Ints
+from lifagu.assembly import taken_lists
+from lifagu.errors import FormatError, ModelError
+from lifagu.model import FactorGraph
+from lifagu.ranges import BOOLEAN, Labels, check_labels
+from lifagu.replacing import PathLike
+from lifagu.sql.duck import Duck
+from lifagu.sql.ids import Ids
+from lifagu.sql.layout import MODEL, TABLES, file_name
+from lifagu.sql.source import Coded, ParquetTable
+from lifagu.tables import GivenTables, potential_fault
+
+
+def read_folder(path: PathLike) -> FactorGraph:
+    """Read a graph from a folder with the tables variables, factors, arguments and tables; near-linear.
+
+    Variables and factors are numbered in the order of their ids, whatever the order of the rows.
+    """
+    folder = checked_folder(path)
+    with Duck() as duck:
+        variables, factors, arguments, tables = (ParquetTable(duck, folder, table) for table in MODEL)
+        variable_ids, factor_ids = Ids.of(variables), Ids.of(factors)
+        settings = _variables(variables, variable_ids)
+        settings["variable_names"] = variable_ids.names(variables, "variable", "x")
+        settings["factor_names"] = factor_ids.names(factors, "factor", "f")
+        given, numbers = _tables(tables)
+        table_ids = Ids.of(tables)
+        used = table_ids.referred(factors, "table_id", file_name("tables"), null=True)
+        settings["factor_tables"] = np.append(numbers[table_ids.rows], -1)[used[factor_ids.rows]]
+        settings["offsets"], settings["arguments"] = _arguments(arguments, variable_ids, factor_ids)
+    try:
+        return FactorGraph.from_arrays(tables=given, **settings)
+    except ModelError as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+def checked_folder(path: PathLike) -> str:
+    """The folder as text; one that is missing or holds tables of other names is an error."""
+    folder = Path(path)
+    if not folder.is_dir():
+        raise FormatError(f"{path}: there is no such file or folder")
+    if not any((folder / file_name(table)).exists() for table in MODEL):
+        raise FormatError(f"{path}: this is a folder without Parquet tables ({', '.join(map(file_name, MODEL))})")
+    known = {file_name(table) for table in TABLES}
+    other = sorted(each.name for each in folder.glob("*.parquet") if each.name not in known)
+    if other:
+        raise FormatError(f"{folder / other[0]}: this table means nothing here; known are {', '.join(sorted(known))}")
+    return str(path)
+
+
+# ---- variables
+
+
+def _variables(table: ParquetTable, ids: Ids) -> dict[str, Any]:
+    """Ranges, kinds and individuals, as `FactorGraph.from_arrays` takes them."""
+    count = len(ids.ordered)
+    ranges: list[Labels] = [BOOLEAN]
+    settings: dict[str, Any] = {"ranges": ranges, "variable_ranges": np.zeros(count, dtype=np.int64)}
+    if table.has("range"):
+        coded = table.coded("range")
+        ranges += [_labels(table, labels, row) for labels, row in zip(coded.words, coded.first, strict=True)]
+        settings["variable_ranges"] = _by_row(coded, count)[ids.rows] + 1
+    if table.has("kind"):
+        coded = table.coded("kind")
+        _check_filled(table, "kind", coded)
+        settings |= {"kinds": coded.words, "variable_kinds": _by_row(coded, count)[ids.rows]}
+    if table.has("individual"):
+        coded = table.coded_items("individual")
+        _check_filled(table, "individual", coded)
+        offsets = np.concatenate(([0], np.cumsum(np.bincount(coded.rows, minlength=count))))
+        items = np.empty(len(coded.codes), dtype=np.int64)
+        items[offsets[coded.rows] + coded.places] = coded.codes
+        items, ends = taken_lists(offsets, items, ids.rows)
+        settings["individuals"], settings["variable_individuals"] = coded.words, items
+        settings["individual_offsets"] = np.concatenate(([0], ends - offsets[-1]))
+    return settings
+
+
+def _labels(table: ParquetTable, labels: list[str], row: int) -> Labels:
+    try:
+        return check_labels(labels, "the variable")
+    except ModelError as error:
+        raise table.fault("range", row, str(error)) from None
+
+
+def _by_row(coded: Coded, count: int) -> Ints:
+    """The code of each row, -1 for null."""
+    codes = np.full(count, -1, dtype=np.int64)
+    codes[coded.rows] = coded.codes
+    return codes
+
+
+def _check_filled(table: ParquetTable, column: str, coded: Coded) -> None:
+    if "" in coded.words:
+        raise table.fault(column, coded.first[coded.words.index("")], "an empty text; give a name, or null for none")
+
+
+# ---- factors
+
+
+def _arguments(table: ParquetTable, variables: Ids, factors: Ids) -> tuple[Ints, Ints]:
+    """Offsets and arguments: each row is put where its factor and its position say, without sorting."""
+    owners = factors.referred(table, "factor_id", file_name("factors"))
+    arity = np.bincount(owners, minlength=len(factors.ordered))
+    offsets = np.concatenate(([0], np.cumsum(arity)))
+    positions = table.integers("position")
+    beyond = positions >= arity[owners]
+    if beyond.any():
+        row = int(np.argmax(beyond))
+        factor, count = factors.ordered[owners[row]], arity[owners[row]]
+        raise table.fault(
+            "position",
+            row,
+            f"{positions[row]}, but factor {factor} has {count} arguments; number them 0 to {count - 1}",
+        )
+    places = offsets[owners] + positions
+    _check_once(table, places, owners, positions, factors)
+    arguments = np.empty(len(places), dtype=np.int64)
+    arguments[places] = variables.referred(table, "variable_id", file_name("variables"))
+    return offsets, arguments
+
+
+def _check_once(table: ParquetTable, places: Ints, owners: Ints, positions: Ints, factors: Ids) -> None:
+    """No factor may have two arguments at one position."""
+    taken = np.zeros(len(places), dtype=np.bool_)
+    taken[places] = True
+    if not taken.all():
+        order = np.argsort(places, kind="stable")
+        row = int(order[1:][places[order[1:]] == places[order[:-1]]].min())
+        raise table.fault(
+            "position",
+            row,
+            f"factor {factors.ordered[owners[row]]} has an argument at position {positions[row]} already; number its "
+            "arguments 0, 1, …",
+        )
+
+
+def _tables(table: ParquetTable) -> tuple[GivenTables, Ints]:
+    """The tables that are known, and for each row of the table which of them it has, -1 for null."""
+    lengths, values = table.number_lists("potentials")
+    known = lengths >= 0
+    given = GivenTables(values, np.concatenate(([0], np.cumsum(lengths[known]))))
+    faulty = given.first_faulty()
+    if faulty is not None:
+        row = int(np.flatnonzero(known)[faulty])
+        raise table.fault("potentials", row, f"the table has {potential_fault(given[faulty])}")
+    return given, np.where(known, np.cumsum(known) - 1, -1)
