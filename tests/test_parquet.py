@@ -402,7 +402,7 @@ MISTAKES = {
     ),
     "a table of another name": (
         {"evidences": GOOD["evidence"]},
-        "evidences.parquet: this table means nothing here; known are arguments.parquet, evidence.parquet",
+        "evidences.parquet: this table means nothing here; known are arguments.parquet, domains.parquet, evidence",
     ),
 }
 

@@ -82,9 +82,9 @@ def group_tables(colouring: Colouring) -> dict[str, Columns]:
 
 
 def lifted_tables(lifted: ParfactorGraph) -> dict[str, Columns]:
-    """A relational model as people read it: domains, relations, and parfactors with arguments and constraints as text."""
+    """A relational model as people read it: domains, relations, parfactors with arguments and constraints as text."""
     parfactors, relations = lifted.parfactors, lifted.relations
-    potentials = [[] if each.table is None else each.table for each in parfactors]
+    potentials = [np.zeros(0) if each.table is None else each.table for each in parfactors]
     ends = np.cumsum([0, *map(len, potentials)])
     return {
         "domains": {
