@@ -357,6 +357,18 @@ def test_one_individual_may_be_unknown():
         lifagu.map_assignment(model)
 
 
+def test_filled_models_answer_by_class_too(capsys, tmp_path):
+    where = [{**FRIENDS["parfactors"][0]}, {**FRIENDS["parfactors"][1], "where": ["X != 7"]}]
+    own = {"name": "c7", "args": ["S(7)", "C(7)"], "table": None}
+    path = tmp_path / "hole.json"
+    text = {"format": "lifagu/1", "domains": {"P": 9}, **FRIENDS, "parfactors": where, "factors": [own]}
+    path.write_text(json.dumps(text))
+    found = json.loads(run_cli(capsys, "marginals", path, "--json", "--evidence", "C(3)=true")[1])
+    assert [(each["representative"], each["count"]) for each in found["classes"]] == [
+        ("S(1)", 8), ("S(3)", 1), ("C(1)", 8), ("C(3)", 1),
+    ]  # fmt: skip
+
+
 def test_answers_on_the_command_line(capsys, tmp_path):
     path = tmp_path / "friends.json"
     text = {"format": "lifagu/1", "domains": {"P": 10**6}, **FRIENDS, "evidence": {"S(1..9)": "true"}}

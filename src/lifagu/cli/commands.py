@@ -125,7 +125,7 @@ def marginals(options: Options) -> None:
     """``lifagu marginals``."""
     if options.out and not options.out.lower().endswith((".csv", ".csv.gz", ".parquet")):
         raise lifagu.FormatError(f"{options.out}: marginals are written as .csv (or .csv.gz) or .parquet")
-    model, evidence = _asked(options)
+    model, evidence = _asked(options, classes=True)
     if options.engine == "bp":
         found: Any = _propagated(options, model, evidence)
     else:
@@ -196,14 +196,18 @@ def _graph(options: Options) -> tuple[FactorGraph, dict[str, Any]]:
     return graph, evidence
 
 
-def _asked(options: Options) -> tuple[Transfer | ParfactorGraph, dict[str, Any]]:
-    """What is asked, and the evidence: a relational model as it is where nothing is unknown, else a transfer."""
+def _asked(options: Options, classes: bool = False) -> tuple[Transfer | ParfactorGraph, dict[str, Any]]:
+    """What is asked, and the evidence: a relational model as it is where nothing is unknown, else a transfer.
+
+    classes: a relational model that was filled is lifted again, so that it answers by class as well.
+    """
     model = lifagu.read(options.model)
-    whole = isinstance(model, lifagu.ParfactorGraph) and not model.has_unknown
-    if isinstance(model, lifagu.ParfactorGraph) and whole and options.engine in ("auto", "lifted") and not options.add:
+    relational = isinstance(model, lifagu.ParfactorGraph) and options.engine in ("auto", "lifted")
+    if isinstance(model, lifagu.ParfactorGraph) and relational and not (model.has_unknown or options.add):
         return model, model.layered(_layers(options))
     graph, evidence = _model(options)
-    return _transfer(options, graph, evidence, options.theta), evidence
+    moved = _transfer(options, graph, evidence, options.theta)
+    return (lifagu.lift(moved) if classes and relational and options.unknown == "one" else moved), evidence
 
 
 def _layers(options: Options) -> list[dict[str, Any]]:
