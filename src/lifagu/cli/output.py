@@ -67,22 +67,27 @@ def some(names: Sequence[str], limit: int) -> str:
 
 
 class Progress:
-    """A percentage on stderr for work that takes longer than a moment; silent when stderr is not a terminal."""
+    """How much of longer work is done, on stderr: a percentage or a bar; silent when stderr is not a terminal."""
 
-    def __init__(self, quiet: bool) -> None:
+    def __init__(self, quiet: bool, bar: bool = False) -> None:
         self._show = sys.stderr.isatty() and not quiet
+        self._bar = bar
         self._next = time.monotonic() + 0.5
-        self._shown = False
+        self._width = 0
 
     def __call__(self, done: int, total: int) -> None:
         """Show how much of the work is done."""
         if self._show and time.monotonic() >= self._next:
             self._next = time.monotonic() + 0.1
-            self._shown = True
-            sys.stderr.write(f"\r{done / max(total, 1):4.0%}")
+            text = f"{done / max(total, 1):4.0%}"
+            if self._bar:
+                filled = 30 * done // max(total, 1)
+                text += f" [{'#' * filled}{'.' * (30 - filled)}] {done} of {total}"
+            self._width = len(text)
+            sys.stderr.write(f"\r{text}")
             sys.stderr.flush()
 
     def close(self) -> None:
-        """Take the percentage away again."""
-        if self._shown:
-            sys.stderr.write("\r    \r")
+        """Take it away again."""
+        if self._width:
+            sys.stderr.write(f"\r{' ' * self._width}\r")
