@@ -23,8 +23,10 @@ def divergence(truth: Floats, answer: Floats) -> Floats:
     inf
     """
     possible = (truth > 0) & (answer > 0)
-    change = np.divide(truth - answer, answer, out=np.zeros_like(truth), where=possible)
-    terms = np.where(possible, answer * ((1 + change) * np.log1p(change) - change), answer)
+    p, q = np.where(possible, truth, 1.0), np.where(possible, answer, 1.0)
+    near = np.abs(p - q) <= q / 2
+    log_ratio = np.where(near, np.log1p(np.where(near, p - q, 0.0) / q), np.log(p) - np.log(q))
+    terms = np.where(possible, p * log_ratio - (p - q), answer)
     terms = np.where((truth > 0) & (answer <= 0), np.inf, terms)
     total: Floats = np.maximum(terms.sum(axis=-1), 0.0)
     return total
