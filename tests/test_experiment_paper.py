@@ -110,7 +110,7 @@ def test_every_unknown_factor_has_a_known_one_that_is_possibly_identical(cell):
         each.name: [other for other in graph.factors if each.name in other.arguments] for each in graph.variables
     }
 
-    def symmetric(one, other):  # Definition 4, by trying every bijection that keeps degrees (all are Boolean)
+    def symmetric(one, other):  # all are Boolean, so a bijection exists iff the degrees are the same
         degrees = [[len(neighbours[name]) for name in each.arguments] for each in (one, other)]
         return sorted(degrees[0]) == sorted(degrees[1])
 
