@@ -47,7 +47,7 @@ def test_hospitals_have_what_their_scenario_says(name):
     for factor, place in places_of(subject):
         plain, table = place.type != OWN and not scenario.noise, in_own_order(factor, place)
         if plain:
-            assert np.array_equal(table, subject.tables[place.kind][place.type])
+            assert np.array_equal(table, subject.population.tables[place.kind][place.type])
         if "Epid" in factor.arguments and not scenario.noise:
             assert table.sum(axis=(0, 1)) == pytest.approx([1, 1])
         assert (place.type == OWN) == (place.kind == "f4") or scenario.cold
@@ -73,10 +73,10 @@ def test_as_many_factors_are_hidden_as_the_scenario_says(name):
 def test_every_table_of_a_kind_belongs_to_a_cohort():
     for seed in range(10):
         subject = drawn_hospital("identifiable", 10, seed)
-        for kind, types in subject.type_of_cohort.items():
+        for kind, types in subject.population.type_of_cohort.items():
             assert set(types.tolist()) == set(range(KINDS[kind].tables))
-    assert "fA" in subject.type_of_cohort
-    assert "fA" not in drawn_hospital("share-10").type_of_cohort
+    assert "fA" in subject.population.type_of_cohort
+    assert "fA" not in drawn_hospital("share-10").population.type_of_cohort
 
 
 def test_the_trap_is_one_and_kinds_are_the_way_out():
@@ -104,7 +104,7 @@ def test_permuted_noisy_leaky_and_cold_are_what_they_say():
     assert len({place.order for _, place in places_of(permuted) if len(place.order) == 3}) == 6
     noisy = drawn_hospital("noise", 60)
     logs = [
-        np.log(in_own_order(factor, place) / noisy.tables[place.kind][place.type])
+        np.log(in_own_order(factor, place) / noisy.population.tables[place.kind][place.type])
         for factor, place in places_of(noisy)
         if place.type != OWN and factor.table.size > 1
     ]
@@ -117,11 +117,11 @@ def test_permuted_noisy_leaky_and_cold_are_what_they_say():
     assert 40 <= len(cold) <= 80
     by_individual = {}
     for _, place in places_of(subject):
-        if place.individual not in cold and place.kind in subject.type_of_cohort:
+        if place.individual not in cold and place.kind in subject.population.type_of_cohort:
             by_individual.setdefault(place.individual, []).append(place)
     fitting = [
         max(
-            sum(subject.type_of_cohort[each.kind][cohort] == each.type for each in own)
+            sum(subject.population.type_of_cohort[each.kind][cohort] == each.type for each in own)
             for cohort in range(len(COHORTS))
         )
         for own in by_individual.values()
@@ -147,8 +147,8 @@ def test_evidence_is_drawn_from_the_truth():
 
 def test_scenarios_of_one_seed_share_their_tables():
     first, second = drawn_hospital("share-10", seed=3), drawn_hospital("leak", seed=3)
-    for kind, tables in first.tables.items():
-        assert all(map(np.array_equal, tables, second.tables[kind]))
+    for kind, tables in first.population.tables.items():
+        assert all(map(np.array_equal, tables, second.population.tables[kind]))
 
 
 # ---- the oracle
@@ -164,9 +164,9 @@ def test_the_oracle_is_bayes_rule(scenario):
             known.setdefault(place.individual, []).append(place)
 
     def chance(kind, table, cohort):
-        if kind not in subject.type_of_cohort:
+        if kind not in subject.population.type_of_cohort:
             return FREE[table]
-        types = subject.type_of_cohort[kind]
+        types = subject.population.type_of_cohort[kind]
         elsewhere = sum(types[other] == table for other in range(6) if other != cohort) / 5
         return (1 - scenario.leak) * (types[cohort] == table) + scenario.leak * elsewhere
 
@@ -202,7 +202,7 @@ def test_the_oracle_draws_tables_as_often_as_it_believes_in_them():
     fillings = oracle.drawn(400, np.random.default_rng(0))
     for factor, weights in oracle.weights.items():
         place = subject.places[factor]
-        tables = [table.transpose(place.order) for table in subject.tables[place.kind]]
+        tables = [table.transpose(place.order) for table in subject.population.tables[place.kind]]
         counts = [
             sum(filling[factor] is table or np.array_equal(filling[factor], table) for filling in fillings)
             for table in tables

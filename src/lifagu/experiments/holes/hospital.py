@@ -59,24 +59,53 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class Population:
+    """What a hospital's individuals have in common: tables[kind], and type_of_cohort[kind] unless it is free."""
+
+    scenario: Scenario
+    individuals: int
+    kinds: dict[str, FactorKind]
+    tables: dict[str, list[Floats]]
+    type_of_cohort: dict[str, Ints]
+
+
+@dataclass(frozen=True, eq=False)
 class Hospital:
     """A ground truth and all that its generator knows.
 
-    places[f]: about factor f, None for f0; tables: of each kind; type_of_cohort: of each kind, not of a free one;
-    hidden: the factors made unknown; evidence: what is observed.
+    places[f]: about factor f, None for f0; hidden: the factors made unknown; evidence: what is observed.
     """
 
-    scenario: Scenario
+    population: Population
     draft: Draft
     places: tuple[Place | None, ...]
-    tables: dict[str, list[Floats]]
-    type_of_cohort: dict[str, Ints]
     hidden: tuple[int, ...]
     evidence: dict[str, str]
 
+    @property
+    def scenario(self) -> Scenario:
+        """How it was drawn."""
+        return self.population.scenario
+
 
 def hospital(scenario: Scenario, individuals: int, rng: np.random.Generator) -> Hospital:
-    """Draw a hospital; the factors come in random order, as order would tell their owners' kind."""
+    """Draw a hospital; the factors come in random order, as order would tell which belong together."""
+    population = _population(scenario, individuals, rng)
+    drawn: list[tuple[DraftFactor, Place | None]] = [(DraftFactor("f0", ("Epid",), np.ones(2)), None)]
+    variables = [DraftVariable("Epid", kind=_kind("Epid", scenario))]
+    for individual in range(individuals):
+        absent = {name for name in ("TreatA", "TreatB") if rng.random() < scenario.missing}
+        variables += _variables(individual, absent, scenario)
+        drawn += _factors(individual, absent, population, rng)
+    drawn = [drawn[place] for place in rng.permutation(len(drawn)).tolist()]
+    draft = _with_epidemic(Draft(tuple(variables), tuple(factor for factor, _ in drawn)), float(rng.normal()))
+    places = tuple(place for _, place in drawn)
+    hidden = _hidden(places, scenario, individuals, rng)
+    evidence = _observed(draft, places, scenario, rng) if scenario.evidence else {}
+    return Hospital(population, draft, places, hidden, evidence)
+
+
+def _population(scenario: Scenario, individuals: int, rng: np.random.Generator) -> Population:
     kinds = TRAPPED if scenario.trap else KINDS
     tables = {
         name: [_table(kind, scenario, individuals, rng) for _ in range(kind.tables)] for name, kind in kinds.items()
@@ -86,18 +115,9 @@ def hospital(scenario: Scenario, individuals: int, rng: np.random.Generator) -> 
         for name, kind in kinds.items()
         if name != "fA" or scenario.identifiable
     }
-    drawn: list[tuple[DraftFactor, Place | None]] = [(DraftFactor("f0", ("Epid",), np.ones(2)), None)]
-    variables = [DraftVariable("Epid", kind=_kind("Epid", scenario))]
-    for individual in range(individuals):
-        absent = {name for name in ("TreatA", "TreatB") if rng.random() < scenario.missing}
-        variables += _variables(individual, absent, scenario)
-        drawn += _factors(individual, absent, scenario, kinds, tables, type_of_cohort, individuals, rng)
-    drawn = [drawn[place] for place in rng.permutation(len(drawn)).tolist()]
-    draft = _with_epidemic(Draft(tuple(variables), tuple(factor for factor, _ in drawn)), float(rng.normal()))
-    places = tuple(place for _, place in drawn)
-    hidden = _hidden(places, scenario, individuals, rng)
-    evidence = _observed(draft, places, scenario, rng) if scenario.evidence else {}
-    return Hospital(scenario, draft, places, tables, type_of_cohort, hidden, evidence)
+    if scenario.distractor:
+        kinds = kinds | {"f4": DISTRACTOR}
+    return Population(scenario, individuals, kinds, tables, type_of_cohort)
 
 
 # ---- variables and factors
@@ -120,39 +140,32 @@ def _kind(name: str, scenario: Scenario) -> str | None:
 
 
 def _factors(
-    individual: int,
-    absent: set[str],
-    scenario: Scenario,
-    kinds: dict[str, FactorKind],
-    tables: dict[str, list[Floats]],
-    type_of_cohort: dict[str, Ints],
-    individuals: int,
-    rng: np.random.Generator,
+    individual: int, absent: set[str], population: Population, rng: np.random.Generator
 ) -> Iterator[tuple[DraftFactor, Place]]:
+    scenario = population.scenario
     cohort = int(rng.choice(len(COHORTS), p=COHORTS))
     cold = rng.random() < scenario.cold
-    for name, kind in (kinds | {"f4": DISTRACTOR} if scenario.distractor else kinds).items():
+    for name, kind in population.kinds.items():
         if not absent.isdisjoint(kind.arguments):
             continue
-        number = OWN if cold or name == "f4" else _type(name, cohort, scenario, type_of_cohort, rng)
-        table = tables[name][number] if number != OWN else _table(kind, scenario, individuals, rng)
+        number = OWN if cold or kind is DISTRACTOR else _type(name, cohort, population, rng)
+        own = number == OWN
+        table = _table(kind, scenario, population.individuals, rng) if own else population.tables[name][number]
         if scenario.noise:
             table = table * np.exp(rng.normal(size=table.shape) * scenario.noise + rng.normal())
         order = tuple(rng.permutation(table.ndim).tolist()) if scenario.permuted else tuple(range(table.ndim))
         arguments = [each if each == "Epid" else f"{each}.{individual}" for each in kind.arguments]
         listed = tuple(arguments[place] for place in order)
-        yield (
-            DraftFactor(f"{name}.{individual}", listed, table.transpose(order)),
-            Place(name, individual, number, order),
-        )
+        place = Place(name, individual, number, order)
+        yield DraftFactor(f"{name}.{individual}", listed, table.transpose(order)), place
 
 
-def _type(kind: str, cohort: int, scenario: Scenario, type_of_cohort: dict[str, Ints], rng: np.random.Generator) -> int:
-    if kind not in type_of_cohort:
+def _type(kind: str, cohort: int, population: Population, rng: np.random.Generator) -> int:
+    if kind not in population.type_of_cohort:
         return int(rng.choice(len(FREE), p=FREE))
-    if rng.random() < scenario.leak:
+    if rng.random() < population.scenario.leak:
         cohort = (cohort + int(rng.integers(1, len(COHORTS)))) % len(COHORTS)
-    return int(type_of_cohort[kind][cohort])
+    return int(population.type_of_cohort[kind][cohort])
 
 
 def _table(kind: FactorKind, scenario: Scenario, individuals: int, rng: np.random.Generator) -> Floats:

@@ -56,14 +56,14 @@ class Oracle:
 
     def _table(self, factor: int, number: int) -> Floats:
         place = self._unknown[factor]
-        return self._hospital.tables[place.kind][number].transpose(place.order)
+        return self._hospital.population.tables[place.kind][number].transpose(place.order)
 
     def _chances(self, kind: str) -> Floats:
         """P(table | cohort): one row per cohort."""
-        number = len(self._hospital.tables[kind])
-        if kind not in self._hospital.type_of_cohort:
+        number = len(self._hospital.population.tables[kind])
+        if kind not in self._hospital.population.type_of_cohort:
             return np.tile(FREE, (len(COHORTS), 1))
-        own = np.eye(number)[self._hospital.type_of_cohort[kind]]
+        own = np.eye(number)[self._hospital.population.type_of_cohort[kind]]
         others = (own.sum(axis=0) - own) / (len(COHORTS) - 1)
         leak = self._hospital.scenario.leak
         chances: Floats = (1 - leak) * own + leak * others
