@@ -64,8 +64,8 @@ class Marginals:
         return answer, lower, upper
 
     def _of_graph(self, graph: lifagu.FactorGraph) -> Floats:
-        found = lifagu.marginals(graph, evidence=self._hospital.evidence)
-        return _padded([np.array(list(found[name].values())) for name in self._names])
+        of_variable, distributions = lifagu.marginals(graph, evidence=self._hospital.evidence, engine="ground").classes
+        return _padded([np.array(list(each.values())) for each in distributions])[of_variable]
 
 
 def _padded(rows: Sequence[Floats]) -> Floats:
