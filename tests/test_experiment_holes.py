@@ -385,6 +385,15 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(whole, tmp_path):
     assert files_of(tmp_path) == files_of(whole[0])
 
 
+def test_only_filled_factors_state_a_confidence():
+    outcome = run({"completions": 2}, Cell("permuted", 12, 0))
+    left = {row["method"]: row["left"] for row in outcome.rows if row["answers"] == "mean" and row["method"] in METHODS}
+    assert left["published"] > 0  # copied by position, some tables do not fit
+    for method, (counts, confidence, right) in outcome.facts["bins"].items():
+        assert sum(counts) == outcome.facts["unknown"] - left[method]
+        assert all(one <= count >= other for count, one, other in zip(counts, confidence, right, strict=True))
+
+
 def test_individuals_lend_to_each_other_once_nothing_is_their_own():
     with_own = run({"completions": 2}, Cell("share-20", 40, 0)).rows
     without = run({"completions": 2}, Cell("no-distractor", 40, 0)).rows

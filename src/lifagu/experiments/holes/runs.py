@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from lifagu.experiments.holes.scenarios import SCENARIOS
 
 COLUMNS = (
     *("method", "answers", "left", "right", "right_identifiable", "kl_mean", "kl_maximum", "kl_infinite"),
-    *("brier", "miscalibration", "coverage", "width", "outside", "completions", "considered"),
+    *("brier", "miscalibration", "coverage", "width", "outside", "log10_completions", "considered"),
 )
 FACTS = ("variables", "factors", "observed", "unknown", "identifiable")
 Row = dict[str, Any]
@@ -64,9 +65,7 @@ class Bench:
         yield self._single("all-ones", ones(self._hospital))
         yield self._single("random-donor", random_donors(self._hospital, self._rng))
         yield self._single("mean-of-kind", mean_tables(self._hospital), answers="mean")
-        seed = int(
-            self._rng.integers(2**32)
-        )  # the same strata for each method, so that equal offers give equal answers
+        seed = int(self._rng.integers(2**32))  # one for all methods: equal offers then give equal answers
         for name, method in METHODS.items():
             yield from self._transferred(name, transferred(self._hospital, method), np.random.default_rng(seed))
         yield self._single("oracle", self._oracle.best())
@@ -76,26 +75,30 @@ class Bench:
 
     def _transferred(self, name: str, moved: lifagu.Transfer, rng: np.random.Generator) -> Iterator[Row]:
         best = own_tables(moved.graph, self._hospital)
-        stated = scores.calibration(moved.shares, scores.right(self._hospital, best))
         left = len(moved.unknown) - len(moved.transferred)
-        single = self._single(name, best)
-        yield single | stated | {"left": left}
+        stated = np.where(np.isin(moved.unknown, moved.transferred), moved.shares, np.nan)
+        calibration = scores.calibration(stated, scores.right(self._hospital, best))
+        yield self._single(name, best) | calibration | {"left": left}
         yield self._single(name, own_tables(moved.averaged(), self._hospital), answers="mean") | {"left": left}
-        total = completions_of(moved)
-        if total <= self._completions and not left:
-            considered = total
-            mixture, _, _ = self._marginals.exactly(moved, "mixture")
-            _, lower, upper = self._marginals.exactly(moved, "bounds")
-        else:
-            fillings = [best, *drawn(moved, self._hospital, self._completions, rng)]
-            considered = len(fillings)
-            mixture, _, _ = self._over(fillings[1:])
-            _, lower, upper = self._over(fillings)
-        counts = {"left": left, "completions": float(total), "considered": considered}
+        mixture, lower, upper, considered = self._several(moved, best, rng)
+        counts = {"left": left, "log10_completions": math.log10(completions_of(moved)), "considered": considered}
         yield self._row(name, "mixture", self._divergences(mixture), **counts)
         near = self._marginals.near
         bounds = scores.covered(self._marginals.truth[near], lower[near], upper[near])
         yield self._row(name, "bounds", bounds, **counts)
+
+    def _several(
+        self, moved: lifagu.Transfer, best: Filling, rng: np.random.Generator
+    ) -> tuple[Floats, Floats, Floats, int]:
+        """Mixture, lower and upper ends, and how many completions were considered: all where that is possible."""
+        if completions_of(moved) <= self._completions and len(moved.unknown) == len(moved.transferred):
+            mixture, _, _ = self._marginals.exactly(moved, "mixture")
+            _, lower, upper = self._marginals.exactly(moved, "bounds")
+            return mixture, lower, upper, completions_of(moved)
+        fillings = drawn(moved, self._hospital, self._completions, rng)
+        mixture, _, _ = self._over(fillings)
+        _, lower, upper = self._over([best, *fillings])
+        return mixture, lower, upper, len(fillings) + 1
 
     def _single(self, method: str, filling: Filling, answers: str = "one") -> Row:
         """A row about one filling."""
@@ -103,7 +106,7 @@ class Bench:
         tables = shares if answers == "one" else {}
         return self._row(method, answers, tables | self._divergences(self._marginals.under(filling)))
 
-    def _over(self, fillings: list[Filling] | list[dict[int, Floats]]) -> tuple[Floats, Floats, Floats]:
+    def _over(self, fillings: Sequence[Filling]) -> tuple[Floats, Floats, Floats]:
         """Mean, smallest and largest marginals over several fillings."""
         found = np.stack([self._marginals.under(filling) for filling in fillings])
         return found.mean(axis=0), found.min(axis=0), found.max(axis=0)

@@ -14,7 +14,7 @@ from lifagu.experiments.holes.scores import BINS, miscalibration
 Line = dict[str, Any]
 MEANS = (
     *("right", "right_identifiable", "kl_mean", "brier", "miscalibration"),
-    *("coverage", "width", "outside", "completions"),
+    *("coverage", "width", "outside", "log10_completions"),
 )
 
 
