@@ -240,6 +240,7 @@ def test_a_trend_is_told_from_chance():
     assert abs(trend(outcomes(0.0), "mean")) < 2
     assert trend(outcomes(1.0), "mean") > 5
     assert trend(outcomes(1.0), "deviation") == 0
+    assert trend(outcomes(math.inf), "mean") == 0  # nothing finite to look at
 
 
 def test_infinite_divergences_count_apart():

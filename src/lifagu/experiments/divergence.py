@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from lifagu.experiments.drafts import Floats
 
 
 def divergence(truth: Floats, answer: Floats) -> Floats:

@@ -56,12 +56,10 @@ class Marginals:
     def exactly(self, moved: lifagu.Transfer, unknown: str) -> tuple[Floats, Floats, Floats]:
         """The answers over all completions, and the lower and upper ends where they are asked for."""
         found = lifagu.queries(moved, self._names, evidence=self._hospital.evidence, unknown=unknown)
-        ends = [
-            [answer.probabilities if end is None else end for answer, end in zip(found, ends, strict=True)]
-            for ends in ([None] * len(found), [each.lower for each in found], [each.upper for each in found])
-        ]
-        answer, lower, upper = map(_padded, ends)
-        return answer, lower, upper
+        answer = [each.probabilities for each in found]
+        lower = [each.probabilities if each.lower is None else each.lower for each in found]
+        upper = [each.probabilities if each.upper is None else each.upper for each in found]
+        return _padded(answer), _padded(lower), _padded(upper)
 
     def _of_graph(self, graph: lifagu.FactorGraph) -> Floats:
         of_variable, distributions = lifagu.marginals(graph, evidence=self._hospital.evidence, engine="ground").classes

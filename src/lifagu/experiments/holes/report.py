@@ -116,6 +116,7 @@ def report(lines: Sequence[Line], outcomes: Sequence[Outcome], findings: Sequenc
         "## Bounds: share of marginals inside / mean width / mean distance outside",
         table(["scenario", *bounds], _rows(of, scenarios, BOUNDS, _coverage)),
         NOTES,
+        table(["method", "what it is"], [[name, method.summary] for name, method in METHODS.items()]),
         table(["scenario", "what it is"], [[name, SCENARIOS[name].summary] for name in scenarios]),
     ]
     return "\n\n".join(parts) + "\n"

@@ -131,7 +131,8 @@ REMARKS = """\
 - *employee* and *epidemic*: the random sign doubles the cohorts, so the largest has about a quarter, not half;
   0.5 − 0.5 is a zero potential; 3d + 1 variables are one more than 3d.
 - *random donor* is any possibly identical factor instead of the majority; *all ones* drops the unknown factors;
-  *touched* are queries about an argument of an unknown factor, the others hardly depend on it."""
+  *touched* are queries about an argument of an unknown factor, the others hardly depend on it. Their means leave
+  infinite divergences out, too."""
 
 
 def _by_size(title: str, lines: Sequence[Line], generators: Sequence[str], shown: Callable[[Line], str]) -> str:

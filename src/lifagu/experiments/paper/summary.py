@@ -11,6 +11,7 @@ from lifagu.experiments.campaign import Outcome
 from lifagu.experiments.drafts import Floats
 
 Line = dict[str, Any]
+ROUNDING = 1e-15
 
 
 def summarised(outcomes: Sequence[Outcome]) -> list[Line]:
@@ -79,10 +80,10 @@ def trend(outcomes: Sequence[Outcome], measure: str) -> float:
     """
     of = {"mean": mean, "deviation": deviation}[measure]
     pairs = [(np.log2(each.cell.size), of(column(each.rows, "kl"))) for each in outcomes]
-    x, y = np.array([pair for pair in pairs if pair[1] is not None], dtype=np.float64).T
-    x = x - x.mean()
-    if len(y) < 3 or not x.any() or not np.ptp(y):
+    x, y = np.array([pair for pair in pairs if pair[1] is not None], dtype=np.float64).reshape(-1, 2).T
+    if len(y) < 3 or not np.ptp(x) or np.ptp(y) < ROUNDING:
         return 0.0
+    x = x - x.mean()
     slope = (x @ y) / (x @ x)
     left = y - y.mean() - slope * x
     error = np.sqrt((left @ left) / (len(y) - 2) / (x @ x))
