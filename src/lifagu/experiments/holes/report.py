@@ -132,6 +132,7 @@ NOTES = f"""\
   tables. Mixtures and bounds are over all combinations where these are few, otherwise over some drawn by share, which
   are not weighted by evidence, and make bounds somewhat too narrow.
 - Bounds are judged on the marginals of individuals with holes; a marginal lies inside if all its values do.
+- Scenarios of equal seed share their tables, so they can be compared with one another but are not independent.
 - A statement *holds* in three quarters of the scenarios or more and *does not hold* in a quarter or less. Confidence
   can be believed if it is at most {percent(BELIEVABLE)} off (expected calibration error over tenths)."""
 OVERALL = (
