@@ -17,6 +17,7 @@ from lifagu.errors import FormatError, ModelError
 from lifagu.experiments.campaign import Cell
 from lifagu.experiments.divergence import divergence
 from lifagu.experiments.paper import run_paper
+from lifagu.experiments.paper.engines import lifted_model
 from lifagu.experiments.paper.figure import draw_figure
 from lifagu.experiments.paper.removal import five_to_ten_percent, hide_by_group, hide_by_place
 from lifagu.experiments.paper.runs import GENERATORS, generated, random_donors, run
@@ -187,6 +188,16 @@ def test_rows_are_what_enumeration_says(cell):
         for name, graph in (("kl", completed), ("kl_random_donor", donors), ("kl_ones", ones)):
             assert row[name] == pytest.approx(float(divergence(expected, asked(graph, row["query"]))), abs=1e-12)
     assert [row["seconds_ground"] is not None for row in outcome.rows] == [True, False]
+
+
+@pytest.mark.parametrize("cell", [cell for cell in CELLS if cell.size == 8], ids=ids)
+def test_the_lifted_model_is_the_completed_one(cell):
+    instance, _ = generated(cell)
+    moved = lifagu.transfer(instance.draft.without(instance.hidden), published=True)
+    lifted = lifted_model(moved)
+    for question in instance.questions[:3]:
+        expected = lifagu.query(moved.graph, question, engine="ground").probabilities
+        assert lifagu.query(lifted, question, engine="lifted").probabilities == pytest.approx(expected, abs=1e-9)
 
 
 def test_right_tables_give_right_answers_and_wrong_ones_do_not():

@@ -62,8 +62,8 @@ class Marginals:
         return _padded(answer), _padded(lower), _padded(upper)
 
     def _of_graph(self, graph: lifagu.FactorGraph) -> Floats:
-        of_variable, distributions = lifagu.marginals(graph, evidence=self._hospital.evidence, engine="ground").classes
-        return _padded([np.array(list(each.values())) for each in distributions])[of_variable]
+        found = lifagu.marginals(graph, evidence=self._hospital.evidence, engine="ground")
+        return _padded([np.array(list(found[name].values())) for name in self._names])
 
 
 def _padded(rows: Sequence[Floats]) -> Floats:

@@ -21,7 +21,7 @@ from lifagu.experiments.paper.text import similar, text
 GENERATORS: dict[str, Generator] = {"text": text, "similar": similar, "employee": employee, "epidemic": epidemic}
 FACTS = (
     *("variables", "factors", "cohorts", "largest_cohort", "unknown", "right"),
-    *("variable_groups", "factor_groups", "largest_group", "seconds_transfer", "seconds_colour"),
+    *("variable_groups", "factor_groups", "largest_group", "seconds_transfer", "seconds_lift"),
 )
 COLUMNS = ("query", "touched", "kl", "kl_random_donor", "kl_ones", "seconds_ground", "seconds_lifted")
 
@@ -35,46 +35,53 @@ def generated(cell: Cell) -> tuple[Instance, np.random.Generator]:
 def run(settings: Settings, cell: Cell) -> Outcome:
     """Fill the holes as published, with θ = 0, and compare with the truth; the first `timed` queries are timed."""
     instance, rng = generated(cell)
-    draft, questions = instance.draft, instance.questions
-    truth, holed = draft.graph(), draft.without(instance.hidden)
+    draft, hidden, questions = instance.draft, instance.hidden, instance.questions
+    truth = draft.graph()
+    moved, lifted, facts = _filled(instance)
+    expected = engines.answers(truth, questions)
+    ones = {factor: np.ones_like(draft.factors[factor].table) for factor in hidden}
+    divergences = [
+        divergence(expected, engines.answers(graph, questions))
+        for graph in (moved.graph, draft.graph(random_donors(draft, hidden, rng)), draft.graph(ones))
+    ]
+    touched = {argument for factor in hidden for argument in draft.factors[factor].arguments}
+    engines.ground_seconds(truth, questions[0])  # the first query of a process pays for more than itself
+    engines.lifted_seconds(lifted, questions[0])
+    rows = []
+    for place, question in enumerate(questions):
+        seconds: tuple[float | None, float | None] = (None, None)
+        if place < settings["timed"]:
+            seconds = engines.ground_seconds(truth, question), engines.lifted_seconds(lifted, question)
+        values = (question, question in touched, *(float(each[place]) for each in divergences), *seconds)
+        rows.append(dict(zip(COLUMNS, values, strict=True)))
+    return Outcome(cell, facts, rows)
+
+
+def _filled(instance: Instance) -> tuple[lifagu.Transfer, lifagu.ParfactorGraph, dict[str, Any]]:
+    """The holes filled, the completed model lifted, and the facts about both."""
+    draft, hidden = instance.draft, instance.hidden
+    holed = draft.without(hidden)
     start = time.process_time()
     moved = lifagu.transfer(holed, 0.0, published=True)
     completed = moved.graph
     filled = time.process_time()
-    colouring = lifagu.colour(completed, factor_start=moved.factor_start)
-    coloured = time.process_time()
-    expected = engines.answers(truth, questions)
-    ones = {factor: np.ones_like(draft.factors[factor].table) for factor in instance.hidden}
-    divergences = [
-        divergence(expected, engines.answers(graph, questions))
-        for graph in (completed, draft.graph(random_donors(draft, instance.hidden, rng)), draft.graph(ones))
-    ]
-    facts: dict[str, Any] = {
+    lifted = engines.lifted_model(moved)
+    end = time.process_time()
+    colouring = lifagu.colour(completed)
+    facts = {
         "variables": len(draft.variables),
         "factors": len(draft.factors),
         "cohorts": len(instance.cohort_sizes),
         "largest_cohort": max(instance.cohort_sizes),
-        "unknown": len(instance.hidden),
-        "right": right_tables(draft, completed, instance.hidden),
+        "unknown": len(hidden),
+        "right": right_tables(draft, completed, hidden),
         "variable_groups": len(colouring.variable_groups),
         "factor_groups": len(colouring.factor_groups),
         "largest_group": max(map(len, colouring.variable_groups)),
         "seconds_transfer": filled - start,
-        "seconds_colour": coloured - filled,
+        "seconds_lift": end - filled,
     }
-    touched = {argument for factor in instance.hidden for argument in draft.factors[factor].arguments}
-    rows = []
-    engines.ground_seconds(truth, questions[0])  # the first query of a process pays for more than itself
-    engines.lifted_seconds(completed, questions[0])
-    for place, question in enumerate(questions):
-        is_timed = place < settings["timed"]
-        seconds = (
-            engines.ground_seconds(truth, question) if is_timed else None,
-            engines.lifted_seconds(completed, question) if is_timed else None,
-        )
-        values = (question, question in touched, *(float(each[place]) for each in divergences), *seconds)
-        rows.append(dict(zip(COLUMNS, values, strict=True)))
-    return Outcome(cell, facts, rows)
+    return moved, lifted, facts
 
 
 def random_donors(draft: Draft, hidden: tuple[int, ...], rng: np.random.Generator) -> dict[int, Floats]:

@@ -47,7 +47,7 @@ def _line(generator: str, d: int, outcomes: Sequence[Outcome]) -> Line:
         "seconds_ground": mean(column(rows, "seconds_ground")),
         "seconds_lifted": mean(column(rows, "seconds_lifted")),
         "seconds_transfer": total(outcomes, "seconds_transfer") / len(outcomes),
-        "seconds_colour": total(outcomes, "seconds_colour") / len(outcomes),
+        "seconds_lift": total(outcomes, "seconds_lift") / len(outcomes),
     }
 
 
