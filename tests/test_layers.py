@@ -10,7 +10,7 @@ from helpers import ROOT
 PACKAGE = ROOT / "src/lifagu"
 VALUES = [
     *("errors", "arrays", "names", "ranges", "tables", "evidence", "checks", "assembly", "builder", "views", "model"),
-    *("roles", "parts", "rounding"),
+    *("roles", "parts", "drift", "closeness", "rounding"),
     *("terms", "relations", "parfactors", "relational", "substitutions"),
     *("ground_names", "ground_tables", "ground_parts", "grounding"),
 ]

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
     from lifagu.relational import ParfactorGraph as ParfactorGraph
+    from lifagu.rounding import merge_tables as merge_tables
     from lifagu.rounding import round_tables as round_tables
     from lifagu.symmetry.colour import colour as colour
     from lifagu.symmetry.colour import colour_rounds as colour_rounds
@@ -70,7 +71,7 @@ _ROOMS = {
     "lifagu.infer.relational": "ClassMarginals RelationalBest",
     "lifagu.model": "Colouring FactorGraph",
     "lifagu.relational": "ParfactorGraph",
-    "lifagu.rounding": "round_tables",
+    "lifagu.rounding": "merge_tables round_tables",
     "lifagu.symmetry.colour": "colour colour_rounds",
     "lifagu.symmetry.transfer": "Transfer transfer",
 }

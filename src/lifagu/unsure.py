@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from lifagu.arrays import Floats, Ints
+from lifagu.drift import probability_off, rounded_up
 from lifagu.errors import NoAnswerError, TooLargeError, listed
 from lifagu.evidence import Evidence
 from lifagu.infer import Answer, Prepared, Result, prepare
@@ -223,6 +224,20 @@ def with_support(answer: Answer, moved: Transfer, part_of: Ints) -> Answer:
     """
     parts = part_of[_numbers(answer, moved)]
     return _resting_on(answer, moved, part_of, parts[parts >= 0])
+
+
+def with_drift(answers: list[Answer], moved: Transfer, part_of: Ints) -> list[Answer]:
+    """The answers, each with a note on how far it can be off where almost equal tables were merged."""
+    if moved.drift is None:
+        return answers
+    log_odds = moved.drift.log_odds(moved.original, part_of)
+    noted = []
+    for answer in answers:
+        parts = np.unique(part_of[_numbers(answer, moved)])
+        off = rounded_up(probability_off(float(log_odds[parts[parts >= 0]].sum())))
+        note = f"tables were compared {moved.equality}: no probability is off by more than {off}"
+        noted.append(replace(answer, notes=(*answer.notes, note)))
+    return noted
 
 
 def _numbers(answer: Answer, moved: Transfer) -> list[int]:

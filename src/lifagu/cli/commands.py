@@ -19,6 +19,7 @@ from lifagu.cli.results import (
     marginals_json,
     marginals_rows,
     marginals_table,
+    merging_json,
     transfers_table,
 )
 
@@ -76,23 +77,28 @@ def lift(options: Options) -> None:
     """``lifagu lift``."""
     graph, evidence = _model(options)
     moved = _transfer(options, graph, evidence, theta=options.theta)
-    start = moved.factor_start
+    settings: dict[str, Any] = {
+        "factor_start": moved.factor_start,
+        "commutative": options.commutative,
+        "up_to_scale": options.up_to_scale,
+    }
     if options.out:
         lifagu.write(moved.graph, options.out, evidence)
     if options.rounds and options.json:
         raise lifagu.ModelError("--rounds is for reading; leave out --rounds or --json")
     if options.rounds:
-        settings: dict[str, Any] = {"factor_start": start, "commutative": options.commutative}
         for number, colouring in enumerate(lifagu.colour_rounds(moved.graph, evidence, **settings)):
             say(f"{'start' if number == 0 else f'round {number}'}:\n{groups_table(graph, colouring)}")
         return
-    colouring = lifagu.colour(moved.graph, evidence, factor_start=start, commutative=options.commutative)
+    colouring = lifagu.colour(moved.graph, evidence, **settings)
     if options.json:
-        say_json(lift_json(moved, colouring))
+        say_json(lift_json(moved, colouring, evidence, options.commutative))
         return
     if len(graph.unknown):
         say(transfers_table(moved))
         say()
+    if moved.equality != "exactly":
+        say(f"{_compared(moved, evidence, 'one')}\n")
     say(groups_table(graph, colouring))
 
 
@@ -102,7 +108,7 @@ def query(options: Options) -> None:
     questions = [options.queries] if options.joint else [[name] for name in options.queries]
     result = _run(options, model, evidence, questions)
     if options.json:
-        say_json(answers_json(model, result))
+        say_json({**answers_json(model, result), **merging_json(model, evidence, options.unknown)})
         return
     for answer in result.answers:
         say(answer_table(answer, evidence))
@@ -124,7 +130,7 @@ def marginals(options: Options) -> None:
     if options.out:
         lifagu.write_csv(options.out, *marginals_rows(found))
     if options.json:
-        say_json(marginals_json(found))
+        say_json({**marginals_json(found), **merging_json(model, evidence, options.unknown)})
     elif not options.out:
         say(marginals_table(found))
 
@@ -134,7 +140,8 @@ def map_(options: Options) -> None:
     model, evidence = _asked(options)
     best = _planned(options, lifagu.prepare_map, model, evidence)
     if options.json:
-        say_json({"log_weight": best.log_weight, "assignment": best.assignment})
+        found = {"log_weight": best.log_weight, "assignment": best.assignment}
+        say_json({**found, **merging_json(model, evidence, options.unknown)})
         return
     say(table(best.assignment.items()))
     say(f"log weight = {best.log_weight:.10g}")
@@ -144,9 +151,10 @@ def logz(options: Options) -> None:
     """``lifagu logz``."""
     if options.unknown in ("mixture", "bounds"):
         raise lifagu.NoAnswerError(f"log Z does not exist for --unknown {options.unknown}; ask with one or mean")
-    result = _run(options, *_asked(options), [])
+    model, evidence = _asked(options)
+    result = _run(options, model, evidence, [])
     if options.json:
-        say_json({"log_partition": result.log_partition})
+        say_json({"log_partition": result.log_partition, **merging_json(model, evidence, options.unknown)})
     else:
         say(f"{result.log_partition!r}")
 
@@ -188,8 +196,9 @@ def _graph(options: Options) -> tuple[FactorGraph, dict[str, Any]]:
 def _asked(options: Options) -> tuple[Transfer | ParfactorGraph, dict[str, Any]]:
     """What is asked, and the evidence: a relational model as it is where nothing is unknown, else a transfer."""
     model = lifagu.read(options.model)
-    whole = isinstance(model, lifagu.ParfactorGraph) and not model.has_unknown
-    if isinstance(model, lifagu.ParfactorGraph) and whole and options.engine in ("auto", "lifted") and not options.add:
+    asis = options.engine in ("auto", "lifted") and not options.add
+    asis &= options.digits is None and options.tolerance is None  # merging is about ground tables
+    if isinstance(model, lifagu.ParfactorGraph) and asis and not model.has_unknown:
         return model, model.layered(_layers(options))
     graph, evidence = _model(options)
     return _transfer(options, graph, evidence, options.theta), evidence
@@ -253,7 +262,9 @@ def _transfer(options: Options, graph: FactorGraph, evidence: dict[str, Any], th
         evidence_in_roles=options.evidence_in_roles,
         steps=options.steps,
         digits=options.digits,
+        tolerance=options.tolerance,
         up_to_scale=options.up_to_scale,
+        commutative=options.commutative,
     )
 
 
@@ -275,7 +286,7 @@ def _planned(
 ) -> Any:
     """Plan, show the plan if wanted, and compute with progress."""
     if isinstance(model, lifagu.Transfer) and model.equality != "exactly":
-        note(f"note: tables were compared {model.equality}", options.quiet)
+        note(f"note: {_compared(model, evidence, options.unknown)}", options.quiet)
     prepared = prepare(
         model, evidence, unknown=options.unknown, engine=options.engine, memory_limit=options.memory_limit
     )
@@ -288,6 +299,12 @@ def _planned(
         progress.close()
 
 
+def _compared(moved: Transfer, evidence: dict[str, Any], unknown: str) -> str:
+    """How tables were compared, and how far that can move answers where it is known."""
+    bound = moved.bound(evidence) if unknown == "one" else None
+    return f"tables were compared {moved.equality}" + (f": {bound}" if bound else "")
+
+
 def _propagated(options: Options, model: Transfer | ParfactorGraph, evidence: dict[str, Any]) -> Any:
     """The marginals that belief propagation gives, one question per variable."""
     assert isinstance(model, lifagu.Transfer), "relational models are asked as they are by exact engines only"
@@ -296,4 +313,5 @@ def _propagated(options: Options, model: Transfer | ParfactorGraph, evidence: di
 
 
 def _bp_settings(options: Options) -> dict[str, Any]:
-    return {name: getattr(options, name) for name in ("damping", "schedule", "tolerance", "iterations")}
+    given = {name: getattr(options, name) for name in ("damping", "schedule", "iterations")}
+    return {**given, "tolerance": options.bp_tolerance}

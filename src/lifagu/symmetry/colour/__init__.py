@@ -10,13 +10,15 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lifagu.arrays import Ints, as_ids, by_first_occurrence, group_rows
+from lifagu.arrays import Ints, as_ids, by_first_occurrence, connected_parts, group_rows
 from lifagu.errors import ModelError
 from lifagu.evidence import EvidenceLike
 from lifagu.model import Colouring, FactorGraph
 from lifagu.roles import factor_signatures, observations, variable_roles
+from lifagu.rounding import scaled_tables
 from lifagu.symmetry.colour import reference, rounds
 from lifagu.symmetry.exchange import exchange
+from lifagu.tables import GivenTables
 
 
 def colour(
@@ -26,13 +28,15 @@ def colour(
     variable_start: Ints | None = None,
     factor_start: Ints | None = None,
     commutative: bool = False,
+    up_to_scale: bool = False,
 ) -> Colouring:
     """Colour passing on a graph: groups of variables and factors that look alike. O(e log n) for e arguments.
 
     variable_start, factor_start: start colours of your own (any integers ≥ 0); by default variables start with
     (range, evidence) and factors with their table, unknown ones with one colour per class of equal surroundings.
     commutative: arguments that may be swapped without changing the table count as one position, and tables that agree
-    up to argument order as one table.
+    up to argument order as one table; start colours of known factors with such tables become one.
+    up_to_scale: tables that differ by a factor count as one table.
 
     >>> graph = (
     ...     FactorGraph.build().variables(list("ABC"))
@@ -41,7 +45,7 @@ def colour(
     >>> colour(graph).variable_colours.tolist()
     [0, 1, 0]
     """
-    graph, positions, factor_start = _exchanged(graph, factor_start, commutative)
+    graph, positions, factor_start = _exchanged(graph, factor_start, commutative, up_to_scale)
     return reference.refine(graph, start_colours(graph, evidence, variable_start, factor_start), positions)
 
 
@@ -52,28 +56,38 @@ def colour_rounds(
     variable_start: Ints | None = None,
     factor_start: Ints | None = None,
     commutative: bool = False,
+    up_to_scale: bool = False,
 ) -> Iterator[Colouring]:
     """Colour passing round by round, for showing: the start colours, then each round's, until nothing changes.
 
     A round costs O(e); a path needs as many rounds as it is long, so use `colour` for answers.
     """
-    graph, positions, factor_start = _exchanged(graph, factor_start, commutative)
+    graph, positions, factor_start = _exchanged(graph, factor_start, commutative, up_to_scale)
     return rounds.colour_rounds(graph, start_colours(graph, evidence, variable_start, factor_start), positions)
 
 
 def _exchanged(
-    graph: FactorGraph, factor_start: Ints | None, commutative: bool
+    graph: FactorGraph, factor_start: Ints | None, commutative: bool, up_to_scale: bool
 ) -> tuple[FactorGraph, Ints, Ints | None]:
     """The graph to colour, the position each argument sends, and the factors' start colours."""
     if not commutative:
         positions = np.arange(len(graph.arguments)) - np.repeat(graph.offsets[:-1], np.diff(graph.offsets))
+        if up_to_scale and factor_start is None:
+            tables = scaled_tables(graph.tables)
+            graph = graph.refilled(GivenTables(tables.values, tables.offsets), graph.factor_table)
         return graph, positions, factor_start
-    exchanged = exchange(graph)
-    if factor_start is not None:  # start colours of tables that turned out equal become one, those of unknown ones stay
-        known = graph.factor_table >= 0
-        numbers = exchanged.graph.factor_table
-        factor_start = np.where(known, numbers, len(exchanged.graph.tables) + np.asarray(factor_start))
+    exchanged = exchange(graph, up_to_scale=up_to_scale)
+    if factor_start is not None:
+        factor_start = _joined(_start("factor_start", factor_start, graph.factor_table), exchanged.graph.factor_table)
     return exchanged.graph, exchanged.positions, factor_start
+
+
+def _joined(start: Ints, factor_table: Ints) -> Ints:
+    """Start colours in which known factors with equal tables, and whoever shared a colour with them, have one."""
+    known = np.flatnonzero(factor_table >= 0)
+    colours = int(start.max(initial=-1)) + 1
+    tables = int(factor_table.max(initial=-1)) + 1
+    return connected_parts(colours + tables, start[known], colours + factor_table[known])[start]
 
 
 def start_colours(
