@@ -204,18 +204,28 @@ def test_groups_do_not_depend_on_scale_and_argument_order(seed):
     )
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(80))
 def test_noise_and_argument_order_are_seen_through_together(seed):
-    """Well separated values with a little noise, arguments in any order: the groups of the model without either."""
+    """Well separated values, a little noise, arguments in any order: no group is new, and none is lost to noise.
+
+    Only where a table has symmetries of its own may noise tell apart what they made alike.
+    """
     model, evidence = random_model(seed, variables=6, factors=4 + seed % 9)
     graph = graph_of(model)
     expected = groups_by_name(graph, lifagu.colour(graph, evidence, commutative=True))
     other = graph_of(disguised(model, seed, lambda rng: 1 + rng.uniform(-1e-4, 1e-4)))
     moved = lifagu.transfer(other, tolerance=1e-3, commutative=True)
     found = lifagu.colour(moved.graph, evidence, factor_start=moved.factor_start, commutative=True)
-    names = groups_by_name(other, found)
-    for mine, whole in zip(names, expected, strict=True):
-        assert all(any(set(group) <= set(each) for each in whole) for group in mine), "noise joins nothing"
+    for mine, whole in zip(groups_by_name(other, found), expected, strict=True):
+        assert all(any(set(group) <= set(each) for each in whole) for group in mine)
+    if not any(symmetric(factor.table) for factor in naive.parse(model).factors):
+        assert groups_by_name(other, found) == expected
+
+
+def symmetric(table):
+    """Whether some other order of arguments leaves a table as it is."""
+    _, *others = naive.permutations(range(len(next(iter(table)))))
+    return any(naive.reorder(table, order) == table for order in others)
 
 
 def test_options_are_recorded(capsys):
@@ -224,7 +234,12 @@ def test_options_are_recorded(capsys):
     assert result["equality"] == "within 0.05 (largest relative change 0)"
     assert result["off_by_at_most"] == {"largest_change": 0, "log_odds": 0, "probability": 0, "log_partition": 0}
     assert err.startswith("note: tables were compared within 0.05")
-    for options, recorded in (([], {}), (["--unknown", "mean", "--digits", "3"], {"off_by_at_most": None})):
+    unbounded = {"off_by_at_most": None}
+    for options, recorded in (
+        ([], {}),
+        (["--unknown", "mean", "--digits", "3"], unbounded),
+        (["--engine", "bp", "--digits", "3"], unbounded),
+    ):
         _, out, _ = run_cli(capsys, "marginals", EPIDEMIC, "--json", *options)
         result = json.loads(out)
         assert {key: result[key] for key in ("off_by_at_most",) if key in result} == recorded

@@ -98,7 +98,7 @@ def lift(options: Options) -> None:
         say(transfers_table(moved))
         say()
     if moved.equality != "exactly":
-        say(f"{_compared(moved, evidence, 'one')}\n")
+        say(f"{_compared(moved, evidence, bounded=True)}\n")
     say(groups_table(graph, colouring))
 
 
@@ -108,7 +108,7 @@ def query(options: Options) -> None:
     questions = [options.queries] if options.joint else [[name] for name in options.queries]
     result = _run(options, model, evidence, questions)
     if options.json:
-        say_json({**answers_json(model, result), **merging_json(model, evidence, options.unknown)})
+        say_json({**answers_json(model, result), **merging_json(model, evidence, _bounded(options))})
         return
     for answer in result.answers:
         say(answer_table(answer, evidence))
@@ -130,7 +130,7 @@ def marginals(options: Options) -> None:
     if options.out:
         lifagu.write_csv(options.out, *marginals_rows(found))
     if options.json:
-        say_json({**marginals_json(found), **merging_json(model, evidence, options.unknown)})
+        say_json({**marginals_json(found), **merging_json(model, evidence, _bounded(options))})
     elif not options.out:
         say(marginals_table(found))
 
@@ -141,7 +141,7 @@ def map_(options: Options) -> None:
     best = _planned(options, lifagu.prepare_map, model, evidence)
     if options.json:
         found = {"log_weight": best.log_weight, "assignment": best.assignment}
-        say_json({**found, **merging_json(model, evidence, options.unknown)})
+        say_json({**found, **merging_json(model, evidence, _bounded(options))})
         return
     say(table(best.assignment.items()))
     say(f"log weight = {best.log_weight:.10g}")
@@ -154,7 +154,7 @@ def logz(options: Options) -> None:
     model, evidence = _asked(options)
     result = _run(options, model, evidence, [])
     if options.json:
-        say_json({"log_partition": result.log_partition, **merging_json(model, evidence, options.unknown)})
+        say_json({"log_partition": result.log_partition, **merging_json(model, evidence, _bounded(options))})
     else:
         say(f"{result.log_partition!r}")
 
@@ -286,7 +286,7 @@ def _planned(
 ) -> Any:
     """Plan, show the plan if wanted, and compute with progress."""
     if isinstance(model, lifagu.Transfer) and model.equality != "exactly":
-        note(f"note: {_compared(model, evidence, options.unknown)}", options.quiet)
+        note(f"note: {_compared(model, evidence, _bounded(options))}", options.quiet)
     prepared = prepare(
         model, evidence, unknown=options.unknown, engine=options.engine, memory_limit=options.memory_limit
     )
@@ -299,10 +299,15 @@ def _planned(
         progress.close()
 
 
-def _compared(moved: Transfer, evidence: dict[str, Any], unknown: str) -> str:
+def _compared(moved: Transfer, evidence: dict[str, Any], bounded: bool) -> str:
     """How tables were compared, and how far that can move answers where it is known."""
-    bound = moved.bound(evidence) if unknown == "one" else None
+    bound = moved.bound(evidence) if bounded else None
     return f"tables were compared {moved.equality}" + (f": {bound}" if bound else "")
+
+
+def _bounded(options: Options) -> bool:
+    """Whether it is known how far merging tables can move answers: exact ones, with the winning tables."""
+    return bool(options.unknown == "one" and options.engine != "bp")
 
 
 def _propagated(options: Options, model: Transfer | ParfactorGraph, evidence: dict[str, Any]) -> Any:

@@ -68,11 +68,11 @@ def lift_json(moved: Transfer, colouring: Colouring, evidence: dict[str, Any], c
     }
 
 
-def merging_json(model: Transfer | ParfactorGraph, evidence: dict[str, Any], unknown: str = "one") -> dict[str, Any]:
+def merging_json(model: Transfer | ParfactorGraph, evidence: dict[str, Any], bounded: bool = True) -> dict[str, Any]:
     """How tables were compared and how far answers can be off by that, where they were not compared exactly."""
     if not isinstance(model, lifagu.Transfer) or model.equality == "exactly":
         return {}
-    bound = model.bound(evidence) if unknown == "one" else None
+    bound = model.bound(evidence) if bounded else None
     return {"equality": model.equality, "off_by_at_most": bound and bound._asdict()}
 
 

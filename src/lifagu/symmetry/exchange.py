@@ -20,6 +20,7 @@ from lifagu.tables import GivenTables, Tables, tables_by_axes, turned, turned_pl
 
 FEW_ARGUMENTS = 5  # up to which all orders are compared, many tables at once; beyond, a search goes table by table
 MOST_TIED = 200  # beginnings of an order that the search follows at once; beyond, a table stays as it is listed
+MOST_POTENTIALS = 2**21  # and how many potentials they may have together
 
 
 def swappable(table: Floats) -> tuple[int, ...]:
@@ -102,8 +103,8 @@ def canonical_order(table: Floats, ranges: tuple[int, ...]) -> tuple[int, ...]:
     Built argument by argument. A beginning is judged by what does not depend on the order of the rest: for each value
     of its arguments the sorted potentials left; the smallest are kept. Two whose tables are equal once the rest is
     sorted by the same measure lead to the same tables, so that one of them is enough. With b beginnings kept at once,
-    O(b k² s log s) for k arguments and s potentials. Beyond 200 beginnings only ranges are put in order: then tables
-    that differ in order only are not found equal, but never others.
+    O(b k² s log s) for k arguments and s potentials. With too many only ranges are put in order: then tables that
+    differ in order only are not found equal, but never others.
 
     >>> canonical_order(np.array([[1.0, 3.0], [2.0, 5.0]]), (0, 0))
     (1, 0)
@@ -126,7 +127,7 @@ def canonical_order(table: Floats, ranges: tuple[int, ...]) -> tuple[int, ...]:
             for slot in _one_of_each(measure, alike)
             if measure[slot] == smallest
         ]
-        if len(beginnings) > MOST_TIED:
+        if len(beginnings) > min(MOST_TIED, MOST_POTENTIALS // table.size):
             return tuple(sorted(range(table.ndim), key=ranges.__getitem__))
     return beginnings[0]
 
