@@ -305,9 +305,12 @@ class Supported:
         result = self.prepared.run(progress)
         part_of = parts_given(self.transfer, self.evidence)
         answers = [with_support(answer, self.transfer, part_of) for answer in result.answers]
-        if self.winning:
-            answers = with_drift(answers, self.transfer, part_of)
-        return Result(answers, result.log_partition, result.notes)
+        if not self.winning or self.transfer.drift is None:
+            return Result(answers, result.log_partition, result.notes)
+        log_odds = self.transfer.drift.log_odds(self.transfer.original, part_of)
+        answers = [with_drift(answer, self.transfer, log_odds, part_of) for answer in answers]
+        joint = tuple(answer.notes[-1] for answer in answers if len(answer.variables) > 1)
+        return Result(answers, result.log_partition, (*result.notes, *joint))
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,9 +25,10 @@ from lifagu.tables import Tables
 
 
 class Bound(NamedTuple):
-    """How far answers can be off: any probability, the log of its odds, and log Z; and what moved at the most.
+    """How far answers can be off: any probability in a single marginal, the log of its odds, and log Z.
 
-    Joint questions about several connected parts are off by at most the sum of their log odds.
+    largest_change: the largest relative change of any potential. Joint answers about one connected part are within the
+    same bound; of those about several parts, log odds are off by at most the sum.
     """
 
     largest_change: float
@@ -37,7 +38,7 @@ class Bound(NamedTuple):
 
     def __str__(self) -> str:
         probability, total = rounded_up(self.probability), rounded_up(self.log_partition)
-        return f"no probability is off by more than {probability}, log Z by at most {total}"
+        return f"no marginal is off by more than {probability}, log Z by at most {total}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +76,7 @@ class Drift:
         return total
 
     def bound(self, graph: FactorGraph, evidence: EvidenceLike = None) -> Bound:
-        """How far single marginals given the evidence, and log Z, can be off at the most."""
+        """How far single marginals given the evidence, and log Z, can be off at the most. Near-linear."""
         observed = graph.evidence(evidence).value_of_each(len(graph.variable_names)) >= 0
         log_odds = float(self.log_odds(graph, parts_without(graph, observed)).max(initial=0))
         log_partition = max(abs(float(self.lowest.sum())), abs(float(self.highest.sum())))

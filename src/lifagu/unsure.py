@@ -226,18 +226,12 @@ def with_support(answer: Answer, moved: Transfer, part_of: Ints) -> Answer:
     return _resting_on(answer, moved, part_of, parts[parts >= 0])
 
 
-def with_drift(answers: list[Answer], moved: Transfer, part_of: Ints) -> list[Answer]:
-    """The answers, each with a note on how far it can be off where almost equal tables were merged."""
-    if moved.drift is None:
-        return answers
-    log_odds = moved.drift.log_odds(moved.original, part_of)
-    noted = []
-    for answer in answers:
-        parts = np.unique(part_of[_numbers(answer, moved)])
-        off = rounded_up(probability_off(float(log_odds[parts[parts >= 0]].sum())))
-        note = f"tables were compared {moved.equality}: no probability is off by more than {off}"
-        noted.append(replace(answer, notes=(*answer.notes, note)))
-    return noted
+def with_drift(answer: Answer, moved: Transfer, log_odds: Floats, part_of: Ints) -> Answer:
+    """The answer with a note on how far it can be off; log_odds: by how much those of each connected part can be."""
+    parts = np.unique(part_of[_numbers(answer, moved)])
+    off = rounded_up(probability_off(float(log_odds[parts[parts >= 0]].sum())))
+    note = f"tables were compared {moved.equality}: P({', '.join(answer.variables)}) is off by at most {off}"
+    return replace(answer, notes=(*answer.notes, note))
 
 
 def _numbers(answer: Answer, moved: Transfer) -> list[int]:
