@@ -11,7 +11,7 @@ PACKAGE = ROOT / "src/lifagu"
 VALUES = [
     *("errors", "kernel", "replacing", "arrays", "names", "columns", "ranges", "tables", "evidence", "checks"),
     *("assembly", "builder", "views", "model"),
-    *("roles", "parts", "rounding"),
+    *("roles", "parts", "drift", "closeness", "rounding"),
     *("domains", "terms", "original_names", "relations", "parfactors", "proofs", "notation", "relational_builder"),
     *("relational", "substitutions"),
     *("ground_names", "ground_tables", "ground_parts", "grounding"),

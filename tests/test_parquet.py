@@ -526,8 +526,10 @@ def test_a_signal_while_duckdb_works():
     program = """
 import os, signal, threading
 from lifagu.sql.duck import Duck
+duck = Duck()
+duck.rows("SELECT 1", "here")
 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
-Duck().rows("SELECT sum(hash(range)) FROM range(100000000000)", "here")
+duck.rows("SELECT sum(hash(range)) FROM range(100000000000)", "here")
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
     assert done.returncode == -signal.SIGINT

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from lifagu.relational import ParfactorGraph as ParfactorGraph
     from lifagu.results import write_lift as write_lift
     from lifagu.results import write_marginals as write_marginals
+    from lifagu.rounding import merge_tables as merge_tables
     from lifagu.rounding import round_tables as round_tables
     from lifagu.storage import check_target as check_target
     from lifagu.storage import read as read
@@ -78,7 +79,7 @@ _ROOMS = {
     "lifagu.model": "Colouring FactorGraph",
     "lifagu.relational": "ParfactorGraph",
     "lifagu.results": "write_lift write_marginals",
-    "lifagu.rounding": "round_tables",
+    "lifagu.rounding": "merge_tables round_tables",
     "lifagu.storage": "check_target read read_evidence write",
     "lifagu.symmetry.colour": "colour colour_rounds",
     "lifagu.symmetry.lifting": "lift",

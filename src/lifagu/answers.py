@@ -32,7 +32,7 @@ from lifagu.parts import describe as describe_graph
 from lifagu.relational import ParfactorGraph
 from lifagu.symmetry.colour import colour
 from lifagu.symmetry.transfer import Transfer
-from lifagu.unsure import consider, parts_given, with_support
+from lifagu.unsure import consider, parts_given, with_drift, with_support
 
 _Planned = TypeVar("_Planned")
 UNKNOWN = ("one", "mean", "mixture", "bounds")
@@ -280,16 +280,17 @@ def prepare(
             )
         return consider(model, questions, observed, unknown, settings)
     prepared = plan_questions(_one_graph(model, unknown), questions, observed, **settings)
-    return Supported(model, observed, prepared) if questions else prepared
+    return Supported(model, observed, prepared, winning=unknown == "one") if questions else prepared
 
 
 @dataclass(frozen=True, eq=False)
 class Supported:
-    """Answers about one completed graph, with the transferred tables they rest on."""
+    """Answers about one completed graph, with the transferred tables they rest on; winning: it has the best tables."""
 
     transfer: Transfer
     evidence: Evidence
     prepared: Prepared
+    winning: bool
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -304,7 +305,12 @@ class Supported:
         result = self.prepared.run(progress)
         part_of = parts_given(self.transfer, self.evidence)
         answers = [with_support(answer, self.transfer, part_of) for answer in result.answers]
-        return Result(answers, result.log_partition, result.notes)
+        if not self.winning or self.transfer.drift is None:
+            return Result(answers, result.log_partition, result.notes)
+        log_odds = self.transfer.drift.log_odds(self.transfer.original, part_of)
+        answers = [with_drift(answer, self.transfer, log_odds, part_of) for answer in answers]
+        joint = tuple(answer.notes[-1] for answer in answers if len(answer.variables) > 1)
+        return Result(answers, result.log_partition, (*result.notes, *joint))
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,7 +7,7 @@ compared exactly, bit by bit, after -0.0 has become 0.0.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, overload
 
 import numpy as np
@@ -18,6 +18,7 @@ from lifagu.arrays import (
     by_first_occurrence,
     first_places,
     frozen,
+    group_lists,
     group_rows,
     group_rows_bitwise,
     members,
@@ -209,6 +210,39 @@ def permuted_tables(tables: Tables, numbers: Ints, orders: Ints) -> Ints:
         result[alike] = count + number
         count += len(distinct)
     return result[use]
+
+
+def tables_by_axes(tables: Tables) -> list[tuple[Ints, Ints, Floats]]:
+    """Tables over the same axes together: their numbers, the ranges of the axes, and their potentials, a row each."""
+    found = []
+    for numbers in members(group_lists(tables.axis_offsets, tables.axes)):
+        axes = tables.ranges_of(int(numbers[0]))
+        span = int(np.prod(tables.sizes[axes]))
+        found.append((numbers, axes, tables.values[tables.offsets[numbers, None] + np.arange(span)]))
+    return found
+
+
+def turned(tables: Tables, orders: Ints) -> Tables:
+    """The same tables with their axes in another order; orders lists, like `axes`, which old axis comes where."""
+    values, axes = np.empty_like(tables.values), np.empty_like(tables.axes)
+    alike = np.column_stack([group_lists(tables.axis_offsets, each) for each in (tables.axes, orders)])
+    for numbers in members(group_rows(alike)):
+        old = tables.ranges_of(int(numbers[0]))
+        order = orders[tables.axis_offsets[numbers[0]] :][: len(old)]
+        places = turned_places(tuple(tables.sizes[old]), tuple(order.tolist()))
+        starts = tables.offsets[numbers, None]
+        values[starts + np.arange(len(places))] = tables.values[starts + places]
+        axes[tables.axis_offsets[numbers, None] + np.arange(len(old))] = old[order]
+    return replace(tables, values=frozen(values), axes=frozen(axes))
+
+
+def turned_places(shape: tuple[int, ...], order: tuple[int, ...]) -> Ints:
+    """Where the potentials of a table, row-major, stand in the table with axes in another order.
+
+    >>> turned_places((2, 3), (1, 0)).tolist()
+    [0, 3, 1, 4, 2, 5]
+    """
+    return np.arange(int(np.prod(shape))).reshape(shape).transpose(order).reshape(-1)
 
 
 def _canonical_rows(given: GivenTables, wanted: Ints, orders: Ints, ranges: Ranges) -> Floats:

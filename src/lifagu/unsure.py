@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from lifagu.arrays import Floats, Ints
+from lifagu.drift import probability_off, rounded_up
 from lifagu.errors import NoAnswerError, TooLargeError, listed
 from lifagu.evidence import Evidence
 from lifagu.infer import Answer, Prepared, Result, prepare
@@ -223,6 +224,14 @@ def with_support(answer: Answer, moved: Transfer, part_of: Ints) -> Answer:
     """
     parts = part_of[_numbers(answer, moved)]
     return _resting_on(answer, moved, part_of, parts[parts >= 0])
+
+
+def with_drift(answer: Answer, moved: Transfer, log_odds: Floats, part_of: Ints) -> Answer:
+    """The answer with a note on how far it can be off; log_odds: by how much those of each connected part can be."""
+    parts = np.unique(part_of[_numbers(answer, moved)])
+    off = rounded_up(probability_off(float(log_odds[parts[parts >= 0]].sum())))
+    note = f"tables were compared {moved.equality}: P({', '.join(answer.variables)}) is off by at most {off}"
+    return replace(answer, notes=(*answer.notes, note))
 
 
 def _numbers(answer: Answer, moved: Transfer) -> list[int]:

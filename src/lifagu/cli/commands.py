@@ -20,6 +20,7 @@ from lifagu.cli.results import (
     lift_json,
     marginals_json,
     marginals_table,
+    merging_json,
     transfers_table,
 )
 
@@ -84,7 +85,11 @@ def lift(options: Options) -> None:
         graph, evidence = _model(options)
         progress.stage("filling unknown factors")
         moved = _transfer(options, graph, evidence, theta=options.theta)
-        settings: dict[str, Any] = {"factor_start": moved.factor_start, "commutative": options.commutative}
+        settings: dict[str, Any] = {
+            "factor_start": moved.factor_start,
+            "commutative": options.commutative,
+            "up_to_scale": options.up_to_scale,
+        }
         progress.stage("passing colours")
         colouring = lifagu.colour(moved.graph, evidence, **settings, progress=progress)
         progress.stage("lifting")
@@ -97,11 +102,14 @@ def lift(options: Options) -> None:
             say(f"{'start' if number == 0 else f'round {number}'}:\n{groups_table(graph, colouring)}")
         return
     if options.json:
-        say_json(lift_json(moved, colouring, lifagu.to_json(lifted, evidence)))
+        text = lifagu.to_json(lifted, evidence)
+        say_json(lift_json(moved, colouring, evidence, options.commutative, text))
         return
     if len(graph.unknown):
         say(transfers_table(moved))
         say()
+    if moved.equality != "exactly":
+        say(f"{_compared(moved, evidence, bounded=True)}\n")
     say(f"{groups_table(graph, colouring)}\n\n{lifted}")
 
 
@@ -114,7 +122,7 @@ def query(options: Options) -> None:
     questions = [names] if options.joint else [[name] for name in names]
     result = _run(options, model, evidence, questions)
     if options.json:
-        say_json(answers_json(model, result))
+        say_json({**answers_json(model, result), **merging_json(model, evidence, _bounded(options))})
         return
     for answer in result.answers:
         say(answer_table(answer, evidence))
@@ -136,7 +144,7 @@ def marginals(options: Options) -> None:
     if options.out:
         lifagu.write_marginals(options.out, found)
     if options.json:
-        say_json(marginals_json(found))
+        say_json({**marginals_json(found), **merging_json(model, evidence, _bounded(options))})
     elif not options.out:
         say(marginals_table(found))
 
@@ -146,7 +154,8 @@ def map_(options: Options) -> None:
     model, evidence = _asked(options)
     best = _planned(options, lifagu.prepare_map, model, evidence)
     if options.json:
-        say_json({"log_weight": best.log_weight, "assignment": best.assignment})
+        found = {"log_weight": best.log_weight, "assignment": best.assignment}
+        say_json({**found, **merging_json(model, evidence, _bounded(options))})
         return
     say(table(best.assignment.items()))
     say(f"log weight = {best.log_weight:.10g}")
@@ -156,9 +165,10 @@ def logz(options: Options) -> None:
     """``lifagu logz``."""
     if options.unknown in ("mixture", "bounds"):
         raise lifagu.NoAnswerError(f"log Z does not exist for --unknown {options.unknown}; ask with one or mean")
-    result = _run(options, *_asked(options), [])
+    model, evidence = _asked(options)
+    result = _run(options, model, evidence, [])
     if options.json:
-        say_json({"log_partition": result.log_partition})
+        say_json({"log_partition": result.log_partition, **merging_json(model, evidence, _bounded(options))})
     else:
         say(f"{result.log_partition!r}")
 
@@ -205,6 +215,7 @@ def _asked(options: Options, classes: bool = False) -> tuple[Transfer | Parfacto
     """
     model = lifagu.read(options.model)
     relational = isinstance(model, lifagu.ParfactorGraph) and options.engine in ("auto", "lifted")
+    relational &= options.digits is None and options.tolerance is None  # merging is about ground tables
     if isinstance(model, lifagu.ParfactorGraph) and relational and not (model.has_unknown or options.add):
         return model, model.layered(_layers(options))
     graph, evidence = _model(options)
@@ -270,7 +281,9 @@ def _transfer(options: Options, graph: FactorGraph, evidence: dict[str, Any], th
         evidence_in_roles=options.evidence_in_roles,
         steps=options.steps,
         digits=options.digits,
+        tolerance=options.tolerance,
         up_to_scale=options.up_to_scale,
+        commutative=options.commutative,
     )
 
 
@@ -292,7 +305,7 @@ def _planned(
 ) -> Any:
     """Plan, show the plan if wanted, and compute with progress."""
     if isinstance(model, lifagu.Transfer) and model.equality != "exactly":
-        note(f"note: tables were compared {model.equality}", options.quiet)
+        note(f"note: {_compared(model, evidence, _bounded(options))}", options.quiet)
     prepared = prepare(
         model, evidence, unknown=options.unknown, engine=options.engine, memory_limit=options.memory_limit
     )
@@ -305,6 +318,17 @@ def _planned(
         progress.close()
 
 
+def _compared(moved: Transfer, evidence: dict[str, Any], bounded: bool) -> str:
+    """How tables were compared, and how far that can move answers where it is known."""
+    bound = moved.bound(evidence) if bounded else None
+    return f"tables were compared {moved.equality}" + (f": {bound}" if bound else "")
+
+
+def _bounded(options: Options) -> bool:
+    """Whether it is known how far merging tables can move answers: exact ones, with the winning tables."""
+    return bool(options.unknown == "one" and options.engine != "bp")
+
+
 def _propagated(options: Options, model: Transfer | ParfactorGraph, evidence: dict[str, Any]) -> Any:
     """The marginals that belief propagation gives, one question per variable."""
     assert isinstance(model, lifagu.Transfer), "relational models are asked as they are by exact engines only"
@@ -313,4 +337,5 @@ def _propagated(options: Options, model: Transfer | ParfactorGraph, evidence: di
 
 
 def _bp_settings(options: Options) -> dict[str, Any]:
-    return {name: getattr(options, name) for name in ("damping", "schedule", "tolerance", "iterations")}
+    given = {name: getattr(options, name) for name in ("damping", "schedule", "iterations")}
+    return {**given, "tolerance": options.bp_tolerance}

@@ -85,9 +85,6 @@ def _lift(parser: Parser) -> None:
     _model(parser)
     _filling(parser)
     _evidence(parser)
-    parser.add_argument(
-        "--commutative", action="store_true", help="arguments that may be swapped without changing a table count as one"
-    )
     parser.add_argument("--rounds", action="store_true", help="show the colours of every round, for small models")
     parser.add_argument(
         "--out",
@@ -252,7 +249,18 @@ def _filling(parser: Parser, theta: bool = True) -> None:
     group.add_argument(
         "--digits", metavar="N", type=int, help="tables that are equal to N significant digits become the first one"
     )
+    group.add_argument(
+        "--tolerance",
+        metavar="E",
+        type=_tolerance,
+        help="tables within a share E of each other (such as 0.01) become their mean, and the error is bounded",
+    )
     group.add_argument("--up-to-scale", action="store_true", help="tables that differ by a factor agree")
+    group.add_argument(
+        "--commutative",
+        action="store_true",
+        help="arguments that may be swapped count as one position, and tables may list theirs in any order",
+    )
 
 
 def _unknown(parser: Parser, choices: Sequence[str]) -> None:
@@ -289,7 +297,7 @@ def _belief_propagation(parser: Parser) -> None:
     bp.add_argument("--damping", metavar="D", type=float, default=0.0, help="share of the old message kept (default 0)")
     bp.add_argument("--schedule", choices=BP_SCHEDULES, default="parallel", help="in which order messages are passed")
     bp.add_argument(
-        "--tolerance", metavar="E", type=float, default=1e-10, help="change at which to stop (default 1e-10)"
+        "--bp-tolerance", metavar="E", type=float, default=1e-10, help="change at which to stop (default 1e-10)"
     )
     bp.add_argument("--iterations", metavar="N", type=int, default=1000, help="how many at the most (default 1000)")
 
@@ -340,6 +348,16 @@ def _at_least(least: int) -> Callable[[str], int]:
         return int(text)
 
     return whole
+
+
+def _tolerance(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a share of at least 0 and less than 1, such as 0.01")
+    return value
 
 
 def _size(text: str) -> int:

@@ -27,8 +27,6 @@ def transfers_table(moved: Transfer) -> str:
     graph = moved.original
     filled, left = len(moved.transferred), len(graph.unknown) - len(moved.transferred)
     lines = [f"{filled} of {filled + left} unknown factors filled, {left} left (theta {moved.theta:.4g})"]
-    if moved.equality != "exactly":
-        lines[0] += f"; tables compared {moved.equality}"
     classes = moved.by_class()
     for record, factors in classes[:MOST_ROWS]:
         names = [graph.factor_names[factor] for factor in factors.tolist()]
@@ -65,15 +63,27 @@ def groups_table(graph: FactorGraph, colouring: Colouring) -> str:
     return table(rows) if rows else "  no variables and no factors"
 
 
-def lift_json(moved: Transfer, colouring: Colouring, lifted: str) -> dict[str, Any]:
+def lift_json(
+    moved: Transfer, colouring: Colouring, evidence: dict[str, Any], commutative: bool, lifted: str
+) -> dict[str, Any]:
     """Groups, transfers with reasons, and the lifted model, which is given as the text of a file."""
     return {
         "theta": moved.theta,
         "equality": moved.equality,
+        **merging_json(moved, evidence),
+        **({"commutative": True} if commutative else {}),
         **groups(moved.original, colouring),
         "transfers": [record.as_dict() for record in moved.record],
         "model": json.loads(lifted),
     }
+
+
+def merging_json(model: Transfer | ParfactorGraph, evidence: dict[str, Any], bounded: bool = True) -> dict[str, Any]:
+    """How tables were compared and how far answers can be off by that, where they were not compared exactly."""
+    if not isinstance(model, lifagu.Transfer) or model.equality == "exactly":
+        return {}
+    bound = model.bound(evidence) if bounded else None
+    return {"equality": model.equality, "off_by_at_most": bound and bound._asdict()}
 
 
 def answer_table(answer: Answer, evidence: dict[str, Any]) -> str:

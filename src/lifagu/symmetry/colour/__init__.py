@@ -10,14 +10,16 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lifagu.arrays import Ints, as_ids, by_first_occurrence, group_rows
+from lifagu.arrays import Ints, as_ids, by_first_occurrence, connected_parts, group_rows
 from lifagu.errors import ModelError
 from lifagu.evidence import EvidenceLike
 from lifagu.kernel import Progress, loaded
 from lifagu.model import Colouring, FactorGraph
 from lifagu.roles import factor_signatures, observations, variable_roles
+from lifagu.rounding import scaled_tables
 from lifagu.symmetry.colour import compiled, reference, rounds
 from lifagu.symmetry.exchange import exchange
+from lifagu.tables import GivenTables
 
 
 def colour(
@@ -27,6 +29,7 @@ def colour(
     variable_start: Ints | None = None,
     factor_start: Ints | None = None,
     commutative: bool = False,
+    up_to_scale: bool = False,
     positions: Ints | None = None,
     progress: Progress | None = None,
 ) -> Colouring:
@@ -35,7 +38,8 @@ def colour(
     variable_start, factor_start: start colours of your own (any integers ≥ 0); by default variables start with
     (range, evidence) and factors with their table, unknown ones with one colour per class of equal surroundings.
     commutative: arguments that may be swapped without changing the table count as one position, and tables that agree
-    up to argument order as one table. positions[e]: the position that each argument sends, in place of its own.
+    up to argument order as one table; start colours of known factors with such tables become one. up_to_scale: tables
+    that differ by a factor count as one. positions[e]: the position that each argument sends, in place of its own.
     progress(done, total) is called now and then; what is done is how much of all possible splitting is over, so the
     last step may be a long one.
 
@@ -46,7 +50,7 @@ def colour(
     >>> colour(graph).variable_colours.tolist()
     [0, 1, 0]
     """
-    graph, own, factor_start = _exchanged(graph, factor_start, commutative)
+    graph, own, factor_start = _exchanged(graph, factor_start, commutative, up_to_scale)
     sent = own if positions is None else as_ids(positions)
     start = _start_ids(graph, evidence, variable_start, factor_start)
     kernel = loaded()
@@ -62,28 +66,38 @@ def colour_rounds(
     variable_start: Ints | None = None,
     factor_start: Ints | None = None,
     commutative: bool = False,
+    up_to_scale: bool = False,
 ) -> Iterator[Colouring]:
     """Colour passing round by round, for showing: the start colours, then each round's, until nothing changes.
 
     A round costs O(e); a path needs as many rounds as it is long, so use `colour` for answers.
     """
-    graph, positions, factor_start = _exchanged(graph, factor_start, commutative)
+    graph, positions, factor_start = _exchanged(graph, factor_start, commutative, up_to_scale)
     start = _numbered(_start_ids(graph, evidence, variable_start, factor_start))
     return rounds.colour_rounds(graph, start, positions)
 
 
 def _exchanged(
-    graph: FactorGraph, factor_start: Ints | None, commutative: bool
+    graph: FactorGraph, factor_start: Ints | None, commutative: bool, up_to_scale: bool
 ) -> tuple[FactorGraph, Ints | None, Ints | None]:
     """The graph to colour, the position each argument sends if not its place, and the factors' start colours."""
     if not commutative:
+        if up_to_scale and factor_start is None:
+            tables = scaled_tables(graph.tables)
+            graph = graph.refilled(GivenTables(tables.values, tables.offsets), graph.factor_table)
         return graph, None, factor_start
-    exchanged = exchange(graph)
-    if factor_start is not None:  # start colours of tables that turned out equal become one, those of unknown ones stay
-        known = graph.factor_table >= 0
-        numbers = exchanged.graph.factor_table
-        factor_start = np.where(known, numbers, len(exchanged.graph.tables) + np.asarray(factor_start))
+    exchanged = exchange(graph, up_to_scale=up_to_scale)
+    if factor_start is not None:
+        factor_start = _joined(_start("factor_start", factor_start, graph.factor_table), exchanged.graph.factor_table)
     return exchanged.graph, exchanged.positions, factor_start
+
+
+def _joined(start: Ints, factor_table: Ints) -> Ints:
+    """Start colours in which known factors with equal tables, and whoever shared a colour with them, have one."""
+    known = np.flatnonzero(factor_table >= 0)
+    colours = int(start.max(initial=-1)) + 1
+    tables = int(factor_table.max(initial=-1)) + 1
+    return connected_parts(colours + tables, start[known], colours + factor_table[known])[start]
 
 
 def _start_ids(

@@ -11,12 +11,13 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from lifagu.arrays import Ints
+from lifagu.drift import Drift, rounded_up
 from lifagu.errors import ModelError
 from lifagu.evidence import EvidenceLike
 from lifagu.model import FactorGraph
 from lifagu.roles import factor_signatures, variable_roles
-from lifagu.rounding import round_tables
-from lifagu.rounding import up_to_scale as scaled_tables
+from lifagu.rounding import compared, merge_tables, scaled_tables
+from lifagu.symmetry.exchange import canonical_orders
 from lifagu.symmetry.transfer.columns import record_columns
 from lifagu.symmetry.transfer.individuals import factor_owners, offers_by_individual
 from lifagu.symmetry.transfer.lending import aligned_tables
@@ -39,7 +40,9 @@ def transfer(
     evidence_in_roles: bool = False,
     steps: int | None = None,
     digits: int | None = None,
+    tolerance: float | None = None,
     up_to_scale: bool = False,
+    commutative: bool = False,
 ) -> Transfer:
     """Fill unknown factors from known ones in symmetric places; near-linear in the graph.
 
@@ -49,7 +52,9 @@ def transfer(
     the paper. published: the paper to the letter (structure only, evidence in roles, tables copied by position).
     steps: compare neighbourhoods of 2, 4, 6, … steps instead, backing off to fewer where there is no candidate.
     digits: tables that are equal to so many significant digits become the one declared first, in the whole graph.
+    tolerance: tables within so much of each other, as a share, become their mean, in the whole graph.
     up_to_scale: tables that differ by a factor agree (the donor's is taken as it is).
+    commutative: digits and tolerance also bring tables together whose arguments are listed in another order.
 
     >>> graph = (
     ...     FactorGraph.build().variables(["A", "B", "C"])
@@ -67,12 +72,7 @@ def transfer(
         raise ModelError(f"steps must be 2, 4, 6, …, not {steps}")
     if steps is not None and published:
         raise ModelError("the published algorithm knows no steps; leave out published or steps")
-    equality = []
-    if digits is not None:
-        graph, change = round_tables(graph, digits)
-        equality.append(f"to {counted(digits, 'significant digit')} (largest relative change {change:.2g})")
-    if up_to_scale:
-        equality.append("up to a factor")
+    graph, drift, equality = _merged(graph, digits, tolerance, up_to_scale, commutative)
     structure_only |= published
     observed = graph.evidence(evidence) if evidence_in_roles or published else None
     roles = variable_roles(graph, kinds=not structure_only, evidence=observed)
@@ -89,8 +89,23 @@ def transfer(
         levels = neighbourhood_keys(graph, roles, aligned, steps // 2, hub)
         offers = _offers_with_back_off(graph, tables, levels)
     owned = factor_owners(graph) >= 0 if use_individuals else np.zeros(len(graph.factor_names), dtype=np.bool_)
-    compared = " and ".join(equality) or "exactly"
-    return Transfer(graph, float(theta), tuple(offers), signatures, owned, published, up_to_scale, compared)
+    return Transfer(graph, float(theta), tuple(offers), signatures, owned, published, up_to_scale, equality, drift)
+
+
+def _merged(
+    graph: FactorGraph, digits: int | None, tolerance: float | None, up_to_scale: bool, commutative: bool
+) -> tuple[FactorGraph, Drift | None, str]:
+    """The graph with almost equal tables merged, how far that moved them, and how they were compared, in words."""
+    scale = ["up to a factor"] * up_to_scale
+    if digits is None and tolerance is None:
+        return graph, None, "".join(scale) or "exactly"
+    orders = None
+    if commutative:
+        orders = canonical_orders(compared(graph.tables, digits, up_to_scale), tolerance or 0.0)
+    merged = merge_tables(graph, digits=digits, tolerance=tolerance, up_to_scale=up_to_scale, orders=orders)
+    closeness = f"within {tolerance:g}" if digits is None else f"to {counted(digits, 'significant digit')}"
+    change = f"{closeness} (largest relative change {rounded_up(merged.largest_change)})"
+    return merged.graph, merged.drift, " and ".join([change, *scale])
 
 
 def _plain_offers(

@@ -12,6 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Floats, Ints, first_places, frozen, group_rows, members
+from lifagu.drift import Bound, Drift
+from lifagu.evidence import EvidenceLike
 from lifagu.model import FactorGraph
 from lifagu.rounding import equal_up_to_scale
 from lifagu.symmetry.transfer.individuals import factor_owners
@@ -41,8 +43,9 @@ class Transfer:
     """A graph, and for each of its unknown factors what it takes from whom.
 
     `graph` is the completed graph, `record` says why for each unknown factor in input order, `original` is the graph
-    as it came (rounded, if that was asked for). equality: how tables were compared, in words. offers: who could lend to
-    whom; signatures[m]: the role signature of each factor; owned[m]: whether individuals were considered for it.
+    as it came (its tables merged, if that was asked for). equality: how tables were compared, in words; merging: how
+    far that moved them. offers: who could lend to whom; signatures[m]: the role signature of each factor; owned[m]:
+    whether individuals were considered for it.
     """
 
     original: FactorGraph
@@ -53,6 +56,7 @@ class Transfer:
     published: bool
     up_to_scale: bool
     equality: str
+    merging: Drift | None
 
     # ---- completing
 
@@ -127,6 +131,32 @@ class Transfer:
             aligned = table if self.published else align_axes(graph, offers.keys, table, donor, donors[0])
             total = total + share * (aligned / aligned.sum())
         return np.asarray(total)
+
+    # ---- how far merging can move answers
+
+    @cached_property
+    def drift(self) -> Drift | None:
+        """How far each factor of the completed graph moved by merging; None where tables stayed as they came.
+
+        Filled factors are compared to any table that became their donor's.
+        """
+        if self.merging is None:
+            return None
+        lowest, highest = self.merging.lowest.copy(), self.merging.highest.copy()
+        numbers = self.original.factor_table
+        known = np.flatnonzero(numbers >= 0)
+        low, high = np.zeros(len(self.original.tables)), np.zeros(len(self.original.tables))
+        np.minimum.at(low, numbers[known], lowest[known])
+        np.maximum.at(high, numbers[known], highest[known])
+        for offers in self.offers:
+            places, donors = self._loans(offers, _best(offers))
+            lowest[offers.receivers[places]] = low[numbers[donors]]
+            highest[offers.receivers[places]] = high[numbers[donors]]
+        return Drift(frozen(lowest), frozen(highest))
+
+    def bound(self, evidence: EvidenceLike = None) -> Bound | None:
+        """How far marginals and log Z of the completed graph can be off by merging; None where nothing was merged."""
+        return None if self.drift is None else self.drift.bound(self.original, evidence)
 
     # ---- what competes
 
