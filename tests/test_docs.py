@@ -54,13 +54,22 @@ def test_python_examples_run(page, monkeypatch):
     assert failures == 0
 
 
+def actions_of(parser):
+    """What a command takes, and what the commands below it take."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from actions_of(below)
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 def test_commands_and_options_are_documented(command):
     page = text_of("docs/command-line.md")
     section = re.search(rf"^## `lifagu {command}\b.*?(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
     assert section, f"no section for {command}"
     shared = page[page.index("## Shared options") :] if "Shared options" in page else ""
-    for action in COMMANDS[command]._actions:
+    for action in actions_of(COMMANDS[command]):
         for option in action.option_strings:
             if option.startswith("--") and option != "--help":
                 assert f"`{option}" in section[0] + shared, f"{command} {option}"

@@ -24,8 +24,9 @@ class FormatError(LifaguError):
 class MissingExtraError(LifaguError):
     """An optional dependency is needed and not installed; the message says how to install it."""
 
-    def __init__(self, package: str, what: str) -> None:
-        super().__init__(f"{what} needs the package {package}; install it with: pip install 'lifagu[{package}]'")
+    def __init__(self, package: str, what: str, extra: str | None = None) -> None:
+        hint = f"pip install 'lifagu[{extra or package}]'"
+        super().__init__(f"{what} needs the package {package}; install it with: {hint}")
 
 
 class NoAnswerError(LifaguError):

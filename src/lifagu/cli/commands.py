@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import lifagu
 from lifagu.cli.demo import demo
+from lifagu.cli.experiment import experiment
 from lifagu.cli.output import Progress, note, say, say_json, shown, table
 from lifagu.cli.results import (
     answer_table,
@@ -181,6 +182,7 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "completion": completion,
     "convert": convert,
     "demo": demo,
+    "experiment": experiment,
     "info": info,
     "lift": lift,
     "logz": logz,

@@ -70,8 +70,9 @@ def some(names: Sequence[str], limit: int, total: int | None = None) -> str:
 class Progress:
     """What is being done and how far, on stderr, for long work; silent when stderr is not a terminal."""
 
-    def __init__(self, quiet: bool) -> None:
+    def __init__(self, quiet: bool, bar: bool = False) -> None:
         self._show = sys.stderr.isatty() and not quiet
+        self._bar = bar
         self._next = time.monotonic() + 0.5
         self._stage = ""
         self._width = 0
@@ -86,7 +87,11 @@ class Progress:
         """Show how much of the work is done, once it takes longer than a moment."""
         if self._show and time.monotonic() >= self._next:
             self._next = time.monotonic() + 0.1
-            self._write(f"{self._stage}{done / max(total, 1):4.0%}")
+            text = f"{self._stage}{done / max(total, 1):4.0%}"
+            if self._bar:
+                filled = 30 * done // max(total, 1)
+                text += f" [{'#' * filled}{'.' * (30 - filled)}] {done} of {total}"
+            self._write(text)
 
     def close(self) -> None:
         """Take away what is shown."""

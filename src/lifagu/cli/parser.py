@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
@@ -64,6 +64,7 @@ def make_parser() -> Parser:
     _map(command("map", "a most probable assignment and the log of its weight"))
     _logz(command("logz", "natural log of the total weight, with the evidence fixed"))
     _convert(command("convert", "translate a model between formats, by file ending"))
+    _experiment(command("experiment", "repeat an evaluation, and write tables, a figure and a report"))
     completion = command("completion", "print a script that completes lifagu's commands in your shell")
     completion.add_argument("shell", choices=SHELLS, help="the shell to print it for")
     return parser
@@ -149,6 +150,54 @@ def _convert(parser: Parser) -> None:
         metavar="OUT",
         help="file to write (.json, .uai, .fg, .blog, each also with .gz), or a folder, as in big/",
     )
+
+
+def _experiment(parser: Parser) -> None:
+    experiments = parser.add_subparsers(
+        dest="experiment", metavar="WHAT", required=True, parser_class=Parser, help="paper or holes"
+    )
+    paper = "the paper's evaluation: divergence from the truth, and run times of ground and lifted inference"
+    holes = "every way to fill holes side by side, on hospitals with hidden cohorts"
+    _paper(experiments.add_parser("paper", help=paper, description=paper))
+    _holes(experiments.add_parser("holes", help=holes, description=holes))
+
+
+def _paper(parser: Parser) -> None:
+    _campaign(parser, seeds=20)
+    parser.add_argument(
+        "--generators", metavar="LIST", type=_names, help="some of text, similar, employee, epidemic (default: all)"
+    )
+    parser.add_argument(
+        "--max-d", metavar="D", type=_at_least(2), default=256, help="sizes d = 2, 4, 8, … up to this (default 256)"
+    )
+    parser.add_argument(
+        "--timed", metavar="N", type=_at_least(1), default=5, help="queries of each ground truth to time (default 5)"
+    )
+
+
+def _holes(parser: Parser) -> None:
+    _campaign(parser, seeds=5)
+    parser.add_argument("--scenarios", metavar="LIST", type=_names, help="some of the scenarios (default: all)")
+    parser.add_argument(
+        "--individuals", metavar="N", type=_at_least(10), default=200, help="individuals per hospital (default 200)"
+    )
+    parser.add_argument(
+        "--completions",
+        metavar="N",
+        type=_at_least(2),
+        default=16,
+        help="combinations of competing tables that mixtures and bounds consider (default 16)",
+    )
+
+
+def _campaign(parser: Parser, seeds: int) -> None:
+    parser.add_argument("--out", metavar="DIR", required=True, help="folder for all results, made if need be")
+    parser.add_argument(
+        "--seeds", metavar="N", type=_at_least(1), default=seeds, help=f"use the seeds 0 to N-1 (default {seeds})"
+    )
+    parser.add_argument("--jobs", metavar="N", type=_at_least(1), default=1, help="processes to use (default 1)")
+    parser.add_argument("--resume", action="store_true", help="keep what the folder has, and compute the rest")
+    _quiet(parser)
 
 
 def _model(parser: Parser) -> None:
@@ -275,6 +324,22 @@ def _theta(text: str) -> float:
     if not 0 <= value <= 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number between 0 and 1")
     return value
+
+
+def _names(text: str) -> list[str]:
+    names = [each.strip() for each in text.split(",")]
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of names separated by commas")
+    return names
+
+
+def _at_least(least: int) -> Callable[[str], int]:
+    def whole(text: str) -> int:
+        if not (text.isdecimal() and int(text) >= least):
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least {least}")
+        return int(text)
+
+    return whole
 
 
 def _size(text: str) -> int:

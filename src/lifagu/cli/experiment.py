@@ -1,0 +1,56 @@
+"""``lifagu experiment``: run a campaign, and show what was found and where it is written."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lifagu.cli.output import Progress, note, say, table
+
+if TYPE_CHECKING:
+    from lifagu.experiments.results import Finding, Results
+
+
+def experiment(options: argparse.Namespace) -> None:
+    """``lifagu experiment paper`` and ``lifagu experiment holes``."""
+    progress = Progress(options.quiet, bar=True)
+    shared = {"seeds": options.seeds, "jobs": options.jobs, "resume": options.resume, "progress": progress}
+    try:
+        results = {"paper": _paper, "holes": _holes}[options.experiment](options, shared)
+    finally:
+        progress.close()
+    for each in results.notes:
+        note(f"note: {each}", options.quiet)
+    say("\n\n".join(map(_shown, results.findings)))
+    say()
+    for path in results.files:
+        say(str(path))
+
+
+def _paper(options: argparse.Namespace, shared: dict[str, Any]) -> Results:
+    from lifagu.experiments.paper import run_paper
+
+    sizes = [2**power for power in range(1, options.max_d.bit_length())]
+    chosen = {"generators": options.generators} if options.generators else {}
+    return run_paper(Path(options.out), sizes=sizes, timed=options.timed, **chosen, **shared)
+
+
+def _holes(options: argparse.Namespace, shared: dict[str, Any]) -> Results:
+    from lifagu.experiments.holes import run_holes
+
+    chosen = {"scenarios": options.scenarios} if options.scenarios else {}
+    return run_holes(
+        Path(options.out),
+        individuals=options.individuals,
+        completions=options.completions,
+        **chosen,
+        **shared,
+    )
+
+
+def _shown(finding: Finding) -> str:
+    """A statement, and below it what was found."""
+    published = f" (published: {finding.published})" if finding.published else ""
+    found = [(name, each) if name else (each,) for name, each in finding.found.items()]
+    return f"{finding.statement}{published}\n{table(found)}"

@@ -1,0 +1,59 @@
+"""The suite in two panels: divergence of each method by scenario, and whether stated confidence can be believed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from lifagu.experiments.figures import COLOURS, LINEAR_BELOW, draw
+from lifagu.experiments.holes.summary import Line
+
+SHOWN = (  # what the left panel shows, with marker
+    (("all-ones", "one"), "x"),
+    (("published", "one"), "v"),
+    (("kinds", "one"), "o"),
+    (("kinds", "mixture"), "s"),
+    (("individuals", "one"), "+"),
+    (("steps-6", "one"), "^"),
+    (("steps-6", "mixture"), "D"),
+    (("oracle", "mixture"), "*"),
+)
+
+
+def draw_figure(path: Path, lines: Sequence[Line], calibration: Sequence[Line]) -> list[Path]:
+    """Draw both panels."""
+    scenarios = list(dict.fromkeys(line["scenario"] for line in lines))
+    of = {(line["scenario"], line["method"], line["answers"]): line["kl_mean"] for line in lines}
+
+    def panels(figure: Any) -> None:
+        left, right = figure.subplots(1, 2, width_ratios=(3, 2))
+        for ((method, answers), marker), colour in zip(SHOWN, COLOURS, strict=True):
+            values = [of.get((scenario, method, answers)) for scenario in scenarios]
+            places = [place for place, value in enumerate(values) if value is not None]
+            label = f"{method}, {answers}"
+            left.plot([values[place] for place in places], places, marker, color=colour, label=label, markersize=5)
+        left.set_yticks(range(len(scenarios)), scenarios)
+        left.invert_yaxis()
+        left.set_xscale("symlog", linthresh=LINEAR_BELOW)
+        left.set_xlim(left=0)
+        left.set(title="mean divergence by scenario", xlabel="KL(truth ‖ answer) in nats")
+        left.grid(axis="y", alpha=0.3)
+        left.legend(fontsize=7, loc="upper left")
+        _calibration(right, calibration)
+
+    return draw(path, (11, 0.25 * len(scenarios) + 2), panels)
+
+
+def _calibration(axes: Any, calibration: Sequence[Line]) -> None:
+    axes.plot([0, 1], [0, 1], ":", color="grey")
+    methods = dict.fromkeys(line["method"] for line in calibration)
+    for colour, method in zip(COLOURS, methods, strict=False):
+        own = [line for line in calibration if line["method"] == method]
+        axes.plot(
+            [line["confidence"] for line in own], [line["right"] for line in own], "o-", color=colour, label=method
+        )
+    axes.set(
+        title="stated confidence against right tables", xlabel="share of agreement", ylabel="share of right tables"
+    )
+    axes.legend(fontsize=7)

@@ -1,0 +1,192 @@
+"""The suite on one page: what can be said point by point, and the tables behind it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from lifagu.experiments.campaign import Outcome
+from lifagu.experiments.holes.methods import METHODS
+from lifagu.experiments.holes.scenarios import SCENARIOS
+from lifagu.experiments.holes.summary import Line, overall_miscalibration
+from lifagu.experiments.markdown import number, percent, table
+from lifagu.experiments.results import Finding
+
+Way = tuple[str, str]
+Lines = dict[tuple[str, str, str], Line]
+BASELINES: tuple[Way, ...] = (("all-ones", "one"), ("random-donor", "one"), ("mean-of-kind", "mean"))
+ONE: tuple[Way, ...] = (*BASELINES, *((name, "one") for name in METHODS), ("oracle", "one"))
+SEVERAL: tuple[Way, ...] = (*((name, way) for name in METHODS for way in ("mean", "mixture")), ("oracle", "mixture"))
+BOUNDS: tuple[Way, ...] = tuple((name, "bounds") for name in METHODS)
+BELIEVABLE = 0.1  # confidence this close to the share of right tables can be believed
+COVERING = 0.9
+MOST = 0.75  # of the scenarios
+
+# ---- statements
+
+COMPARED: tuple[tuple[str, Way, Way], ...] = (
+    ("dropping the factor is better than the published rule", ("all-ones", "one"), ("published", "one")),
+    ("aligning roles is better than copying by position", ("structure", "one"), ("published", "one")),
+    ("kinds are better than structure alone", ("kinds", "one"), ("structure", "one")),
+    ("individuals are better than kinds", ("individuals", "one"), ("kinds", "one")),
+    ("looking 4 steps far is better than kinds", ("steps-4", "one"), ("kinds", "one")),
+    ("looking 6 steps far is better than 4", ("steps-6", "one"), ("steps-4", "one")),
+    ("the mean table is better than the winning one (kinds)", ("kinds", "mean"), ("kinds", "one")),
+    ("the mixture is better than the winning table (kinds)", ("kinds", "mixture"), ("kinds", "one")),
+    ("the mean table is better than the winning one (steps-6)", ("steps-6", "mean"), ("steps-6", "one")),
+    ("the mixture is better than the winning table (steps-6)", ("steps-6", "mixture"), ("steps-6", "one")),
+    ("the best mixture is as good as the oracle's (steps-6)", ("steps-6", "mixture"), ("oracle", "mixture")),
+)
+
+
+def findings_of(lines: Sequence[Line], outcomes: Sequence[Outcome]) -> list[Finding]:
+    """What the suite says, point by point."""
+    of, scenarios = _by_way(lines)
+    far = overall_miscalibration(outcomes)
+    return [
+        *(Finding(each, None, {"": _compared(of, scenarios, *ways)}) for each, *ways in COMPARED),
+        Finding("stated confidence can be believed", None, {name: _believable(far[name]) for name in METHODS}),
+        Finding(
+            f"bounds cover {percent(COVERING)} of the marginals",
+            None,
+            {name: _covering(of, scenarios, name) for name in METHODS},
+        ),
+    ]
+
+
+def _by_way(lines: Sequence[Line]) -> tuple[Lines, list[str]]:
+    of = {(line["scenario"], line["method"], line["answers"]): line for line in lines}
+    return of, list(dict.fromkeys(line["scenario"] for line in lines))
+
+
+def _compared(of: Lines, scenarios: Sequence[str], better: Way, worse: Way) -> str:
+    """In how many scenarios one way has the smaller mean divergence, and the median ratio of the two."""
+    pairs = [(of[scenario, *better]["kl_mean"], of[scenario, *worse]["kl_mean"]) for scenario in scenarios]
+    less, more = (sum(sign * (one - other) < -1e-12 for one, other in pairs) for sign in (1, -1))
+    equal = len(pairs) - less - more
+    verdict = _verdict(less, equal, len(pairs))
+    ratios = sorted(one / other for one, other in pairs if other)
+    median = f", median ratio {number(ratios[len(ratios) // 2])}" if ratios else ""
+    return f"{verdict}: in {less} of {len(pairs)} scenarios{f', equal in {equal}' if equal else ''}{median}"
+
+
+def _verdict(yes: int, equal: int, total: int) -> str:
+    if equal >= MOST * total:
+        return "makes no difference"
+    return "holds" if yes >= MOST * total else "does not hold" if yes <= (1 - MOST) * total else "mixed"
+
+
+def _believable(far: float | None) -> str:
+    if far is None:
+        return "states none"
+    return f"{'holds' if far <= BELIEVABLE else 'does not hold'}: {percent(far)} off on average"
+
+
+def _covering(of: Lines, scenarios: Sequence[str], method: str) -> str:
+    covered = [of[scenario, method, "bounds"]["coverage"] for scenario in scenarios]
+    enough = sum(each >= COVERING for each in covered)
+    return (
+        f"{_verdict(enough, 0, len(covered))}: in {enough} of {len(covered)} scenarios, least {percent(min(covered))}"
+    )
+
+
+# ---- the page
+
+
+def report(lines: Sequence[Line], outcomes: Sequence[Outcome], findings: Sequence[Finding], figure: str) -> str:
+    """The page; figure: Markdown that shows it, or says why there is none."""
+    of, scenarios = _by_way(lines)
+    sizes = " and ".join(str(size) for size in sorted({outcome.cell.size for outcome in outcomes}))
+    seeds = len({outcome.cell.seed for outcome in outcomes})
+    bounds = [f"{method} bounds" for method, _ in BOUNDS]
+    parts = [
+        "# Filling holes: every method side by side",
+        f"Hospitals of {sizes} individuals, {seeds} seeds each; six hidden cohorts that no single factor shows but "
+        "several do. θ = 0. KL(truth ‖ answer) in nats over all unobserved single marginals; means over seeds.",
+        "## What was found",
+        table(["statement", "found"], [[each.statement, _found(each)] for each in findings]),
+        figure,
+        "## Over all scenarios",
+        table(OVERALL, [_overall(of, scenarios, way) for way in (*ONE, *SEVERAL)]),
+        "## Mean divergence in thousandths, one table each",
+        table(["scenario", *_heads(ONE)], _rows(of, scenarios, ONE, _thousandths)),
+        "## Mean divergence in thousandths, not committing to one table",
+        table(["scenario", *_heads(SEVERAL)], _rows(of, scenarios, SEVERAL, _thousandths)),
+        "## Right tables among those that the oracle is sure of",
+        table(["scenario", "sure", *_heads(ONE[3:])], _right(of, scenarios, outcomes)),
+        "## Bounds: share of marginals inside / mean width / mean distance outside",
+        table(["scenario", *bounds], _rows(of, scenarios, BOUNDS, _coverage)),
+        NOTES,
+        table(["method", "what it is"], [[name, method.summary] for name, method in METHODS.items()]),
+        table(["scenario", "what it is"], [[name, SCENARIOS[name].summary] for name in scenarios]),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+NOTES = f"""\
+## How to read it
+
+- *all-ones* drops the unknown factors, *random-donor* takes any known table of the kind, *mean-of-kind* the mean of
+  them all; *oracle* knows how the hospital was drawn, but not the cohorts. A factor that a method leaves unknown counts
+  as dropped.
+- *one*: the winning table; *mean*: the share-weighted mean table; *mixture*: the average of the answers over competing
+  tables. Mixtures and bounds are over all combinations where these are few, otherwise over some drawn by share, which
+  are not weighted by evidence, and make bounds somewhat too narrow.
+- Bounds are judged on the marginals of individuals with holes; a marginal lies inside if all its values do.
+- Scenarios of equal seed share their tables, so they can be compared with one another but are not independent.
+- A statement *holds* in three quarters of the scenarios or more and *does not hold* in a quarter or less. Confidence
+  can be believed if it is at most {percent(BELIEVABLE)} off (expected calibration error over tenths)."""
+OVERALL = (
+    *("method", "answers", "mean KL", "largest KL", "infinite", "right tables", "right if sure", "Brier", "off"),
+    "left unknown",
+)
+
+
+def _found(finding: Finding) -> str:
+    return "<br>".join(f"{name}: {found}" if name else found for name, found in finding.found.items())
+
+
+def _heads(ways: Sequence[Way]) -> list[str]:
+    return [f"{method} {answers}" if answers != "one" else method for method, answers in ways]
+
+
+def _rows(of: Lines, scenarios: Sequence[str], ways: Sequence[Way], shown: Callable[[Line], str]) -> list[list[str]]:
+    return [[scenario, *(shown(of[scenario, *way]) for way in ways)] for scenario in scenarios]
+
+
+def _overall(of: Lines, scenarios: Sequence[str], way: Way) -> list[str]:
+    """One row over all scenarios, each counting alike."""
+    lines = [of[scenario, *way] for scenario in scenarios]
+    means = {}
+    for name in ("kl_mean", "right", "right_identifiable", "brier", "miscalibration"):
+        values = [line[name] for line in lines if line[name] is not None]
+        means[name] = sum(values) / len(values) if values else None
+    return [
+        *way,
+        number(means["kl_mean"]),
+        number(max(line["kl_maximum"] for line in lines)),
+        str(sum(line["kl_infinite"] for line in lines)),
+        percent(means["right"]),
+        percent(means["right_identifiable"]),
+        number(means["brier"]),
+        percent(means["miscalibration"]),
+        str(sum(line["left"] for line in lines)),
+    ]
+
+
+def _thousandths(line: Line) -> str:
+    value = number(None if line["kl_mean"] is None else 1000 * line["kl_mean"])
+    return f"{value} (∞ {line['kl_infinite']})" if line["kl_infinite"] else value
+
+
+def _coverage(line: Line) -> str:
+    return f"{percent(line['coverage'])} / {number(line['width'])} / {number(line['outside'])}"
+
+
+def _right(of: Lines, scenarios: Sequence[str], outcomes: Sequence[Outcome]) -> list[list[str]]:
+    rows = []
+    for scenario in scenarios:
+        own = [outcome.facts for outcome in outcomes if outcome.cell.group == scenario]
+        sure = sum(facts["identifiable"] for facts in own) / sum(facts["unknown"] for facts in own)
+        cells = [percent(of[scenario, *way]["right_identifiable"]) for way in ONE[3:]]
+        rows.append([scenario, percent(sure), *cells])
+    return rows

@@ -1,0 +1,122 @@
+"""One cell of the suite: a hospital, its holes filled by every method, one row per method and way to answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import lifagu
+from lifagu.experiments.campaign import Cell, Outcome, Settings
+from lifagu.experiments.drafts import Filling, Floats
+from lifagu.experiments.holes import scores
+from lifagu.experiments.holes.completions import Marginals, completions_of, drawn, own_tables
+from lifagu.experiments.holes.hospital import Hospital, hospital
+from lifagu.experiments.holes.methods import METHODS, mean_tables, ones, random_donors, transferred
+from lifagu.experiments.holes.oracle import Oracle
+from lifagu.experiments.holes.scenarios import SCENARIOS
+
+COLUMNS = (
+    *("method", "answers", "left", "right", "right_identifiable", "kl_mean", "kl_maximum", "kl_infinite"),
+    *("brier", "miscalibration", "coverage", "width", "outside", "log10_completions", "considered"),
+)
+FACTS = ("variables", "factors", "observed", "unknown", "identifiable")
+Row = dict[str, Any]
+
+
+def generated(cell: Cell) -> tuple[Hospital, np.random.Generator]:
+    """The hospital of a cell, and the randomness that is left; scenarios of equal seed have the same tables."""
+    rng = np.random.default_rng([cell.size, cell.seed])
+    return hospital(SCENARIOS[cell.group], cell.size, rng), rng
+
+
+def run(settings: Settings, cell: Cell) -> Outcome:
+    """Fill the holes by every method and compare with the truth; mixtures and bounds draw `completions` completions."""
+    drawn_hospital, rng = generated(cell)
+    bench = Bench(drawn_hospital, settings["completions"], rng)
+    rows = list(bench.rows())
+    facts = {
+        "variables": len(drawn_hospital.draft.variables),
+        "factors": len(drawn_hospital.draft.factors),
+        "observed": len(drawn_hospital.evidence),
+        "unknown": len(drawn_hospital.hidden),
+        "identifiable": int(bench.identifiable.sum()),
+        "bins": {row["method"]: bins for row in rows if (bins := row.pop("bins", None))},
+    }
+    return Outcome(cell, facts, rows)
+
+
+class Bench:
+    """A hospital, and what is measured about each way to fill it."""
+
+    def __init__(self, subject: Hospital, completions: int, rng: np.random.Generator) -> None:
+        self._hospital = subject
+        self._marginals = Marginals(subject)
+        self._oracle = Oracle(subject)
+        self._completions = completions
+        self._rng = rng
+        self.identifiable: NDArray[np.bool_] = np.array(list(self._oracle.identifiable.values()), dtype=np.bool_)
+
+    def rows(self) -> Iterator[Row]:
+        """Baselines, every method with every way to answer, and the oracle."""
+        yield self._single("all-ones", ones(self._hospital))
+        yield self._single("random-donor", random_donors(self._hospital, self._rng))
+        yield self._single("mean-of-kind", mean_tables(self._hospital), answers="mean")
+        seed = int(self._rng.integers(2**32))  # one for all methods: equal offers then give equal answers
+        for name, method in METHODS.items():
+            yield from self._transferred(name, transferred(self._hospital, method), np.random.default_rng(seed))
+        yield self._single("oracle", self._oracle.best())
+        fillings = self._oracle.drawn(self._completions, self._rng)
+        mixture, _, _ = self._over(fillings)
+        yield self._row("oracle", "mixture", self._divergences(mixture), considered=len(fillings))
+
+    def _transferred(self, name: str, moved: lifagu.Transfer, rng: np.random.Generator) -> Iterator[Row]:
+        best = own_tables(moved.graph, self._hospital)
+        left = len(moved.unknown) - len(moved.transferred)
+        stated = np.where(np.isin(moved.unknown, moved.transferred), moved.shares, np.nan)
+        calibration = scores.calibration(stated, scores.right(self._hospital, best))
+        yield self._single(name, best) | calibration | {"left": left}
+        yield self._single(name, own_tables(moved.averaged(), self._hospital), answers="mean") | {"left": left}
+        mixture, lower, upper, considered = self._several(moved, best, rng)
+        counts = {"left": left, "log10_completions": math.log10(completions_of(moved)), "considered": considered}
+        yield self._row(name, "mixture", self._divergences(mixture), **counts)
+        near = self._marginals.near
+        bounds = scores.covered(self._marginals.truth[near], lower[near], upper[near])
+        yield self._row(name, "bounds", bounds, **counts)
+
+    def _several(
+        self, moved: lifagu.Transfer, best: Filling, rng: np.random.Generator
+    ) -> tuple[Floats, Floats, Floats, int]:
+        """Mixture, lower and upper ends, and how many completions were considered: all where that is possible."""
+        if completions_of(moved) <= self._completions and len(moved.unknown) == len(moved.transferred):
+            mixture, _, _ = self._marginals.exactly(moved, "mixture")
+            _, lower, upper = self._marginals.exactly(moved, "bounds")
+            return mixture, lower, upper, completions_of(moved)
+        fillings = drawn(moved, self._hospital, self._completions, rng)
+        mixture, _, _ = self._over(fillings)
+        _, lower, upper = self._over([best, *fillings])
+        return mixture, lower, upper, len(fillings) + 1
+
+    def _single(self, method: str, filling: Filling, answers: str = "one") -> Row:
+        """A row about one filling."""
+        shares = scores.right_shares(scores.right(self._hospital, filling), self.identifiable)
+        tables = shares if answers == "one" else {}
+        return self._row(method, answers, tables | self._divergences(self._marginals.under(filling)))
+
+    def _over(self, fillings: Sequence[Filling]) -> tuple[Floats, Floats, Floats]:
+        """Mean, smallest and largest marginals over several fillings."""
+        found = np.stack([self._marginals.under(filling) for filling in fillings])
+        return found.mean(axis=0), found.min(axis=0), found.max(axis=0)
+
+    def _divergences(self, answer: Floats) -> Row:
+        asked = self._marginals.unobserved
+        return scores.divergences(self._marginals.truth[asked], answer[asked])
+
+    def _row(self, method: str, answers: str, *measured: Row, **counts: Any) -> Row:
+        row: Row = dict.fromkeys(COLUMNS)
+        for each in (*measured, counts):
+            row |= each
+        return row | {"method": method, "answers": answers}

@@ -1,0 +1,54 @@
+"""The paper's evaluation, repeated: how far answers on the completed model are from the truth, and how fast they come.
+
+Luttermann, Möller and Gehrke (2023), section 4.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from lifagu.experiments.campaign import Cell, Progress, gather
+from lifagu.experiments.paper.figure import draw_figure
+from lifagu.experiments.paper.report import findings_of, report
+from lifagu.experiments.paper.runs import FACTS, GENERATORS, run
+from lifagu.experiments.paper.summary import summarised
+from lifagu.experiments.results import Results, chosen, of_cells, of_rows, write_results
+
+__all__ = ["run_paper"]
+
+NAMES = ("generator", "d", "seed")
+
+
+def run_paper(
+    folder: Path,
+    *,
+    generators: Sequence[str] = tuple(GENERATORS),
+    sizes: Sequence[int] = (2, 4, 8, 16, 32, 64, 128, 256),
+    seeds: int = 20,
+    timed: int = 5,
+    jobs: int = 1,
+    resume: bool = False,
+    progress: Progress | None = None,
+) -> Results:
+    """Run the campaign and write its files into a folder.
+
+    sizes: the d; seeds: how many ground truths of each, seeded 0, 1, …; timed: how many queries of each are timed.
+    """
+    cells = [
+        Cell(generator, d, seed)
+        for generator in chosen(generators, GENERATORS, "generator")
+        for d in sorted(set(sizes))
+        for seed in range(seeds)
+    ]
+    outcomes = gather(folder, cells, {"timed": timed}, run, jobs=jobs, resume=resume, progress=progress)
+    lines = summarised(outcomes)
+    findings = findings_of(lines, outcomes)
+    tables = {"results": of_rows(outcomes, NAMES), "cells": of_cells(outcomes, NAMES, FACTS), "summary": lines}
+    return write_results(
+        folder,
+        tables,
+        findings,
+        lambda path: draw_figure(path, lines),
+        lambda figure: report(lines, seeds, findings, figure),
+    )

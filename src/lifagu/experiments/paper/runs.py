@@ -1,0 +1,99 @@
+"""One cell of the paper's experiment: a ground truth, its holes filled, and one row per query."""
+
+from __future__ import annotations
+
+import time
+import zlib
+from collections import defaultdict
+from typing import Any
+
+import numpy as np
+
+import lifagu
+from lifagu.experiments.campaign import Cell, Outcome, Settings
+from lifagu.experiments.divergence import divergence
+from lifagu.experiments.drafts import Draft, Floats
+from lifagu.experiments.paper import engines
+from lifagu.experiments.paper.families import employee, epidemic
+from lifagu.experiments.paper.instances import Generator, Instance
+from lifagu.experiments.paper.text import similar, text
+
+GENERATORS: dict[str, Generator] = {"text": text, "similar": similar, "employee": employee, "epidemic": epidemic}
+FACTS = (
+    *("variables", "factors", "cohorts", "largest_cohort", "unknown", "right"),
+    *("variable_groups", "factor_groups", "largest_group", "seconds_transfer", "seconds_lift"),
+)
+COLUMNS = ("query", "touched", "kl", "kl_random_donor", "kl_ones", "seconds_ground", "seconds_lifted")
+
+
+def generated(cell: Cell) -> tuple[Instance, np.random.Generator]:
+    """The instance of a cell, and the randomness that is left."""
+    rng = np.random.default_rng([zlib.crc32(cell.group.encode()), cell.size, cell.seed])
+    return GENERATORS[cell.group](cell.size, rng), rng
+
+
+def run(settings: Settings, cell: Cell) -> Outcome:
+    """Fill the holes as published, with θ = 0, and compare with the truth; the first `timed` queries are timed."""
+    instance, rng = generated(cell)
+    draft, hidden, questions = instance.draft, instance.hidden, instance.questions
+    truth = draft.graph()
+    moved, lifted, facts = _filled(instance)
+    expected = engines.answers(truth, questions)
+    ones = {factor: np.ones_like(draft.factors[factor].table) for factor in hidden}
+    divergences = [
+        divergence(expected, engines.answers(graph, questions))
+        for graph in (moved.graph, draft.graph(random_donors(draft, hidden, rng)), draft.graph(ones))
+    ]
+    touched = {argument for factor in hidden for argument in draft.factors[factor].arguments}
+    engines.ground_seconds(truth, questions[0])  # the first query of a process pays for more than itself
+    engines.lifted_seconds(lifted, questions[0])
+    rows = []
+    for place, question in enumerate(questions):
+        seconds: tuple[float | None, float | None] = (None, None)
+        if place < settings["timed"]:
+            seconds = engines.ground_seconds(truth, question), engines.lifted_seconds(lifted, question)
+        values = (question, question in touched, *(float(each[place]) for each in divergences), *seconds)
+        rows.append(dict(zip(COLUMNS, values, strict=True)))
+    return Outcome(cell, facts, rows)
+
+
+def _filled(instance: Instance) -> tuple[lifagu.Transfer, lifagu.ParfactorGraph, dict[str, Any]]:
+    """The holes filled, the completed model lifted, and the facts about both."""
+    draft, hidden = instance.draft, instance.hidden
+    holed = draft.without(hidden)
+    start = time.process_time()
+    moved = lifagu.transfer(holed, 0.0, published=True)
+    completed = moved.graph
+    filled = time.process_time()
+    lifted = engines.lifted_model(moved)
+    end = time.process_time()
+    colouring = lifagu.colour(completed)
+    facts = {
+        "variables": len(draft.variables),
+        "factors": len(draft.factors),
+        "cohorts": len(instance.cohort_sizes),
+        "largest_cohort": max(instance.cohort_sizes),
+        "unknown": len(hidden),
+        "right": right_tables(draft, completed, hidden),
+        "variable_groups": len(colouring.variable_groups),
+        "factor_groups": len(colouring.factor_groups),
+        "largest_group": max(map(len, colouring.variable_groups)),
+        "seconds_transfer": filled - start,
+        "seconds_lift": end - filled,
+    }
+    return moved, lifted, facts
+
+
+def random_donors(draft: Draft, hidden: tuple[int, ...], rng: np.random.Generator) -> dict[int, Floats]:
+    """For each unknown factor the table of a known one that is possibly identical, whichever."""
+    places = draft.signatures()
+    known = defaultdict(list)
+    for factor in sorted(set(range(len(places))) - set(hidden)):
+        known[places[factor]].append(factor)
+    return {factor: draft.factors[rng.choice(known[places[factor]])].table for factor in hidden}
+
+
+def right_tables(draft: Draft, completed: lifagu.FactorGraph, hidden: tuple[int, ...]) -> int:
+    """How many unknown factors got the table they had."""
+    pairs = ((completed.factors[factor].table, draft.factors[factor].table) for factor in hidden)
+    return sum(filled is not None and np.array_equal(filled, truth) for filled, truth in pairs)
