@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lifagu
@@ -30,6 +30,7 @@ def both(numbers, which, names=X, domains=(PERSON,)):
     return Relation("R", of, names=rows), Relation("R", of, names=tuple(rows))
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 29), unique=True, max_size=8), st.integers(0, 99))
 def test_names_by_arrays_are_names_by_texts(constants, seed):
     which = random.Random(seed).sample(range(100), len(constants))
@@ -102,6 +103,7 @@ def test_names_by_arrays_of_other_domains_are_read_as_texts():
     assert Vocabulary((PERSON,), (relation,)).find("x9") == (0, (5,))
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), unique=True, max_size=12), st.booleans())
 def test_originals_are_a_mapping(keys, large):
     """Also where constants are so many that a row does not fit into one number."""
@@ -116,6 +118,7 @@ def test_originals_are_a_mapping(keys, large):
     assert [X[each] if each >= 0 else None for each in found.tolist()] == [expected.get(key) for key in asked]
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, 99), unique=True, max_size=10))
 def test_chosen_names_are_names(numbers):
     chosen = ChosenNames(X, np.array(numbers, dtype=np.int64))
@@ -128,6 +131,35 @@ def test_chosen_names_are_names(numbers):
     again = ChosenNames(chosen, np.arange(len(numbers))[::-1])
     assert list(again) == list(plain)[::-1]
     assert again.names is X
+
+
+def test_names_are_read_as_they_are_written():
+    """Fast or slow, a comma parts two constants unless it is quoted."""
+    domain = Domain.of("D", ["a", "b", "a,b", "1..2", "ü", "x y"])
+    words = Vocabulary((domain, PERSON), (Relation("R", ("D",)), Relation("S", ("D", "Person"))))
+    expected = {
+        "R(a)": (0, (0,)),
+        " R ( a ) ": (0, (0,)),
+        "R(a,b)": None,
+        'R("a,b")': (0, (2,)),
+        "R(1..2)": None,
+        'R("1..2")': (0, (3,)),
+        "R(ü)": (0, (4,)),
+        "R(x y)": None,
+        'R("x y")': (0, (5,)),
+        "R()": None,
+        "R(a": None,
+        "R(a))": None,
+        "S(b,7)": (1, (1, 6)),
+        "S(b, 7)": (1, (1, 6)),
+        "S(b,07)": None,
+        "S(b,7,)": None,
+        "S(,7)": None,
+        "S(7,b)": None,
+        "S(b,²)": None,
+        "S(b)": None,
+    }
+    assert {name: words.find(name) for name in expected} == expected
 
 
 def test_numbers_that_mean_nothing_are_refused():
@@ -191,6 +223,7 @@ def test_many_observations_are_found_and_checked():
             model.observations(wrong)
 
 
+@settings(deadline=None)
 @given(
     st.lists(
         st.one_of(st.integers(0, 4), st.lists(st.sampled_from(["1", "2", "4", "a", "b"]), unique=True)), max_size=4
@@ -205,6 +238,7 @@ def test_which_domains_share_constants(given):
     assert words.overlapping == expected
 
 
+@settings(deadline=None)
 @given(st.lists(st.one_of(st.integers(0, 5), st.integers(0, 10**9))))
 def test_first_places_by_value(values):
     ids = np.array(values, dtype=np.int64)

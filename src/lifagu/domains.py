@@ -57,7 +57,8 @@ class Domain:
             return self._numbers.get(constant)
         if not (constant.isascii() and constant.isdigit() and len(constant) <= 19 and constant[0] != "0"):
             return None
-        return int(constant) - 1 if int(constant) <= self.size else None
+        number = int(constant) - 1
+        return number if number < self.size else None
 
     def number(self, constant: str) -> int:
         """Number of a constant; a missing one is an error that says what there is."""

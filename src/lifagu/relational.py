@@ -5,7 +5,9 @@ Nothing here lists the constants of a numbered domain, so sizes may be in the mi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import gc
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -32,6 +34,18 @@ from lifagu.views import counted
 
 def _empty() -> FactorGraph:
     return FactorGraph.build().graph()
+
+
+@contextmanager
+def _collecting_later() -> Iterator[None]:
+    """Without the garbage collector, which would look at many new objects again and again while they are made."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 class Observed(NamedTuple):
@@ -183,14 +197,15 @@ class ParfactorGraph:
         """
         names, result = list(evidence), []
         checked: set[tuple[int, int, str]] = set()
-        for name, found, observation in zip(names, self._found(names), evidence.values(), strict=True):
-            observed = Observed(name, *found, observation)
-            result.append(observed)
-            if not isinstance(observation, str):
-                self._check(observed)
-            elif (found[0], found[1], observation) not in checked:
-                self._check(observed)
-                checked.add((found[0], found[1], observation))
+        with _collecting_later():
+            for name, found, observation in zip(names, self._found(names), evidence.values(), strict=True):
+                observed = Observed(name, *found, observation)
+                result.append(observed)
+                if not isinstance(observation, str):
+                    self._check(observed)
+                elif (found[0], found[1], observation) not in checked:
+                    self._check(observed)
+                    checked.add((found[0], found[1], observation))
         return tuple(result)
 
     def _found(self, names: Sequence[str]) -> list[Meant]:

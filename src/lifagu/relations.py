@@ -192,44 +192,42 @@ class Vocabulary:
         ((0, ((2, 6),)), None)
         """
         head, _, inner = name.partition("(")
-        if inner[-1:] == ")" and inner[:-1].replace(",", "").isalnum():  # the commonest names, without an expression
-            parsed: tuple[str, Sequence[str | Span]] = (head.strip(), inner[:-1].split(","))
-        else:
-            parsed = parse_ground(name) or (name, ())
-        relation = self.relation_names.find(parsed[0])
-        if relation is None or len(parsed[1]) != len(self.domains_of[relation]):
+        relation, finds = self._finders.get(head, (-1, ()))
+        text = inner[:-1] if inner[-1:] == ")" else ""
+        if len(finds) == 1 and text.isalnum():  # names like Sick(7) and Friends(1,eve) are told without an expression
+            number = finds[0](text)
+            return None if number is None else (relation, ((number, number),))
+        if len(finds) == text.count(",") + 1 and text.replace(",", "").isalnum():
+            numbers = [find(each) for find, each in zip(finds, text.split(","), strict=True)]
+            covered = [(each, each) for each in numbers if each is not None]
+            return (relation, tuple(covered)) if len(covered) == len(finds) else None
+        parsed = parse_ground(name) or (name, ())
+        found = self.relation_names.find(parsed[0])
+        if found is None or len(parsed[1]) != len(self.domains_of[found]):
             return None
-        covered = [self._span(of, each) for of, each in zip(self.domains_of[relation], parsed[1], strict=True)]
-        return None if None in covered else (relation, tuple(each for each in covered if each is not None))
+        spans = [self._span(of, each) for of, each in zip(self.domains_of[found], parsed[1], strict=True)]
+        return None if None in spans else (found, tuple(each for each in spans if each is not None))
+
+    @cached_property
+    def _finders(self) -> dict[str, tuple[int, Sequence[Callable[[str], int | None]]]]:
+        """The relations by name: their numbers, and for each of their domains how to find a constant's number."""
+        return {
+            relation.name: (number, [self.domains[each].find for each in of])
+            for number, (relation, of) in enumerate(zip(self.relations, self.domains_of, strict=True))
+        }
 
     def meant_by(self, names: Sequence[str]) -> list[Meant | None]:
-        """The relation and the spans that each name covers, original names included; names like Sick(7) are fastest.
+        """The relation and the spans that each of many names covers, original names included.
 
         >>> words = Vocabulary((Domain("Person", 30),), (Relation("Sick", ("Person",)),))
         >>> words.meant_by(["Sick(4)", "Sick(3..7)", "Sick(31)"])
         [(0, -1, ((3, 3),)), (0, -1, ((2, 6),)), None]
         """
-        unary, nothing = self._unary, (-1, lambda _: None)
         result = self._index.meant_by(names)
         for place, name in enumerate(names):
-            if result[place] is None:
-                head, _, inner = name.partition("(")
-                relation, find = unary.get(head, nothing)
-                number = find(inner[:-1]) if inner[:-1].isalnum() and inner[-1] == ")" else None
-                if number is not None:
-                    result[place] = (relation, -1, ((number, number),))
-                elif (covered := self.spans(name)) is not None:
-                    result[place] = (covered[0], -1, covered[1])
+            if result[place] is None and (covered := self.spans(name)) is not None:
+                result[place] = (covered[0], -1, covered[1])
         return result
-
-    @cached_property
-    def _unary(self) -> dict[str, tuple[int, Callable[[str], int | None]]]:
-        """The relations of one domain by name: their numbers, and how to find a constant's."""
-        return {
-            relation.name: (number, self.domains[of[0]].find)
-            for number, (relation, of) in enumerate(zip(self.relations, self.domains_of, strict=True))
-            if len(of) == 1
-        }
 
     def _span(self, domain: int, given: str | Span) -> Span | None:
         if isinstance(given, str):
