@@ -40,7 +40,7 @@ class Piece:
     many: int = 1
 
 
-def shatter(kinds: Kinds, number: int, bound: BoundParfactor) -> Iterator[Piece]:
+def shatter(kinds: Kinds, bound: BoundParfactor) -> Iterator[Piece]:
     """The pieces of one parfactor."""
     table = None if bound.table is None else bound.table.reshape(bound.shape)
     for made, bindings in enumerate(_bindings(kinds, bound)):

@@ -47,7 +47,7 @@ def shattered(model: ParfactorGraph, evidence: Mapping[str, Observation], named:
     kinds = Kinds(model, partitions(model, seen, frozenset(named), deferred), seen)
     pieces: list[Piece] = list(_ground_pieces(kinds))
     for number, bound in enumerate(model.bound):
-        pieces += listed(kinds, bound) if number in deferred else shatter(kinds, number, bound)
+        pieces += listed(kinds, bound) if number in deferred else shatter(kinds, bound)
         if len(pieces) > MOST_PATTERNS:
             raise NotLiftedError(f"the model falls into more than {MOST_PATTERNS} patterns")
     part = model.ground_part
