@@ -35,8 +35,9 @@ def log_sum(values: Table, axis: int | tuple[int, ...] | None = None) -> Table:
 
 def times(table: Table, count: Fraction) -> Table:
     """The table to the power of a count."""
-    factor = np.longdouble(count.numerator) / np.longdouble(count.denominator)
-    return np.where(np.isneginf(table), table, table * factor) if count else np.zeros_like(table)
+    if not count:
+        return np.zeros_like(table)
+    return table * (np.longdouble(count.numerator) / np.longdouble(count.denominator))
 
 
 def block_product(parts: Sequence[tuple[_Logs, tuple[int, ...]]], total: _Logs) -> _Logs:
@@ -103,16 +104,18 @@ def log_multinomial(counts: Ints) -> Table:
     return np.asarray(logs[members] - logs[counts].sum(axis=1))
 
 
-def counted_table(table: Table, slots: tuple[int, ...], counts: Ints) -> Table:
+def counted_table(parts: Sequence[Table], slots: tuple[int, ...], counts: Ints) -> Table:
     """The product of a symmetric table over all sets of members in its slots, as a table of (histogram, others).
 
-    Each way to give values to the slots counts as often as there are sets of members with these values.
+    parts: tables whose sum it is. Each way to give values to the slots counts as often as there are sets of members
+    with these values.
     """
-    moved = np.moveaxis(table, slots, range(len(slots)))
+    moved = [np.moveaxis(table, slots, range(len(slots))) for table in parts]
     total: Any = 0
     for values in combinations_with_replacement(range(counts.shape[1]), len(slots)):
-        often = _sets(counts, values).astype(np.longdouble)
-        total = total + powers(often.reshape(-1, *(1,) * moved[values].ndim), moved[values])
+        often = _sets(counts, values).astype(np.longdouble).reshape(-1, *(1,) * moved[0][values].ndim)
+        for table in moved:
+            total = total + powers(often, table[values])
     return np.asarray(total, dtype=np.longdouble)
 
 
@@ -127,6 +130,8 @@ def tied_table(table: Table, slot: int, tie: int, counts: Ints) -> Table:
 
 def powers(often: NDArray[Any], table: Table) -> Table:
     """Tables to the power of counts; nothing, however impossible, to the power of 0 is 1."""
+    if np.isfinite(table).all():
+        return often * table
     with np.errstate(invalid="ignore"):
         return np.where(often == 0, 0, often * table)
 

@@ -202,13 +202,12 @@ def replace_members(
     made = [(alone, state.pool.add(weights, before.weight(alone)))]
     removed: dict[int, list[Ints]] = {1: list(unary_rows)} if unary_rows else {}
     for entry in quotient:
-        tables = [
-            counted_table(table, entry.slots, counts)
-            if entry.tie < 0
-            else tied_table(table, entry.slots[0], entry.tie, counts)
-            for table in state.pool.parts(entry.label)
-        ]
-        made.append((entry.new, state.pool.add(np.asarray(sum(tables)), before.weight(entry.new))))
+        parts = state.pool.parts(entry.label)
+        if entry.tie < 0:
+            table = counted_table(parts, entry.slots, counts)
+        else:
+            table = np.asarray(sum(tied_table(part, entry.slots[0], entry.tie, counts) for part in parts))
+        made.append((entry.new, state.pool.add(table, before.weight(entry.new))))
         removed.setdefault(entry.old[0], []).append(entry.old[1])
     left, kept = before.without({arity: np.concatenate(gone) for arity, gone in removed.items()})
     state.rows, places = left.plus(made)
