@@ -87,7 +87,7 @@ def _check(state: State, rows: Patterns, left: Sequence[int]) -> None:
     if max(places, variables) > MOST_ROWS:
         many = max(left, key=rows.individuals.members)
         raise TooLargeError(
-            f"variables {obstacle(state, rows, many)} cannot be lifted; listing what is left one by one would need "
+            f"variables {obstacle(state, rows, many)}, cannot be lifted; listing what is left one by one would need "
             f"{float(places):.3g} argument places, and {MOST_ROWS:.3g} is the limit; make the domains smaller, or "
             "leave out evidence that tells single individuals apart"
         )
