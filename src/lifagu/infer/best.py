@@ -13,7 +13,7 @@ from lifagu.errors import ModelError, NoAnswerError, TooLargeError
 from lifagu.evidence import Evidence, EvidenceLike
 from lifagu.infer import maximise
 from lifagu.infer.asked import check_known, why_zero
-from lifagu.infer.lifted import Reduced, Residual, do_nothing, reduce, residual, trace_back
+from lifagu.infer.lifted import Assignment, Reduced, Residual, do_nothing, reduce, residual, trace_back
 from lifagu.infer.plan import Plan, default_memory_limit
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_without
@@ -44,11 +44,9 @@ class Best:
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedBest:
-    """The search for a best assignment planned and ready to run; `str` shows the plan and its cost."""
+class Search:
+    """The search for a best assignment after the lifted steps: what is left, and a plan for each part of it."""
 
-    graph: FactorGraph
-    evidence: Evidence
     reduced: Reduced
     rest: Residual
     plans: tuple[Plan, ...]
@@ -59,11 +57,10 @@ class PreparedBest:
         more = len(self.plans) - len(dearest)
         return "\n".join([*lines, *map(str, dearest), *([f"and {counted(more, 'smaller part')}"] if more else [])])
 
-    def run(self, progress: Progress | None = None) -> Best:
-        """Find it; progress(done, total) is called now and then."""
-        count = len(self.graph.variable_names)
+    def run(self, evidence: Evidence, progress: Progress | None) -> tuple[float, Assignment]:
+        """The log weight of a best assignment, and its values, traced back through the lifted steps."""
         values = np.full(len(self.reduced.state.sizes), -1, dtype=np.int64)
-        values[:count] = self.evidence.value_of_each(count)
+        values[evidence.variables] = evidence.values
         logs = [self.rest.log_constant]
         for done, (part, plan) in enumerate(zip(self.rest.parts, self.plans, strict=True), 1):
             log_weight, chosen = maximise.map_part(part, plan, lambda _: None)
@@ -72,9 +69,35 @@ class PreparedBest:
             if progress:
                 progress(done, len(self.plans))
         if -math.inf in logs:
-            raise NoAnswerError(why_zero(self.evidence))
-        found = trace_back(self.reduced.steps, values).of(np.arange(count))
-        return Best(self.graph, math.fsum(logs), found, str(self))
+            raise NoAnswerError(why_zero(evidence))
+        return math.fsum(logs), trace_back(self.reduced.steps, values)
+
+
+def plan_search(reduced: Reduced, limit: int) -> Search:
+    """Plan the search in what the lifted steps have left; what does not fit is refused."""
+    rest = residual(reduced.state)
+    plans = tuple(maximise.plan(part, reduced.state.name) for part in rest.parts)
+    for plan in plans:
+        if obstacle := plan.obstacle(limit):
+            raise TooLargeError(f"the best assignment {obstacle}")
+    return Search(reduced, rest, plans)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedBest:
+    """The search for a best assignment planned and ready to run; `str` shows the plan and its cost."""
+
+    graph: FactorGraph
+    evidence: Evidence
+    search: Search
+
+    def __str__(self) -> str:
+        return str(self.search)
+
+    def run(self, progress: Progress | None = None) -> Best:
+        """Find it; progress(done, total) is called now and then."""
+        log_weight, values = self.search.run(self.evidence, progress)
+        return Best(self.graph, log_weight, values.of(np.arange(len(self.graph.variable_names))), str(self))
 
 
 def prepare_best(
@@ -92,9 +115,4 @@ def prepare_best(
         reduced = do_nothing(graph, observation, free, ())
     else:
         reduced = reduce(graph, observation, free, (), maximise=True)
-    rest = residual(reduced.state)
-    plans = tuple(maximise.plan(part, reduced.state.name) for part in rest.parts)
-    for plan in plans:
-        if obstacle := plan.obstacle(limit):
-            raise TooLargeError(f"the best assignment {obstacle}")
-    return PreparedBest(graph, observation, reduced, rest, plans)
+    return PreparedBest(graph, observation, plan_search(reduced, limit))

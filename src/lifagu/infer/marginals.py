@@ -25,29 +25,10 @@ def prepare_marginals(
     return PreparedMarginals(graph, plan_questions(graph, [], evidence, engine=engine, limit=limit, everything=True))
 
 
-@dataclass(frozen=True, eq=False)
-class PreparedMarginals:
-    """All marginals planned and ready to run; `str` shows the plan and its cost."""
-
-    graph: FactorGraph
-    prepared: Prepared
-
-    def __str__(self) -> str:
-        return str(self.prepared)
-
-    def run(self, progress: Progress | None = None) -> AllMarginals:
-        """Compute them; progress(done, total) is called now and then."""
-        return AllMarginals(self.graph, self.prepared, self.prepared.solve(progress))
-
-
 @dataclass(frozen=True, eq=False, repr=False)
-class AllMarginals(Mapping[str, dict[str, float]]):
-    """P(variable | evidence) of every variable, by name: label → probability in the variable's declared order.
+class Computed(Mapping[str, dict[str, float]]):
+    """Marginals by name, and how they were computed."""
 
-    Variables connected to unknown factors are left out. log_partition is None while unknown factors remain.
-    """
-
-    graph: FactorGraph
     prepared: Prepared
     solution: Solution
 
@@ -65,6 +46,31 @@ class AllMarginals(Mapping[str, dict[str, float]]):
     def plan(self) -> str:
         """What was computed."""
         return str(self.prepared)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedMarginals:
+    """All marginals planned and ready to run; `str` shows the plan and its cost."""
+
+    graph: FactorGraph
+    prepared: Prepared
+
+    def __str__(self) -> str:
+        return str(self.prepared)
+
+    def run(self, progress: Progress | None = None) -> AllMarginals:
+        """Compute them; progress(done, total) is called now and then."""
+        return AllMarginals(self.prepared, self.prepared.solve(progress), self.graph)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AllMarginals(Computed):
+    """P(variable | evidence) of every variable, by name: label → probability in the variable's declared order.
+
+    Variables connected to unknown factors are left out. log_partition is None while unknown factors remain.
+    """
+
+    graph: FactorGraph
 
     @cached_property
     def variables(self) -> Ints:

@@ -7,14 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-import numpy as np
-
-from lifagu.errors import NoAnswerError, TooLargeError
-from lifagu.infer import maximise
-from lifagu.infer.asked import why_zero
-from lifagu.infer.lifted import Reduced, Residual, reduce_cells, residual, trace_back
+from lifagu.errors import TooLargeError
+from lifagu.infer.best import Search, plan_search
+from lifagu.infer.lifted import reduce_cells
 from lifagu.infer.lifted.assignment import CellValues
-from lifagu.infer.plan import Plan, default_memory_limit
+from lifagu.infer.plan import default_memory_limit
 from lifagu.infer.prepared import Progress
 from lifagu.infer.relational.assigned import ground_names
 from lifagu.infer.relational.questions import Observed, known_kinds
@@ -53,28 +50,16 @@ class PreparedRelationalBest:
     """The search for a best assignment planned and ready to run; `str` shows the plan and its cost."""
 
     whole: Shattered
-    reduced: Reduced
-    rest: Residual
-    plans: tuple[Plan, ...]
+    search: Search
 
     def __str__(self) -> str:
-        return "\n".join([str(self.reduced), *map(str, self.plans[:3])])
+        return str(self.search)
 
     def run(self, progress: Progress | None = None) -> RelationalBest:
         """Find it; progress(done, total) is called now and then."""
-        values = np.full(len(self.reduced.state.sizes), -1, dtype=np.int64)
-        logs = [self.rest.log_constant]
-        for done, (part, plan) in enumerate(zip(self.rest.parts, self.plans, strict=True), 1):
-            log_weight, chosen = maximise.map_part(part, plan, lambda _: None)
-            logs.append(log_weight)
-            values[list(chosen)] = list(chosen.values())
-            if progress:
-                progress(done, len(self.plans))
-        if -math.inf in logs:
-            raise NoAnswerError(why_zero(self.whole.kinds.observation))
-        found = trace_back(self.reduced.steps, values)
+        log_weight, found = self.search.run(self.whole.kinds.observation, progress)
         assert isinstance(found, CellValues)
-        return RelationalBest(self.whole, math.fsum(logs), found, str(self))
+        return RelationalBest(self.whole, log_weight, found, str(self))
 
 
 def prepare_relational_best(
@@ -92,9 +77,4 @@ def prepare_relational_best(
         )
     included = known_kinds(whole, [], "the best assignment")
     reduced = reduce_cells(start(whole, included, (), maximise=True), walks=False)
-    rest = residual(reduced.state)
-    plans = tuple(maximise.plan(part, reduced.state.name) for part in rest.parts)
-    for plan in plans:
-        if obstacle := plan.obstacle(limit):
-            raise TooLargeError(f"the best assignment {obstacle}")
-    return PreparedRelationalBest(whole, reduced, rest, plans)
+    return PreparedRelationalBest(whole, plan_search(reduced, limit))

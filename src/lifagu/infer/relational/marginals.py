@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,8 +11,9 @@ import numpy as np
 from lifagu.errors import ModelError, NoAnswerError, TooLargeError
 from lifagu.infer.lifted import reduce_cells
 from lifagu.infer.lifted.cells import NotLiftedError
+from lifagu.infer.marginals import Computed
 from lifagu.infer.plan import default_memory_limit
-from lifagu.infer.prepared import Prepared, Progress, Solution
+from lifagu.infer.prepared import Prepared, Progress
 from lifagu.infer.relational.assigned import ground_names
 from lifagu.infer.relational.marks import lists_individuals
 from lifagu.infer.relational.questions import Observed, known_kinds, plan_cells
@@ -70,11 +71,11 @@ class PreparedClassMarginals:
 
     def run(self, progress: Progress | None = None) -> ClassMarginals:
         """Compute them; progress(done, total) is called now and then."""
-        return ClassMarginals(self.model, self.whole, self.prepared, self.prepared.solve(progress))
+        return ClassMarginals(self.prepared, self.prepared.solve(progress), self.model, self.whole)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ClassMarginals(Mapping[str, dict[str, float]]):
+class ClassMarginals(Computed):
     """P(variable | evidence) of every ground variable of a relational model, kept by class.
 
     By name like any mapping (label → probability); `classes` has one entry per class. Variables connected to unknown
@@ -83,23 +84,6 @@ class ClassMarginals(Mapping[str, dict[str, float]]):
 
     model: ParfactorGraph
     whole: Shattered
-    prepared: Prepared
-    solution: Solution
-
-    @property
-    def log_partition(self) -> float | None:
-        """Natural log of the total weight with the evidence fixed."""
-        return self.solution.log_partition
-
-    @property
-    def engine(self) -> str:
-        """The engine that computed them."""
-        return self.prepared.name
-
-    @property
-    def plan(self) -> str:
-        """What was computed."""
-        return str(self.prepared)
 
     @cached_property
     def _known(self) -> list[int]:
