@@ -42,7 +42,7 @@ def run_holes(
     settings = {"completions": completions}
     outcomes = gather(folder, cells, settings, run, jobs=jobs, resume=resume, progress=progress)
     lines, calibration = summarised(outcomes), calibrations(outcomes)
-    findings = findings_of(lines, outcomes)
+    findings = findings_of(lines)
     tables = {
         "results": of_rows(outcomes, NAMES),
         "cells": of_cells(outcomes, NAMES, FACTS),

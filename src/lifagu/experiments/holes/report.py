@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from lifagu.experiments.campaign import Outcome
 from lifagu.experiments.holes.methods import METHODS
 from lifagu.experiments.holes.scenarios import SCENARIOS
-from lifagu.experiments.holes.summary import Line, overall_miscalibration
+from lifagu.experiments.holes.summary import Line
 from lifagu.experiments.markdown import number, percent, table
 from lifagu.experiments.results import Finding
 
@@ -38,13 +38,14 @@ COMPARED: tuple[tuple[str, Way, Way], ...] = (
 )
 
 
-def findings_of(lines: Sequence[Line], outcomes: Sequence[Outcome]) -> list[Finding]:
+def findings_of(lines: Sequence[Line]) -> list[Finding]:
     """What the suite says, point by point."""
     of, scenarios = _by_way(lines)
-    far = overall_miscalibration(outcomes)
     return [
         *(Finding(each, None, {"": _compared(of, scenarios, *ways)}) for each, *ways in COMPARED),
-        Finding("stated confidence can be believed", None, {name: _believable(far[name]) for name in METHODS}),
+        Finding(
+            "stated confidence can be believed", None, {name: _believable(of, scenarios, name) for name in METHODS}
+        ),
         Finding(
             f"bounds cover {percent(COVERING)} of the marginals",
             None,
@@ -75,10 +76,12 @@ def _verdict(yes: int, equal: int, total: int) -> str:
     return "holds" if yes >= MOST * total else "does not hold" if yes <= (1 - MOST) * total else "mixed"
 
 
-def _believable(far: float | None) -> str:
-    if far is None:
-        return "states none"
-    return f"{'holds' if far <= BELIEVABLE else 'does not hold'}: {percent(far)} off on average"
+def _believable(of: Lines, scenarios: Sequence[str], method: str) -> str:
+    off = [of[scenario, method, "one"]["miscalibration"] for scenario in scenarios]
+    stated = [each for each in off if each is not None]
+    close = sum(each <= BELIEVABLE for each in stated)
+    worst = f", at worst {percent(max(stated))} off" if stated else ""
+    return f"{_verdict(close, 0, len(off))}: in {close} of {len(off)} scenarios{worst}"
 
 
 def _covering(of: Lines, scenarios: Sequence[str], method: str) -> str:

@@ -9,7 +9,7 @@ import numpy as np
 
 from lifagu.experiments.campaign import Outcome
 from lifagu.experiments.drafts import Floats
-from lifagu.experiments.holes.scores import BINS, miscalibration
+from lifagu.experiments.holes.scores import BINS
 
 Line = dict[str, Any]
 MEANS = (
@@ -61,11 +61,6 @@ def calibrations(outcomes: Sequence[Outcome]) -> list[Line]:
         for bin in range(BINS)
         if counts[bin]
     ]
-
-
-def overall_miscalibration(outcomes: Sequence[Outcome]) -> dict[str, float | None]:
-    """How far each method's stated confidence is from its share of right tables, over all scenarios."""
-    return {method: miscalibration(*bins) for method, bins in _bins(outcomes).items()}
 
 
 def _bins(outcomes: Sequence[Outcome]) -> dict[str, Floats]:
