@@ -15,8 +15,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from helpers import ROOT, run_cli
+from helpers import CASES, ROOT, graph_of, run_cli
 from lifagu.names import NumberedNames
+from lifagu.sql import layout
 from strategies import graphs
 
 EPIDEMIC = ROOT / "examples/epidemic.json"
@@ -41,6 +42,11 @@ def make_folder(folder, **tables):
 
 def rows_of(path):
     return duckdb.sql(f"FROM '{path}'").fetchall()
+
+
+def records_of(path):
+    table = duckdb.sql(f"FROM '{path}'")
+    return [dict(zip(table.columns, row, strict=True)) for row in table.fetchall()]
 
 
 def bytes_of(folder):
@@ -402,7 +408,7 @@ MISTAKES = {
     ),
     "a table of another name": (
         {"evidences": GOOD["evidence"]},
-        "evidences.parquet: this table means nothing here; known are arguments.parquet, domains.parquet, evidence",
+        "evidences.parquet: this table means nothing here; known are arguments.parquet, atoms.parquet",
     ),
 }
 
@@ -548,13 +554,10 @@ def test_lift_writes_groups_and_transfers(tmp_path, capsys):
     assert (status, err) == (0, "")
     assert "3 of 3 unknown factors filled" in shown
     graph = lifagu.read(tmp_path / "result")
-    lifted = lifagu.from_json(json.dumps(expected["model"]))
-    assert set(graph.variable_names) == set(lifagu.ground(lifted).variable_names)
-    parfactors = duckdb.sql(f"FROM '{tmp_path}/result/parfactors.parquet'").fetchall()
-    assert [row[:3] for row in parfactors] == [
-        (each.name, [str(argument) for argument in each.arguments], None) for each in lifted.parfactors
+    assert graph == lifagu.transfer(lifagu.read(EPIDEMIC).with_individual("eve", like="alice"), theta=0.5).graph
+    assert rows_of(tmp_path / "result/parfactors.parquet") == [
+        (each["name"], each["args"], None, each["table"]) for each in expected["model"]["parfactors"]
     ]
-    assert [row[3] for row in parfactors] == [each.table.tolist() for each in lifted.parfactors]
     assert lifagu.read_evidence(tmp_path / "result") == {"Travel.eve": "true"}
     for sort, names in (("variable", graph.variable_names), ("factor", graph.factor_names)):
         groups = {}
@@ -571,6 +574,49 @@ def test_lift_writes_groups_and_transfers(tmp_path, capsys):
         "factor_id",
         "donor_id",
     }
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_lifted_model_is_in_the_tables(tmp_path, case):
+    """Put together again from the tables, it is the same."""
+    moved = lifagu.transfer(graph_of(CASES[case]["model"]))
+    lifted = lifagu.lift(moved)
+    lifagu.write_lift(tmp_path / "result", moved, lifagu.colour(moved.graph), lifted=lifted)
+    found = {name: records_of(tmp_path / f"result/{name}.parquet") for name in layout.LIFTED}
+    model = {**json.loads(lifagu.to_json(lifted)), **relational_part(found, moved.graph.variable_names, lifted)}
+    assert lifagu.from_json(json.dumps(model)) == lifted
+    ground = [moved.graph.factor_names[each["factor_id"]] for each in found["ground_factors"]]
+    assert ground == list(lifted.ground_part.factor_names)
+
+
+def relational_part(found, variable_names, lifted):
+    """Domains, relations and parfactors of a model file, from tables; the model tells the domains of variables."""
+    domains = {each["name"]: each["constants"] or each["size"] for each in found["domains"]}
+
+    def constants(places, of):
+        known = [(place, domains[name]) for place, name in zip(places, of, strict=True)]
+        return [place if isinstance(domain, int) else domain[place - 1] for place, domain in known]
+
+    relations = []
+    for each in found["relations"]:
+        of = each["domains"] or []
+        atoms = [atom for atom in found["atoms"] if atom["relation"] == each["name"]]
+        names = [[*constants(atom["constants"] or [], of), variable_names[atom["variable_id"]]] for atom in atoms]
+        assert of or names == [[each["name"]]]
+        relations.append({"name": each["name"], "of": of, "range": each["range"], "names": names if of else []})
+    parfactors = []
+    for each, parfactor in zip(found["parfactors"], lifted.parfactors, strict=True):
+        where = each["constraints"] or []
+        for place, text in enumerate(where):
+            if "tuples" in text:
+                variables, sign, _ = re.fullmatch(r"\((.*)\) (in|not in) (\d+) tuples", text).groups()
+                of = [domain.name for domain in parfactor.where[place].rows.domains]
+                rows = [row for row in found["substitutions"] if row["parfactor"] == each["name"]]
+                rows = [constants(row["constants"], of) for row in rows if row["position"] == place]
+                where[place] = {"vars": variables.split(", "), sign.replace(" ", "_"): rows}
+        arguments = each["arguments"] or []
+        parfactors.append({"name": each["name"], "args": arguments, "where": where, "table": each["potentials"]})
+    return {"domains": domains, "relations": relations, "parfactors": parfactors}
 
 
 def test_lift_without_unknown_factors(tmp_path, capsys):

@@ -31,7 +31,7 @@ from lifagu.errors import ModelError
 from lifagu.evidence import Evidence, EvidenceLike, bind_evidence
 from lifagu.names import Names
 from lifagu.ranges import Labels, Ranges
-from lifagu.tables import GivenTables, Tables, declared_tables, intern_tables
+from lifagu.tables import GivenTables, Tables, intern_tables
 from lifagu.views import Factor, Variable, View, counted
 
 
@@ -191,11 +191,6 @@ class FactorGraph:
             offsets=extended(self.offsets, scope_offsets),
             arguments=extended(self.arguments, new[scopes]),
         )
-
-    def given_tables(self) -> tuple[GivenTables, Ints]:
-        """Tables as `from_arrays` takes them, each once, and for each factor which of them it has, -1 = unknown."""
-        scopes = [(rows, self.variable_declared[matrix]) for rows, matrix in self.scopes]
-        return declared_tables(self.tables, self.factor_table, scopes, self.ranges)
 
     # ---- what people ask for
 

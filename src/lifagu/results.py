@@ -32,7 +32,7 @@ def write_lift(
     progress: Progress | None = None,
     lifted: ParfactorGraph | None = None,
 ) -> None:
-    """Write the completed model; into a folder also groups, transfers and parfactors.
+    """Write the completed model; into a folder as Parquet, with groups, transfers and the lifted model beside it.
 
     progress(done, total) is called after each table with the number of rows.
     """
@@ -41,7 +41,7 @@ def write_lift(
         return
     tables = model_tables(moved.graph, moved.graph.evidence(evidence))
     tables |= group_tables(colouring) | {"transfers": record_columns(moved)}
-    tables |= {} if lifted is None else lifted_tables(lifted)
+    tables |= {} if lifted is None else lifted_tables(lifted, moved.graph)
     write_folder(path, tables, progress)
 
 

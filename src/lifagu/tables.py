@@ -156,38 +156,6 @@ def intern_tables(
     return _store(pools, factor_table, ranges), by_first_occurrence(factor_table)
 
 
-def declared_tables(
-    tables: Tables, factor_table: Ints, scopes: Iterable[tuple[Ints, Ints]], ranges: Ranges
-) -> tuple[GivenTables, Ints]:
-    """The way back from `intern_tables`: potentials in the arguments' declared orders, numbered by first use.
-
-    factor_table: for each factor the number of its table, -1 if unknown; scopes as there. Near-linear.
-    """
-    factor_given = np.full(len(factor_table), -1, dtype=np.int64)
-    pools: list[tuple[Floats, int, int]] = []
-    count = 0
-    for factors, declared in scopes:
-        known = factor_table[factors] >= 0
-        factors, declared = factors[known], declared[known]
-        use = group_rows(np.column_stack((factor_table[factors], declared)))
-        first = first_places(use)
-        use_given = np.empty(len(first), dtype=np.int64)
-        for same in members(group_rows(declared[first])):
-            order = declared[first[same[0]]]
-            shape = tuple(ranges.sizes[ranges.range_of[order]])
-            axes = [ranges.to_declared(int(each)) for each in order]
-            places = np.arange(int(np.prod(shape))).reshape(shape)
-            places = places[np.ix_(*axes)].reshape(-1) if axes else places.reshape(-1)
-            rows = tables.values[tables.offsets[factor_table[factors[first[same]]], None] + places]
-            pools.append((rows.reshape(-1), len(rows), len(places)))
-            use_given[same] = count + np.arange(len(same))
-            count += len(same)
-        factor_given[factors] = use_given[use]
-    values, lengths = _reordered(pools, np.argsort(first_places(factor_given), kind="stable"))
-    given = GivenTables(values.astype(np.float64), np.concatenate(([0], np.cumsum(lengths))))
-    return given, by_first_occurrence(factor_given)
-
-
 def permuted_tables(tables: Tables, numbers: Ints, orders: Ints) -> Ints:
     """Number tables with permuted axes: equal numbers iff equal ranges and potentials.
 

@@ -49,7 +49,8 @@ OPTIONAL: dict[str, dict[str, Sort]] = {
     "evidence": {"value": TEXT, "likelihood": NUMBERS},
 }
 MODEL = ("variables", "factors", "arguments", "tables")  # without which there is no model
-RESULTS = ("variable_groups", "factor_groups", "transfers", "domains", "relations", "parfactors")  # may stand beside it
+LIFTED = ("domains", "relations", "atoms", "parfactors", "substitutions", "ground_factors")
+RESULTS = ("variable_groups", "factor_groups", "transfers", *LIFTED)  # may stand beside it
 TABLES = (*MODEL, "evidence", *RESULTS)
 
 

@@ -7,17 +7,18 @@ from pathlib import Path
 
 import numpy as np
 
-from lifagu.arrays import Ints
+from lifagu.arrays import Ints, by_first_occurrence, first_places
 from lifagu.columns import Column, Columns, Lists, Nullable, name_column, row_count, text_lists, texts
 from lifagu.evidence import Evidence
+from lifagu.ground_parts import declared_tables
 from lifagu.model import Colouring, FactorGraph
 from lifagu.names import Names, NumberedNames
 from lifagu.ranges import BOOLEAN
-from lifagu.relational import ParfactorGraph
 from lifagu.replacing import PathLike, check_replaceable, replaced_file, replaced_folder
 from lifagu.sql.copying import copy_columns
 from lifagu.sql.duck import Duck
 from lifagu.sql.layout import TABLES, file_name
+from lifagu.tables import GivenTables
 
 Progress = Callable[[int, int], None]
 FILES = frozenset(map(file_name, TABLES))
@@ -50,7 +51,7 @@ def write_table(path: PathLike, columns: Columns) -> None:
 
 def model_tables(graph: FactorGraph, evidence: Evidence | None = None) -> dict[str, Columns]:
     """The tables of a model; near-linear. Names, ranges, kinds and individuals only where they say something."""
-    given, factor_given = graph.given_tables()
+    given, factor_given = _given_tables(graph)
     arity = np.diff(graph.offsets)
     owners = np.repeat(np.arange(len(arity)), arity)
     tables: dict[str, Columns] = {
@@ -72,36 +73,19 @@ def model_tables(graph: FactorGraph, evidence: Evidence | None = None) -> dict[s
     return tables
 
 
+def _given_tables(graph: FactorGraph) -> tuple[GivenTables, Ints]:
+    """Tables in the arguments' declared label orders, by first use, and the number of each factor's, -1 = unknown."""
+    tables, table_of = declared_tables(graph)
+    order = np.argsort(first_places(table_of), kind="stable").tolist()
+    return GivenTables.of([tables[number] for number in order]), by_first_occurrence(table_of)
+
+
 def group_tables(colouring: Colouring) -> dict[str, Columns]:
     """Which variables and which factors look alike: groups are numbered by their first members."""
     variables, factors = colouring.variable_colours, colouring.factor_colours
     return {
         "variable_groups": {"variable_id": np.arange(len(variables)), "group_id": variables},
         "factor_groups": {"factor_id": np.arange(len(factors)), "group_id": factors},
-    }
-
-
-def lifted_tables(lifted: ParfactorGraph) -> dict[str, Columns]:
-    """A relational model as people read it: domains, relations, parfactors with arguments and constraints as text."""
-    parfactors, relations = lifted.parfactors, lifted.relations
-    potentials = [np.zeros(0) if each.table is None else each.table for each in parfactors]
-    ends = np.cumsum([0, *map(len, potentials)])
-    return {
-        "domains": {
-            "name": texts([each.name for each in lifted.domains]),
-            "size": np.array([each.size for each in lifted.domains], dtype=np.int64),
-        },
-        "relations": {
-            "name": texts([each.name for each in relations]),
-            "of": text_lists([each.of for each in relations]),
-            "range": text_lists([each.range for each in relations]),
-        },
-        "parfactors": {
-            "name": texts([each.name for each in parfactors]),
-            "arguments": text_lists([list(map(str, each.arguments)) for each in parfactors]),
-            "where": text_lists([list(map(str, each.where)) for each in parfactors]),
-            "potentials": Lists(ends, np.concatenate([np.zeros(0), *potentials])),
-        },
     }
 
 
