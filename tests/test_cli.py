@@ -17,7 +17,7 @@ from helpers import ROOT, run_cli
 from lifagu.answers import UNKNOWN as REAL_UNKNOWN
 from lifagu.cli import main
 from lifagu.cli.parser import ENGINES, UNKNOWN
-from lifagu.infer.prepared import ENGINES as REAL_ENGINES
+from lifagu.infer.engines import ENGINES as REAL_ENGINES
 
 EPIDEMIC = str(ROOT / "examples/epidemic.json")
 FIGURE3 = str(ROOT / "examples/figure3.json")

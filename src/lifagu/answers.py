@@ -147,34 +147,37 @@ def prepare_marginals(
     model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any
 ) -> PreparedMarginals | PreparedClassMarginals:
     """Plan all marginals: the plan is printable and refused if need be; `run` computes. settings as in `marginals`."""
-    planned, _ = _over_cells(
-        model,
-        evidence,
-        settings.get("engine", "auto"),
-        unknown,
-        lambda whole, seen: prepare_relational_marginals(whole, seen, settings.get("memory_limit")),
+    planned: PreparedMarginals | PreparedClassMarginals = _planned(
+        model, evidence, unknown, settings, prepare_relational_marginals, plan_marginals
     )
-    if planned is not None:
-        return planned
-    model, evidence = _grounded(model, evidence)
-    return plan_marginals(_one_graph(model, unknown), evidence, **settings)
+    return planned
 
 
 def prepare_map(
     model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any
 ) -> PreparedBest | PreparedRelationalBest:
     """Plan the most probable assignment: printable and refused if need be; `run` computes. settings as in the above."""
-    planned, _ = _over_cells(
-        model,
-        evidence,
-        settings.get("engine", "auto"),
-        unknown,
-        lambda whole, seen: prepare_relational_best(whole, seen, settings.get("memory_limit")),
+    planned: PreparedBest | PreparedRelationalBest = _planned(
+        model, evidence, unknown, settings, prepare_relational_best, prepare_best
     )
+    return planned
+
+
+def _planned(
+    model: Model,
+    evidence: EvidenceLike,
+    unknown: str,
+    settings: dict[str, Any],
+    over_cells: Callable[..., Any],
+    on_graph: Callable[..., Any],
+) -> Any:
+    """A plan over cells where that is possible, else on the graph, and then with the reason."""
+    engine, limit = settings.get("engine", "auto"), settings.get("memory_limit")
+    planned, reason = _over_cells(model, evidence, engine, unknown, lambda whole, seen: over_cells(whole, seen, limit))
     if planned is not None:
         return planned
     model, evidence = _grounded(model, evidence)
-    return prepare_best(_one_graph(model, unknown), evidence, **settings)
+    return replace(on_graph(_one_graph(model, unknown), evidence, **settings), notes=reason)
 
 
 def describe(model: FactorGraph | ParfactorGraph) -> dict[str, Any]:

@@ -125,6 +125,9 @@ class ConstantRows(Sequence[Row]):
     def __getitem__(self, row: int | slice) -> Row | Sequence[Row]:
         if isinstance(row, slice):
             return [self[each] for each in range(*row.indices(len(self)))]
+        return self._row(row)
+
+    def _row(self, row: int) -> Row:
         return tuple(map(Domain.constant, self.domains, self.numbers[row].tolist()))
 
     def __iter__(self) -> Iterator[Row]:
@@ -163,14 +166,8 @@ class NamedRows(ConstantRows):
         """How many texts a row has."""
         return len(self.domains) + 1
 
-    @overload
-    def __getitem__(self, row: int) -> Row: ...
-    @overload
-    def __getitem__(self, row: slice) -> Sequence[Row]: ...
-    def __getitem__(self, row: int | slice) -> Row | Sequence[Row]:
-        if isinstance(row, slice):
-            return [self[each] for each in range(*row.indices(len(self)))]
-        return *map(Domain.constant, self.domains, self.numbers[row].tolist()), self.names[int(self.which[row])]
+    def _row(self, row: int) -> Row:
+        return *super()._row(row), self.names[int(self.which[row])]
 
     def __iter__(self) -> Iterator[Row]:
         names = map(self.names.__getitem__, self.which.tolist())

@@ -174,12 +174,19 @@ class ParfactorGraph:
         found: dict[str, Observation] = {}
         for layer in layers:
             later = self._found(list(layer))
-            found = {name: seen for each, seen in found.items() for name in self._except(each, later)} | dict(layer)
+            meant = self._found(list(found))
+            once, wide = set(later), [each for each in later if _is_wide(each)]
+            left: dict[str, Observation] = {}
+            for (name, seen), earlier in zip(found.items(), meant, strict=True):
+                if earlier not in once:
+                    cuts = later if _is_wide(earlier) else wide
+                    left |= dict.fromkeys(self._except(name, earlier, cuts), seen)
+            found = left | dict(layer)
         return found
 
-    def _except(self, name: str, later: Sequence[Meant]) -> list[str]:
+    def _except(self, name: str, earlier: Meant, later: Sequence[Meant]) -> list[str]:
         """Names for what a piece of evidence covers beyond what later ones do."""
-        relation, variable, spans = self._found([name])[0]
+        relation, variable, spans = earlier
         boxes = [spans]
         for other, plain, cut in later:
             if (other, plain) == (relation, variable):
@@ -268,6 +275,11 @@ class ParfactorGraph:
         parts += [counted(variables, "plain variable")] if variables else []
         parts += [counted(len(factors), "ground factor")] if len(factors) else []
         return f"<ParfactorGraph: {', '.join(parts)}>"
+
+
+def _is_wide(meant: Meant) -> bool:
+    """Whether a piece of evidence is about a range of constants."""
+    return any(low != high for low, high in meant[2])
 
 
 def _beyond(box: tuple[Span, ...], cut: tuple[Span, ...]) -> list[tuple[Span, ...]]:

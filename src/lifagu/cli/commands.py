@@ -50,7 +50,7 @@ def info(options: Options) -> None:
     """``lifagu info``."""
     model = lifagu.read(options.model)
     whole = isinstance(model, lifagu.ParfactorGraph) and not (model.has_unknown or options.add)
-    graph, _ = (model, {}) if whole else _graph(options)
+    graph = model if whole else _observed(options, model, [])[0]
     facts = lifagu.describe(graph)
     fillings: list[tuple[float, int]] = []
     if isinstance(graph, lifagu.FactorGraph) and facts["unknown_factors"]:
@@ -82,7 +82,7 @@ def lift(options: Options) -> None:
         lifagu.check_target(options.out)
     with closing(Progress(options.quiet)) as progress:
         progress.stage(f"reading {options.model}")
-        graph, evidence = _model(options)
+        graph, evidence = _ground(options, lifagu.read(options.model))
         progress.stage("filling unknown factors")
         moved = _transfer(options, graph, evidence, theta=options.theta)
         settings: dict[str, Any] = {
@@ -202,12 +202,6 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
 }
 
 
-def _graph(options: Options) -> tuple[FactorGraph, dict[str, Any]]:
-    """The model, grounded if it is relational, with individuals added, and the evidence in its file."""
-    graph, (evidence,) = _observed(options, [lifagu.read_evidence(options.model)])
-    return graph, evidence
-
-
 def _asked(options: Options, classes: bool = False) -> tuple[Transfer | ParfactorGraph, dict[str, Any]]:
     """What is asked, and the evidence: a relational model as it is where nothing is unknown, else a transfer.
 
@@ -218,9 +212,10 @@ def _asked(options: Options, classes: bool = False) -> tuple[Transfer | Parfacto
     relational &= options.digits is None and options.tolerance is None  # merging is about ground tables
     if isinstance(model, lifagu.ParfactorGraph) and relational and not (model.has_unknown or options.add):
         return model, model.layered(_layers(options))
-    graph, evidence = _model(options)
+    graph, evidence = _ground(options, model)
     moved = _transfer(options, graph, evidence, options.theta)
-    return (lifagu.lift(moved) if classes and relational and options.unknown == "one" else moved), evidence
+    lifts = classes and relational and options.unknown == "one" and moved.equality == "exactly"
+    return (lifagu.lift(moved) if lifts else moved), evidence
 
 
 def _layers(options: Options) -> list[dict[str, Any]]:
@@ -230,9 +225,9 @@ def _layers(options: Options) -> list[dict[str, Any]]:
     return [*given, _once(options.evidence)]
 
 
-def _model(options: Options) -> tuple[FactorGraph, dict[str, Any]]:
+def _ground(options: Options, model: FactorGraph | ParfactorGraph) -> tuple[FactorGraph, dict[str, Any]]:
     """The model, grounded if it is relational, and the evidence on it."""
-    graph, layers = _observed(options, _layers(options))
+    graph, layers = _observed(options, model, _layers(options))
     evidence = {name: observed for layer in layers for name, observed in layer.items()}
     graph.evidence(evidence)
     return graph, evidence
@@ -253,9 +248,10 @@ def _once(observations: list[tuple[str, str]]) -> dict[str, str]:
     return evidence
 
 
-def _observed(options: Options, layers: list[dict[str, Any]]) -> tuple[FactorGraph, list[dict[str, Any]]]:
+def _observed(
+    options: Options, model: FactorGraph | ParfactorGraph, layers: list[dict[str, Any]]
+) -> tuple[FactorGraph, list[dict[str, Any]]]:
     """The graph, and layers of evidence by its names: ranges of a relational model become what they cover."""
-    model = lifagu.read(options.model)
     grounded = lifagu.ground(model)
     graph = grounded
     for new, like in options.add:

@@ -7,7 +7,8 @@ large is computed; `run` computes.
 from lifagu.infer.answer import Answer
 from lifagu.infer.best import Best, PreparedBest, prepare_best
 from lifagu.infer.marginals import AllMarginals, PreparedMarginals, prepare_marginals
-from lifagu.infer.prepared import Prepared, Result, prepare
+from lifagu.infer.planning import prepare
+from lifagu.infer.prepared import Prepared, Result
 
 __all__ = [
     "AllMarginals",

@@ -90,9 +90,10 @@ class PreparedBest:
     graph: FactorGraph
     evidence: Evidence
     search: Search
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return str(self.search)
+        return "\n".join([str(self.search), *self.notes])
 
     def run(self, progress: Progress | None = None) -> Best:
         """Find it; progress(done, total) is called now and then."""

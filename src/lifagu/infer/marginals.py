@@ -12,7 +12,8 @@ from lifagu.arrays import Floats, Ints, group_rows
 from lifagu.errors import NoAnswerError
 from lifagu.evidence import EvidenceLike
 from lifagu.infer.plan import default_memory_limit
-from lifagu.infer.prepared import Prepared, Progress, Solution, plan_questions
+from lifagu.infer.planning import plan_questions
+from lifagu.infer.prepared import Prepared, Progress, Solution
 from lifagu.model import FactorGraph
 from lifagu.views import counted
 
@@ -54,9 +55,10 @@ class PreparedMarginals:
 
     graph: FactorGraph
     prepared: Prepared
+    notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return str(self.prepared)
+        return "\n".join([str(self.prepared), *self.notes])
 
     def run(self, progress: Progress | None = None) -> AllMarginals:
         """Compute them; progress(done, total) is called now and then."""

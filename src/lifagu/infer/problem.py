@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,3 +24,8 @@ class Part:
     def tables(self) -> list[Table]:
         """The factors as tables on their variables; those with one value only are left out."""
         return from_logs([scope for scope, _ in self.factors], [values for _, values in self.factors])
+
+    def places(self, scopes: Sequence[tuple[int, ...]]) -> list[tuple[int, ...]]:
+        """Variables as their places in the part."""
+        place = {variable: number for number, variable in enumerate(self.variables)}
+        return [tuple([place[variable] for variable in scope]) for scope in scopes]

@@ -126,14 +126,8 @@ def _list(state: State, variable: int, shape: tuple[int, ...], cells: tuple[int,
 
 def _listed_rows(pattern: Pattern, individuals: Individuals, step: ExpandStep) -> Ints:
     """All rows of a pattern as an n×k matrix."""
-    columns = np.zeros((1, 0), dtype=np.int64)
-    for place, cell in enumerate(pattern.cells):
-        size = individuals.sizes[cell]
-        columns = np.column_stack((np.repeat(columns, size, axis=0), np.tile(np.arange(size), len(columns))))
-        for earlier in range(place):
-            if pattern.cells[earlier] == cell:
-                columns = columns[columns[:, earlier] != columns[:, place]]
-    return np.column_stack([_ground(step, variable, columns[:, list(own)]) for variable, own in pattern.arguments])
+    rows = individuals.listed(pattern.cells)
+    return np.column_stack([_ground(step, variable, rows[:, list(own)]) for variable, own in pattern.arguments])
 
 
 def _deferred_rows(deferred: Deferred, step: ExpandStep) -> Ints:

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from lifagu.arrays import Ints
 from lifagu.infer.relational.kinds import Kinds
 
 
@@ -27,7 +26,7 @@ def _of_relation(kinds: Kinds, relation: int, numbers: Sequence[int]) -> Iterato
     owner, constants, places = [], [], []
     width = max((len(kinds.individuals.cells_of[number]) for number in numbers), default=0)
     for number in numbers:
-        rows = members_of_kind(kinds, number)
+        rows = kinds.individuals.listed(kinds.individuals.cells_of[number])
         owner.append(np.full(len(rows), number))
         columns = [kinds.constants(cell) for cell, _ in kinds.kinds[number].terms]
         terms = kinds.kinds[number].terms
@@ -43,16 +42,3 @@ def _of_relation(kinds: Kinds, relation: int, numbers: Sequence[int]) -> Iterato
         number = int(own_number[row])
         place = tuple(every[row].tolist()[: len(kinds.individuals.cells_of[number])])
         yield kinds.model.vocabulary.ground_name(relation, rows[row].tolist()), number, place
-
-
-def members_of_kind(kinds: Kinds, number: int) -> Ints:
-    """The places in their cells of the individuals of every ground variable of a kind: members × individuals."""
-    cells = kinds.individuals.cells_of[number]
-    rows = np.zeros((1, 0), dtype=np.int64)
-    for place, cell in enumerate(cells):
-        size = kinds.individuals.sizes[cell]
-        rows = np.column_stack((np.repeat(rows, size, axis=0), np.tile(np.arange(size), len(rows))))
-        for earlier in range(place):
-            if cells[earlier] == cell:
-                rows = rows[rows[:, earlier] != rows[:, place]]
-    return rows

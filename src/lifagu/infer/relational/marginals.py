@@ -136,8 +136,13 @@ class ClassMarginals(Computed):
         except ModelError:
             return False
 
-    def __len__(self) -> int:
+    @property
+    def count(self) -> int:
+        """How many ground variables have a marginal, also where they are more than `len` can say."""
         return sum(map(self.whole.kinds.individuals.members, self._known))
+
+    def __len__(self) -> int:
+        return self.count
 
     def __iter__(self) -> Iterator[str]:
         self._check_few()
@@ -151,8 +156,8 @@ class ClassMarginals(Computed):
         return ListedMarginals(named, self.log_partition, self.engine, self.left_out)
 
     def _check_few(self) -> None:
-        if len(self) > MOST_LISTED:
-            raise TooLargeError(f"there are {len(self)} ground variables, too many to list; look at the classes")
+        if self.count > MOST_LISTED:
+            raise TooLargeError(f"there are {self.count} ground variables, too many to list; look at the classes")
 
     def __repr__(self) -> str:
-        return f"<ClassMarginals: {counted(len(self), 'variable')} of {counted(len(self._known), 'kind')}>"
+        return f"<ClassMarginals: {counted(self.count, 'variable')} of {counted(len(self._known), 'kind')}>"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +16,8 @@ from lifagu.infer.asked import Question, asked_for, check_question, no_answer
 from lifagu.infer.lifted import Reduced, reduce_cells
 from lifagu.infer.lifted.cells import NotLiftedError
 from lifagu.infer.plan import default_memory_limit
-from lifagu.infer.prepared import Prepared, plan_rest
+from lifagu.infer.planning import plan_rest
+from lifagu.infer.prepared import Prepared
 from lifagu.infer.relational.kinds import Kinds
 from lifagu.infer.relational.marks import lists_individuals
 from lifagu.infer.relational.start import Shattered, missing, shattered, start
@@ -32,7 +34,7 @@ class KindsAsked:
 
     kinds: Kinds
 
-    @property
+    @cached_property
     def sizes(self) -> Ints:
         """The range size of each kind."""
         return np.array(self.kinds.sizes, dtype=np.int64)

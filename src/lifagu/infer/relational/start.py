@@ -133,9 +133,7 @@ def _constants(model: ParfactorGraph, variables: Ints) -> Ints:
 
 def _one_by_one(piece: Piece) -> Iterable[Piece]:
     """Listed rows on individuals that are told apart: each is a pattern without individuals."""
-    assert piece.listed is not None
-    rows = max((len(each) for each in piece.listed), default=1)
-    return [Piece(piece.name, (), piece.arguments, piece.table) for _ in range(rows)]
+    return [Piece(piece.name, (), piece.arguments, piece.table) for _ in range(piece.many)]
 
 
 def _sliced(piece: Piece, observed: Ints) -> Piece:
@@ -146,8 +144,8 @@ def _sliced(piece: Piece, observed: Ints) -> Piece:
     if table is not None:
         table = np.asarray(table[tuple(value if value >= 0 else slice(None) for value in fixed)])
     places = None if piece.listed is None else tuple(piece.listed[slot] for slot in left)
-    many = piece.many if piece.listed is None else max(len(each) for each in piece.listed)
-    return Piece(piece.name, piece.cells, tuple(piece.arguments[slot] for slot in left), table, places or None, many)
+    arguments = tuple(piece.arguments[slot] for slot in left)
+    return Piece(piece.name, piece.cells, arguments, table, places or None, piece.many)
 
 
 def _parts(kinds: Kinds, observed: Ints, pieces: Sequence[Piece]) -> Ints:

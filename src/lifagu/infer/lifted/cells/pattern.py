@@ -10,6 +10,10 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import chain, permutations, product
 
+import numpy as np
+
+from lifagu.arrays import Ints
+
 MOST_ORDERS = 40320  # argument orders that are compared to find the symmetries of a pattern
 Argument = tuple[int, tuple[int, ...]]  # a variable, and which of the pattern's individuals stand in its name
 
@@ -66,6 +70,21 @@ class Individuals:
         for cell, often in Counter(cells).items():
             ways *= math.perm(max(self.sizes[cell] - used[cell], 0), often)
         return ways
+
+    def listed(self, cells: Sequence[int]) -> Ints:
+        """These choices one by one: an n×k matrix of places in the cells, in lexicographic order.
+
+        >>> Individuals([2]).listed((0, 0)).tolist()
+        [[0, 1], [1, 0]]
+        """
+        rows = np.zeros((1, 0), dtype=np.int64)
+        for place, cell in enumerate(cells):
+            size = self.sizes[cell]
+            rows = np.column_stack((np.repeat(rows, size, axis=0), np.tile(np.arange(size), len(rows))))
+            for earlier in range(place):
+                if cells[earlier] == cell:
+                    rows = rows[rows[:, earlier] != rows[:, place]]
+        return rows
 
     def weight(self, pattern: Pattern) -> int:
         """How many rows a pattern stands for."""
