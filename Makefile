@@ -11,10 +11,10 @@ KERNEL := setup.py $(wildcard kernel/*)
 demo: $(VENV)/installed
 	$(BIN)/lifagu demo
 
-test: $(VENV)/installed-test lint
+test: $(VENV)/installed-test $(VENV)/installed-system lint
 	$(BIN)/python -m pytest -m "not full"
 
-test-full: $(VENV)/installed-test $(VENV)/installed-bench lint
+test-full: $(VENV)/installed-test $(VENV)/installed-bench $(VENV)/installed-system lint
 	$(BIN)/python -m pytest
 
 bench: $(VENV)/installed-bench
@@ -52,3 +52,7 @@ $(VENV)/installed-test: pyproject.toml $(KERNEL) | $(BIN)/python
 $(VENV)/installed-bench: pyproject.toml $(KERNEL) | $(BIN)/python
 	$(PIP) install -e '.[bench]'
 	@touch $@ $(VENV)/installed
+
+$(VENV)/installed-system: tools/system-packages | $(BIN)/python
+	tools/system-packages
+	@touch $@
