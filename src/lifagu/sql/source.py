@@ -77,6 +77,10 @@ class ParquetTable:
         """Whether there is anything in a column."""
         return column in self._types
 
+    def is_inexact(self, column: str) -> bool:
+        """Whether the numbers in a column may have fractions."""
+        return self._types.get(column, "").partition("(")[0] in ("FLOAT", "DOUBLE", "DECIMAL")
+
     def fault(self, column: str, row: int, what: str) -> FormatError:
         """The error about one row."""
         return FormatError(f"{self.file}: column {column}, row {row} (counted from 0): {what}")

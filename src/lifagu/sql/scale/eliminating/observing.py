@@ -1,0 +1,227 @@
+"""What is known of each variable before any row is looked at: its range, and what was observed.
+
+Both become one small number, the mark of the variable: 0 means an unobserved variable with the range false, true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from lifagu.errors import ModelError
+from lifagu.evidence import Observation
+from lifagu.ranges import BOOLEAN, Labels, check_labels, value_of
+from lifagu.sql.scale.eliminating.rows import MOST_LABELS, ObstacleError
+from lifagu.sql.scale.eliminating.sources import Sources, names_of
+from lifagu.sql.scale.eliminating.work import Work, among, union, values
+from lifagu.tables import potential_fault
+
+
+@dataclass(frozen=True)
+class Mark:
+    """The range of a variable, the place of its observed label (-1: none), and how many variables are like that."""
+
+    labels: Labels = BOOLEAN
+    observed: int = -1
+    many: int = 0
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """Soft evidence, one number per label, and how many variables have it."""
+
+    numbers: list[float]
+    many: int
+
+
+@dataclass
+class Marks:
+    """marks[m]: what mark m means; table: (v, mark) for variables whose mark is not 0, None if there are none.
+
+    soft[s]: likelihoods; soft_table: (v, soft), None if there are none.
+    """
+
+    marks: dict[int, Mark]
+    table: str | None = None
+    soft: dict[int, Likelihood] = field(default_factory=dict)
+    soft_table: str | None = None
+
+    @property
+    def any_observed(self) -> bool:
+        """Whether there is evidence."""
+        return bool(self.soft) or any(mark.observed >= 0 for mark in self.marks.values())
+
+
+def find_marks(work: Work, sources: Sources, given: Mapping[int, Observation]) -> Marks:
+    """The marks of all variables; given: evidence that overrides the folder's own, by id."""
+    ranges, coded = _ranges(work, sources)
+    hard = _hard(work, sources, given)
+    totals = dict(work.rows(f"SELECT code, count(*) FROM {coded} GROUP BY code ORDER BY code"))
+    seen = _seen(work, sources, coded, hard, ranges) if hard else []
+    width = len(seen) + 1
+    marks = {code * width: Mark(ranges[code], -1, many) for code, many in totals.items()}
+    for number, (code, value, many) in enumerate(seen, start=1):
+        free = marks[code * width]
+        marks[code * width] = Mark(free.labels, -1, free.many - many)
+        marks[code * width + number] = Mark(ranges[code], ranges[code].index(value), many)
+    table = None
+    if hard or len(ranges) > 1:
+        table = work.store("marks", _marked(work, coded, hard, seen, len(ranges) > 1))
+    return Marks(marks, table, *_soft(work, sources, coded, ranges, given))
+
+
+def marks_of(work: Work, found: Marks, variables: list[int]) -> dict[int, Mark]:
+    """The marks of a few variables."""
+    some = dict(work.rows(f"SELECT v, mark FROM {found.table} WHERE {among('v', variables)}")) if found.table else {}
+    return {variable: found.marks[some.get(variable, 0)] for variable in variables}
+
+
+def _ranges(work: Work, sources: Sources) -> tuple[list[Labels], str]:
+    """The different ranges, of which the first is false, true, and a view with the number of each variable's."""
+    variables = sources["variables"]
+    if "range" not in sources.columns["variables"]:
+        return [BOOLEAN], work.view("coded", f"SELECT id AS v, 0 AS code FROM {variables}")
+    different = f"SELECT v.range AS labels, min(v.id) AS first FROM {variables} AS v WHERE v.range IS NOT NULL GROUP BY 1"
+    if work.engine.dialect.name == "spark":
+        different = different.replace("GROUP BY 1", "GROUP BY v.range")
+    table = work.store(
+        "ranges", f"SELECT labels, first, row_number() OVER (ORDER BY first) AS code FROM ({different}) AS different"
+    )
+    found = work.rows(f"SELECT labels, first FROM {table} ORDER BY code")
+    ranges = [BOOLEAN]
+    for labels, first in found:
+        try:
+            ranges.append(check_labels(labels, f"variable {first}"))
+        except ModelError as error:
+            raise sources.fault("variables", f"column range: {error}") from None
+    coded = (
+        f"SELECT v.id AS v, coalesce(r.code, 0) AS code FROM {variables} AS v LEFT JOIN {table} AS r "
+        "ON v.range = r.labels"
+    )
+    return ranges, work.view("coded", coded)
+
+
+# ---- observed values
+
+
+def _hard(work: Work, sources: Sources, given: Mapping[int, Observation]) -> str | None:
+    """A view (v, value) of all observed labels, None if there are none."""
+    parts = []
+    if "value" in sources.columns.get("evidence", ()):
+        _refuse_both(work, sources)
+        parts.append(
+            f"SELECT e.variable_id AS v, e.value AS value FROM {sources['evidence']} AS e "
+            f"WHERE e.value IS NOT NULL AND NOT {among('e.variable_id', given)}"
+        )
+    texts = {variable: each for variable, each in given.items() if isinstance(each, str)}
+    if texts:
+        arrays = {"v": np.array(list(texts), dtype=np.int64), "value": np.array(list(texts.values()), dtype=object)}
+        parts.append(f"SELECT v, value FROM {work.register('given', arrays)}")
+    if not parts:
+        return None
+    return work.view("observed", union(parts))
+
+
+def _refuse_both(work: Work, sources: Sources) -> None:
+    query = f"SELECT min(variable_id), count(*) FROM {sources['evidence']} WHERE value IS NOT NULL AND likelihood IS NOT NULL"
+    ((variable, many),) = work.rows(query)
+    if many:
+        what = f"variable {variable} has a value and a likelihood; give one of them, null for the other"
+        raise sources.fault("evidence", what)
+
+
+def _seen(
+    work: Work, sources: Sources, coded: str, hard: str, ranges: list[Labels]
+) -> list[tuple[int, str, int]]:
+    """The different observed labels: range, label, and how many variables have it."""
+    found = work.rows(
+        f"SELECT c.code, h.value, count(*), min(h.v) FROM {hard} AS h LEFT JOIN {coded} AS c ON h.v = c.v "
+        "GROUP BY c.code, h.value ORDER BY c.code, h.value"
+    )
+    for code, value, _, variable in found:
+        if code is None:
+            what = f"column variable_id: {variable} is not an id in variables.parquet; add that row, or leave this out"
+            raise sources.fault("evidence", what)
+        value_of(value, ranges[code], names_of(work, sources, "variables", [variable])[variable])
+    if len(found) > MOST_LABELS:
+        raise ObstacleError(f"there are {len(found)} different observed labels")
+    return [(code, value, many) for code, value, many, _ in found]
+
+
+def _marked(work: Work, coded: str, hard: str | None, seen: list[tuple[int, str, int]], ranges: bool) -> str:
+    """A query for the marks that are not 0."""
+    width = len(seen) + 1
+    if not seen or hard is None:
+        return f"SELECT v, code AS mark FROM {coded} AS c WHERE code <> 0"
+    numbered = work.register(
+        "seen",
+        {
+            "code": np.array([code for code, _, _ in seen], dtype=np.int64),
+            "value": np.array([value for _, value, _ in seen], dtype=object),
+            "number": np.arange(1, width),
+        },
+    )
+    if not ranges:
+        return f"SELECT h.v AS v, s.number AS mark FROM {hard} AS h JOIN {numbered} AS s ON h.value = s.value"
+    return (
+        f"SELECT c.v AS v, c.code * {width} + coalesce(s.number, 0) AS mark FROM {coded} AS c "
+        f"LEFT JOIN {hard} AS h ON c.v = h.v LEFT JOIN {numbered} AS s ON s.code = c.code AND s.value = h.value "
+        "WHERE c.code <> 0 OR s.number IS NOT NULL"
+    )
+
+
+# ---- soft evidence
+
+
+def _soft(
+    work: Work, sources: Sources, coded: str, ranges: list[Labels], given: Mapping[int, Observation]
+) -> tuple[dict[int, Likelihood], str | None]:
+    """Different likelihoods by number, and a view (v, soft) that says who has which."""
+    soft: dict[int, Likelihood] = {}
+    parts = []
+    if "likelihood" in sources.columns.get("evidence", ()):
+        own = (
+            f"SELECT e.variable_id AS v, e.likelihood AS likelihood FROM {sources['evidence']} AS e "
+            f"WHERE e.likelihood IS NOT NULL AND NOT {among('e.variable_id', given)}"
+        )
+        different = work.store(
+            "soft",
+            "SELECT code, likelihood, many, first, row_number() OVER (ORDER BY first) AS number FROM "
+            f"(SELECT c.code AS code, e.likelihood AS likelihood, count(*) AS many, min(e.v) AS first FROM ({own}) AS e "
+            f"LEFT JOIN {coded} AS c ON e.v = c.v GROUP BY c.code, e.likelihood) AS different",
+        )
+        for number, code, numbers, many, first in work.rows(
+            f"SELECT number, code, likelihood, many, first FROM {different} ORDER BY number"
+        ):
+            _check_likelihood(sources, numbers, -1 if code is None else len(ranges[code]), first)
+            soft[number] = Likelihood(list(numbers), many)
+        parts.append(
+            f"SELECT e.v AS v, s.number AS soft FROM ({own}) AS e JOIN {coded} AS c ON e.v = c.v "
+            f"JOIN {different} AS s ON c.code = s.code AND e.likelihood = s.likelihood"
+        )
+    likelihoods = {variable: each for variable, each in given.items() if not isinstance(each, str)}
+    if likelihoods:
+        codes = dict(work.rows(f"SELECT v, code FROM {coded} WHERE {among('v', likelihoods)}"))
+        first = len(soft) + 1
+        for number, (variable, observed) in enumerate(likelihoods.items(), start=first):
+            soft[number] = Likelihood([float(observed[label]) for label in ranges[codes[variable]]], 1)  # type: ignore[index]
+        parts.append(
+            f"SELECT v, soft FROM {values(['v', 'soft'], [(v, first + place) for place, v in enumerate(likelihoods)])} AS given"
+        )
+    return soft, work.view("soft", union(parts)) if soft else None
+
+
+def _check_likelihood(sources: Sources, numbers: Any, size: int, variable: int) -> None:
+    if size < 0:
+        what = f"column variable_id: {variable} is not an id in variables.parquet; add that row, or leave this out"
+        raise sources.fault("evidence", what)
+    if any(number is None for number in numbers):
+        raise sources.fault("evidence", f"column likelihood: a null in the list of variable {variable}; give numbers")
+    if len(numbers) != size:
+        what = f"column likelihood: {len(numbers)} numbers for the {size} labels of variable {variable}; give one each"
+        raise sources.fault("evidence", what)
+    if fault := potential_fault(np.array(numbers, dtype=np.float64)):
+        raise sources.fault("evidence", f"column likelihood: variable {variable} has {fault}")
