@@ -22,6 +22,8 @@ OUTSIDE = {  # heavy or optional packages, and the only module that may import e
     "pgmpy": {"formats.with_pgmpy"},
     "networkx": {"formats.with_networkx"},
     "duckdb": {"sql.duck"},
+    "pyspark": {"sql.engines.on_spark"},
+    "py4j": {"sql.engines.on_spark"},
     "shtab": {"cli.commands"},
     "matplotlib": {"experiments.figures"},
 }

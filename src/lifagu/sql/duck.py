@@ -1,4 +1,4 @@
-"""The door to DuckDB: one private database in memory, without network, spilling or settings of the user."""
+"""The door to DuckDB: one private database, without network or settings of the user; in memory unless told."""
 
 from __future__ import annotations
 
@@ -7,43 +7,55 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.errors import FormatError, MissingExtraError, TooLargeError
+from lifagu.errors import FormatError, LifaguError, MissingExtraError, TooLargeError
 from lifagu.replacing import PathLike
 
 MOST_THREADS = 8
+DISK_FULL = ("No space left on device", "max_temp_directory_size", "not enough space")
 Result = TypeVar("Result")
 
 
 class Duck:
-    """A DuckDB that reads and writes Parquet; every failure becomes one line that begins with the place."""
+    """A DuckDB that reads and writes Parquet; every failure becomes one line that begins with the place.
 
-    def __init__(self, threads: int | None = None) -> None:
+    folder: where the database is kept and where it spills to; without one it stays in memory. memory_limit: in bytes.
+    """
+
+    def __init__(
+        self, threads: int | None = None, folder: PathLike | None = None, memory_limit: int | None = None
+    ) -> None:
         try:
             import duckdb
         except ImportError:
             raise MissingExtraError("duckdb", "a folder of Parquet tables") from None
         self._errors = duckdb
-        self._connection = duckdb.connect(
-            ":memory:",
-            config={
-                "threads": str(threads or min(_processors(), MOST_THREADS)),
-                "temp_directory": "",  # else it would spill into the current folder
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-                "python_enable_replacements": "false",  # names in statements are tables, never Python variables
-            },
-        )
+        settings = {
+            "threads": str(threads or min(_processors(), MOST_THREADS)),
+            "temp_directory": "" if folder is None else str(Path(folder) / "spilled"),  # never the current folder
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "python_enable_replacements": "false",  # names in statements are tables, never Python variables
+        }
+        if memory_limit is not None:
+            settings["memory_limit"] = f"{memory_limit}B"
+        database = ":memory:" if folder is None else str(Path(folder) / "tables.duckdb")
+        self._connection = self._finished(lambda: duckdb.connect(database, config=settings), database)
         self._connection.execute("SET enable_progress_bar = false")  # it would show one in notebooks
 
     def __enter__(self) -> Duck:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the database."""
         self._connection.close()
 
     def run(self, statement: str, place: PathLike) -> None:
@@ -78,11 +90,19 @@ class Duck:
             except KeyboardInterrupt:
                 self._connection.interrupt()
                 raise
-            except self._errors.OutOfMemoryException:
-                raise TooLargeError(f"{place}: the memory does not suffice; use a machine with more of it") from None
             except self._errors.Error as error:
-                first = str(error).strip().partition("\n")[0]
-                raise FormatError(f"{place}: {first}") from None
+                raise self._refusal(
+                    str(error).strip(), isinstance(error, self._errors.OutOfMemoryException), place
+                ) from None
+
+    @staticmethod
+    def _refusal(text: str, memory: bool, place: PathLike) -> LifaguError:
+        """What DuckDB says as one line of ours."""
+        if any(sign in text for sign in DISK_FULL):
+            return TooLargeError(f"{place}: the disk is full; free some of it, or name another folder with --temp")
+        if memory:
+            return TooLargeError(f"{place}: the memory does not suffice; raise --memory-limit, or use a larger machine")
+        return FormatError(f"{place}: {text.partition(chr(10))[0]}")
 
 
 def file_source(path: PathLike) -> str:
@@ -91,8 +111,22 @@ def file_source(path: PathLike) -> str:
     >>> file_source("it's[1].parquet")
     "read_parquet('it''s[[]1[]].parquet', hive_partitioning = false, file_row_number = true)"
     """
-    plain = re.sub(r"[\[\]*?]", lambda found: f"[{found[0]}]", str(path))
-    return f"read_parquet({literal(plain)}, hive_partitioning = false, file_row_number = true)"
+    return f"read_parquet({literal(_plain(path))}, hive_partitioning = false, file_row_number = true)"
+
+
+def parquet_files(path: PathLike) -> str:
+    """A Parquet file, or all of a folder in the order of their names, as a table expression.
+
+    >>> parquet_files("big.parquet")
+    "read_parquet('big.parquet', hive_partitioning = false)"
+    """
+    pattern = f"{_plain(path)}/*.parquet" if Path(path).is_dir() else _plain(path)
+    return f"read_parquet({literal(pattern)}, hive_partitioning = false)"
+
+
+def _plain(path: PathLike) -> str:
+    """A path in which no character means a pattern."""
+    return re.sub(r"[\[\]*?]", lambda found: f"[{found[0]}]", str(path))
 
 
 def literal(text: str) -> str:
