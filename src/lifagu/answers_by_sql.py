@@ -10,16 +10,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from lifagu.errors import TooLargeError
+from lifagu.errors import ModelError, TooLargeError
 from lifagu.evidence import Observation
-from lifagu.infer.answer import Answer
 from lifagu.infer.lifted.labels import Labels
 from lifagu.infer.listed import Known, Listed, prepare_listed
 from lifagu.infer.plan import default_memory_limit, readable_size
 from lifagu.infer.prepared import Prepared, Progress, Result
 from lifagu.replacing import PathLike
+from lifagu.sql import count_arguments
 from lifagu.sql.engines import Engine, open_engine
 from lifagu.sql.scale import eliminating as sql
+from lifagu.storage import is_folder
 
 ENOUGH = 10**6  # arguments that are listed at once
 BYTES = 250  # of memory that the lifted engine needs for an argument
@@ -33,6 +34,7 @@ class PreparedBySql:
     prepared: Prepared
     rounds: tuple[str, ...]
     where: str
+    unknown: int
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -75,6 +77,26 @@ def prepare_by_sql(
             engine.close()
 
 
+def where_to_answer(path: PathLike, on: str = "auto", memory_limit: int | None = None) -> tuple[str, str]:
+    """Where questions to a model are answered, "memory" or an engine, and why, where that was to be chosen.
+
+    on: "auto" stays in memory while the model fits there, and goes to DuckDB else; other engines take folders only.
+    """
+    if on == "memory":
+        return on, ""
+    if not is_folder(path):
+        if on == "auto":
+            return "memory", "only folders of Parquet tables are answered elsewhere"
+        raise ModelError(f"{path}: --on {on} takes a folder of Parquet tables; make one with: lifagu convert {path} big/")
+    if on != "auto":
+        return on, ""
+    limit = default_memory_limit() if memory_limit is None else memory_limit
+    arguments = count_arguments(path)
+    fits = BYTES * arguments <= limit
+    sized = f"{arguments} arguments need about {readable_size(BYTES * arguments)}"
+    return "memory" if fits else "duckdb", f"{sized}, {'within' if fits else 'beyond'} the limit of {readable_size(limit)}"
+
+
 def prepare_on(
     engine: Engine,
     folder: PathLike,
@@ -107,7 +129,7 @@ def prepare_on(
         work.close()
     unknown = [*loaded.unknown, *["…"] * (loaded.holes > len(loaded.unknown))]
     left = Listed(labels, rows, known, unknown, marks.any_observed)
-    return PreparedBySql(prepare_listed(left, asked, limit), tuple(rounds), engine.dialect.name)
+    return PreparedBySql(prepare_listed(left, asked, limit), tuple(rounds), engine.dialect.name, loaded.holes)
 
 
 def _known(work: sql.Work, marks: sql.Marks, names: Mapping[int, str]) -> dict[int, Known]:

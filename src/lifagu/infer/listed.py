@@ -77,15 +77,14 @@ def prepare_listed(left: Listed, questions: Sequence[Sequence[int]], limit: int)
         check_question([subject.name(number) for number in question], subject.sizes[list(question)], limit)
     evidence = _evidence(left, subject)
     included = _included(left, subject, asked)
-    included[evidence.variables] = False
-    whole = bool(included.sum() + len(evidence.variables) == len(included)) and not left.labels.lost
+    included[evidence.variables] = included[-1] = False
     titles = tuple(tuple(subject.name(number) for number in question) for question in asked)
 
     def attempt(walks: bool) -> Prepared:
         keep = {number for question in asked if len(question) > 1 or not walks for number in question}
         state = _state(left, subject, included, sorted(keep - set(evidence.variables.tolist())))
         reduced = Reduced(state, tuple(shrink(state, walks)))
-        return plan_rest(subject, evidence, "lifted", asked, titles, reduced, limit, False, walks, whole)
+        return plan_rest(subject, evidence, "lifted", asked, titles, reduced, limit, False, walks, not left.unknown)
 
     if len(set(asked)) > 1:
         return attempt(True)
