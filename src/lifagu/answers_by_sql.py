@@ -126,7 +126,7 @@ def prepare_on(
         _check_fits(folder, loaded.rows, reason, limit)
         rows = sql.listed_rows(loaded.rows)
     finally:
-        work.close()
+        work.sweep()
     unknown = [*loaded.unknown, *["…"] * (loaded.holes > len(loaded.unknown))]
     left = Listed(labels, rows, known, unknown, marks.any_observed)
     return PreparedBySql(prepare_listed(left, asked, limit), tuple(rounds), engine.dialect.name, loaded.holes)

@@ -10,11 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import permutations
 
 import numpy as np
 
 from lifagu.arrays import Floats
-from lifagu.infer.lifted.algebra import counted_table, histograms, log_multinomial, symmetric
+from lifagu.infer.lifted.algebra import Table, counted_table, histograms, log_multinomial, symmetric
 from lifagu.infer.lifted.fine import MANY, SMALL, fine_logs
 from lifagu.infer.lifted.state import Pool
 from lifagu.infer.lifted.steps import MOST_ENTRIES, add_block, add_sum, number_of_histograms
@@ -81,25 +82,26 @@ class Labels:
         counts = histograms(members, size)
         return self._label(self.pool.add(log_multinomial(counts), 1), (len(counts),), 1)
 
-    def counts(self, label: int, slots: Sequence[int], members: int) -> bool:
-        """Whether a table may be counted over members in these slots, and is not too large then."""
+    def counts(self, label: int, slots: Sequence[int], members: int, ordered: bool) -> bool:
+        """Whether a table may be counted over members in these slots, in all orders or else once, and is not too large."""
         number, shape = self._kinds[label]
         others = math.prod(size for slot, size in enumerate(shape) if slot not in slots)
         if number_of_histograms(members, shape[slots[0]]) * others > MOST_ENTRIES:
             return False
-        return number is None or symmetric(self.pool[number], slots)
+        return ordered or number is None or symmetric(self.pool[number], slots)
 
-    def counted(self, label: int, slots: tuple[int, ...], members: int, power: Fraction, many: int) -> int:
-        """The label of a symmetric table over all sets of members in its slots: on their histogram, then the others.
+    def counted(self, label: int, slots: tuple[int, ...], members: int, ordered: bool, many: int) -> int:
+        """The label of a table over all members in its slots: on their histogram, then the others.
 
-        power: how often each set of members stands there.
+        ordered: members stand there in all orders, so that a set of them counts with all orders of its axes; else each
+        set stands there once, and the table is symmetric.
         """
         number, shape = self._kinds[label]
         counts = histograms(members, shape[slots[0]])
         left = (len(counts), *(size for slot, size in enumerate(shape) if slot not in slots))
         if number is not None:
-            table = counted_table(self.pool.parts(number), slots, counts)
-            number = self.pool.add(np.asarray(table * np.longdouble(power.numerator) / power.denominator), many)
+            parts = [_in_all_orders(part, slots) if ordered else part for part in self.pool.parts(number)]
+            number = self.pool.add(counted_table(parts, slots, counts), many)
         return self._known(number, left)
 
     def free(self, size: int, many: int) -> None:
@@ -117,3 +119,11 @@ class Labels:
         if label == len(self._kinds):
             self._kinds.append((number, shape))
         return label
+
+
+def _in_all_orders(table: Table, slots: tuple[int, ...]) -> Table:
+    """The sum of a log table over all orders of some of its axes, which are of one size."""
+    total = np.zeros_like(table)
+    for order in permutations(slots):
+        total = total + np.moveaxis(table, slots, order)
+    return total

@@ -22,6 +22,7 @@ import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.sql.scale.eliminating.blocks import sum_out_blocks
+from lifagu.sql.scale.eliminating.counting import count_members
 from lifagu.sql.scale.eliminating.leaves import sum_out_leaves
 from lifagu.sql.scale.eliminating.loading import Loaded, load
 from lifagu.sql.scale.eliminating.observing import Mark, Marks, find_marks, marks_of
@@ -57,7 +58,8 @@ def eliminate(loaded: Loaded, marks: Marks, kept: Mapping[int, int], enough: int
 
     kept: variables that stay, and the sizes of their ranges; say: told what each round did.
     """
-    rows = loaded.rows
+    rows, work = loaded.rows, loaded.rows.work
+    read_from_files, start = set(rows.tables.values()), work.mark()
     degrees = rows.degrees() if rows.tables else None
     _count_free(rows, degrees, marks, kept)
     while degrees is not None and rows.arguments > enough:
@@ -66,7 +68,8 @@ def eliminate(loaded: Loaded, marks: Marks, kept: Mapping[int, int], enough: int
             _round(rows, degrees, kept, say)
         except ObstacleError as obstacle:
             return str(obstacle)
-        rows.work.drop(degrees)
+        here = set(rows.tables.values())
+        work.sweep(here, start if here & read_from_files else 0)
         if rows.arguments > enough and (before - rows.arguments) * LEAST < before:
             return "a round took away hardly anything"
         degrees = rows.degrees() if rows.tables else None
@@ -89,8 +92,14 @@ def _round(rows: Rows, degrees: str, kept: Collection[int], say: Say) -> None:
     gone = sum_out_leaves(rows, degrees, kept)
     what = f"sum {counted(gone, 'variable')} out of the only row they are in"
     if not gone:
-        gone = sum_out_blocks(rows, degrees, kept)
-        what = f"sum out {counted(gone, 'variable')} by class"
+        try:
+            gone = sum_out_blocks(rows, degrees, kept)
+            what = f"sum out {counted(gone, 'variable')} by class"
+        except ObstacleError:
+            gone = count_members(rows, kept)
+            what = f"count {counted(gone, 'interchangeable variable')}"
+            if not gone:
+                raise
     say(f"{what}: {before} rows become {rows.count}")
 
 

@@ -20,6 +20,8 @@ MOST_NEAR = 48  # argument places around it
 ALWAYS = 4.0  # log2 of the entries of a new table that is small enough in any case
 DEAR = 12.0  # log2 of the entries of a new table that is made only where nothing else helps
 BITS = 40  # of ids, by which of two variables in one row one is chosen
+LARGER = 16  # times as large is a class that is looked at row by row, rather than taking those that labels prove
+MOST_TRIED = 4  # such classes
 FEW = 1000  # variables that a statement may list
 
 
@@ -43,7 +45,6 @@ class Found:
     """The blocks of candidates: a table with v, places p0…, neighbours n0… and where each stands first f0…."""
 
     table: str
-    stored: str
     depth: int
     beside: int
     shapes: list[Shape]
@@ -61,24 +62,26 @@ def sum_out_blocks(rows: Rows, degrees: str, kept: Collection[int]) -> int:
     there are none.
     """
     found = _blocks(rows, degrees, kept)
-    cheap = sorted((shape for shape in found.shapes if _is_cheap(rows, shape)), key=lambda shape: _order(rows, shape))
-    dear = sorted((shape for shape in found.shapes if not _is_cheap(rows, shape)), key=lambda s: _order(rows, s))
-    dear = [shape for shape in dear if _cost(rows, shape) <= DEAR]
-    try:
-        for candidates in (cheap, dear[:1]):
-            if taken := _independent(candidates):
-                return _sum_out(rows, found, taken, found.table)
-        for shape in [*cheap, *dear]:
-            if separate := _separate(rows, found, shape):
-                count = _sum_out(rows, found, [separate[0]], separate[1])
-                rows.work.drop(separate[1])
-                return count
-    finally:
-        rows.work.drop(found.table, found.stored)
-    if not cheap and not dear:
-        least = min((_cost(rows, shape) for shape in found.shapes), default=0.0)
+    ordered = sorted(found.shapes, key=lambda shape: _order(rows, shape))
+    if gone := _sum_out_cheap(rows, found, [shape for shape in ordered if _is_cheap(rows, shape)]):
+        return gone
+    for shape in ordered:
+        if _cost(rows, shape) <= DEAR and (separate := _separate(rows, found, shape)):
+            return _sum_out(rows, found, [separate[0]], separate[1])
+    least = min(_cost(rows, shape) for shape in found.shapes)
+    if least > DEAR:
         raise ObstacleError(f"summing out any variable makes a table of at least 2^{least:.0f} entries")
-    raise ObstacleError("variables that look alike stand in rows together, and no regular half of them does not")
+    raise ObstacleError("variables that look alike stand in rows together, and no regular part of them does not")
+
+
+def _sum_out_cheap(rows: Rows, found: Found, cheap: Sequence[Shape]) -> int:
+    """Sum out classes that labels prove to be independent, or part of one that is much larger; how many variables."""
+    taken = _independent(cheap)
+    gone = sum(shape.many for shape in taken)
+    for shape in sorted(cheap, key=lambda each: -each.many)[:MOST_TRIED]:
+        if shape.many > LARGER * gone and (separate := _separate(rows, found, shape)):
+            return _sum_out(rows, found, [separate[0]], separate[1])
+    return _sum_out(rows, found, taken, found.table) if taken else 0
 
 
 def _blocks(rows: Rows, degrees: str, kept: Collection[int]) -> Found:
@@ -109,7 +112,7 @@ def _blocks(rows: Rows, degrees: str, kept: Collection[int]) -> Found:
     counted = work.rows(f"SELECT {key}, count(*) FROM {table} GROUP BY {key} ORDER BY {key}")
     if len(counted) > MOST_LABELS:
         raise ObstacleError(f"there are {len(counted)} kinds of variables, each with tables of its own")
-    return Found(table, pivoted, depth, beside, [_shape(rows, row, depth) for row in counted])
+    return Found(table, depth, beside, [_shape(rows, row, depth) for row in counted])
 
 
 def _pivot(depth: int, beside: int) -> str:
@@ -179,6 +182,8 @@ def _separate(rows: Rows, found: Found, shape: Shape) -> tuple[Shape, str] | Non
 
     The bit is the one that leaves most. None if that is less than a sixteenth.
     """
+    if _independent([shape]):
+        return shape, found.table
     work, same = rows.work, " AND ".join(f"{name} = {value}" for name, value in zip(found.key, shape.key, strict=True))
     members = work.view("members", f"SELECT v FROM {found.table} WHERE {same}")
     slots: dict[int, set[int]] = {}
@@ -199,9 +204,8 @@ def _separate(rows: Rows, found: Found, shape: Shape) -> tuple[Shape, str] | Non
         bit = max(range(BITS), key=lambda each: (best[each] or 0, -each))
         taken = shape.many - met + (best[bit] or 0)
         outside = f"SELECT 1 FROM {beside} AS o WHERE o.v = b.v AND NOT {_has_bit(bit, 'o.')}"
-        chosen = work.store("chosen", f"SELECT b.* FROM {found.table} AS b WHERE {same} AND NOT EXISTS ({outside})")
-    work.drop(members, beside)
-    if 16 * taken < shape.many:
+        chosen = work.view("chosen", f"SELECT b.* FROM {found.table} AS b WHERE {same} AND NOT EXISTS ({outside})")
+    if LARGER * taken < shape.many:
         return None
     return Shape(shape.key, shape.places, shape.near, taken), chosen
 
@@ -239,7 +243,6 @@ def _sum_out(rows: Rows, found: Found, shapes: Sequence[Shape], blocks: str) -> 
             f"SELECT CAST(label AS BIGINT) AS label{near} FROM {taken} WHERE layout = {number}"
         )
     rows.replaced(queries)
-    rows.work.drop(taken)
     return sum(shape.many for shape in shapes)
 
 

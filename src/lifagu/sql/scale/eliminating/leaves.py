@@ -31,7 +31,6 @@ def sum_out_leaves(rows: Rows, degrees: str, kept: Collection[int]) -> int:
         if target not in marked:  # the rows of this arity stay as they are
             queries[target].append(projected(rows.tables[target], "label", range(target)))
     rows.replaced(queries)
-    rows.work.drop(leaves, *marked.values())
     return sum(many.values())
 
 

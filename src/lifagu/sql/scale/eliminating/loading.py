@@ -47,7 +47,7 @@ def load(work: Work, sources: Sources, marks: Marks, labels: Tables) -> Loaded:
     keys = _keys(work, wide, most, marks)
     tables = _tables(work, sources, keys)
     found: dict[tuple[int, int], list[tuple[_Key, int]]] = {}  # by arity and which slots are observed
-    rows = Rows(work, labels)
+    rows = Rows(work, labels, next_id=sources.next_id)
     for key in keys:
         seen = [marks.marks[mark] for mark in key.marks]
         potentials = tables.get(key.table)

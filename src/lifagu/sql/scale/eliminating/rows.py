@@ -17,12 +17,17 @@ class ObstacleError(Exception):
 
 @dataclass
 class Rows:
-    """tables[k]: the name of the table (label, v0 … vk-1) with all rows of arity k; counts[k]: rows by label."""
+    """tables[k]: the name of the table (label, v0 … vk-1) with all rows of arity k; counts[k]: rows by label.
+
+    next_id: beyond all ids of variables; unmerged: whether there may be equal rows.
+    """
 
     work: Work
     labels: Tables
     tables: dict[int, str] = field(default_factory=dict)
     counts: dict[int, dict[int, int]] = field(default_factory=dict)
+    next_id: int = 0
+    unmerged: bool = True
 
     @property
     def arguments(self) -> int:
@@ -70,6 +75,18 @@ class Rows:
             "degrees", f"SELECT v, count(*) AS many, min(place) AS place FROM ({self.entries()}) AS entries GROUP BY v"
         )
 
+    def fresh(self) -> int:
+        """The id of a new variable."""
+        self.next_id += 1
+        return self.next_id - 1
+
+    def merge_all(self) -> None:
+        """Equal rows become one, everywhere."""
+        if self.unmerged:
+            tables = {arity: [projected(table, "label", range(arity))] for arity, table in self.tables.items()}
+            self.replaced(tables)
+            self.unmerged = False
+
     def replaced(self, queries: dict[int, list[str]]) -> None:
         """Rows of these arities are those of the queries from now on, equal ones merged; others stay.
 
@@ -91,7 +108,6 @@ class Rows:
         )
         found = self.work.rows(f"SELECT label, many, count(*) FROM {grouped} GROUP BY label, many ORDER BY label, many")
         if not found:
-            self.work.drop(grouped)
             return
         if len(found) > MOST_LABELS:
             raise ObstacleError(f"there are {len(found)} different tables to compute")
@@ -109,7 +125,8 @@ class Rows:
                 f"SELECT CAST(n.label AS BIGINT) AS label, {shown} FROM {grouped} AS g JOIN {named} AS n "
                 "ON g.label = n.old AND g.many = n.times",
             )
-            self.work.drop(grouped)
+        if len(set(new.values())) < len(new):  # a table to a power may be one that stands there already
+            self._merged(arity, projected(self.tables[arity], "label", range(arity)))
 
 
 def projected(table: str, label: str, slots: Sequence[int], where: str = "1 = 1") -> str:

@@ -24,7 +24,7 @@ IDS["arguments"] = ["factor_id", "position", "variable_id"]
 class Sources:
     """For each table of a folder the name of a view, and the columns in which there is anything.
 
-    dense: whether the ids of variables are 0, 1, … without gaps; variables: how many there are.
+    dense: whether the ids of variables are 0, 1, … without gaps; variables: how many there are; next_id: beyond all.
     """
 
     folder: str
@@ -32,6 +32,7 @@ class Sources:
     columns: dict[str, frozenset[str]]
     dense: bool
     variables: int
+    next_id: int
 
     def __getitem__(self, table: str) -> str:
         return self.names[table]
@@ -57,7 +58,7 @@ def open_sources(work: Work, folder: PathLike) -> Sources:
     (many, different, least, most) = work.rows(
         f"SELECT count(*), count(DISTINCT id), min(id), max(id) FROM {names['variables']}"
     )[0]
-    sources = Sources(place, names, columns, bool(many) and least == 0 and most == many - 1, many)
+    sources = Sources(place, names, columns, bool(many) and least == 0 and most == many - 1, many, (most or 0) + 1)
     if different < many:
         _refuse_twice(work, sources, "variables", "id")
     if "evidence" in names:

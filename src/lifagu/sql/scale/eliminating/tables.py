@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any, Protocol
 
 Shape = tuple[int, ...]
@@ -31,11 +30,11 @@ class Tables(Protocol):
     def histogram(self, members: int, size: int) -> int | None:
         """The weights of a histogram of so many members; None if it has too many values."""
 
-    def counts(self, label: int, slots: Sequence[int], members: int) -> bool:
-        """Whether a table can be counted over members in these slots."""
+    def counts(self, label: int, slots: Sequence[int], members: int, ordered: bool) -> bool:
+        """Whether a table can be counted over members in these slots; ordered: they stand there in all orders."""
 
-    def counted(self, label: int, slots: tuple[int, ...], members: int, power: Fraction, many: int) -> int:
-        """A table over all sets of members in its slots: on their histogram, then the other arguments."""
+    def counted(self, label: int, slots: tuple[int, ...], members: int, ordered: bool, many: int) -> int:
+        """A table over all members in its slots: on their histogram, then the other arguments."""
 
     def free(self, size: int, many: int) -> None:
         """So many variables stand in no row."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
 from lifagu.sql.engines import Engine
@@ -46,9 +46,13 @@ class Work:
             self._names.remove(name)
             self.engine.drop(name)
 
-    def close(self) -> None:
-        """Let go of everything that was made here."""
-        self.drop(*self._names)
+    def mark(self) -> int:
+        """A moment, for `sweep`."""
+        return self._made
+
+    def sweep(self, kept: Collection[str] = (), since: int = 0) -> None:
+        """Let go of everything that was made since a moment, but for what is kept."""
+        self.drop(*(name for name in self._names if int(name.rpartition("_")[2]) > since and name not in kept))
 
     def _name(self, stem: str) -> str:
         self._made += 1
