@@ -87,14 +87,14 @@ def where_to_answer(path: PathLike, on: str = "auto", memory_limit: int | None =
     if not is_folder(path):
         if on == "auto":
             return "memory", "only folders of Parquet tables are answered elsewhere"
-        raise ModelError(f"{path}: --on {on} takes a folder of Parquet tables; make one with: lifagu convert {path} big/")
+        raise ModelError(f"{path}: {on} takes a folder of Parquet tables; make one with: lifagu convert {path} big/")
     if on != "auto":
         return on, ""
     limit = default_memory_limit() if memory_limit is None else memory_limit
     arguments = count_arguments(path)
     fits = BYTES * arguments <= limit
-    sized = f"{arguments} arguments need about {readable_size(BYTES * arguments)}"
-    return "memory" if fits else "duckdb", f"{sized}, {'within' if fits else 'beyond'} the limit of {readable_size(limit)}"
+    sized = f"{arguments} arguments need about {readable_size(BYTES * arguments)}, {'within' if fits else 'beyond'}"
+    return "memory" if fits else "duckdb", f"{sized} the limit of {readable_size(limit)}"
 
 
 def prepare_on(
@@ -111,7 +111,7 @@ def prepare_on(
     try:
         sources = sql.open_sources(work, folder)
         ids = sql.find_variables(work, sources, [*evidence, *chain.from_iterable(questions)])
-        marks = sql.find_marks(work, sources, {ids[name]: observed for name, observed in evidence.items()})
+        marks = sql.find_marks(work, sources, evidence, ids)
         asked = [[ids[name] for name in question] for question in questions]
         known = _known(work, marks, {ids[name]: name for question in questions for name in question})
         labels, rounds = Labels(), []

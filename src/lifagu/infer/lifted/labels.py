@@ -83,7 +83,7 @@ class Labels:
         return self._label(self.pool.add(log_multinomial(counts), 1), (len(counts),), 1)
 
     def counts(self, label: int, slots: Sequence[int], members: int, ordered: bool) -> bool:
-        """Whether a table may be counted over members in these slots, in all orders or else once, and is not too large."""
+        """Whether a table may be counted over members in these slots, and is not too large then; ordered as below."""
         number, shape = self._kinds[label]
         others = math.prod(size for slot, size in enumerate(shape) if slot not in slots)
         if number_of_histograms(members, shape[slots[0]]) * others > MOST_ENTRIES:

@@ -1,7 +1,7 @@
 """Answers where the data is: rows are made fewer by SQL until they are few enough to be listed.
 
-The lifted engine could ask a database each of its questions, but the answers to some of them hold one number per row. So
-the database does a small part of what the engine does, for all rows at once, and hands over what is left:
+The lifted engine could ask a database each of its questions, but the answers to some of them hold one number per row.
+So the database does a small part of what the engine does, for all rows at once, and hands over what is left:
 
 - equal rows become one, its table to the power of their number (GROUP BY);
 - variables in one row only are summed out of it;
@@ -10,8 +10,8 @@ the database does a small part of what the engine does, for all rows at once, an
 - interchangeable variables become one histogram, where numbers of rows prove that they are interchangeable.
 
 Each step is an identity on the ground model, so answers are exact whatever the rows look like. Tables stay here: rows
-have labels, and each new label is computed once, by the algebra of the lifted engine (`Tables`). Statements compare ids and
-count; they never compute with potentials. What none of the steps makes smaller is refused, with the reason.
+have labels, and each new label is computed once, by the algebra of the lifted engine (`Tables`). Statements compare ids
+and count; they never compute with potentials. What none of the steps makes smaller is refused, with the reason.
 """
 
 from __future__ import annotations

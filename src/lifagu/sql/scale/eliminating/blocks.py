@@ -35,6 +35,11 @@ class Shape:
     many: int
 
     @property
+    def beside(self) -> int:
+        """How many argument places there are for each place of the variable."""
+        return len(self.near) // max(len(self.key) - len(self.near), 1)
+
+    @property
     def neighbours(self) -> tuple[int, ...]:
         """The argument places at which each distinct neighbour stands first."""
         return tuple(sorted({place for place in self.near if place >= 0}))
@@ -142,10 +147,10 @@ def _shape(rows: Rows, row: Sequence[int], depth: int) -> Shape:
 
 def _sizes(rows: Rows, shape: Shape) -> dict[int, int]:
     """The range size of the neighbour at each argument place around a variable."""
-    beside, sizes = len(shape.near) // max(len(shape.key) - len(shape.near), 1), {}
+    sizes: dict[int, int] = {}
     for rank, (label, slot) in enumerate(shape.places):
         others = [size for other, size in enumerate(rows.labels.shape(label)) if other != slot]
-        sizes |= {rank * beside + number: size for number, size in enumerate(others)}
+        sizes |= {rank * shape.beside + number: size for number, size in enumerate(others)}
     return sizes
 
 
@@ -178,9 +183,10 @@ def _independent(shapes: Sequence[Shape]) -> list[Shape]:
 
 
 def _separate(rows: Rows, found: Found, shape: Shape) -> tuple[Shape, str] | None:
-    """Variables of one shape of which no row holds two: all of them, or those whose ids have a bit that none beside has.
+    """Variables of one shape of which no row holds two, and a table with their blocks; None if they are few.
 
-    The bit is the one that leaves most. None if that is less than a sixteenth.
+    All of them where possible, else those alone in their rows or whose ids have a bit that none beside them has; the
+    bit is the one that leaves most.
     """
     if _independent([shape]):
         return shape, found.table
@@ -190,8 +196,8 @@ def _separate(rows: Rows, found: Found, shape: Shape) -> tuple[Shape, str] | Non
     for label, slot in shape.places:
         slots.setdefault(rows.arity_of()[label], set()).add(slot)
     pairs = [
-        f"SELECT r.v{one} AS v, r.v{other} AS near FROM {rows.tables[arity]} AS r JOIN {members} AS a ON r.v{one} = a.v "
-        f"JOIN {members} AS b ON r.v{other} = b.v"
+        f"SELECT r.v{one} AS v, r.v{other} AS near FROM {rows.tables[arity]} AS r "
+        f"JOIN {members} AS a ON r.v{one} = a.v JOIN {members} AS b ON r.v{other} = b.v"
         for arity, places in sorted(slots.items())
         for one in sorted(places)
         for other in sorted(places - {one})
@@ -223,9 +229,9 @@ def _sum_out(rows: Rows, found: Found, shapes: Sequence[Shape], blocks: str) -> 
     new = []
     for shape in shapes:
         label = _new_label(rows, shape)
-        if label is not None and shape.neighbours not in layouts:
+        if shape.neighbours not in layouts:
             layouts.append(shape.neighbours)
-        new.append((*shape.key, -1 if label is None else label, layouts.index(shape.neighbours) if label is not None else -1))
+        new.append((*shape.key, -1 if label is None else label, layouts.index(shape.neighbours)))
     same = " AND ".join(f"b.{name} = s.{name}" for name in found.key)
     shown = listed(f"b.{name} AS {name}" for name in ["v", *columns(found.depth * found.beside, "n")])
     taken = rows.work.view(
@@ -235,6 +241,8 @@ def _sum_out(rows: Rows, found: Found, shapes: Sequence[Shape], blocks: str) -> 
     )
     queries = {arity: _left(rows, arity, shapes, taken) for arity in _touched(rows, shapes)}
     for number, places in enumerate(layouts):
+        if not places:  # nothing is left but a number
+            continue
         target = len(places)
         near = "".join(f", n{place} AS v{slot}" for slot, place in enumerate(places))
         if target not in queries and target in rows.tables:
@@ -274,10 +282,9 @@ def _left(rows: Rows, arity: int, shapes: Sequence[Shape], taken: str) -> list[s
 def _new_label(rows: Rows, shape: Shape) -> int | None:
     """The label of the table that is left of a block."""
     sizes, axis = _sizes(rows, shape), {place: 1 + number for number, place in enumerate(shape.neighbours)}
-    beside = len(shape.near) // max(len(shape.key) - len(shape.near), 1)
     parts = []
     for rank, (label, slot) in enumerate(shape.places):
-        others = [axis[shape.near[rank * beside + number]] for number in range(len(rows.labels.shape(label)) - 1)]
+        others = [axis[shape.near[rank * shape.beside + number]] for number in range(len(rows.labels.shape(label)) - 1)]
         parts.append((label, (*others[:slot], 0, *others[slot:])))
     label, slot = shape.places[0]
     own = rows.labels.shape(label)[slot]

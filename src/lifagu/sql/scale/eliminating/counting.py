@@ -1,8 +1,8 @@
 """Interchangeable variables become one variable, their histogram, where numbers of rows prove that they are.
 
 Members of a class are proposed by the number of their rows in each place. They are interchangeable if every group of
-rows that differ only in their m members holds all N(N-1)… tuples of members, or, where the table is symmetric in them, all
-sets of two, each once: rows are distinct, so their number decides.
+rows that differ only in their m members holds all N(N-1)… tuples of members, or, where the table is symmetric in them,
+all sets of two, each once: rows are distinct, so their number decides.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Group:
 
 
 def count_members(rows: Rows, kept: Collection[int]) -> int:
-    """Count the first class of variables that is interchangeable; returns how many variables that were, 0 if none is."""
+    """Count the first class of variables that is interchangeable; returns how many that were, 0 if there is none."""
     rows.merge_all()
     profiles = _profiles(rows, kept)
     for members, size, key in _classes(rows, profiles)[:MOST_TRIED]:
@@ -49,11 +49,12 @@ def _profiles(rows: Rows, kept: Collection[int]) -> str:
     """A table of variables with their places p0 … and the number of rows there, c0 …, in order."""
     entries = f"SELECT v, place FROM ({rows.entries()}) AS entries WHERE NOT {among('v', kept)}"
     numbers = f"SELECT v, place, count(*) AS many FROM ({entries}) AS found GROUP BY v, place"
-    ranked = f"SELECT v, place, many, row_number() OVER (PARTITION BY v ORDER BY place) - 1 AS rank FROM ({numbers}) AS n"
+    rank = "row_number() OVER (PARTITION BY v ORDER BY place) - 1 AS rank"
+    ranked = f"SELECT v, place, many, {rank} FROM ({numbers}) AS numbers"
     shown = ["v", "count(*) AS places"]
-    for rank in range(MOST_PLACES):
-        shown.append(f"coalesce(max(CASE WHEN rank = {rank} THEN place END), -1) AS p{rank}")
-        shown.append(f"coalesce(max(CASE WHEN rank = {rank} THEN many END), -1) AS c{rank}")
+    for number in range(MOST_PLACES):
+        shown.append(f"coalesce(max(CASE WHEN rank = {number} THEN place END), -1) AS p{number}")
+        shown.append(f"coalesce(max(CASE WHEN rank = {number} THEN many END), -1) AS c{number}")
     return rows.work.store("profiles", f"SELECT {listed(shown)} FROM ({ranked}) AS ranked GROUP BY v")
 
 

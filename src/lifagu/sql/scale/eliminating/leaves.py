@@ -64,7 +64,8 @@ def _marked(rows: Rows, arity: int, many: dict[Key, int], leaves: str) -> str:
             masks.append(f"CASE WHEN l{slot}.v IS NULL THEN 0 ELSE {1 << slot} END")
             joins.append(f" LEFT JOIN {leaves} AS l{slot} ON r.v{slot} = l{slot}.v")
     shown = listed(f"r.{slot} AS {slot}" for slot in columns(arity))
-    query = f"SELECT r.label AS label, {shown}, {' + '.join(masks)} AS mask FROM {rows.tables[arity]} AS r{''.join(joins)}"
+    table = f"{rows.tables[arity]} AS r{''.join(joins)}"
+    query = f"SELECT r.label AS label, {shown}, {' + '.join(masks)} AS mask FROM {table}"
     return rows.work.store("marked", query) if joins else rows.work.view("marked", query)
 
 

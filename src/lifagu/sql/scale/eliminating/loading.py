@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.arrays import Floats
-from lifagu.errors import listed as named
 from lifagu.sql.scale.eliminating.observing import Mark, Marks
 from lifagu.sql.scale.eliminating.rows import MOST_LABELS, ObstacleError, Rows
 from lifagu.sql.scale.eliminating.sources import Sources, names_of
@@ -17,6 +16,7 @@ from lifagu.sql.scale.eliminating.work import Work, among, columns, listed, unio
 from lifagu.tables import potential_fault
 
 MOST_ARGUMENTS = 62  # of one factor
+MOST_NAMES = 5  # of unknown factors
 
 
 @dataclass(frozen=True)
@@ -95,10 +95,13 @@ def _wide(work: Work, sources: Sources, marks: Marks, most: int) -> str:
 
     The table stands beside the arguments as if it were one more, so that one GROUP BY brings all together.
     """
-    mark, join = ("coalesce(m.mark, 0)", f" LEFT JOIN {marks.table} AS m ON a.variable_id = m.v") if marks.table else ("0", "")
+    mark, join = "0", ""
+    if marks.table:
+        mark, join = "coalesce(m.mark, 0)", f" LEFT JOIN {marks.table} AS m ON a.variable_id = m.v"
     items = union(
         [
-            f"SELECT f.id AS factor, -1 AS place, coalesce(f.table_id, -1) AS item, 0 AS mark FROM {sources['factors']} AS f",
+            "SELECT f.id AS factor, -1 AS place, coalesce(f.table_id, -1) AS item, 0 AS mark "
+            f"FROM {sources['factors']} AS f",
             f"SELECT a.factor_id AS factor, a.position AS place, a.variable_id AS item, {mark} AS mark "
             f"FROM {sources['arguments']} AS a{join}",
         ]
@@ -118,7 +121,7 @@ def _wide(work: Work, sources: Sources, marks: Marks, most: int) -> str:
 
 def _check(work: Work, sources: Sources, wide: str, most: int) -> None:
     """Factors stand once in factors.parquet, and have the arguments 0, 1, …, all different."""
-    gap = " OR ".join(f"(arity > {slot} AND v{slot} IS NULL) OR (arity <= {slot} AND v{slot} IS NOT NULL)" for slot in range(most))
+    gap = " OR ".join(f"(arity > {slot}) <> (v{slot} IS NOT NULL)" for slot in range(most))
     same = " OR ".join(f"v{one} = v{other}" for other in range(most) for one in range(other))
     tests = ["heads = 0", "heads > 1", gap or "arity > 0", same or "1 = 0"]
     shown = listed(f"min(CASE WHEN {test} THEN factor END)" for test in tests)
@@ -144,7 +147,8 @@ def _gap(sources: Sources, factor: int, many: int) -> Exception:
 
 def _keys(work: Work, wide: str, most: int, marks: Marks) -> list[_Key]:
     key = ["table_id", "arity", *(columns(most, "m") if marks.table else [])]
-    found = work.rows(f"SELECT {listed(key)}, count(*), min(factor) FROM {wide} GROUP BY {listed(key)} ORDER BY {listed(key)}")
+    shown = listed(key)
+    found = work.rows(f"SELECT {shown}, count(*), min(factor) FROM {wide} GROUP BY {shown} ORDER BY {shown}")
     if len(found) > MOST_LABELS:
         raise ObstacleError(f"there are {len(found)} different tables")
     return [
@@ -156,7 +160,7 @@ def _keys(work: Work, wide: str, most: int, marks: Marks) -> list[_Key]:
 def _tables(work: Work, sources: Sources, keys: list[_Key]) -> dict[int, Floats]:
     """The potentials of the tables in use; those that are null are left out."""
     used = sorted({key.table for key in keys} - {-1})
-    found = work.rows(f"SELECT t.id, t.potentials FROM {sources['tables']} AS t WHERE {among('t.id', used)} ORDER BY t.id")
+    found = work.rows(f"SELECT id, potentials FROM {sources['tables']} WHERE {among('id', used)} ORDER BY id")
     numbers = [number for number, _ in found]
     for number in used:
         if number not in numbers:
@@ -224,6 +228,7 @@ def _unknown(
     holes = sum(key.many for key in keys if key.table not in tables)
     if not holes:
         return [], 0
-    some = [each for (each,) in work.rows(f"SELECT factor FROM {wide} WHERE {among('table_id', lost)} ORDER BY factor LIMIT 5")]
+    first = f"SELECT factor FROM {wide} WHERE {among('table_id', lost)} ORDER BY factor LIMIT {MOST_NAMES}"
+    some = [each for (each,) in work.rows(first)]
     names = names_of(work, sources, "factors", some)
     return [names[each] for each in some], holes

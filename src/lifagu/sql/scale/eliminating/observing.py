@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lifagu.errors import ModelError
-from lifagu.evidence import Observation
+from lifagu.evidence import Observation, likelihood_of
 from lifagu.ranges import BOOLEAN, Labels, check_labels, value_of
 from lifagu.sql.scale.eliminating.rows import MOST_LABELS, ObstacleError
 from lifagu.sql.scale.eliminating.sources import Sources, names_of
@@ -55,8 +55,23 @@ class Marks:
         return bool(self.soft) or any(mark.observed >= 0 for mark in self.marks.values())
 
 
-def find_marks(work: Work, sources: Sources, given: Mapping[int, Observation]) -> Marks:
-    """The marks of all variables; given: evidence that overrides the folder's own, by id."""
+@dataclass(frozen=True)
+class _Given:
+    """Evidence that overrides the folder's own: by name, the ids behind the names, and a table (v) of them if any."""
+
+    evidence: Mapping[str, Observation]
+    ids: Mapping[str, int]
+    table: str | None
+
+    def elsewhere(self, variable: str) -> str:
+        """Whether nothing is given about a variable, as SQL."""
+        return f"NOT EXISTS (SELECT 1 FROM {self.table} AS g WHERE g.v = {variable})" if self.table else "1 = 1"
+
+
+def find_marks(work: Work, sources: Sources, evidence: Mapping[str, Observation], ids: Mapping[str, int]) -> Marks:
+    """The marks of all variables; evidence: overrides the folder's own; ids: of the variables by name."""
+    observed = np.array([ids[name] for name in evidence], dtype=np.int64)
+    given = _Given(evidence, ids, work.register("overridden", {"v": observed}) if evidence else None)
     ranges, coded = _ranges(work, sources)
     hard = _hard(work, sources, given)
     totals = dict(work.rows(f"SELECT code, count(*) FROM {coded} GROUP BY code ORDER BY code"))
@@ -84,9 +99,9 @@ def _ranges(work: Work, sources: Sources) -> tuple[list[Labels], str]:
     variables = sources["variables"]
     if "range" not in sources.columns["variables"]:
         return [BOOLEAN], work.view("coded", f"SELECT id AS v, 0 AS code FROM {variables}")
-    different = f"SELECT v.range AS labels, min(v.id) AS first FROM {variables} AS v WHERE v.range IS NOT NULL GROUP BY 1"
-    if work.engine.dialect.name == "spark":
-        different = different.replace("GROUP BY 1", "GROUP BY v.range")
+    different = (
+        f"SELECT v.range AS labels, min(v.id) AS first FROM {variables} AS v WHERE v.range IS NOT NULL GROUP BY v.range"
+    )
     table = work.store(
         "ranges", f"SELECT labels, first, row_number() OVER (ORDER BY first) AS code FROM ({different}) AS different"
     )
@@ -107,18 +122,21 @@ def _ranges(work: Work, sources: Sources) -> tuple[list[Labels], str]:
 # ---- observed values
 
 
-def _hard(work: Work, sources: Sources, given: Mapping[int, Observation]) -> str | None:
+def _hard(work: Work, sources: Sources, given: _Given) -> str | None:
     """A view (v, value) of all observed labels, None if there are none."""
     parts = []
     if "value" in sources.columns.get("evidence", ()):
         _refuse_both(work, sources)
         parts.append(
             f"SELECT e.variable_id AS v, e.value AS value FROM {sources['evidence']} AS e "
-            f"WHERE e.value IS NOT NULL AND NOT {among('e.variable_id', given)}"
+            f"WHERE e.value IS NOT NULL AND {given.elsewhere('e.variable_id')}"
         )
-    texts = {variable: each for variable, each in given.items() if isinstance(each, str)}
+    texts = {name: each for name, each in given.evidence.items() if isinstance(each, str)}
     if texts:
-        arrays = {"v": np.array(list(texts), dtype=np.int64), "value": np.array(list(texts.values()), dtype=object)}
+        arrays = {
+            "v": np.array([given.ids[name] for name in texts], dtype=np.int64),
+            "value": np.array(list(texts.values()), dtype=object),
+        }
         parts.append(f"SELECT v, value FROM {work.register('given', arrays)}")
     if not parts:
         return None
@@ -126,16 +144,14 @@ def _hard(work: Work, sources: Sources, given: Mapping[int, Observation]) -> str
 
 
 def _refuse_both(work: Work, sources: Sources) -> None:
-    query = f"SELECT min(variable_id), count(*) FROM {sources['evidence']} WHERE value IS NOT NULL AND likelihood IS NOT NULL"
-    ((variable, many),) = work.rows(query)
-    if many:
+    both = "value IS NOT NULL AND likelihood IS NOT NULL"
+    ((variable,),) = work.rows(f"SELECT min(variable_id) FROM {sources['evidence']} WHERE {both}")
+    if variable is not None:
         what = f"variable {variable} has a value and a likelihood; give one of them, null for the other"
         raise sources.fault("evidence", what)
 
 
-def _seen(
-    work: Work, sources: Sources, coded: str, hard: str, ranges: list[Labels]
-) -> list[tuple[int, str, int]]:
+def _seen(work: Work, sources: Sources, coded: str, hard: str, ranges: list[Labels]) -> list[tuple[int, str, int]]:
     """The different observed labels: range, label, and how many variables have it."""
     found = work.rows(
         f"SELECT c.code, h.value, count(*), min(h.v) FROM {hard} AS h LEFT JOIN {coded} AS c ON h.v = c.v "
@@ -177,7 +193,7 @@ def _marked(work: Work, coded: str, hard: str | None, seen: list[tuple[int, str,
 
 
 def _soft(
-    work: Work, sources: Sources, coded: str, ranges: list[Labels], given: Mapping[int, Observation]
+    work: Work, sources: Sources, coded: str, ranges: list[Labels], given: _Given
 ) -> tuple[dict[int, Likelihood], str | None]:
     """Different likelihoods by number, and a view (v, soft) that says who has which."""
     soft: dict[int, Likelihood] = {}
@@ -185,13 +201,13 @@ def _soft(
     if "likelihood" in sources.columns.get("evidence", ()):
         own = (
             f"SELECT e.variable_id AS v, e.likelihood AS likelihood FROM {sources['evidence']} AS e "
-            f"WHERE e.likelihood IS NOT NULL AND NOT {among('e.variable_id', given)}"
+            f"WHERE e.likelihood IS NOT NULL AND {given.elsewhere('e.variable_id')}"
         )
         different = work.store(
             "soft",
             "SELECT code, likelihood, many, first, row_number() OVER (ORDER BY first) AS number FROM "
-            f"(SELECT c.code AS code, e.likelihood AS likelihood, count(*) AS many, min(e.v) AS first FROM ({own}) AS e "
-            f"LEFT JOIN {coded} AS c ON e.v = c.v GROUP BY c.code, e.likelihood) AS different",
+            "(SELECT c.code AS code, e.likelihood AS likelihood, count(*) AS many, min(e.v) AS first "
+            f"FROM ({own}) AS e LEFT JOIN {coded} AS c ON e.v = c.v GROUP BY c.code, e.likelihood) AS different",
         )
         for number, code, numbers, many, first in work.rows(
             f"SELECT number, code, likelihood, many, first FROM {different} ORDER BY number"
@@ -202,15 +218,17 @@ def _soft(
             f"SELECT e.v AS v, s.number AS soft FROM ({own}) AS e JOIN {coded} AS c ON e.v = c.v "
             f"JOIN {different} AS s ON c.code = s.code AND e.likelihood = s.likelihood"
         )
-    likelihoods = {variable: each for variable, each in given.items() if not isinstance(each, str)}
-    if likelihoods:
-        codes = dict(work.rows(f"SELECT v, code FROM {coded} WHERE {among('v', likelihoods)}"))
-        first = len(soft) + 1
-        for number, (variable, observed) in enumerate(likelihoods.items(), start=first):
-            soft[number] = Likelihood([float(observed[label]) for label in ranges[codes[variable]]], 1)  # type: ignore[index]
-        parts.append(
-            f"SELECT v, soft FROM {values(['v', 'soft'], [(v, first + place) for place, v in enumerate(likelihoods)])} AS given"
-        )
+    numbered = []
+    codes: dict[int, int] = {}
+    if given.table and len(ranges) > 1:
+        codes = dict(work.rows(f"SELECT c.v, c.code FROM {coded} AS c JOIN {given.table} AS g ON c.v = g.v"))
+    for name, observed in given.evidence.items():
+        if not isinstance(observed, str):
+            labels = ranges[codes.get(given.ids[name], 0)]
+            numbered.append((given.ids[name], len(soft) + 1))
+            soft[len(soft) + 1] = Likelihood(likelihood_of(name, observed, labels).tolist(), 1)
+    if numbered:
+        parts.append(f"SELECT v, soft FROM {values(['v', 'soft'], numbered)} AS given")
     return soft, work.view("soft", union(parts)) if soft else None
 
 

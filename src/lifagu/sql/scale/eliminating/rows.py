@@ -111,12 +111,12 @@ class Rows:
             return
         if len(found) > MOST_LABELS:
             raise ObstacleError(f"there are {len(found)} different tables to compute")
-        new = {(label, many): label if many == 1 else self.labels.power(label, many, rows) for label, many, rows in found}
+        new: dict[tuple[int, int], int] = {}
         counts: dict[int, int] = {}
         for label, many, rows in found:
-            counts[new[label, many]] = counts.get(new[label, many], 0) + rows
-        self.counts[arity] = counts
-        self.tables[arity] = grouped
+            merged = new[label, many] = label if many == 1 else self.labels.power(label, many, rows)
+            counts[merged] = counts.get(merged, 0) + rows
+        self.tables[arity], self.counts[arity] = grouped, counts
         if any(many > 1 for _, many, _ in found):
             named = values(["old", "times", "label"], [(*key, label) for key, label in new.items()])
             shown = listed(f"g.{slot} AS {slot}" for slot in columns(arity))

@@ -130,4 +130,4 @@ def names_of(work: Work, sources: Sources, table: str, numbers: Iterable[int]) -
     if "name" not in sources.columns[table]:
         return {number: f"{table[0].replace('v', 'x')}{number}" for number in wanted}
     found = work.rows(f"SELECT id, name FROM {sources[table]} WHERE {among('id', wanted)}")
-    return {number: name for number, name in found}
+    return dict(found)
