@@ -75,7 +75,7 @@ def find_marks(work: Work, sources: Sources, evidence: Mapping[str, Observation]
     ranges, coded = _ranges(work, sources)
     hard = _hard(work, sources, given)
     totals = dict(work.rows(f"SELECT code, count(*) FROM {coded} GROUP BY code ORDER BY code"))
-    seen = _seen(work, sources, coded, hard, ranges) if hard else []
+    seen = _seen(work, sources, coded, hard, ranges, given) if hard else []
     width = len(seen) + 1
     marks = {code * width: Mark(ranges[code], -1, many) for code, many in totals.items()}
     for number, (code, value, many) in enumerate(seen, start=1):
@@ -151,7 +151,9 @@ def _refuse_both(work: Work, sources: Sources) -> None:
         raise sources.fault("evidence", what)
 
 
-def _seen(work: Work, sources: Sources, coded: str, hard: str, ranges: list[Labels]) -> list[tuple[int, str, int]]:
+def _seen(
+    work: Work, sources: Sources, coded: str, hard: str, ranges: list[Labels], given: _Given
+) -> list[tuple[int, str, int]]:
     """The different observed labels: range, label, and how many variables have it."""
     found = work.rows(
         f"SELECT c.code, h.value, count(*), min(h.v) FROM {hard} AS h LEFT JOIN {coded} AS c ON h.v = c.v "
@@ -161,10 +163,21 @@ def _seen(work: Work, sources: Sources, coded: str, hard: str, ranges: list[Labe
         if code is None:
             what = f"column variable_id: {variable} is not an id in variables.parquet; add that row, or leave this out"
             raise sources.fault("evidence", what)
-        value_of(value, ranges[code], names_of(work, sources, "variables", [variable])[variable])
+        if value not in ranges[code]:
+            raise _no_value(work, sources, variable, value, ranges[code], given)
     if len(found) > MOST_LABELS:
         raise ObstacleError(f"there are {len(found)} different observed labels")
     return [(code, value, many) for code, value, many, _ in found]
+
+
+def _no_value(work: Work, sources: Sources, variable: int, value: str, labels: Labels, given: _Given) -> Exception:
+    """The error about an observed label that is none."""
+    name = names_of(work, sources, "variables", [variable])[variable]
+    try:
+        value_of(value, labels, name)
+    except ModelError as error:
+        return error if name in given.evidence else sources.fault("evidence", f"column value: {error}")
+    raise AssertionError(f"{value} is one of {labels}")
 
 
 def _marked(work: Work, coded: str, hard: str | None, seen: list[tuple[int, str, int]], ranges: bool) -> str:

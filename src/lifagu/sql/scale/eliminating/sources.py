@@ -16,6 +16,7 @@ from lifagu.sql.reading import checked_folder
 from lifagu.sql.scale.eliminating.work import Work, among
 from lifagu.sql.source import EXACT, ParquetTable
 
+MOST = 2**63 - 1
 IDS = {"variables": ["id"], "factors": ["id"], "tables": ["id"], "evidence": ["variable_id"]}
 IDS["arguments"] = ["factor_id", "position", "variable_id"]
 
@@ -80,15 +81,27 @@ def _shown(work: Work, table: str, present: frozenset[str]) -> str:
 
 def _check_numbers(work: Work, raw: str, table: ParquetTable, present: frozenset[str]) -> None:
     """Ids and positions are whole numbers from 0 on, and only the table of a factor may be null."""
-    for column in IDS[table.table] + (["table_id"] if "table_id" in present else []):
-        missing = "" if column == "table_id" else f"{column} IS NULL OR "
-        if column not in present:
-            missing, column = "1 = 1 OR ", "0"
-        fraction = f" OR {column} <> floor({column}) OR {column} > {EXACT}" if table.is_inexact(column) else ""
-        found = work.rows(f"SELECT min({column}), count(*) FROM {raw} AS raw WHERE {missing}{column} < 0{fraction}")
-        if found[0][1]:
-            shown = "null" if found[0][0] is None else found[0][0]
+    wrong = {column: _wrong(table, column, column in present) for column in IDS[table.table]}
+    if "table_id" in present:
+        wrong["table_id"] = _wrong(table, "table_id", True, null=True)
+    tests = ", ".join(f"sum(CASE WHEN {test} THEN 1 ELSE 0 END)" for test in wrong.values())
+    ((*counts,),) = work.rows(f"SELECT {tests} FROM {raw}")
+    for (column, test), count in zip(wrong.items(), counts, strict=True):
+        if count:
+            ((value,),) = work.rows(f"SELECT min({column}) FROM {raw} WHERE {test}")
+            shown = "null" if value is None else value
             raise FormatError(f"{table.file}: column {column} holds {shown}; give whole numbers from 0 on")
+
+
+def _wrong(table: ParquetTable, column: str, present: bool, null: bool = False) -> str:
+    """Whether a column holds no whole number from 0 on, as SQL; one that is null throughout never does."""
+    if not present:
+        return "1 = 1"
+    inexact = table.is_inexact(column)
+    fraction = f" OR {column} <> floor({column})" if inexact else ""
+    return f"{column} < 0 OR {column} > {EXACT if inexact else MOST}{fraction}" + (
+        "" if null else f" OR {column} IS NULL"
+    )
 
 
 def _refuse_twice(work: Work, sources: Sources, table: str, column: str) -> None:
