@@ -322,9 +322,13 @@ def test_the_command_line(folder, capsys):
         probabilities.append([answer["probabilities"] for answer in found["answers"]])
     assert probabilities[2] == probabilities[0]
     np.testing.assert_allclose(probabilities[1], probabilities[0], rtol=1e-9)
-    status, _, err = run_cli(capsys, "query", str(folder), "x0", "--memory-limit", "100K", "--explain")
-    assert status == 0
-    assert err.startswith("note: answered by duckdb: 451 arguments need about 110.1 KiB, beyond the limit of 100 KiB\n")
+
+
+def test_auto_says_why_it_goes_elsewhere(folder, capsys):
+    make_epidemic(folder, 40_000)
+    status, out, err = run_cli(capsys, "logz", str(folder), "--memory-limit", "80M", "--explain")
+    assert (status, float(out)) == (0, pytest.approx(closed_form(40_000)[0], rel=1e-14))
+    assert err.startswith("note: answered by duckdb: 360001 arguments need about 85.8 MiB, beyond the limit of 80 MiB\n")
     assert "rows in duckdb, 0 rounds:" in err
 
 

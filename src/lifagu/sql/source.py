@@ -84,6 +84,9 @@ class ParquetTable:
     def is_inexact(self, column: str) -> bool:
         """Whether the numbers in a column may have fractions."""
         return self._types.get(column, "").partition("(")[0] in ("FLOAT", "DOUBLE", "DECIMAL")
+    def holds_lists(self, column: str) -> bool:
+        """Whether a column holds lists."""
+        return self._types.get(column, "").endswith("[]")
 
     def fault(self, column: str, row: int, what: str) -> FormatError:
         """The error about one row."""
@@ -120,7 +123,7 @@ class ParquetTable:
 
     def coded_items(self, column: str) -> Coded:
         """The members of a column's lists (texts that stand alone are lists of one) by number."""
-        if not self._types[column].endswith("[]"):
+        if not self.holds_lists(column):
             return self.coded(column)
         items = (
             f"CAST(unnest({quoted(column)}) AS VARCHAR) AS word, generate_subscripts({quoted(column)}, 1) - 1 AS place"

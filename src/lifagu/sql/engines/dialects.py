@@ -61,6 +61,18 @@ class Dialect:
             return f"'{value}'"
         return literal(value)
 
+    def array(self, texts: list[str]) -> str:
+        """A list of texts as SQL.
+
+        >>> DUCKDB.array(["a", "b"])
+        "['a', 'b']"
+        """
+        return self.array_of(*map(self.text, texts))
+
+    def array_of(self, *items: str) -> str:
+        """A list of expressions."""
+        return f"array({', '.join(items)})" if self.name == "spark" else f"[{', '.join(items)}]"
+
     def lists_of(self, item: str) -> str:
         """The type of lists, given the type of what they hold (BIGINT, DOUBLE or STRING)."""
         return f"ARRAY<{item}>" if self.name == "spark" else f"{item}[]"

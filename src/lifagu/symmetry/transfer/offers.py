@@ -25,6 +25,7 @@ class Offers:
     support[a]: how many candidates agree on an alternative;
     donor of alternative i at slot s: donors[donor_first[i] + s].
     keys[e]: what each argument of the graph looks like, to align receiver with donor.
+    sizes[m]: how many factors each factor of the graph stands for, None for one each.
     """
 
     receivers: Ints
@@ -37,6 +38,7 @@ class Offers:
     keys: Ints
     unit: str = "factor"
     steps: int | None = None
+    sizes: Ints | None = None
 
     @cached_property
     def candidates(self) -> Ints:
@@ -77,6 +79,11 @@ class Offers:
         """The receivers of each class."""
         return [self.receivers[places] for places in members(self.class_of)]
 
+    def receiver_count(self, number: int) -> int:
+        """How many factors the receivers of a class stand for."""
+        receivers = self.members[number]
+        return len(receivers) if self.sizes is None else int(self.sizes[receivers].sum())
+
     def donors_of(self, places: Ints, choice: Ints) -> Ints:
         """Donors of the receivers at these places if class k takes alternative choice[k] (which it must have)."""
         classes = self.class_of[places]
@@ -101,15 +108,23 @@ class Offers:
             self.keys,
             self.unit,
             self.steps,
+            self.sizes,
         )
 
 
 def offers_by_signature(
-    receivers: Ints, known: Ints, signatures: Ints, tables: Ints, keys: Ints, steps: int | None = None
+    receivers: Ints,
+    known: Ints,
+    signatures: Ints,
+    tables: Ints,
+    keys: Ints,
+    steps: int | None = None,
+    sizes: Ints | None = None,
 ) -> Offers:
     """The plain classes: unknown factors of equal signature, and known ones with it as candidates. Near-linear.
 
     receivers, known: factors; signatures[m]; tables[m]: number of each known factor's table, equal numbers agreeing.
+    sizes[m]: how many factors each stands for, None for one each.
     """
     class_of = by_first_occurrence(signatures[receivers])
     count = int(class_of.max(initial=-1)) + 1
@@ -119,7 +134,8 @@ def offers_by_signature(
     classes = of_signature[signatures[known]]
     pair = group_rows(np.column_stack((classes, tables[known])))
     donor_place = first_places(pair)  # known factors are in input order, so the first is the one declared first
-    support = np.bincount(pair, minlength=len(donor_place))
+    weights = None if sizes is None else sizes[known]
+    support = np.bincount(pair, weights, minlength=len(donor_place)).astype(np.int64)
     order = np.lexsort((donor_place, -support, classes[donor_place]))
     per_class = np.bincount(classes[donor_place], minlength=count)
     return Offers(
@@ -132,4 +148,5 @@ def offers_by_signature(
         known[donor_place[order]],
         keys,
         steps=steps,
+        sizes=sizes,
     )

@@ -269,7 +269,7 @@ class Transfer:
             steps=offers.steps,
             theta=self.theta,
             equality=self.equality,
-            members=len(offers.members[kind]),
+            members=offers.receiver_count(kind),
             tables=int(offers.alternatives[kind]),
             competing=tuple(self._competitor(*each) for each in competing),
             fallback=offers.unit == "factor" and bool(self.owned[factor]),
