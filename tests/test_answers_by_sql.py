@@ -328,7 +328,9 @@ def test_auto_says_why_it_goes_elsewhere(folder, capsys):
     make_epidemic(folder, 40_000)
     status, out, err = run_cli(capsys, "logz", str(folder), "--memory-limit", "80M", "--explain")
     assert (status, float(out)) == (0, pytest.approx(closed_form(40_000)[0], rel=1e-14))
-    assert err.startswith("note: answered by duckdb: 360001 arguments need about 85.8 MiB, beyond the limit of 80 MiB\n")
+    assert err.startswith(
+        "note: answered by duckdb: 360001 arguments need about 85.8 MiB, beyond the limit of 80 MiB\n"
+    )
     assert "rows in duckdb, 0 rounds:" in err
 
 

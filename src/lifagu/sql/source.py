@@ -84,6 +84,7 @@ class ParquetTable:
     def is_inexact(self, column: str) -> bool:
         """Whether the numbers in a column may have fractions."""
         return self._types.get(column, "").partition("(")[0] in ("FLOAT", "DOUBLE", "DECIMAL")
+
     def holds_lists(self, column: str) -> bool:
         """Whether a column holds lists."""
         return self._types.get(column, "").endswith("[]")
