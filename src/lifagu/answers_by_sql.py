@@ -6,11 +6,12 @@ The graph is never in memory: only tables, and the rows that are left when most 
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 
-from lifagu.errors import ModelError, TooLargeError
+from lifagu.errors import FormatError, ModelError, TooLargeError
 from lifagu.evidence import Observation
 from lifagu.infer.lifted.labels import Labels
 from lifagu.infer.listed import Known, Listed, prepare_listed
@@ -59,22 +60,34 @@ def prepare_by_sql(
     *,
     on: str = "duckdb",
     memory_limit: int | None = None,
+    temp: PathLike | None = None,
     enough: int = ENOUGH,
     say: Say | None = None,
 ) -> PreparedBySql:
     """Make the rows of a folder few, and plan the answers to questions (tuples of names); none asks for log Z alone.
 
     evidence: added to the folder's own, which it overrides name by name. on: "duckdb", "spark" or "spark=MASTER".
-    memory_limit: of the database and of what is left, in bytes. enough: arguments that are few. say: told what each
-    round did.
+    memory_limit: of the database and of what is left, in bytes. temp: a folder for what does not fit in memory. enough:
+    arguments that are few. say: told what each round did.
     """
     limit = default_memory_limit() if memory_limit is None else memory_limit
-    with tempfile.TemporaryDirectory(prefix="lifagu-") as place:
-        engine = open_engine(on, place, memory_limit)
+    with temporary_folder(temp) as place:
+        engine = open_engine(on, place, limit)
         try:
             return prepare_on(engine, folder, questions, evidence or {}, limit, enough, say or (lambda _: None))
         finally:
             engine.close()
+
+
+@contextmanager
+def temporary_folder(within: PathLike | None) -> Iterator[str]:
+    """A folder that is gone afterwards."""
+    try:
+        made = tempfile.TemporaryDirectory(prefix="lifagu-", dir=within)
+    except OSError as error:
+        raise FormatError(f"{within}: no folder can be made here ({error.strerror})") from None
+    with made as place:
+        yield place
 
 
 def where_to_answer(path: PathLike, on: str = "auto", memory_limit: int | None = None) -> tuple[str, str]:

@@ -45,7 +45,13 @@ def answer_elsewhere(
     with closing(Progress(options.quiet)) as progress:
         progress.stage(f"reading {options.model}")
         prepared = lifagu.prepare_by_sql(
-            options.model, questions, evidence, on=on, memory_limit=options.memory_limit, say=progress.stage
+            options.model,
+            questions,
+            evidence,
+            on=on,
+            memory_limit=options.memory_limit,
+            temp=options.temp,
+            say=progress.stage,
         )
         if options.explain:
             note(str(prepared))

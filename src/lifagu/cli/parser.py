@@ -304,6 +304,9 @@ def _on(parser: Parser) -> None:
         help="where to work on a folder of Parquet tables: memory, duckdb, spark or spark=MASTER; auto (default): in "
         "memory while it fits",
     )
+    parser.add_argument(
+        "--temp", metavar="DIR", help="where a database keeps what does not fit in memory (default: the system's place)"
+    )
 
 
 def _belief_propagation(parser: Parser) -> None:
