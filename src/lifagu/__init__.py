@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from lifagu.answers import prepare_marginals as prepare_marginals
     from lifagu.answers import queries as queries
     from lifagu.answers import query as query
+    from lifagu.answers_by_sql import prepare_by_sql as prepare_by_sql
+    from lifagu.answers_by_sql import where_to_answer as where_to_answer
     from lifagu.errors import FormatError as FormatError
     from lifagu.errors import LifaguError as LifaguError
     from lifagu.errors import MissingExtraError as MissingExtraError
@@ -64,6 +66,7 @@ if TYPE_CHECKING:
 _ROOMS = {
     "lifagu.answers": "describe log_partition map_assignment marginals prepare prepare_map prepare_marginals "
     "queries query",
+    "lifagu.answers_by_sql": "prepare_by_sql where_to_answer",
     "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError TooLargeError",
     "lifagu.evidence": "Evidence",
     "lifagu.formats": "read_queries",

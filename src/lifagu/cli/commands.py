@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import lifagu
 from lifagu.cli.demo import demo
+from lifagu.cli.elsewhere import answer_elsewhere, elsewhere
 from lifagu.cli.experiment import experiment
 from lifagu.cli.output import Progress, note, say, say_json, shown, table
 from lifagu.cli.results import (
@@ -118,11 +119,17 @@ def query(options: Options) -> None:
     names = options.queries or lifagu.read_queries(options.model)
     if not names:
         raise lifagu.ModelError(f"name the variables to ask about; {options.model} asks about none itself")
-    model, evidence = _asked(options)
     questions = [names] if options.joint else [[name] for name in names]
-    result = _run(options, model, evidence, questions)
+    if on := elsewhere(options):
+        evidence = _given(options)
+        result, unknown = answer_elsewhere(options, on, questions, evidence)
+        found = {**answers_json(None, result), "unknown": unknown}
+    else:
+        model, evidence = _asked(options)
+        result = _run(options, model, evidence, questions)
+        found = {**answers_json(model, result), **merging_json(model, evidence, _bounded(options))}
     if options.json:
-        say_json({**answers_json(model, result), **merging_json(model, evidence, _bounded(options))})
+        say_json(found)
         return
     for answer in result.answers:
         say(answer_table(answer, evidence))
@@ -165,10 +172,13 @@ def logz(options: Options) -> None:
     """``lifagu logz``."""
     if options.unknown in ("mixture", "bounds"):
         raise lifagu.NoAnswerError(f"log Z does not exist for --unknown {options.unknown}; ask with one or mean")
-    model, evidence = _asked(options)
-    result = _run(options, model, evidence, [])
+    if on := elsewhere(options):
+        result, merging = answer_elsewhere(options, on, [], _given(options))[0], {}
+    else:
+        model, evidence = _asked(options)
+        result, merging = _run(options, model, evidence, []), merging_json(model, evidence, _bounded(options))
     if options.json:
-        say_json({"log_partition": result.log_partition, **merging_json(model, evidence, _bounded(options))})
+        say_json({"log_partition": result.log_partition, **merging})
     else:
         say(f"{result.log_partition!r}")
 
@@ -220,9 +230,13 @@ def _asked(options: Options, classes: bool = False) -> tuple[Transfer | Parfacto
 
 def _layers(options: Options) -> list[dict[str, Any]]:
     """Evidence: the file's own, overridden by --evidence-file, overridden by --evidence."""
-    given = [lifagu.read_evidence(options.model)]
-    given += [_evidence_file(options.evidence_file)] if options.evidence_file else []
-    return [*given, _once(options.evidence)]
+    given = [_evidence_file(options.evidence_file)] if options.evidence_file else []
+    return [lifagu.read_evidence(options.model), *given, _once(options.evidence)]
+
+
+def _given(options: Options) -> dict[str, Any]:
+    """The evidence beside the model's own."""
+    return {**(_evidence_file(options.evidence_file) if options.evidence_file else {}), **_once(options.evidence)}
 
 
 def _ground(options: Options, model: FactorGraph | ParfactorGraph) -> tuple[FactorGraph, dict[str, Any]]:

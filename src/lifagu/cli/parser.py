@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
 BP_SCHEDULES = ("parallel", "sequential")
 UNKNOWN = ("one", "mean", "mixture", "bounds")
+PLACES = ("auto", "memory", "duckdb", "spark")
 SHELLS = ("bash", "zsh", "tcsh")
 NO_KERNEL = "none, the slower reference runs; to have it, install lifagu where a C++ compiler is"
 
@@ -105,6 +106,7 @@ def _query(parser: Parser) -> None:
     )
     parser.add_argument("--joint", action="store_true", help="one joint answer about all of them")
     _asking(parser)
+    _on(parser)
 
 
 def _marginals(parser: Parser) -> None:
@@ -128,6 +130,7 @@ def _map(parser: Parser) -> None:
 def _logz(parser: Parser) -> None:
     _model(parser)
     _asking(parser)
+    _on(parser)
 
 
 def _asking(parser: Parser, unknown: Sequence[str] = UNKNOWN, engines: Sequence[str] = ENGINES) -> None:
@@ -292,6 +295,20 @@ def _engine(parser: Parser, choices: Sequence[str]) -> None:
     )
 
 
+def _on(parser: Parser) -> None:
+    parser.add_argument(
+        "--on",
+        metavar="WHERE",
+        type=_place,
+        default="auto",
+        help="where to work on a folder of Parquet tables: memory, duckdb, spark or spark=MASTER; auto (default): in "
+        "memory while it fits",
+    )
+    parser.add_argument(
+        "--temp", metavar="DIR", help="where a database keeps what does not fit in memory (default: the system's place)"
+    )
+
+
 def _belief_propagation(parser: Parser) -> None:
     bp = parser.add_argument_group("belief propagation (--engine bp)")
     bp.add_argument("--damping", metavar="D", type=float, default=0.0, help="share of the old message kept (default 0)")
@@ -308,6 +325,13 @@ def _json(parser: Parser) -> None:
 
 def _quiet(parser: Parser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+
+
+def _place(text: str) -> str:
+    kind, sign, master = text.partition("=")
+    if not (text in PLACES or (kind == "spark" and sign and master)):
+        raise argparse.ArgumentTypeError(f"'{text}' is none of {', '.join(PLACES)} and spark=MASTER")
+    return text
 
 
 def _observation(text: str) -> tuple[str, str]:

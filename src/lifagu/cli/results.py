@@ -106,7 +106,7 @@ def answer_table(answer: Answer, evidence: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def answers_json(model: Transfer | ParfactorGraph, result: Any) -> dict[str, Any]:
+def answers_json(model: Transfer | ParfactorGraph | None, result: Any) -> dict[str, Any]:
     """The answers, log Z, and how many unknown factors there were, were filled, and are left."""
     total, filled = 0, 0
     if isinstance(model, lifagu.Transfer):

@@ -77,6 +77,14 @@ class ParquetTable:
         """Whether there is anything in a column."""
         return column in self._types
 
+    def count(self) -> int:
+        """The number of rows."""
+        return int(self.duck.rows(f"SELECT count(*) FROM {self._source}", self.file)[0][0])
+
+    def is_inexact(self, column: str) -> bool:
+        """Whether the numbers in a column may have fractions."""
+        return self._types.get(column, "").partition("(")[0] in ("FLOAT", "DOUBLE", "DECIMAL")
+
     def holds_lists(self, column: str) -> bool:
         """Whether a column holds lists."""
         return self._types.get(column, "").endswith("[]")
