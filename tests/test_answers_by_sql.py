@@ -12,13 +12,15 @@ from itertools import combinations
 import duckdb
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 import lifagu
 import naive
 from helpers import ROOT, graph_of, random_model, run_cli
 from lifagu.answers_by_sql import prepare_on
 from lifagu.sql.engines import open_engine
-from test_parquet import MISTAKES, make_folder
+from lifagu.sql.scale.eliminating import blocks, rows
+from test_parquet import MISTAKES, make_folder, observed_graphs
 
 LIMIT = 2**30
 NOBODY = lambda text: None  # noqa: E731
@@ -166,6 +168,66 @@ def test_equal_to_answers_in_memory(engine, folder, seed):
 @pytest.mark.parametrize("seed", range(1000, 2500))
 def test_equal_to_answers_in_memory_long(engine, folder, seed):
     check_against_memory(engine, folder, seed, people=random.Random(seed).randint(2, 10))
+
+
+@pytest.mark.parametrize("seed", range(100, 112))
+def test_counting_before_summing_out(engine, folder, seed, monkeypatch):
+    monkeypatch.setattr(blocks, "MOST_ROWS", 1)
+    check_against_memory(engine, folder, seed, people=5)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(3000, 3500))
+def test_counting_before_summing_out_long(engine, folder, seed, monkeypatch):
+    monkeypatch.setattr(blocks, "MOST_ROWS", 1)
+    check_against_memory(engine, folder, seed, people=random.Random(seed).randint(2, 8))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_equal_rows_that_stay_apart(engine, folder, seed, monkeypatch):
+    """Where merging would make too many tables, rows are not merged, and nothing is counted that is not proved."""
+    monkeypatch.setattr(rows, "MOST_LABELS", 1)
+    check_against_memory(engine, folder, seed, people=4)
+
+
+@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(observed_graphs())
+def test_any_names_any_labels(engine, tmp_path_factory, observed):
+    """Graphs drawn anew, with names in all letters, label orders, factors without arguments, and unknown ones."""
+    graph, evidence = observed
+    folder = tmp_path_factory.mktemp("model") / "big"
+    lifagu.write(graph, folder, evidence)
+    for questions in ([[name] for name in graph.variable_names][:2], []):
+        try:
+            expected = lifagu.prepare(graph, questions, evidence).run()
+        except lifagu.NoAnswerError as error:
+            with pytest.raises(lifagu.NoAnswerError, match="zero" if "zero" in str(error) else "unknown"):
+                ask(engine, folder, questions)
+            continue
+        found = ask(engine, folder, questions)
+        assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-9, abs=1e-9)
+        for mine, theirs in zip(found.answers, expected.answers, strict=True):
+            assert (mine.variables, mine.ranges) == (theirs.variables, theirs.ranges)
+            np.testing.assert_allclose(mine.probabilities, theirs.probabilities, rtol=1e-9, atol=1e-12)
+
+
+def test_a_power_that_is_another_table(engine, folder, monkeypatch):
+    """f twice on a pair is g, which stands on another pair: rows are told apart before they are counted."""
+    people = range(4)
+    builder = lifagu.FactorGraph.build().variables([f"A{person}" for person in people])
+    pairs = list(combinations(people, 2))
+    for number, (one, other) in enumerate(pairs):
+        builder.factor(f"g{number}", [f"A{one}", f"A{other}"], [4, 1, 1, 9])
+        if number < 2:
+            for twin in "ab":
+                builder.factor(f"f{number}{twin}", [f"A{one}", f"A{other}"], [2, 1, 1, 3])
+    graph = builder.graph()
+    lifagu.write(graph, folder)
+    monkeypatch.setattr(blocks, "MOST_ROWS", 1)
+    found = ask(engine, folder, [["A3"]])
+    expected = lifagu.query(graph, "A3", engine="enumerate")
+    np.testing.assert_allclose(found.answers[0].probabilities, expected.probabilities, rtol=1e-12)
+    assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-12)
 
 
 # ---- what has no answer, and what is wrong

@@ -14,7 +14,7 @@ from itertools import chain
 from lifagu.errors import FormatError, ModelError, TooLargeError
 from lifagu.evidence import Observation
 from lifagu.infer.lifted.labels import Labels
-from lifagu.infer.listed import Known, Listed, prepare_listed
+from lifagu.infer.listed import Known, Listed, check_asked, prepare_listed
 from lifagu.infer.plan import default_memory_limit, readable_size
 from lifagu.infer.prepared import Prepared, Progress, Result
 from lifagu.replacing import PathLike
@@ -99,7 +99,7 @@ def where_to_answer(path: PathLike, on: str = "auto", memory_limit: int | None =
         return on, ""
     if not is_folder(path):
         if on == "auto":
-            return "memory", "only folders of Parquet tables are answered elsewhere"
+            return "memory", ""
         raise ModelError(f"{path}: {on} takes a folder of Parquet tables; make one with: lifagu convert {path} big/")
     if on != "auto":
         return on, ""
@@ -133,7 +133,8 @@ def prepare_on(
             rounds.append(text)
             say(text)
 
-        loaded = sql.load(work, sources, marks, labels)
+        check_asked(known, asked, limit)
+        loaded = _loaded(folder, work, sources, marks, labels)
         kept = {variable: len(each.labels) for variable, each in known.items() if each.observed < 0}
         reason = sql.eliminate(loaded, marks, kept, enough, tell)
         _check_fits(folder, loaded.rows, reason, limit)
@@ -143,6 +144,13 @@ def prepare_on(
     unknown = [*loaded.unknown, *["…"] * (loaded.holes > len(loaded.unknown))]
     left = Listed(labels, rows, known, unknown, marks.any_observed)
     return PreparedBySql(prepare_listed(left, asked, limit), tuple(rounds), engine.dialect.name, loaded.holes)
+
+
+def _loaded(folder: PathLike, work: sql.Work, sources: sql.Sources, marks: sql.Marks, labels: Labels) -> sql.Loaded:
+    try:
+        return sql.load(work, sources, marks, labels)
+    except sql.ObstacleError as obstacle:
+        raise TooLargeError(f"{folder}: {obstacle}, too many for SQL; where it fits, ask with --on memory") from None
 
 
 def _known(work: sql.Work, marks: sql.Marks, names: Mapping[int, str]) -> dict[int, Known]:

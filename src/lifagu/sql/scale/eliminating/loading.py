@@ -108,9 +108,9 @@ def _wide(work: Work, sources: Sources, marks: Marks, most: int) -> str:
     )
     shown = [
         "factor",
-        "sum(CASE WHEN place = -1 THEN 1 ELSE 0 END) AS heads",
+        "CAST(sum(CASE WHEN place = -1 THEN 1 ELSE 0 END) AS BIGINT) AS heads",
         "max(CASE WHEN place = -1 THEN item END) AS table_id",
-        "sum(CASE WHEN place = -1 THEN 0 ELSE 1 END) AS arity",
+        "CAST(sum(CASE WHEN place = -1 THEN 0 ELSE 1 END) AS BIGINT) AS arity",
     ]
     for slot in range(most):
         shown.append(f"max(CASE WHEN place = {slot} THEN item END) AS v{slot}")

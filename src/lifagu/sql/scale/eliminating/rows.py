@@ -82,10 +82,12 @@ class Rows:
 
     def merge_all(self) -> None:
         """Equal rows become one, everywhere."""
+        if not self.unmerged:
+            return
+        self.unmerged = False
+        self.replaced({arity: [projected(table, "label", range(arity))] for arity, table in self.tables.items()})
         if self.unmerged:
-            tables = {arity: [projected(table, "label", range(arity))] for arity, table in self.tables.items()}
-            self.replaced(tables)
-            self.unmerged = False
+            raise ObstacleError(f"more than {MOST_LABELS} different tables stand on equal rows")
 
     def replaced(self, queries: dict[int, list[str]]) -> None:
         """Rows of these arities are those of the queries from now on, equal ones merged; others stay.
@@ -109,8 +111,9 @@ class Rows:
         found = self.work.rows(f"SELECT label, many, count(*) FROM {grouped} GROUP BY label, many ORDER BY label, many")
         if not found:
             return
-        if len(found) > MOST_LABELS:
-            raise ObstacleError(f"there are {len(found)} different tables to compute")
+        if len(found) > MOST_LABELS:  # too many new tables: they stay apart
+            self._unmerged(arity, query)
+            return
         new: dict[tuple[int, int], int] = {}
         counts: dict[int, int] = {}
         for label, many, rows in found:
@@ -127,6 +130,14 @@ class Rows:
             )
         if len(set(new.values())) < len(new):  # a table to a power may be one that stands there already
             self._merged(arity, projected(self.tables[arity], "label", range(arity)))
+
+    def _unmerged(self, arity: int, query: str) -> None:
+        """All rows of a query as they are."""
+        self.unmerged = True
+        self.tables[arity] = self.work.store(f"rows_{arity}", query)
+        self.counts[arity] = dict(
+            self.work.rows(f"SELECT label, count(*) FROM {self.tables[arity]} GROUP BY label ORDER BY label")
+        )
 
 
 def projected(table: str, label: str, slots: Sequence[int], where: str = "1 = 1") -> str:
