@@ -40,6 +40,13 @@ class Labels:
         """Its number in the pool, None if it is unknown."""
         return self._kinds[label][0]
 
+    def swappable(self, label: int) -> tuple[int, ...]:
+        """For each slot the first one it may be swapped with without changing the table."""
+        number, shape = self._kinds[label]
+        if number is None:
+            return tuple(range(len(shape)))
+        return tuple(self.pool.slot_classes(len(shape), np.array([number]))[0].tolist())
+
     def given(self, potentials: Floats | None, shape: Shape, observed: Sequence[int], many: int) -> int | None:
         """The label of a table on so many rows, with observed values (-1: none) fixed; None potentials are unknown."""
         left = tuple(size for size, value in zip(shape, observed, strict=True) if value < 0)

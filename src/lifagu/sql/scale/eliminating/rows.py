@@ -19,7 +19,7 @@ class ObstacleError(Exception):
 class Rows:
     """tables[k]: the name of the table (label, v0 … vk-1) with all rows of arity k; counts[k]: rows by label.
 
-    next_id: beyond all ids of variables; unmerged: whether there may be equal rows.
+    next_id: beyond all ids of variables; merged: whether no rows were left apart that are equal.
     """
 
     work: Work
@@ -27,7 +27,7 @@ class Rows:
     tables: dict[int, str] = field(default_factory=dict)
     counts: dict[int, dict[int, int]] = field(default_factory=dict)
     next_id: int = 0
-    unmerged: bool = True
+    merged: bool = False
 
     @property
     def arguments(self) -> int:
@@ -80,15 +80,6 @@ class Rows:
         self.next_id += 1
         return self.next_id - 1
 
-    def merge_all(self) -> None:
-        """Equal rows become one, everywhere."""
-        if not self.unmerged:
-            return
-        self.unmerged = False
-        self.replaced({arity: [projected(table, "label", range(arity))] for arity, table in self.tables.items()})
-        if self.unmerged:
-            raise ObstacleError(f"more than {MOST_LABELS} different tables stand on equal rows")
-
     def replaced(self, queries: dict[int, list[str]]) -> None:
         """Rows of these arities are those of the queries from now on, equal ones merged; others stay.
 
@@ -133,7 +124,7 @@ class Rows:
 
     def _unmerged(self, arity: int, query: str) -> None:
         """All rows of a query as they are."""
-        self.unmerged = True
+        self.merged = False
         self.tables[arity] = self.work.store(f"rows_{arity}", query)
         self.counts[arity] = dict(
             self.work.rows(f"SELECT label, count(*) FROM {self.tables[arity]} GROUP BY label ORDER BY label")
