@@ -16,7 +16,7 @@ VALUES = [
     *("relational", "substitutions"),
     *("ground_names", "ground_tables", "ground_parts", "grounding"),
 ]
-FACADE = ["", "answers_by_sql", "answers", "unsure", "results", "scaling", "storage"]  # composes rooms, outside in
+FACADE = ["", "scaling", "answers_by_sql", "answers", "unsure", "results", "storage"]  # composes rooms, outside in
 OUTSIDE = {  # heavy or optional packages, and the only module that may import each
     "pyagrum": {"formats.with_pyagrum"},
     "pgmpy": {"formats.with_pgmpy"},

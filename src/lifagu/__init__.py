@@ -53,6 +53,10 @@ if TYPE_CHECKING:
     from lifagu.results import write_marginals as write_marginals
     from lifagu.rounding import merge_tables as merge_tables
     from lifagu.rounding import round_tables as round_tables
+    from lifagu.scaling import Filling as Filling
+    from lifagu.scaling import FolderLift as FolderLift
+    from lifagu.scaling import lift_folder as lift_folder
+    from lifagu.scaling import where_to_lift as where_to_lift
     from lifagu.storage import check_target as check_target
     from lifagu.storage import read as read
     from lifagu.storage import read_evidence as read_evidence
@@ -83,6 +87,7 @@ _ROOMS = {
     "lifagu.relational": "ParfactorGraph",
     "lifagu.results": "write_lift write_marginals",
     "lifagu.rounding": "merge_tables round_tables",
+    "lifagu.scaling": "Filling FolderLift lift_folder where_to_lift",
     "lifagu.storage": "check_target read read_evidence write",
     "lifagu.symmetry.colour": "colour colour_rounds",
     "lifagu.symmetry.lifting": "lift",

@@ -90,10 +90,13 @@ def temporary_folder(within: PathLike | None) -> Iterator[str]:
         yield place
 
 
-def where_to_answer(path: PathLike, on: str = "auto", memory_limit: int | None = None) -> tuple[str, str]:
+def where_to_answer(
+    path: PathLike, on: str = "auto", memory_limit: int | None = None, each: int = BYTES
+) -> tuple[str, str]:
     """Where questions to a model are answered, "memory" or an engine, and why, where that was to be chosen.
 
     on: "auto" stays in memory while the model fits there, and goes to DuckDB else; other engines take folders only.
+    each: bytes of memory that an argument needs.
     """
     if on == "memory":
         return on, ""
@@ -105,8 +108,8 @@ def where_to_answer(path: PathLike, on: str = "auto", memory_limit: int | None =
         return on, ""
     limit = default_memory_limit() if memory_limit is None else memory_limit
     arguments = count_arguments(path)
-    fits = BYTES * arguments <= limit
-    sized = f"{arguments} arguments need about {readable_size(BYTES * arguments)}, {'within' if fits else 'beyond'}"
+    fits = each * arguments <= limit
+    sized = f"{arguments} arguments need about {readable_size(each * arguments)}, {'within' if fits else 'beyond'}"
     return "memory" if fits else "duckdb", f"{sized} the limit of {readable_size(limit)}"
 
 

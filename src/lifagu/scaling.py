@@ -5,29 +5,34 @@ This file composes: `sql` runs statements over all factors, `symmetry` decides a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+import hashlib
+import json
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import numpy as np
 
+from lifagu.answers_by_sql import temporary_folder, where_to_answer
 from lifagu.arrays import Ints, by_first_occurrence, group_rows
 from lifagu.checks import MOST_AXES, table_size_error
-from lifagu.columns import Column, Columns, Lists, Nullable
+from lifagu.columns import Column, Columns, Nullable
 from lifagu.errors import FormatError, ModelError
 from lifagu.evidence import Observation
+from lifagu.infer.plan import default_memory_limit
 from lifagu.model import FactorGraph
 from lifagu.ranges import Ranges
 from lifagu.replacing import PathLike, replaced_folder
 from lifagu.sql import model_tables
-from lifagu.sql.engines import Engine
+from lifagu.sql.engines import Engine, open_engine
 from lifagu.sql.scale import (
     Findings,
     Given,
     Journal,
     Looks,
     Sizes,
-    State,
     Types,
     check_names,
     declared_kinds,
@@ -45,10 +50,15 @@ from lifagu.sql.scale import (
     write_results,
 )
 from lifagu.sql.writing import FILES
+from lifagu.storage import is_folder
 from lifagu.symmetry.colour import colour
 from lifagu.symmetry.transfer import Transfer, record_columns, transfer_types
 
 Told = Callable[[str], None]
+BYTES = 800  # of memory that lifting and writing take for an argument, where the folder is read
+BESIDE = 0.4  # of the memory limit goes to the kernel that finishes colours, the rest to the engine
+MOST_ROUNDS = 1000
+MOST_SHOWN = 40  # groups of a sort
 
 
 @dataclass(frozen=True)
@@ -64,18 +74,18 @@ class Filling:
 
 @dataclass(frozen=True, eq=False)
 class Group:
-    """One of many groups: how many members it has, and the names of the first of them."""
+    """One of many groups: of variables or of factors, how many members it has, and the name of the first of them."""
 
     sort: str
     size: int
-    names: list[str]
+    first: str
 
 
 @dataclass(frozen=True, eq=False)
 class FolderLift:
     """What looks alike in a folder: numbers of groups, rounds, and the transfer by type, each factor standing for many.
 
-    groups: the largest ones of each sort, with the names of some members.
+    sizes[f]: how many factors the factor f of the transfer stands for. groups: the largest ones of each sort.
     """
 
     transfer: Transfer
@@ -96,6 +106,89 @@ class FolderLift:
         return int(self.sizes[self.transfer.transferred].sum())
 
 
+def where_to_lift(path: PathLike, on: str = "auto", memory_limit: int | None = None) -> tuple[str, str]:
+    """Where a model is lifted, "memory" or an engine, and why, where that was to be chosen.
+
+    on: "auto" stays in memory while the model fits there, and goes to DuckDB else; other engines take folders only.
+    """
+    return where_to_answer(path, on, memory_limit, each=BYTES)
+
+
+def lift_folder(
+    path: PathLike,
+    *,
+    on: str = "duckdb",
+    out: PathLike | None = None,
+    filling: Filling | None = None,
+    evidence: Mapping[str, Observation] | None = None,
+    memory_limit: int | None = None,
+    temp: PathLike | None = None,
+    resume: bool = False,
+    most_rounds: int = MOST_ROUNDS,
+    told: Told | None = None,
+) -> FolderLift:
+    """Fill the unknown factors of a folder of Parquet tables and pass colours over it, without loading it.
+
+    on: "duckdb", "spark" or "spark=MASTER". out: a folder for the completed model and all that was found. evidence: by
+    name, over the folder's own. memory_limit: in bytes. temp: where tables are kept meanwhile; what an interrupted run
+    has finished stays there, and resume goes on from it. told(line): what is being done, and each round.
+    """
+    limit = default_memory_limit() if memory_limit is None else memory_limit
+    filling = filling or Filling()
+    if not 0 <= filling.theta <= 1:
+        raise ModelError(f"theta must lie between 0 and 1, not {filling.theta}")
+    if out is not None and not is_folder(out):
+        raise FormatError(f"{out}: what {on} finds is written into a folder; name one, as in result/")
+    key = _key(path, on.partition("=")[0], filling, evidence)
+    with _workplace(temp, resume, key) as folder:
+        engine = open_engine(on, folder, int((1 - BESIDE) * limit))
+        try:
+            return lift_on(
+                engine,
+                path,
+                out=out,
+                filling=filling,
+                evidence=evidence,
+                memory=int(BESIDE * limit),
+                most_rounds=most_rounds,
+                told=told,
+            )
+        finally:
+            engine.close()
+
+
+def _key(path: PathLike, on: str, filling: Filling, evidence: Mapping[str, Observation] | None) -> str:
+    """What a run is about, in short: another folder, another state of it or another question gives another key."""
+    folder = Path(path).resolve()
+    files = sorted((each.name, each.stat().st_size, each.stat().st_mtime_ns) for each in folder.glob("*.parquet"))
+    about = [str(folder), files, on, asdict(filling), sorted((evidence or {}).items(), key=lambda item: item[0])]
+    return hashlib.sha256(json.dumps(about, default=dict).encode()).hexdigest()[:16]
+
+
+@contextmanager
+def _workplace(temp: PathLike | None, resume: bool, key: str) -> Iterator[Path]:
+    """A folder for an engine, gone afterwards; within a place that was named it stays if the work was interrupted."""
+    if temp is None:
+        if resume:
+            raise ModelError("--resume goes on from what is kept in a folder; name it with --temp, as in the first run")
+        with temporary_folder(None) as place:
+            yield Path(place)
+        return
+    folder = Path(temp) / f"lifagu-{key}"
+    if not resume:
+        shutil.rmtree(folder, ignore_errors=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FormatError(f"{temp}: no folder can be made here ({error.strerror})") from None
+    try:
+        yield folder
+    except (FormatError, ModelError):
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    shutil.rmtree(folder, ignore_errors=True)
+
+
 def lift_on(
     engine: Engine,
     path: PathLike,
@@ -104,7 +197,7 @@ def lift_on(
     filling: Filling | None = None,
     evidence: Mapping[str, Observation] | None = None,
     memory: int = 2**30,
-    most_rounds: int = 1000,
+    most_rounds: int = MOST_ROUNDS,
     told: Told | None = None,
 ) -> FolderLift:
     """Fill the unknown factors of a folder and pass colours over it, on an engine; write everything into a folder.
@@ -124,8 +217,8 @@ def lift_on(
     by_kind = unknown and not (filling.structure_only or filling.published)
     if by_kind and "individual" in given.columns["variables"]:
         raise ModelError(
-            f"{path}: whole individuals are filled from others in memory only; take --on memory, or leave out the column "
-            "individual"
+            f"{path}: whole individuals are filled from others in memory only; take --on memory, or leave out the "
+            "column individual of variables.parquet"
         )
     say("finding types of factors")
     looks = find_looks(journal, given, observations, kinds=by_kind, degrees=unknown)
@@ -140,9 +233,7 @@ def lift_on(
         with replaced_folder(out, FILES) as folder:
             for table in write_results(journal, given, findings, folder):
                 say(f"writing {table}")
-    return FolderLift(
-        moved, types.size, counts["variable"], counts["factor"], state.round, _largest(journal, given, state)
-    )
+    return FolderLift(moved, types.size, counts["variable"], counts["factor"], state.round, _largest(journal, given))
 
 
 def _refined(
@@ -202,8 +293,8 @@ def _check_tables(journal: Journal, given: Given, ranges: Ranges, looks: Looks, 
         (factor,) = names(journal, given, "factors", [first])
         if len(scope) > MOST_AXES:
             raise FormatError(
-                f"{given.folder}: factor '{factor}' has a table and {len(scope)} arguments, more than the {MOST_AXES} a "
-                "table may have; leave out those with a single value"
+                f"{given.folder}: factor '{factor}' has a table and {len(scope)} arguments, more than the {MOST_AXES} "
+                "a table may have; leave out those with a single value"
             )
         rows = journal.engine.rows(f"SELECT variable FROM arguments WHERE factor = {first} ORDER BY position")
         arguments = names(journal, given, "variables", [variable for (variable,) in rows])
@@ -264,16 +355,13 @@ def _type_tables(journal: Journal, types: Types, moved: Transfer) -> tuple[Colum
     return tables["tables"], records
 
 
-def _largest(journal: Journal, given: Given, state: State, most: int = 40, members: int = 8) -> list[Group]:
+def _largest(journal: Journal, given: Given) -> list[Group]:
     """The largest groups of each sort, as people are shown them."""
     found = []
-    for side in ("variable", "factor"):
+    for sort in ("variables", "factors"):
         largest = journal.engine.rows(
-            f"SELECT group_id, size FROM {side}_group_sizes ORDER BY size DESC, group_id LIMIT {most}"
+            f"SELECT first, size FROM {sort[:-1]}_group_sizes ORDER BY size DESC, group_id LIMIT {MOST_SHOWN}"
         )
-        for group, size in largest:
-            rows = journal.engine.rows(
-                f"SELECT id FROM {side}_groups WHERE group_id = {group} ORDER BY id LIMIT {members}"
-            )
-            found.append(Group(f"{side}s", size, names(journal, given, f"{side}s", [number for (number,) in rows])))
+        called = names(journal, given, sort, [first for first, _ in largest])
+        found += [Group(sort, size, name) for name, (_, size) in zip(called, largest, strict=True)]
     return found

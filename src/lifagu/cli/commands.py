@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import lifagu
 from lifagu.cli.demo import demo
-from lifagu.cli.elsewhere import answer_elsewhere, elsewhere
+from lifagu.cli.elsewhere import answer_elsewhere, elsewhere, lift_elsewhere, lifts_elsewhere
 from lifagu.cli.experiment import experiment
 from lifagu.cli.output import Progress, note, say, say_json, shown, table
 from lifagu.cli.results import (
@@ -81,6 +81,9 @@ def lift(options: Options) -> None:
         raise lifagu.ModelError("--rounds is for reading; leave out --rounds or --json")
     if options.out:
         lifagu.check_target(options.out)
+    if on := lifts_elsewhere(options):
+        lift_elsewhere(options, on, _given(options))
+        return
     with closing(Progress(options.quiet)) as progress:
         progress.stage(f"reading {options.model}")
         graph, evidence = _ground(options, lifagu.read(options.model))

@@ -93,6 +93,18 @@ def _lift(parser: Parser) -> None:
         help="write the completed model to a file, or as Parquet to a folder (such as result/), there with all results",
     )
     _json(parser)
+    _on(parser)
+    _memory_limit(parser)
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with what an interrupted run on an engine has kept in --temp"
+    )
+    parser.add_argument(
+        "--rounds-at-most",
+        metavar="N",
+        type=_at_least(1),
+        default=1000,
+        help="rounds of colour passing on an engine before it gives up (default 1000)",
+    )
     _quiet(parser)
 
 
@@ -287,6 +299,10 @@ def _engine(parser: Parser, choices: Sequence[str]) -> None:
     if "bp" in choices:
         _belief_propagation(parser)
     parser.add_argument("--explain", action="store_true", help="show the plan and its cost on stderr before running")
+    _memory_limit(parser)
+
+
+def _memory_limit(parser: Parser) -> None:
     parser.add_argument(
         "--memory-limit",
         metavar="SIZE",

@@ -69,8 +69,13 @@ class SparkEngine:
     def create(self, name: str, query: str) -> None:
         """Store the rows of a query as a table, read back from its files: so lineage ends here."""
         temporary = self._fresh(name)
-        self._done(lambda: self._spark.sql(query).write.parquet(str(temporary)))
-        self._take(name, temporary)
+
+        def work() -> Any:
+            frame = self._spark.sql(query)
+            frame.write.parquet(str(temporary))
+            return frame.schema
+
+        self._take(name, temporary, self._done(work))
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a small result."""
@@ -112,16 +117,20 @@ class SparkEngine:
         shutil.rmtree(temporary, ignore_errors=True)
         return temporary
 
-    def _take(self, name: str, temporary: Path) -> None:
+    def _take(self, name: str, temporary: Path, schema: Any = None) -> None:
         """Files become the table of this name."""
         target = self._tables / name
         shutil.rmtree(target, ignore_errors=True)
         temporary.rename(target)
-        self._read(name, target)
+        self._read(name, target, schema)
 
-    def _read(self, name: str, path: Path) -> None:
+    def _read(self, name: str, path: Path, schema: Any = None) -> None:
+        """Files under a name; with a schema they are not opened to find it."""
+
         def view() -> None:
-            self._spark.read.option("__globPaths__", "false").parquet(str(path)).createOrReplaceTempView(name)
+            reader = self._spark.read.option("__globPaths__", "false")
+            reader = reader if schema is None else reader.schema(schema)
+            reader.parquet(str(path)).createOrReplaceTempView(name)
 
         self._done(view)
 
@@ -178,8 +187,9 @@ def _session(folder: Path, master: str, memory_limit: int | None) -> tuple[Any, 
         session = _started(SparkSession.builder, folder, master, memory_limit)
     for key, value in SESSION.items():
         session.conf.set(key, value)
-    if master.startswith("local"):
-        session.conf.set("spark.sql.shuffle.partitions", str(4 * session.sparkContext.defaultParallelism))
+    context = session.sparkContext
+    if master.startswith("local") and not context.getConf().contains("spark.sql.shuffle.partitions"):
+        session.conf.set("spark.sql.shuffle.partitions", str(4 * context.defaultParallelism))
     return session, active is None
 
 

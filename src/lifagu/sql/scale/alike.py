@@ -55,4 +55,4 @@ def _all_equal(engine: Engine, rows: str, groups: str) -> bool:
         f"FROM {groups}) p ON p.part = r.owner) theirs ON theirs.owner = mine.part AND theirs.place = mine.place "
         "AND theirs.colour = mine.colour AND theirs.times = mine.times WHERE theirs.owner IS NULL"
     )
-    return unlike == 0
+    return bool(unlike == 0)

@@ -112,7 +112,8 @@ def _finish(journal: Journal, state: State, sizes: Sizes, refine: Refine) -> int
         engine.register(f"{side}_last", {"id": ids, "colour": base + ids[first_places(new)][new]})
         engine.create(
             f"{side}_colours_last",
-            f"SELECT c.id, coalesce(n.colour, c.colour) AS colour FROM {colours} c LEFT JOIN {side}_last n ON n.id = c.id",
+            f"SELECT c.id, coalesce(n.colour, c.colour) AS colour FROM {colours} c LEFT JOIN {side}_last n "
+            "ON n.id = c.id",
         )
         more += int(new.max(initial=-1)) + 1 - len(np.unique(old))
     return more

@@ -301,8 +301,8 @@ def _coded(journal: Journal, given: Given, word: str, name: str) -> list[Any]:
     """The different words of a column of the variables by first use, and a table (word, code)."""
     journal.create(
         f"{name}_found",
-        f"SELECT word, min(number) AS first FROM (SELECT {word} AS word, number FROM {given.numbered('variables')} s) t "
-        "WHERE word IS NOT NULL GROUP BY word",
+        f"SELECT word, min(number) AS first FROM (SELECT {word} AS word, number FROM {given.numbered('variables')} s) "
+        "t WHERE word IS NOT NULL GROUP BY word",
     )
     found = journal.engine.rows(f"SELECT word, first FROM {name}_found ORDER BY first LIMIT {MOST_WORDS + 1}")
     if len(found) > MOST_WORDS:

@@ -85,9 +85,9 @@ def _own(journal: Journal, given: Given, found: _Found) -> str:
     same = "IS NOT DISTINCT FROM"
     journal.create(
         "evidence_coded",
-        f"SELECT e.id, c.observation FROM evidence_rows e JOIN {given.numbered('variables')} v ON v.number = e.id{to_code} "
-        f"JOIN evidence_words w ON w.declared = {code} AND w.value {same} e.value AND w.likelihood {same} e.likelihood "
-        "JOIN evidence_codes c ON c.first = w.first",
+        f"SELECT e.id, c.observation FROM evidence_rows e JOIN {given.numbered('variables')} v ON v.number = e.id"
+        f"{to_code} JOIN evidence_words w ON w.declared = {code} AND w.value {same} e.value "
+        f"AND w.likelihood {same} e.likelihood JOIN evidence_codes c ON c.first = w.first",
     )
     journal.drop("evidence_rows")
     return "evidence_coded"

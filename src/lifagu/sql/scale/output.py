@@ -110,7 +110,8 @@ def _queries(journal: Journal, given: Given, found: Findings) -> Iterator[tuple[
         columns = ", ".join(f"r.{column}" for column in found.records if column not in ("type", "factor_id"))
         yield (
             "transfers",
-            f"SELECT {factor('t.id')} AS factor_id, {columns} FROM typed t JOIN records r ON r.type = t.type ORDER BY t.id",
+            f"SELECT {factor('t.id')} AS factor_id, {columns} FROM typed t JOIN records r ON r.type = t.type "
+            "ORDER BY t.id",
         )
 
 

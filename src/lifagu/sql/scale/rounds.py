@@ -47,9 +47,9 @@ HandOver = Callable[[Journal, State], "State | None"]
 def pass_colours(
     journal: Journal, sizes: Sizes, most_rounds: int, hand_over: HandOver | None = None, told: Told | None = None
 ) -> State:
-    """Colour passing from the tables arguments (factor, position, variable), variable_start and factor_start (id, colour).
+    """Colour passing on the table arguments (factor, position, variable), from variable_start, factor_start (id, colour).
 
-    hand_over(journal, state) is asked after some rounds and may finish the work in memory. told(line): after each round.
+    hand_over(journal, state) is asked after some rounds and may finish the work in memory; told(line): after each.
     The result's tables (id, colour) hold colours that are equal iff nodes look alike; a round costs a few passes over
     the arguments of those with news.
     """
@@ -58,8 +58,8 @@ def pass_colours(
     while state.changed:
         if state.round == most_rounds:
             raise TooLargeError(
-                f"colours still change after {most_rounds} rounds; allow more --rounds-at-most, or more --memory-limit, "
-                "so that what still changes fits in memory"
+                f"colours still change after {most_rounds} rounds; allow more --rounds-at-most, or more "
+                "--memory-limit, so that what still changes fits in memory"
             )
         state = _round(journal, sizes, state)
         if told:

@@ -72,7 +72,8 @@ def find_looks(journal: Journal, given: Given, observations: Observations, kinds
     degree, to_degree = "0", ""
     if degrees:
         degree = "coalesce(d.degree, 0)"
-        to_degree = " LEFT JOIN (SELECT variable, count(*) AS degree FROM arguments GROUP BY variable) d ON d.variable = v.number"
+        counted = "SELECT variable, count(*) AS degree FROM arguments GROUP BY variable"
+        to_degree = f" LEFT JOIN ({counted}) d ON d.variable = v.number"
     journal.create(
         "looking",
         f"SELECT v.number AS id, CAST({code} AS BIGINT) AS declared, CAST({kind} AS BIGINT) AS kind, "
@@ -167,8 +168,8 @@ def _check_count(journal: Journal, table: str, what: str) -> None:
     ((count,),) = journal.engine.rows(f"SELECT count(*) FROM {table}")
     if count > MOST_TYPES:
         raise TooLargeError(
-            f"the {what} are of {count} different types by range, degree, kind, evidence and table; these are looked at "
-            f"in memory, and more than {MOST_TYPES} are too many"
+            f"the {what} are of {count} different types by range, degree, kind, evidence and table; these are looked "
+            f"at in memory, and more than {MOST_TYPES} are too many"
         )
 
 
@@ -180,8 +181,8 @@ def _given_tables(journal: Journal, given: Given) -> tuple[dict[int, Floats], st
     lists = engine.dialect.lists_of("DOUBLE")
     journal.create(
         "tables_found",
-        f"SELECT potentials, min(CAST(id AS BIGINT)) AS first FROM (SELECT CAST(potentials AS {lists}) AS potentials, id "
-        "FROM given_tables WHERE potentials IS NOT NULL) t GROUP BY potentials",
+        f"SELECT potentials, min(CAST(id AS BIGINT)) AS first FROM (SELECT CAST(potentials AS {lists}) AS potentials, "
+        "id FROM given_tables WHERE potentials IS NOT NULL) t GROUP BY potentials",
     )
     ((numbers,),) = engine.rows(f"SELECT sum({engine.dialect.length('potentials')}) FROM tables_found")
     if (numbers or 0) > MOST_POTENTIALS:
