@@ -444,6 +444,26 @@ def test_the_command_line(folder, capsys):
     np.testing.assert_allclose(probabilities[1], probabilities[0], rtol=1e-9)
 
 
+def test_filled_by_sql_and_then_asked(folder, tmp_path, capsys):
+    """The whole way without memory: a hole is filled from its likes, and the completed folder answers as in memory."""
+    builder = lifagu.FactorGraph.build().variable("H")
+    for person in range(5):
+        builder.variables([f"A{person}", f"B{person}"])
+        builder.factor(f"f{person}", [f"A{person}", f"B{person}"], [1, 2, 3, 4] if person else None)
+        builder.factor(f"g{person}", [f"B{person}", "H"], [1, 5, 2, 3])
+    lifagu.write(builder.graph(), folder, {"B1": "true"})
+    status, _, err = run_cli(capsys, "query", str(folder), "H", "--on", "duckdb")
+    assert (status, err) == (
+        3,
+        "error: P(H) has no answer: f0 is unknown in the same connected part; give a table, or ask elsewhere\n",
+    )
+    assert run_cli(capsys, "lift", str(folder), "--on", "duckdb", "--out", str(tmp_path / "full"))[0] == 0
+    _, by_sql, _ = run_cli(capsys, "query", str(tmp_path / "full"), "H", "A0", "--on", "duckdb", "--json")
+    _, in_memory, _ = run_cli(capsys, "query", str(folder), "H", "A0", "--on", "memory", "--json")
+    one, other = ([each["probabilities"] for each in json.loads(out)["answers"]] for out in (by_sql, in_memory))
+    np.testing.assert_allclose(one, other, rtol=1e-9)
+
+
 def test_auto_says_why_it_goes_elsewhere(folder, capsys):
     make_epidemic(folder, 40_000)
     status, out, err = run_cli(capsys, "logz", str(folder), "--memory-limit", "80M", "--explain")
