@@ -61,20 +61,21 @@ def prepare_by_sql(
     on: str = "duckdb",
     memory_limit: int | None = None,
     temp: PathLike | None = None,
-    enough: int = ENOUGH,
+    enough: int | None = None,
     say: Say | None = None,
 ) -> PreparedBySql:
     """Make the rows of a folder few, and plan the answers to questions (tuples of names); none asks for log Z alone.
 
     evidence: added to the folder's own, which it overrides name by name. on: "duckdb", "spark" or "spark=MASTER".
     memory_limit: of the database and of what is left, in bytes. temp: a folder for what does not fit in memory. enough:
-    arguments that are few. say: told what each round did.
+    arguments that are few; a million by default, or what fits. say: told what each round did.
     """
     limit = default_memory_limit() if memory_limit is None else memory_limit
+    few = min(ENOUGH, limit // BYTES) if enough is None else enough
     with temporary_folder(temp) as place:
         engine = open_engine(on, place, limit)
         try:
-            return prepare_on(engine, folder, questions, evidence or {}, limit, enough, say or (lambda _: None))
+            return prepare_on(engine, folder, questions, evidence or {}, limit, few, say or (lambda _: None))
         finally:
             engine.close()
 
@@ -137,23 +138,17 @@ def prepare_on(
             say(text)
 
         check_asked(known, asked, limit)
-        loaded = _loaded(folder, work, sources, marks, labels)
+        loaded = sql.load(work, sources, marks, labels)
         kept = {variable: len(each.labels) for variable, each in known.items() if each.observed < 0}
         reason = sql.eliminate(loaded, marks, kept, enough, tell)
         _check_fits(folder, loaded.rows, reason, limit)
         rows = sql.listed_rows(loaded.rows)
-    finally:
-        work.sweep()
-    unknown = [*loaded.unknown, *["…"] * (loaded.holes > len(loaded.unknown))]
-    left = Listed(labels, rows, known, unknown, marks.any_observed)
-    return PreparedBySql(prepare_listed(left, asked, limit), tuple(rounds), engine.dialect.name, loaded.holes)
-
-
-def _loaded(folder: PathLike, work: sql.Work, sources: sql.Sources, marks: sql.Marks, labels: Labels) -> sql.Loaded:
-    try:
-        return sql.load(work, sources, marks, labels)
     except sql.ObstacleError as obstacle:
         raise TooLargeError(f"{folder}: {obstacle}, too many for SQL; where it fits, ask with --on memory") from None
+    finally:
+        work.sweep()
+    left = Listed(labels, rows, known, loaded.unknown, marks.any_observed)
+    return PreparedBySql(prepare_listed(left, asked, limit), tuple(rounds), engine.dialect.name, loaded.holes)
 
 
 def _known(work: sql.Work, marks: sql.Marks, names: Mapping[int, str]) -> dict[int, Known]:

@@ -70,8 +70,8 @@ def sum_out_blocks(rows: Rows, degrees: str, kept: Collection[int]) -> int:
     ordered = sorted(found.shapes, key=lambda shape: _order(rows, shape))
     if gone := _sum_out_cheap(rows, found, [shape for shape in ordered if _is_cheap(rows, shape)]):
         return gone
-    for shape in ordered:
-        if _cost(rows, shape) <= DEAR and (separate := _separate(rows, found, shape)):
+    for shape in [shape for shape in ordered if _cost(rows, shape) <= DEAR][:MOST_TRIED]:
+        if separate := _separate(rows, found, shape):
             return _sum_out(rows, found, [separate[0]], separate[1])
     least = min(_cost(rows, shape) for shape in found.shapes)
     if least > DEAR:

@@ -1,9 +1,9 @@
 """Interchangeable variables become one variable, their histogram, where numbers of rows prove that they are.
 
 Arguments that may be swapped without changing a table are put in one order first. Members of a class are then proposed
-by the number of their rows in each place. They are interchangeable if every group of
-rows that differ only in their m members holds all N(N-1)… tuples of members, or, where the table is symmetric in them,
-all sets of two, each once: rows are distinct, so their number decides.
+by the number of their rows in each place. They are interchangeable if every group of rows that differ only in their m
+members holds all N(N-1)… tuples of members, or, where the table is symmetric in them, all sets of two, each once: rows
+are distinct, so their number decides.
 """
 
 from __future__ import annotations
