@@ -2,8 +2,8 @@
 
     python benchmarks/answers_by_sql.py [--small] [--people N …] [--limit GIB] [--spark]
 
-Each line is one query about a hub, in a process of its own: seconds and the most memory it used (the database is part
-of that process), the most bytes that the database had on disk, the part of it that spilled, and the rounds. Error:
+Each line is one query about a hub, in a process of its own: seconds, seconds of all its threads (of Spark: of the driver
+alone) and the most memory it used (the database is part of that process), the most bytes that the database had on disk, the part of it that spilled, and the rounds. Error:
 relative, of log Z and of the log odds of the answer, against a closed form with 50 digits; for rings, of log Z against
 the power of a matrix. In memory: the same query after reading the folder, where that is small enough.
 """
@@ -41,6 +41,7 @@ class Measured:
     """What one run took."""
 
     seconds: float
+    busy: float
     memory: int
     disk: int
     spilled: int
@@ -62,9 +63,9 @@ def main() -> None:
     print(f"# Answers where the data is\n\n{machine(['lifagu', 'duckdb', 'pyspark'])}")
     print(f"Memory limit {options.limit:g} GiB.\n")
     print(
-        "| model | arguments | on | seconds | memory | disk | spilled | rounds | error of log Z | error of log odds |"
+        "| model | arguments | on | seconds | of threads | memory | disk | spilled | rounds | error of log Z | error of log odds |"
     )
-    print("|---" * 10 + "|")
+    print("|---" * 11 + "|")
     with tempfile.TemporaryDirectory() as place:
         families: list[tuple[str, Callable[[Path, int], None], Callable[[int], Expected], Sequence[int], int]] = [
             ("epidemic", make_epidemic, epidemic_closed, people, 9),
@@ -85,18 +86,18 @@ def main() -> None:
 def line(title: str, arguments: int, on: str, found: Measured | str, expected: Expected) -> str:
     """One line of the table."""
     if isinstance(found, str):
-        return f"| {title} | {arguments:.1e} | {on} | {found} |" + " – |" * 6
+        return f"| {title} | {arguments:.1e} | {on} | {found} |" + " – |" * 7
     sizes = " | ".join(f"{size / 2**20:.0f} MiB" for size in (found.memory, found.disk, found.spilled))
     errors = [abs(found.log_partition / expected[0] - 1)]
     errors += [abs(found.odds / expected[1] - 1)] if expected[1] is not None else []
     shown = " | ".join([f"{error:.0e}" for error in errors] + ["–"] * (2 - len(errors)))
-    return f"| {title} | {arguments:.1e} | {on} | {found.seconds:.1f} | {sizes} | {found.rounds} | {shown} |"
+    return f"| {title} | {arguments:.1e} | {on} | {found.seconds:.1f} | {found.busy:.1f} | {sizes} | {found.rounds} | {shown} |"
 
 
 def measured(folder: Path, on: str, limit: int, enough: int) -> Measured:
     """Ask about the first variable."""
     memory_now()
-    start = time.perf_counter()
+    start, busy = time.perf_counter(), time.process_time()
     if on == "memory":
         result = lifagu.prepare(lifagu.read(folder), [("x0",)]).run()
         disk, spilled, rounds = 0, 0, 0
@@ -109,8 +110,9 @@ def measured(folder: Path, on: str, limit: int, enough: int) -> Measured:
         disk, spilled, rounds = watch.disk, watch.spilled, len(prepared.rounds)
     logs = result.answers[0].log_probabilities
     assert result.log_partition is not None
-    seconds = time.perf_counter() - start
-    return Measured(seconds, memory_peak(), disk, spilled, rounds, result.log_partition, float(logs[-1] - logs[0]))
+    seconds, busy = time.perf_counter() - start, time.process_time() - busy
+    odds = float(logs[-1] - logs[0])
+    return Measured(seconds, busy, memory_peak(), disk, spilled, rounds, result.log_partition, odds)
 
 
 class Watch:
