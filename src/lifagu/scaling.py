@@ -34,6 +34,7 @@ from lifagu.sql.scale import (
     Looks,
     Sizes,
     Types,
+    check_individuals,
     check_names,
     declared_kinds,
     declared_ranges,
@@ -211,6 +212,7 @@ def lift_on(
     say(f"checking {path}")
     given = take_in(journal, path)
     journal.once("names", lambda: check_names(journal, given))
+    journal.once("individuals", lambda: check_individuals(journal, given))
     ranges, kinds = Ranges(tuple(declared_ranges(journal, given))), declared_kinds(journal, given)
     observations = observe(journal, given, ranges, evidence or {})
     unknown = has_unknown(journal, given)

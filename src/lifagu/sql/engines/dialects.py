@@ -42,6 +42,10 @@ class Dialect:
         """Length of a list."""
         return f"CAST({'size' if self.name == 'spark' else 'len'}({items}) AS BIGINT)"
 
+    def filled(self, items: str) -> str:
+        """How many items of a list are not null."""
+        return f"size(array_compact({items}))" if self.name == "spark" else f"list_aggregate({items}, 'count')"
+
     def quotient(self, value: str, by: int) -> str:
         """Whole-number division.
 

@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from lifagu.sql.scale.handing import handing_over
-from lifagu.sql.scale.intake import Given, check_names, declared_kinds, declared_ranges, names, take_in
+from lifagu.sql.scale.intake import (
+    Given,
+    check_individuals,
+    check_names,
+    declared_kinds,
+    declared_ranges,
+    names,
+    take_in,
+)
 from lifagu.sql.scale.journal import Journal
 from lifagu.sql.scale.observing import observe
 from lifagu.sql.scale.output import Findings, number_groups, register_columns, write_results
@@ -18,6 +26,7 @@ __all__ = [
     "Sizes",
     "State",
     "Types",
+    "check_individuals",
     "check_names",
     "declared_kinds",
     "declared_ranges",

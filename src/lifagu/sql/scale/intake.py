@@ -108,7 +108,8 @@ def _check_whole(journal: Journal, given: Given, table: str, column: str, null: 
         if null or not count:
             return
         raise FormatError(f"{given.file(table)}: column {column}: null; give a whole number")
-    wrong = f"{column} < 0 OR {column} <> floor({column})" + ("" if null else f" OR {column} IS NULL")
+    wrong = f"{column} < 0 OR {column} <> floor({column}) OR {column} > {2**63 - 1}"
+    wrong += "" if null else f" OR {column} IS NULL"
     found = journal.engine.rows(f"SELECT {column} FROM given_{table} WHERE {wrong} ORDER BY {column} LIMIT 1")
     if found:
         value = found[0][0]
@@ -210,10 +211,10 @@ def _id(journal: Journal, given: Given, table: str, number: int) -> int:
 
 
 def name_of(given: Given, table: str) -> str:
-    """The name of a node as SQL, over the table `numbered`."""
+    """The name of a node as SQL, over the table `numbered` called s."""
     if "name" in given.columns[table]:
-        return "CAST(name AS STRING)"
-    return f"concat('{PREFIX[table]}', CAST(CAST(id AS BIGINT) AS STRING))"
+        return "CAST(s.name AS STRING)"
+    return f"concat('{PREFIX[table]}', CAST(CAST(s.id AS BIGINT) AS STRING))"
 
 
 def names(journal: Journal, given: Given, table: str, numbers: list[int]) -> list[str]:
@@ -258,6 +259,23 @@ def check_names(journal: Journal, given: Given) -> None:
             raise FormatError(
                 f"{given.file(table)}: column name: {sort} '{twice}' stands in several rows; give each its own name"
             )
+
+
+def check_individuals(journal: Journal, given: Given) -> None:
+    """Individuals are non-empty texts."""
+    if "individual" not in given.columns["variables"]:
+        return
+    dialect = journal.engine.dialect
+    wrong = "CAST(individual AS STRING) = ''"
+    if given.listed:
+        words = f"CAST(individual AS {dialect.lists_of('STRING')})"
+        wrong = f"array_contains({words}, '') OR {dialect.filled(words)} < {dialect.length(words)}"
+    ((found,),) = journal.engine.rows(f"SELECT min(id) FROM given_variables WHERE {wrong}")
+    if found is not None:
+        raise FormatError(
+            f"{given.file('variables')}: column individual: the row with id {found} has an empty text or a null in its "
+            "list; give a name, or null for none"
+        )
 
 
 # ---- words by number

@@ -77,7 +77,7 @@ def _queries(journal: Journal, given: Given, found: Findings) -> Iterator[tuple[
     yield (
         "variables",
         f"SELECT {variable('number')} AS id{name['variables']}{_knowledge(journal, given, found)} "
-        f"FROM {given.numbered('variables')} v ORDER BY number",
+        f"FROM {given.numbered('variables')} s ORDER BY number",
     )
     yield (
         "factors",

@@ -47,7 +47,7 @@ HandOver = Callable[[Journal, State], "State | None"]
 def pass_colours(
     journal: Journal, sizes: Sizes, most_rounds: int, hand_over: HandOver | None = None, told: Told | None = None
 ) -> State:
-    """Colour passing on the table arguments (factor, position, variable), from variable_start, factor_start (id, colour).
+    """Colour passing on the table arguments (factor, position, variable), from variable_start and factor_start.
 
     hand_over(journal, state) is asked after some rounds and may finish the work in memory; told(line): after each.
     The result's tables (id, colour) hold colours that are equal iff nodes look alike; a round costs a few passes over

@@ -132,13 +132,13 @@ def find_types(journal: Journal, given: Given, looks: int) -> Types:
     journal.drop("packed", "factors")
     found = journal.engine.columns("SELECT first, size, given FROM types ORDER BY first")
     first, size, given_table = (np.ma.getdata(each).astype(np.int64) for each in found)
-    owners, listed = (
-        np.ma.getdata(each).astype(np.int64)
-        for each in journal.engine.columns(
-            "SELECT a.factor, l.look FROM arguments a JOIN types t ON t.first = a.factor JOIN looks l "
-            "ON l.id = a.variable ORDER BY a.factor, a.position"
-        )
+    journal.create(  # kept, as the arguments of filled factors are re-ordered later
+        "type_scopes",
+        "SELECT a.factor, a.position, l.look FROM arguments a JOIN types t ON t.first = a.factor JOIN looks l "
+        "ON l.id = a.variable",
     )
+    found = journal.engine.columns("SELECT factor, look FROM type_scopes ORDER BY factor, position")
+    owners, listed = (np.ma.getdata(each).astype(np.int64) for each in found)
     arity = np.bincount(np.searchsorted(first, owners), minlength=len(first))
     known = np.array(sorted(tables), dtype=np.int64)
     return Types(
