@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,9 @@ LINEAR_BELOW = 1e-4  # logarithmic axes of divergences show zero, too, so they a
 METADATA: dict[str, dict[str, None]] = {"svg": {"Date": None, "Creator": None}, "png": {"Software": None}}
 
 
-def draw(path: Path, size: tuple[float, float], panels: Callable[[Any], None]) -> list[Path]:
+def draw(
+    path: Path, size: tuple[float, float], panels: Callable[[Any], None], endings: Sequence[str] = ("svg", "png")
+) -> list[Path]:
     """Write path.svg and path.png with what `panels` draws into a matplotlib figure; return their names."""
     try:
         import matplotlib
@@ -23,12 +25,14 @@ def draw(path: Path, size: tuple[float, float], panels: Callable[[Any], None]) -
     except ImportError:
         raise MissingExtraError("matplotlib", "drawing figures", extra="plot") from None
     written = []
-    with matplotlib.rc_context({**matplotlib.rcParamsDefault, "svg.hashsalt": "lifagu", "font.size": 9}):
+    with matplotlib.rc_context(
+        {**matplotlib.rcParamsDefault, "svg.hashsalt": "lifagu", "svg.fonttype": "none", "font.size": 9}
+    ):
         figure = Figure(figsize=size, layout="constrained")
         panels(figure)
-        for ending, metadata in METADATA.items():
+        for ending in endings:
             image = BytesIO()
-            figure.savefig(image, format=ending, dpi=150, metadata=metadata)
+            figure.savefig(image, format=ending, dpi=150, metadata=METADATA[ending])
             written.append(path.with_suffix(f".{ending}"))
             write_bytes(written[-1], image.getvalue())
     return written
