@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -69,28 +70,28 @@ def figure(path: Path, points: Sequence[Point]) -> None:
     across = min(len(panels), IN_A_ROW)
     down = -(-len(panels) // across)
 
+    names = dict.fromkeys(point["curve"] for point in points if not point["curve"].startswith(FLOOR))
+    colours = dict(zip(names, cycle(COLOURS), strict=False))
+
     def paint(canvas: Any) -> None:
         grid = canvas.subplots(down, across, squeeze=False)
         for place, axes in enumerate(grid.flat):
             if place < len(panels):
-                _panel(axes, [point for point in points if point["panel"] == panels[place]])
+                _panel(axes, [point for point in points if point["panel"] == panels[place]], colours)
             else:
                 axes.set_visible(False)
 
     draw(path, (WIDTH * across, HEIGHT * down), paint, endings=("svg",))
 
 
-def _panel(axes: Any, points: Sequence[Point]) -> None:
-    found = curves(points)
-    own = [curve for curve in found if not curve.name.startswith(FLOOR)]
-    for number, curve in enumerate(own):
-        colour, width = COLOURS[number % len(COLOURS)], 2.0 if curve.name.startswith("lifagu") else 1.0
-        axes.plot(
-            curve.sizes, curve.seconds, color=colour, linewidth=width, marker="o", markersize=3, label=curve.label
-        )
-    for curve in found:
-        if curve not in own:
-            axes.plot(curve.sizes, curve.seconds, color="#777777", linewidth=1, linestyle="--", label=curve.label)
+def _panel(axes: Any, points: Sequence[Point], colours: Mapping[str, str]) -> None:
+    for curve in curves(points):
+        if curve.name in colours:
+            width = 2.0 if curve.name.startswith("lifagu") else 1.0
+            style = {"color": colours[curve.name], "linewidth": width, "marker": "o", "markersize": 3}
+        else:
+            style = {"color": "#777777", "linewidth": 1.0, "linestyle": "--"}
+        axes.plot(curve.sizes, curve.seconds, label=curve.label, **style)
     axes.set(xscale="log", yscale="log", xlabel=points[0]["unit"], ylabel="seconds")
     axes.set_title(points[0]["panel"], fontsize=9)
     axes.grid(color="#dddddd", linewidth=0.5)

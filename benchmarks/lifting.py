@@ -29,7 +29,7 @@ def main() -> None:
     largest = [row for row in table if row["graph"].startswith("epidemic, ")][-1]
     part.in_short(
         f"{largest['graph']} persons, by one argsort: colour passing {largest['colour']}, lifting with its proof "
-        f"{largest['lift']}; a query on the ground graph takes {largest['query, ground']} as long as on the lifted model."
+        f"{largest['lift']}; a query then takes {largest['query, ground']} as long on the ground graph as lifted."
     )
 
 

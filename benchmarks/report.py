@@ -32,8 +32,8 @@ HERE = Path(__file__).parent
 SMALL = HERE.parent / "build" / "bench-small"
 PATIENCE = 1_800.0
 MARK = "<!-- part: {} -->"
-HOW_TO_READ = """Written by `make bench`, last on {date}; `make bench BENCH="--only PART"` renews one part. What each part
-shows, and how to repeat it: [docs/benchmarks.md](../docs/benchmarks.md).
+HOW_TO_READ = """Written by `make bench`, last on {date}; `make bench BENCH="--only PART"` renews one part. What each
+part shows, and how to repeat it: [docs/benchmarks.md](../docs/benchmarks.md).
 
 Ratios are what counts; absolute times are context. Peers and floors ran in the same minutes on the same machine, one
 part after the other, each in a process of its own; each says how busy the machine was otherwise. A peer that fails is
