@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -76,7 +77,7 @@ def _against_sorting(small: bool, width: int) -> Iterator[list[str]]:
         ("random triples", lambda: scattered(10 * nodes), arranging, 8),
     ]
     for title, make, floor, wanted in rows:
-        found = run_apart(lambda make=make, floor=floor: measure(make, floor))  # type: ignore[misc]
+        found = run_apart(partial(measure, make, floor))
         if isinstance(found, str):
             yield [title, found, *["–"] * (width - 2)]
             continue
@@ -87,15 +88,20 @@ def _against_sorting(small: bool, width: int) -> Iterator[list[str]]:
         ]
 
 
+def _colour_anew(graph: FactorGraph) -> object:
+    """Nothing that a run left in the graph helps the next."""
+    return lifagu.colour(replace(graph))
+
+
 def measure(make: Callable[[], FactorGraph], floor: Floor) -> Measured:
-    """Build a graph and colour it; nothing that a run left in the graph helps the next."""
+    """Build a graph and colour it."""
     graph = make()
     before = memory_now()
     colouring = lifagu.colour(replace(graph))
     peak = memory_peak()
     groups = (int(colouring.variable_colours.max()) + 1, int(colouring.factor_colours.max()) + 1)
     del colouring
-    seconds = best_time(lambda: lifagu.colour(replace(graph)))
+    seconds = best_time(partial(_colour_anew, graph))
     return Measured(len(graph.arguments), groups, floor(len(graph.arguments)), seconds, peak - before, peak)
 
 
@@ -112,7 +118,7 @@ def growing(part: Part) -> None:
 def _growing(part: Part, width: int) -> Iterator[list[str]]:
     for exponent in (3, 4) if part.small else (4, 5, 6, 7, 8):
         persons = 10**exponent // 9
-        found = run_apart(lambda persons=persons: measure(lambda: epidemic_by_arrays(persons), arranging))  # type: ignore[misc]
+        found = run_apart(partial(measure, partial(epidemic_by_arrays, persons), arranging))
         if isinstance(found, str):
             yield [f"10^{exponent}", found, *["–"] * (width - 2)]
             continue
@@ -189,7 +195,7 @@ def _beside_peers(part: Part) -> Iterator[list[str]]:
             graph = make(10**exponent)
             colouring = lifagu.colour(graph)
             groups = int(colouring.variable_colours.max()) + int(colouring.factor_colours.max()) + 2
-            ours = best_time(lambda graph=graph: lifagu.colour(replace(graph)))  # type: ignore[misc]
+            ours = best_time(partial(_colour_anew, graph))
             part.point(f"beside peers: {title}", "arguments", "lifagu", len(graph.arguments), ours)
             cells = [beside(part, title, peer, graph, ours, running) for peer in PEERS]
             yield [title, sized(len(graph.arguments)), f"{duration(ours)} ({groups:,})", *cells]

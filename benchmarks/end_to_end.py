@@ -60,7 +60,7 @@ def _stages(part: Part, width: int) -> Iterator[list[str]]:
     for family, make in FAMILIES.items():
         for people in (100, 1_000) if part.small else (100, 1_000, 10_000, 100_000, 1_000_000):
             title = f"{family}, {people:,}"
-            found = run_apart(lambda make=make, people=people: _measured(make, people))  # type: ignore[misc]
+            found = run_apart(partial(_measured, make, people))
             if isinstance(found, str):
                 yield [title, found, *["–"] * (width - 2)]
                 continue

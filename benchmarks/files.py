@@ -128,8 +128,8 @@ def _beside_peers(part: Part, target: Path) -> Iterator[list[str]]:
         seconds: dict[str, float | str] = {}
         for name, work in ENGINES.items():
             lifagu.write(graph, target)
-            found = failed.get(name) or run_apart(partial(work, graph, target), part.limit)
-            both = (found, found) if isinstance(found, str) else found
+            found = failed[name] if name in failed else run_apart(partial(work, graph, target), part.limit)
+            both: tuple[float | str, float | str] = (found, found) if isinstance(found, str) else found
             for did, each in zip((f"{name} writes", f"{name} reads"), both, strict=True):
                 seconds[did] = each
                 if name not in failed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -33,7 +34,7 @@ def main() -> None:
         "to one stable argsort of as many integers as there are arguments; peak memory; steps of the plan. Each row",
         "has a process of its own. Checked: largest difference between the query and the marginals computed apart.",
     )
-    measured(lambda: (epidemic_by_arrays(3), "x2", {"x6": "true"}))  # what is imported on first use is imported now
+    measured(partial(_epidemic, 3))  # what is imported on first use is imported now
     table = part.table(HEAD, _large(part))
     largest = [row for row in table if row["model"].startswith("epidemic")][-1]
     found = ", ".join(f"{work} {largest[work]}" for work in WORK)
@@ -54,17 +55,28 @@ def families(small: bool) -> list[Family]:
 def rows(small: bool) -> list[tuple[str, int, Callable[[], Asked]]]:
     """What is measured when graphs are large: the family, its size, and how to make it."""
     people = (100, 1_000) if small else (1_000, 10_000, 100_000, 1_000_000)
-    found: list[tuple[str, int, Callable[[], Asked]]] = [
-        ("epidemic, one observed", n, lambda n=n: (epidemic_by_arrays(n), "x2", {"x6": "true"})) for n in people
-    ]
     lengths = (1_000,) if small else (1_000, 10_000, 100_000, 1_000_000)
-    found += [("ternary ring, one observed", n, lambda n=n: (ring(n), "x1", {"x0": "1"})) for n in lengths]
-    for side in (30,) if small else (30, 100, 300):
-        found.append(("competing workshops", side, lambda side=side: (competing_workshops(side, side), "x0", {})))
-        found.append(("smokers and friends, 30 % observed", side, lambda side=side: _smokers(side)))
-    for name in () if small or not UAI.exists() else ("relational_1", "relational_4"):
-        found.append((f"UAI 2014 {name}", 0, lambda name=name: _uai(name)))
-    return found
+    sides = (30,) if small else (30, 100, 300)
+    files = () if small or not UAI.exists() else ("relational_1", "relational_4")
+    return [
+        *(("epidemic, one observed", n, partial(_epidemic, n)) for n in people),
+        *(("ternary ring, one observed", n, partial(_ring, n)) for n in lengths),
+        *(("competing workshops", side, partial(_workshops, side)) for side in sides),
+        *(("smokers and friends, 30 % observed", side, partial(_smokers, side)) for side in sides),
+        *((f"UAI 2014 {name}", 0, partial(_uai, name)) for name in files),
+    ]
+
+
+def _epidemic(people: int) -> Asked:
+    return epidemic_by_arrays(people), "x2", {"x6": "true"}
+
+
+def _ring(length: int) -> Asked:
+    return ring(length), "x1", {"x0": "1"}
+
+
+def _workshops(side: int) -> Asked:
+    return competing_workshops(side, side), "x0", {}
 
 
 def _smokers(count: int) -> Asked:
@@ -82,7 +94,7 @@ def _uai(name: str) -> Asked:
 def _large(part: Part) -> Iterator[list[str]]:
     for family, size, make in rows(part.small):
         title = f"{family}, {size:,}" if size else family
-        found = run_apart(lambda make=make: measured(make))  # type: ignore[misc]
+        found = run_apart(partial(measured, make))
         if isinstance(found, str):
             yield [title, found, *["–"] * (len(HEAD) - 2)]
             continue

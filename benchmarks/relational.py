@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -134,13 +135,13 @@ def rows(small: bool) -> list[Row]:
     large = 10_000 if small else 1_000_000
     at_large = {} if small else {"epidemic": Earlier("HORUS", 9.8), "attributes": Earlier("Forclift", 4.0)}
     found = [
-        Row(f"epidemic, {n:,} persons, 2 treatments", epidemic(n), ("Epid",), lambda n=n: epidemic_closed(n), peer)
+        Row(f"epidemic, {n:,} persons, 2 treatments", epidemic(n), ("Epid",), partial(epidemic_closed, n), peer)
         for n, peer in ((10_000, Earlier("HORUS", 0.15)), (large, at_large.get("epidemic")))
     ]
-    title, closed = f"workshop attributes (6), {large:,} persons", lambda: attributes_closed(large)
+    title, closed = f"workshop attributes (6), {large:,} persons", partial(attributes_closed, large)
     found.append(Row(title, attributes(large), ("series",), closed, at_large.get("attributes")))
     for people, shops, peer in ((1_000, 1_000, Earlier("L2C, cold", 1.1)), (large, 10, None)):
-        title, closed = f"competing workshops, {people:,} × {shops:,}", lambda p=people, s=shops: competing_closed(p, s)
+        title, closed = f"competing workshops, {people:,} × {shops:,}", partial(competing_closed, people, shops)
         found.append(Row(title, competing(people, shops), ("series",), closed, peer))
     for n, peer in ((50, Earlier("L2C, cold", 1.0)), (1_000, None), (large, None)):
         for apart in (True, False):
@@ -148,7 +149,9 @@ def rows(small: bool) -> list[Row]:
     for n in (20, 100):
         found.append(Row(f"three-valued pairs, {n}", pairs(n), ("rev",), None, Earlier("HORUS", 8.0, stopped=True)))
     found.append(Row("asthma, smokers and friends, 30", asthma(30), ("smokes(1)",)))
-    found.append(Row("asthma, smokers and friends, 1,000", asthma(1_000), ("asthma(1)",), lambda: asthma_closed(1_000)))
+    found.append(
+        Row("asthma, smokers and friends, 1,000", asthma(1_000), ("asthma(1)",), partial(asthma_closed, 1_000))
+    )
     return found
 
 
@@ -157,12 +160,12 @@ def _smokers(n: int, apart: bool, peer: Earlier | None) -> list[Row]:
     model, seen = smokers(n, apart), n * 3 // 10
     title = f"smokers and friends, {'X ≠ Y' if apart else 'X = Y admitted'}, {n:,}"
     return [
-        Row(title, model, ("smokes(1)",), lambda: smokers_closed(n, apart), peer),
+        Row(title, model, ("smokes(1)",), partial(smokers_closed, n, apart), peer),
         Row(
             f"{title}, 30 % observed",
             model,
             (f"smokes({n})",),
-            lambda: smokers_closed(n, apart, seen),
+            partial(smokers_closed, n, apart, seen),
             evidence={f"smokes(1..{seen})": "true"},
         ),
     ]
@@ -180,17 +183,21 @@ def _growth(part: Part) -> Iterator[list[str]]:
         for n in (10, 100) if part.small else (10, 100, 1_000, 10_000, 100_000, 1_000_000):
             row = Row(title, make(n), (question,))
             factors = ground_factors(row.model)
-            seconds = run_apart(lambda row=row: measured(row)[1], part.limit)  # type: ignore[misc]
+            seconds = run_apart(partial(_seconds, row), part.limit)
             part.point(title, "individuals", "lifagu over cells", n, seconds)
             if isinstance(seconds, str):
                 yield [title, sized(n), f"{factors:.3g}", seconds, "–"]
                 break
             beside = "–"
             if factors <= GROUND_UP_TO:
-                ground = run_apart(lambda row=row: _ground(row), part.limit)  # type: ignore[misc]
+                ground = run_apart(partial(_ground, row), part.limit)
                 part.point(title, "individuals", "lifagu on the ground graph", n, ground)
                 beside = ground if isinstance(ground, str) else f"{ratio(ground, seconds)} ({duration(ground)})"
             yield [title, sized(n), f"{factors:.3g}", duration(seconds), beside]
+
+
+def _seconds(row: Row) -> float:
+    return measured(row)[1]
 
 
 def _ground(row: Row) -> float:

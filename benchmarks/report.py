@@ -63,10 +63,10 @@ def main() -> int:
         )
         return 2
     chosen = [name for name in PARTS if not options.only or name in options.only]
-    failed = {}
+    failed: list[str] = []
     for number, name in enumerate(chosen, 1):
         ran = _run(name, f"[{number}/{len(chosen)}] {name}", options)
-        failed |= {name: ran.reason} if ran.reason else {}
+        failed += [name] if ran.reason else []
         sections[name] = Section(section(name, ran), [{"part": name, **point} for point in ran.points])
         write(out, about, {each: sections[each] for each in PARTS if each in sections}, name)
     print(f"{out / 'REPORT.md'} is written; {len(failed)} of {len(chosen)} parts failed", file=sys.stderr)

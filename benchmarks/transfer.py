@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import lifagu
+from lifagu import FactorGraph
 from models import epidemic_with_holes
 from part import FLOOR, Part, begin, duration, ratio, sized
 from timing import arranging, best_time
@@ -42,10 +44,14 @@ def _rows(part: Part) -> Iterator[list[str]]:
         cells = []
         for method, options in METHODS.items():
             model = owned if method == "individuals" else graph
-            seconds = best_time(lambda model=model, options=options: lifagu.transfer(model, **options).graph)  # type: ignore[misc]
+            seconds = best_time(partial(_completed, model, options))
             part.point("Filling holes", "arguments", method, arguments, seconds)
             cells.append(f"{ratio(seconds, floor)} ({duration(seconds)})")
         yield [sized(len(graph.factor_names)), sized(len(graph.unknown)), duration(floor), *cells]
+
+
+def _completed(graph: FactorGraph, options: dict[str, Any]) -> FactorGraph:
+    return lifagu.transfer(graph, **options).graph
 
 
 if __name__ == "__main__":
