@@ -1,8 +1,12 @@
-"""Growth curves as figures: time against size, both axes logarithmic, one panel beside the other."""
+"""Growth curves as figures: time against size, both axes logarithmic, one panel beside the other.
+
+python benchmarks/growth.py [FOLDER]      draws them again from FOLDER/points.csv
+"""
 
 from __future__ import annotations
 
 import csv
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
@@ -13,7 +17,8 @@ from lifagu.experiments.figures import COLOURS, draw
 from part import COLUMNS, FLOOR
 
 Point = dict[str, str]  # by the names in part.COLUMNS, and "part"
-IN_A_ROW, WIDTH, HEIGHT = 3, 3.5, 3.4  # panels, inches
+IN_A_ROW, WIDTH, HEIGHT = 3, 3.5, 4.0  # panels, inches
+NARROW = 30  # below this ratio of the largest size to the smallest, each size has a tick
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,13 @@ def curves(points: Sequence[Point]) -> list[Curve]:
     return found
 
 
+def redraw(folder: Path) -> None:
+    """Draw all figures again from the points that are there."""
+    points = read_points(folder / "points.csv")
+    for part in dict.fromkeys(point["part"] for point in points):
+        figure(folder / part, [point for point in points if point["part"] == part])
+
+
 def figure(path: Path, points: Sequence[Point]) -> None:
     """Write the panels of one part as an SVG file."""
     panels = list(dict.fromkeys(point["panel"] for point in points))
@@ -96,4 +108,11 @@ def _panel(axes: Any, points: Sequence[Point], colours: Mapping[str, str]) -> No
     axes.set_title(points[0]["panel"], fontsize=9)
     axes.grid(color="#dddddd", linewidth=0.5)
     axes.minorticks_off()
-    axes.legend(fontsize=6.5, frameon=False)
+    sizes = sorted({float(point["size"]) for point in points})
+    if sizes[-1] < NARROW * sizes[0]:
+        axes.set_xticks(sizes, labels=[f"{size:,.0f}" for size in sizes])
+    axes.legend(fontsize=6.5, frameon=False, loc="upper left", bbox_to_anchor=(0, -0.18), labelspacing=0.3)
+
+
+if __name__ == "__main__":
+    redraw(Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent / "figures")
