@@ -21,7 +21,7 @@ from lifagu.errors import MissingExtraError
 from lifagu.formats.files import write_bytes
 from machine import facts
 from part import IN_SHORT, MEASURED
-from running import Ran, run, show_progress
+from running import Progress, Ran, run
 
 PARTS = ("ground", "lifted", "relational", "colour", "transfer", "lifting", "files", "end_to_end")  # files beside this
 PACKAGES = (
@@ -87,10 +87,9 @@ def _options() -> argparse.Namespace:
 
 def _run(name: str, title: str, options: argparse.Namespace) -> Ran:
     command = [sys.executable, str(HERE / f"{name}.py"), "--limit", f"{options.limit:g}"]
-    progress = show_progress(title)
+    progress = Progress(title)
     ran = run(command + ["--small"] * options.small, options.patience, progress)
-    progress("")
-    print(f"{title}: {ran.reason or 'done'} ({ran.seconds:.0f} s)", file=sys.stderr, flush=True)
+    progress.end(f"{ran.reason or 'done'} ({ran.seconds:.0f} s)")
     return ran
 
 

@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,7 +33,7 @@ class Ran:
     conditions: str
 
 
-def run(command: Sequence[str], patience: float, progress: Callable[[str], None]) -> Ran:
+def run(command: Sequence[str], patience: float, progress: Progress) -> Ran:
     """Run a part with ``--points FILE`` added; after `patience` seconds it is stopped."""
     before, busy, used, start = load(), busy_seconds(), _used(), time.perf_counter()
     with tempfile.TemporaryDirectory() as folder:
@@ -48,7 +48,7 @@ def run(command: Sequence[str], patience: float, progress: Callable[[str], None]
     return Ran(printed, found, reason, seconds, conditions)
 
 
-def _wait(command: Sequence[str], output: Path, errors: Path, patience: float, progress: Callable[[str], None]) -> str:
+def _wait(command: Sequence[str], output: Path, errors: Path, patience: float, progress: Progress) -> str:
     """Wait for the end; why it failed, or "". Progress is told how many rows there are."""
     with output.open("w") as out, errors.open("w") as err:
         process = subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True)
@@ -57,7 +57,7 @@ def _wait(command: Sequence[str], output: Path, errors: Path, patience: float, p
             while (seconds := time.perf_counter() - start) < patience:
                 with suppress(subprocess.TimeoutExpired):
                     return _reason(process.wait(min(1.0, patience - seconds)), errors)
-                progress(f"{output.read_text().count(chr(10) + '| ')} rows in {seconds:.0f} s")
+                progress.now(f"{output.read_text().count(chr(10) + '| ')} rows in {seconds:.0f} s")
             return f"stopped after {patience:g} s"
         finally:
             _end(process)
@@ -96,13 +96,19 @@ def _used() -> float:
     return sum(each.ru_utime + each.ru_stime for each in used)
 
 
-def show_progress(title: str) -> Callable[[str], None]:
-    """A line that is written over and over on a terminal; elsewhere nothing until the end."""
-    terminal = sys.stderr.isatty()
+class Progress:
+    """A line about a part on standard error: written over and over on a terminal, elsewhere only in the end."""
 
-    def show(text: str) -> None:
-        if terminal:
-            print(f"\r\x1b[K{title}: {text}", end="", file=sys.stderr, flush=True)
+    def __init__(self, title: str) -> None:
+        self.title = title
+        self.terminal = sys.stderr.isatty()
+        self.now("…")
 
-    show("…")
-    return show
+    def now(self, text: str) -> None:
+        """How far it is."""
+        if self.terminal:
+            print(f"\r\x1b[K{self.title}: {text}", end="", file=sys.stderr, flush=True)
+
+    def end(self, text: str) -> None:
+        """How it ended."""
+        print("\r\x1b[K" * self.terminal + f"{self.title}: {text}", file=sys.stderr, flush=True)
