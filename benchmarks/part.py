@@ -73,12 +73,17 @@ def begin(title: str, packages: Iterable[str], *lines: str) -> Part:
     parser.add_argument("--limit", type=float, default=15, metavar="SECONDS", help="time for each peer (default: 15)")
     parser.add_argument("--points", type=Path, metavar="FILE", help="add the points of growth curves to a CSV file")
     options = parser.parse_args()
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit("asked to end"))  # so that child processes end as well
+    end_when_asked()
     part = Part(options.small, options.limit, options.points)
     part.text(f"# {title}")
     part.text(f"{MEASURED}{machine(packages)}")
     part.text(*(line.replace("{limit}", f"{part.limit:g}") for line in lines))
     return part
+
+
+def end_when_asked() -> None:
+    """On SIGTERM, leave in good order, so that child processes end as well."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("asked to end"))
 
 
 def ratio(seconds: float, base: float) -> str:

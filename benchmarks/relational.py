@@ -79,7 +79,7 @@ def main() -> None:
 
 def _lines(measured_rows: list[Row], better: list[str]) -> Iterator[list[str]]:
     for row in measured_rows:
-        answer, seconds = measured(row)
+        answer, seconds = ask(row), best_time(partial(ask, row))
         cells = [row.title, f"{ground_factors(row.model):.3g}", duration(seconds), _error(row, answer)]
         if row.peer is None:
             yield [*cells, "–"]
@@ -90,10 +90,9 @@ def _lines(measured_rows: list[Row], better: list[str]) -> Iterator[list[str]]:
         yield [*cells, f"{found} ({least}{duration(row.peer.seconds)})"]
 
 
-def measured(row: Row) -> tuple[lifagu.Answer, float]:
-    """The answer, and the seconds it takes at best."""
-    ask = lambda: lifagu.query(row.model, *row.question, evidence=row.evidence)  # noqa: E731
-    return ask(), best_time(ask)
+def ask(row: Row) -> lifagu.Answer:
+    """The answer."""
+    return lifagu.query(row.model, *row.question, evidence=row.evidence)
 
 
 def ground_factors(model: ParfactorGraph) -> float:
@@ -183,7 +182,7 @@ def _growth(part: Part) -> Iterator[list[str]]:
         for n in (10, 100) if part.small else (10, 100, 1_000, 10_000, 100_000, 1_000_000):
             row = Row(title, make(n), (question,))
             factors = ground_factors(row.model)
-            seconds = run_apart(partial(_seconds, row), part.limit)
+            seconds = run_apart(partial(best_time, partial(ask, row)), part.limit)
             part.point(title, "individuals", "lifagu over cells", n, seconds)
             if isinstance(seconds, str):
                 yield [title, sized(n), f"{factors:.3g}", seconds, "–"]
@@ -194,10 +193,6 @@ def _growth(part: Part) -> Iterator[list[str]]:
                 part.point(title, "individuals", "lifagu on the ground graph", n, ground)
                 beside = ground if isinstance(ground, str) else f"{ratio(ground, seconds)} ({duration(ground)})"
             yield [title, sized(n), f"{factors:.3g}", duration(seconds), beside]
-
-
-def _seconds(row: Row) -> float:
-    return measured(row)[1]
 
 
 def _ground(row: Row) -> float:

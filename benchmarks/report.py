@@ -20,7 +20,7 @@ from growth import Point, figure, read_points, write_points
 from lifagu.errors import MissingExtraError
 from lifagu.formats.files import write_bytes
 from machine import facts
-from part import IN_SHORT, MEASURED
+from part import IN_SHORT, MEASURED, end_when_asked
 from running import Progress, Ran, run
 
 PARTS = ("ground", "lifted", "relational", "colour", "transfer", "lifting", "files", "end_to_end")  # files beside this
@@ -62,6 +62,7 @@ def main() -> int:
             "error: REPORT.md is from another machine or other settings: run all parts, or use --out", file=sys.stderr
         )
         return 2
+    end_when_asked()
     chosen = [name for name in PARTS if not options.only or name in options.only]
     failed: list[str] = []
     for number, name in enumerate(chosen, 1):
