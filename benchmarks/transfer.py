@@ -12,9 +12,11 @@ from models import epidemic_with_holes
 from part import FLOOR, Part, begin, duration, ratio, sized
 from timing import arranging, best_time
 
+OWNED = ("individuals", "profiles")  # methods on a graph that declares individuals
 METHODS: dict[str, dict[str, Any]] = {
     "share": {},
-    "individuals": {},  # of a graph that declares them
+    "individuals": {},
+    "profiles": {"profiles": True},
     "published": {"published": True},
     "4 steps": {"steps": 4},
     "6 steps": {"steps": 6},
@@ -43,7 +45,7 @@ def _rows(part: Part) -> Iterator[list[str]]:
         part.point("Filling holes", "arguments", f"{FLOOR}argsort", arguments, floor)
         cells = []
         for method, options in METHODS.items():
-            model = owned if method == "individuals" else graph
+            model = owned if method in OWNED else graph
             seconds = best_time(partial(_completed, model, options))
             part.point("Filling holes", "arguments", method, arguments, seconds)
             cells.append(f"{ratio(seconds, floor)} ({duration(seconds)})")
