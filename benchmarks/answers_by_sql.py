@@ -1,39 +1,42 @@
-"""Answers where the data is: folders of growing size, asked by SQL under a memory limit, beside closed forms.
-
-    python benchmarks/answers_by_sql.py [--small] [--people N …] [--limit GIB] [--spark]
-
-Each line is one query about a hub, in a process of its own: seconds and the most memory it used (the database is part
-of that process), the most bytes that the database had on disk, the part of it that spilled, and the rounds. Error:
-relative, of log Z and of the log odds of the answer, against a closed form with 50 digits; for rings, of log Z against
-the power of a matrix. In memory: the same query after reading the folder, where that is small enough.
-"""
+"""Answers where the data is: folders of growing size, asked by SQL under a memory limit and in memory."""
 
 from __future__ import annotations
 
-import argparse
 import decimal
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from pathlib import Path
 
-import duckdb
 import numpy as np
 
 import lifagu
-from apart import memory_now, memory_peak, run_apart
+from apart import memory_peak, run_apart
 from lifagu.answers_by_sql import prepare_on
 from lifagu.sql.engines import open_engine
-from machine import machine
+from part import Part, begin, duration, sized
 
 EPIDEMIC = ([1, 3], [3, 1, 2, 2, 1, 2, 5, 1], [1, 4, 2, 1, 3, 1, 1, 2])
 RING = [1, 2, 3, 4, 5, 1, 2, 2, 9]
-IN_MEMORY = 2 * 10**7  # arguments up to which the folder is also read
+GIGABYTE = 2**30
+IN_MEMORY = 10**7  # arguments up to which the folder is also read
+HEAD = ["model", "arguments", "asked", "time", "of threads", "memory", "disk", "spilled", "rounds", "error"]
 Expected = tuple[float, float | None]  # log Z, and the log odds of the last value against the first
+
+
+@dataclass(frozen=True)
+class Family:
+    """Models of one shape: how to write one, what the answer is, sizes, and arguments per unit of size."""
+
+    title: str
+    make: Callable[[Path, int], None]
+    closed: Callable[[int], Expected]
+    sizes: Sequence[int]
+    arguments: int
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,7 @@ class Measured:
     """What one run took."""
 
     seconds: float
+    busy: float
     memory: int
     disk: int
     spilled: int
@@ -50,67 +54,72 @@ class Measured:
 
 
 def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--small", action="store_true", help="small sizes, to see that it works")
-    parser.add_argument("--people", type=int, nargs="+", default=[10**5, 10**6, 10**7], help="sizes of the epidemic")
-    parser.add_argument("--limit", type=float, default=4.0, help="memory limit in GiB (default 4)")
-    parser.add_argument("--spark", action="store_true", help="on a local Spark as well, up to 10^6 people")
-    options = parser.parse_args()
-    people = [100, 1000] if options.small else options.people
-    rings = [1000] if options.small else [10**6]
-    print(f"# Answers where the data is\n\n{machine(['lifagu', 'duckdb', 'pyspark'])}")
-    print(f"Memory limit {options.limit:g} GiB.\n")
-    print(
-        "| model | arguments | on | seconds | memory | disk | spilled | rounds | error of log Z | error of log odds |"
+    """Measure and print."""
+    part = begin(
+        "Answers where the data is",
+        ("lifagu", "numpy", "duckdb"),
+        "The paper's epidemic and a ring of ternary variables as folders of Parquet tables, asked about one variable,",
+        "each in a process of its own: by DuckDB under a memory limit, and in memory after reading the folder while it",
+        "is small enough. *Of threads*: seconds of all threads together. *Memory*: the peak of the process, which the",
+        "database is part of. *Disk*: the most that the database had there, and what of it was *spilled*. *Error*: the",
+        "largest relative one of log Z and, for the epidemic, of the log odds, against closed forms with 50 digits.",
     )
-    print("|---" * 10 + "|")
+    families = [
+        Family("epidemic", make_epidemic, epidemic_closed, [100, 1000] if part.small else [10**5, 10**6, 10**7], 9),
+        Family("ring", make_ring, ring_closed, [1000] if part.small else [10**6], 2),
+    ]
     with tempfile.TemporaryDirectory() as place:
-        families: list[tuple[str, Callable[[Path, int], None], Callable[[int], Expected], Sequence[int], int]] = [
-            ("epidemic", make_epidemic, epidemic_closed, people, 9),
-            ("ring", make_ring, ring_closed, rings, 2),
-        ]
-        for title, make, closed, sizes, arguments in families:
-            for size in sizes:
-                folder = Path(place) / f"{title}{size}"
-                make(folder, size)
-                places = ["duckdb", *["spark"] * (options.spark and size <= 10**6)]
-                places += ["memory"] * (arguments * size <= IN_MEMORY)
-                for on in places:
-                    enough = 10 if options.small else 10**6
-                    work = partial(measured, folder, on, int(options.limit * 2**30), enough)
-                    print(line(f"{title} {size:.0e}", arguments * size, on, run_apart(work), closed(size)), flush=True)
+        table = part.table(HEAD, _rows(part, families, Path(place)))
+    largest = [row for row in table if row["model"] == "epidemic" and row["asked"] != "in memory"][-1]
+    part.in_short(
+        f"an epidemic of {largest['arguments']} arguments is answered {largest['asked']} in {largest['time']} with "
+        f"{largest['memory']} of memory, off by {largest['error']}."
+    )
 
 
-def line(title: str, arguments: int, on: str, found: Measured | str, expected: Expected) -> str:
-    """One line of the table."""
+def _rows(part: Part, families: Sequence[Family], place: Path) -> Iterator[Sequence[str]]:
+    """One row for each model and each way to ask."""
+    for family in families:
+        for size in family.sizes:
+            folder, arguments = place / f"{family.title}{size}", family.arguments * size
+            run_apart(partial(family.make, folder, size))
+            limits = [1.0] if part.small else [4.0, *[1.0] * (arguments > IN_MEMORY)]
+            for limit in [*limits, *[None] * (arguments <= IN_MEMORY)]:
+                asked = "in memory" if limit is None else f"by DuckDB within {limit:g} GiB"
+                found = run_apart(partial(measured, folder, limit, 10 if part.small else 10**6))
+                part.point(
+                    family.title, "arguments", asked, arguments, found if isinstance(found, str) else found.seconds
+                )
+                yield [family.title, sized(arguments), asked, *_cells(found, family.closed(size))]
+
+
+def _cells(found: Measured | str, expected: Expected) -> list[str]:
     if isinstance(found, str):
-        return f"| {title} | {arguments:.1e} | {on} | {found} |" + " – |" * 6
-    sizes = " | ".join(f"{size / 2**20:.0f} MiB" for size in (found.memory, found.disk, found.spilled))
+        return [found, *["–"] * 6]
     errors = [abs(found.log_partition / expected[0] - 1)]
     errors += [abs(found.odds / expected[1] - 1)] if expected[1] is not None else []
-    shown = " | ".join([f"{error:.0e}" for error in errors] + ["–"] * (2 - len(errors)))
-    return f"| {title} | {arguments:.1e} | {on} | {found.seconds:.1f} | {sizes} | {found.rounds} | {shown} |"
+    sizes = [f"{size / 2**20:,.0f} MiB" for size in (found.memory, found.disk, found.spilled)]
+    return [duration(found.seconds), duration(found.busy), *sizes, str(found.rounds), f"{max(errors):.0e}"]
 
 
-def measured(folder: Path, on: str, limit: int, enough: int) -> Measured:
-    """Ask about the first variable."""
-    memory_now()
-    start = time.perf_counter()
-    if on == "memory":
+def measured(folder: Path, limit: float | None, enough: int) -> Measured:
+    """Ask about the first variable; limit: of DuckDB, in GiB, None to ask in memory."""
+    start, busy = time.perf_counter(), time.process_time()
+    disk, spilled, rounds = 0, 0, 0
+    if limit is None:
         result = lifagu.prepare(lifagu.read(folder), [("x0",)]).run()
-        disk, spilled, rounds = 0, 0, 0
     else:
         with tempfile.TemporaryDirectory(dir=folder.parent) as place, Watch(Path(place)) as watch:
-            engine = open_engine(on, place, limit)
-            prepared = prepare_on(engine, folder, [["x0"]], {}, limit, enough, lambda _: None)
+            engine = open_engine("duckdb", place, int(limit * GIGABYTE))
+            prepared = prepare_on(engine, folder, [["x0"]], {}, int(limit * GIGABYTE), enough, lambda _: None)
             result = prepared.run()
             engine.close()
         disk, spilled, rounds = watch.disk, watch.spilled, len(prepared.rounds)
+    seconds, busy = time.perf_counter() - start, time.process_time() - busy
     logs = result.answers[0].log_probabilities
     assert result.log_partition is not None
-    seconds = time.perf_counter() - start
-    return Measured(seconds, memory_peak(), disk, spilled, rounds, result.log_partition, float(logs[-1] - logs[0]))
+    odds = float(logs[-1] - logs[0])
+    return Measured(seconds, busy, memory_peak(), disk, spilled, rounds, result.log_partition, odds)
 
 
 class Watch:
@@ -177,6 +186,8 @@ def make_ring(folder: Path, size: int) -> None:
 
 
 def _write(folder: Path, **tables: str) -> None:
+    import duckdb  # in a process of its own: its threads would not survive a fork
+
     folder.mkdir()
     for name, query in tables.items():
         duckdb.sql(f"COPY ({query}) TO '{folder}/{name}.parquet' (COMPRESSION zstd)")

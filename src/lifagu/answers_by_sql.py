@@ -14,7 +14,7 @@ from itertools import chain
 from lifagu.errors import FormatError, ModelError, TooLargeError
 from lifagu.evidence import Observation
 from lifagu.infer.lifted.labels import Labels
-from lifagu.infer.listed import Known, Listed, prepare_listed
+from lifagu.infer.listed import Known, Listed, check_asked, prepare_listed
 from lifagu.infer.plan import default_memory_limit, readable_size
 from lifagu.infer.prepared import Prepared, Progress, Result
 from lifagu.replacing import PathLike
@@ -61,20 +61,21 @@ def prepare_by_sql(
     on: str = "duckdb",
     memory_limit: int | None = None,
     temp: PathLike | None = None,
-    enough: int = ENOUGH,
+    enough: int | None = None,
     say: Say | None = None,
 ) -> PreparedBySql:
     """Make the rows of a folder few, and plan the answers to questions (tuples of names); none asks for log Z alone.
 
     evidence: added to the folder's own, which it overrides name by name. on: "duckdb", "spark" or "spark=MASTER".
     memory_limit: of the database and of what is left, in bytes. temp: a folder for what does not fit in memory. enough:
-    arguments that are few. say: told what each round did.
+    arguments that are few; a million by default, or what fits. say: told what each round did.
     """
     limit = default_memory_limit() if memory_limit is None else memory_limit
+    few = min(ENOUGH, limit // BYTES) if enough is None else enough
     with temporary_folder(temp) as place:
         engine = open_engine(on, place, limit)
         try:
-            return prepare_on(engine, folder, questions, evidence or {}, limit, enough, say or (lambda _: None))
+            return prepare_on(engine, folder, questions, evidence or {}, limit, few, say or (lambda _: None))
         finally:
             engine.close()
 
@@ -102,7 +103,7 @@ def where_to_answer(
         return on, ""
     if not is_folder(path):
         if on == "auto":
-            return "memory", "only folders of Parquet tables are worked on elsewhere"
+            return "memory", ""
         raise ModelError(f"{path}: {on} takes a folder of Parquet tables; make one with: lifagu convert {path} big/")
     if on != "auto":
         return on, ""
@@ -136,15 +137,17 @@ def prepare_on(
             rounds.append(text)
             say(text)
 
+        check_asked(known, asked, limit)
         loaded = sql.load(work, sources, marks, labels)
         kept = {variable: len(each.labels) for variable, each in known.items() if each.observed < 0}
         reason = sql.eliminate(loaded, marks, kept, enough, tell)
         _check_fits(folder, loaded.rows, reason, limit)
         rows = sql.listed_rows(loaded.rows)
+    except sql.ObstacleError as obstacle:
+        raise TooLargeError(f"{folder}: {obstacle}, too many for SQL; where it fits, ask with --on memory") from None
     finally:
         work.sweep()
-    unknown = [*loaded.unknown, *["…"] * (loaded.holes > len(loaded.unknown))]
-    left = Listed(labels, rows, known, unknown, marks.any_observed)
+    left = Listed(labels, rows, known, loaded.unknown, marks.any_observed)
     return PreparedBySql(prepare_listed(left, asked, limit), tuple(rounds), engine.dialect.name, loaded.holes)
 
 

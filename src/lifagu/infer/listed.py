@@ -69,12 +69,17 @@ class _Numbered:
         return np.arange(self.sizes[number])
 
 
+def check_asked(known: Mapping[int, Known], questions: Sequence[Sequence[int]], limit: int) -> None:
+    """Refuse questions about nothing, about a variable twice, or with too many values for one answer."""
+    for question in questions:
+        sizes = np.array([len(known[variable].labels) for variable in question], dtype=np.int64)
+        check_question([known[variable].name for variable in question], sizes, limit)
+
+
 def prepare_listed(left: Listed, questions: Sequence[Sequence[int]], limit: int) -> Prepared:
     """Plan the answers to questions (tuples of ids of known variables); none at all asks for log Z alone."""
     subject = _numbered(left)
     asked = [tuple(subject.number(variable) for variable in question) for question in questions]
-    for question in asked:
-        check_question([subject.name(number) for number in question], subject.sizes[list(question)], limit)
     evidence = _evidence(left, subject)
     included = _included(left, subject, asked)
     included[evidence.variables] = included[-1] = False

@@ -25,14 +25,10 @@ Parts = Sequence[tuple[int, tuple[int, ...]]]
 
 
 class Labels:
-    """Labels by number; None is the label of rows without arguments, which become part of log Z.
-
-    lost: how many rows without arguments have an unknown table, so that log Z does not exist.
-    """
+    """Labels by number; None is the label of rows without arguments, which become part of log Z."""
 
     def __init__(self) -> None:
         self.pool = Pool()
-        self.lost = 0
         self._kinds: list[tuple[int | None, Shape]] = []  # the number in the pool, None if unknown, and the shape
         self._numbers: dict[tuple[int | None, Shape], int] = {}
 
@@ -44,17 +40,24 @@ class Labels:
         """Its number in the pool, None if it is unknown."""
         return self._kinds[label][0]
 
+    def swappable(self, label: int) -> tuple[int, ...]:
+        """For each slot the first one it may be swapped with without changing the table."""
+        number, shape = self._kinds[label]
+        if number is None:
+            return tuple(range(len(shape)))
+        return tuple(self.pool.slot_classes(len(shape), np.array([number]))[0].tolist())
+
     def given(self, potentials: Floats | None, shape: Shape, observed: Sequence[int], many: int) -> int | None:
         """The label of a table on so many rows, with observed values (-1: none) fixed; None potentials are unknown."""
         left = tuple(size for size, value in zip(shape, observed, strict=True) if value < 0)
         if potentials is None:
-            return self._label(None, left, many)
+            return self._label(None, left)
         fixed = tuple(value if value >= 0 else slice(None) for value in observed)
         sliced = np.asarray(potentials.reshape(shape)[fixed])
         if many >= MANY and sliced.size <= SMALL:
-            return self._label(self.pool.add_fine(fine_logs(sliced), many), left, many)
+            return self._label(self.pool.add_fine(fine_logs(sliced), many), left)
         with np.errstate(divide="ignore"):
-            return self._label(self.pool.add(np.log(sliced.astype(np.longdouble)), many), left, many)
+            return self._label(self.pool.add(np.log(sliced.astype(np.longdouble)), many), left)
 
     def power(self, label: int, times: int, many: int) -> int:
         """The label of a table to a power, for rows that stood there so often; many: such rows."""
@@ -72,15 +75,15 @@ class Labels:
         numbers = [(self.number(label), axes) for label, axes in parts]
         known = [(number, axes) for number, axes in numbers if number is not None]
         if len(known) < len(parts):
-            return self._label(None, sizes[together:], many)
-        return self._label(add_block(self.pool, known, sizes, together, many)[2], sizes[together:], many)
+            return self._label(None, sizes[together:])
+        return self._label(add_block(self.pool, known, sizes, together, many)[2], sizes[together:])
 
     def histogram(self, members: int, size: int) -> int | None:
         """The label of the weights of a histogram of so many members with a range of this size; None if too large."""
         if number_of_histograms(members, size) > MOST_ENTRIES:
             return None
         counts = histograms(members, size)
-        return self._label(self.pool.add(log_multinomial(counts), 1), (len(counts),), 1)
+        return self._label(self.pool.add(log_multinomial(counts), 1), (len(counts),))
 
     def counts(self, label: int, slots: Sequence[int], members: int, ordered: bool) -> bool:
         """Whether a table may be counted over members in these slots, and is not too large then; ordered as below."""
@@ -108,11 +111,8 @@ class Labels:
         """So many variables of this range size that stand in no row."""
         self.pool.scales.append(many * math.log(size))
 
-    def _label(self, number: int | None, shape: Shape, many: int) -> int | None:
-        if shape:
-            return self._known(number, shape)
-        self.lost += many * (number is None)
-        return None
+    def _label(self, number: int | None, shape: Shape) -> int | None:
+        return self._known(number, shape) if shape else None
 
     def _known(self, number: int | None, shape: Shape) -> int:
         label = self._numbers.setdefault((number, shape), len(self._kinds))

@@ -23,7 +23,7 @@ import numpy as np
 from lifagu.arrays import Ints
 from lifagu.sql.scale.eliminating.blocks import sum_out_blocks
 from lifagu.sql.scale.eliminating.counting import count_members
-from lifagu.sql.scale.eliminating.leaves import sum_out_leaves
+from lifagu.sql.scale.eliminating.leaves import is_leaf, sum_out_leaves
 from lifagu.sql.scale.eliminating.loading import Loaded, load
 from lifagu.sql.scale.eliminating.observing import Mark, Marks, find_marks, marks_of
 from lifagu.sql.scale.eliminating.rows import ObstacleError, Rows
@@ -49,6 +49,7 @@ __all__ = [
     "open_sources",
 ]
 
+MUCH = 64  # times as many variables are left at most where those in one row only are much
 LEAST = 1000  # a round that takes away less than one argument in so many makes no progress
 Say = Callable[[str], None]
 
@@ -87,11 +88,15 @@ def listed_rows(rows: Rows) -> list[tuple[Ints, Ints]]:
 
 
 def _round(rows: Rows, degrees: str, kept: Collection[int], say: Say) -> None:
-    """Sum out what stands in one row only, if there is any; else classes of variables in few rows."""
+    """Sum out what stands in one row only, if that is much; else classes of variables in few rows; else count."""
     before = rows.count
-    gone = sum_out_leaves(rows, degrees, kept)
-    what = f"sum {counted(gone, 'variable')} out of the only row they are in"
-    if not gone:
+    ((leaves, variables),) = rows.work.rows(
+        f"SELECT sum(CASE WHEN {is_leaf(kept)} THEN 1 ELSE 0 END), count(*) FROM {degrees}"
+    )
+    if leaves * MUCH >= variables:
+        gone = sum_out_leaves(rows, degrees, kept)
+        what = f"sum {counted(gone, 'variable')} out of the only row they are in"
+    else:
         try:
             gone = sum_out_blocks(rows, degrees, kept)
             what = f"sum out {counted(gone, 'variable')} by class"

@@ -70,8 +70,8 @@ def sum_out_blocks(rows: Rows, degrees: str, kept: Collection[int]) -> int:
     ordered = sorted(found.shapes, key=lambda shape: _order(rows, shape))
     if gone := _sum_out_cheap(rows, found, [shape for shape in ordered if _is_cheap(rows, shape)]):
         return gone
-    for shape in ordered:
-        if _cost(rows, shape) <= DEAR and (separate := _separate(rows, found, shape)):
+    for shape in [shape for shape in ordered if _cost(rows, shape) <= DEAR][:MOST_TRIED]:
+        if separate := _separate(rows, found, shape):
             return _sum_out(rows, found, [separate[0]], separate[1])
     least = min(_cost(rows, shape) for shape in found.shapes)
     if least > DEAR:
@@ -92,7 +92,7 @@ def _sum_out_cheap(rows: Rows, found: Found, cheap: Sequence[Shape]) -> int:
 def _blocks(rows: Rows, degrees: str, kept: Collection[int]) -> Found:
     """The blocks of all variables with few rows, and their shapes."""
     work, beside = rows.work, max(max(rows.tables) - 1, 0)
-    most = min(MOST_ROWS, MOST_NEAR // max(beside, 1))
+    most = max(min(MOST_ROWS, MOST_NEAR // max(beside, 1)), 1)
     inside = f"many <= {most} AND NOT {among('v', kept)}"
     ((depth, outside),) = work.rows(
         f"SELECT max(CASE WHEN {inside} THEN many ELSE 0 END), sum(CASE WHEN {inside} THEN 0 ELSE 1 END) FROM {degrees}"

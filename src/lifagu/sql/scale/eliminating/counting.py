@@ -1,8 +1,9 @@
 """Interchangeable variables become one variable, their histogram, where numbers of rows prove that they are.
 
-Members of a class are proposed by the number of their rows in each place. They are interchangeable if every group of
-rows that differ only in their m members holds all N(N-1)… tuples of members, or, where the table is symmetric in them,
-all sets of two, each once: rows are distinct, so their number decides.
+Arguments that may be swapped without changing a table are put in one order first. Members of a class are then proposed
+by the number of their rows in each place. They are interchangeable if every group of rows that differ only in their m
+members holds all N(N-1)… tuples of members, or, where the table is symmetric in them, all sets of two, each once: rows
+are distinct, so their number decides.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 
 from lifagu.sql.scale.eliminating.rows import MOST_LABELS, ObstacleError, Rows, projected
-from lifagu.sql.scale.eliminating.work import among, columns, listed, values
+from lifagu.sql.scale.eliminating.work import among, chosen, columns, listed, values
 
 MOST_PLACES = 16  # different places of a variable that is considered
 MOST_TRIED = 8  # classes
@@ -31,7 +32,7 @@ class Group:
 
 def count_members(rows: Rows, kept: Collection[int]) -> int:
     """Count the first class of variables that is interchangeable; returns how many that were, 0 if there is none."""
-    rows.merge_all()
+    _put_in_order(rows)
     profiles = _profiles(rows, kept)
     for members, size, key in _classes(rows, profiles)[:MOST_TRIED]:
         table = rows.work.store("class", f"SELECT v FROM {profiles} WHERE {key}")
@@ -45,9 +46,51 @@ def count_members(rows: Rows, kept: Collection[int]) -> int:
     return 0
 
 
+def _pairs(rows: Rows, arity: int) -> list[tuple[int, int, list[int]]]:
+    """Pairs of slots that may be swapped, and the labels with them; of more than two swappable slots the first two."""
+    found: dict[tuple[int, int], list[int]] = {}
+    for label in rows.counts[arity]:
+        swappable = rows.labels.swappable(label)
+        for slot in sorted(set(swappable)):
+            others = [other for other in range(slot + 1, arity) if swappable[other] == slot]
+            if others:
+                found.setdefault((slot, others[0]), []).append(label)
+    return [(*pair, labels) for pair, labels in sorted(found.items())]
+
+
+def _swapped(slot: int, letter: str, pairs: list[tuple[int, int, list[int]]], when: str) -> str:
+    """What stands in a slot when pairs of slots are swapped under a condition, which names them as {one}, {other}."""
+    cases = ""
+    for one, other, labels in pairs:
+        if slot in (one, other):
+            condition = f"{among('label', labels)} AND {when.format(one=one, other=other)}"
+            cases += f" WHEN {condition} THEN {letter}{other if slot == one else one}"
+    return f"CASE{cases} ELSE {letter}{slot} END" if cases else f"{letter}{slot}"
+
+
+def _put_in_order(rows: Rows) -> None:
+    """Swappable arguments stand in the order of their ids, and equal rows are merged everywhere."""
+    queries = {}
+    for arity, table in rows.tables.items():
+        pairs = _pairs(rows, arity)
+        slots = listed(f"{_swapped(slot, 'v', pairs, 'v{one} > v{other}')} AS v{slot}" for slot in range(arity))
+        queries[arity] = [f"SELECT label, {slots} FROM {table}"]
+    rows.merged = True
+    rows.replaced(queries)
+    if not rows.merged:
+        raise ObstacleError(f"more than {MOST_LABELS} different tables stand on equal rows")
+
+
 def _profiles(rows: Rows, kept: Collection[int]) -> str:
     """A table of variables with their places p0 … and the number of rows there, c0 …, in order."""
-    entries = f"SELECT v, place FROM ({rows.entries()}) AS entries WHERE NOT {among('v', kept)}"
+    first = {
+        rows.place(label, other): rows.place(label, one)
+        for arity in rows.tables
+        for one, other, labels in _pairs(rows, arity)
+        for label in labels
+    }
+    place = f"{chosen('place', first, 'place')} AS place"
+    entries = f"SELECT v, {place} FROM ({rows.entries()}) AS entries WHERE NOT {among('v', kept)}"
     numbers = f"SELECT v, place, count(*) AS many FROM ({entries}) AS found GROUP BY v, place"
     rank = "row_number() OVER (PARTITION BY v ORDER BY place) - 1 AS rank"
     ranked = f"SELECT v, place, many, {rank} FROM ({numbers}) AS numbers"
@@ -76,13 +119,18 @@ def _classes(rows: Rows, profiles: str) -> list[tuple[int, int, str]]:
 
 
 def _marked(rows: Rows, arity: int, members: str) -> str:
-    """A table of the rows of one arity and which of their slots hold members, as a number with one bit for each."""
-    mask = " + ".join(f"CASE WHEN m{slot}.v IS NULL THEN 0 ELSE {1 << slot} END" for slot in range(arity))
+    """A table of the rows of one arity and which of their slots hold members, as a number with one bit for each.
+
+    Of swappable slots the first one holds a member if one of them does.
+    """
+    own = listed(f"CASE WHEN m{slot}.v IS NULL THEN 0 ELSE 1 END AS t{slot}" for slot in range(arity))
     joins = "".join(f" LEFT JOIN {members} AS m{slot} ON r.v{slot} = m{slot}.v" for slot in range(arity))
-    shown = listed(f"r.{slot} AS {slot}" for slot in columns(arity))
-    return rows.work.store(
-        f"marked_{arity}", f"SELECT r.label AS label, {shown}, {mask} AS mask FROM {rows.tables[arity]} AS r{joins}"
-    )
+    slots = listed(f"r.{slot} AS {slot}" for slot in columns(arity))
+    told = f"SELECT r.label AS label, {slots}, {own} FROM {rows.tables[arity]} AS r{joins}"
+    pairs, when = _pairs(rows, arity), "t{one} < t{other}"
+    slots = listed(f"{_swapped(slot, 'v', pairs, when)} AS v{slot}" for slot in range(arity))
+    mask = " + ".join(f"{1 << slot} * {_swapped(slot, 't', pairs, when)}" for slot in range(arity))
+    return rows.work.store(f"marked_{arity}", f"SELECT label, {slots}, {mask} AS mask FROM ({told}) AS told")
 
 
 def _slots(mask: int) -> tuple[int, ...]:

@@ -10,15 +10,18 @@ from lifagu.sql.scale.eliminating.work import among, chosen, columns, listed
 Key = tuple[int, int]  # a label and a slot
 
 
+def is_leaf(kept: Collection[int]) -> str:
+    """Whether a variable has one place and is not kept, as SQL."""
+    return f"many = 1 AND NOT {among('v', kept)}"
+
+
 def sum_out_leaves(rows: Rows, degrees: str, kept: Collection[int]) -> int:
     """Sum out all variables with one place, but for those that are kept; returns how many there were.
 
     Exact on any rows: what is summed out of a row stands in no other one.
     """
-    inside = f"many = 1 AND NOT {among('v', kept)}"
+    inside = is_leaf(kept)
     found = rows.work.rows(f"SELECT place, count(*) FROM {degrees} WHERE {inside} GROUP BY place ORDER BY place")
-    if not found:
-        return 0
     many = {rows.label_slot(place): count for place, count in found}
     leaves = rows.work.view("leaves", f"SELECT v FROM {degrees} WHERE {inside}")
     arity_of = rows.arity_of()

@@ -21,10 +21,9 @@ MOST_NAMES = 5  # of unknown factors
 
 @dataclass(frozen=True)
 class Loaded:
-    """Rows of free variables, the table they are read from, and names of unknown factors, the first few of so many."""
+    """Rows of free variables, names of the first few unknown factors, and how many there are."""
 
     rows: Rows
-    wide: str
     unknown: list[str]
     holes: int
 
@@ -67,7 +66,7 @@ def load(work: Work, sources: Sources, marks: Marks, labels: Tables) -> Loaded:
     _add_soft(rows, queries, marks)
     rows.tables = {arity: work.view(f"rows_{arity}", union(parts)) for arity, parts in sorted(queries.items())}
     unknown, holes = _unknown(work, sources, wide, keys, tables)
-    return Loaded(rows, wide, unknown, holes)
+    return Loaded(rows, unknown, holes)
 
 
 def _most_arguments(work: Work, sources: Sources) -> int:
@@ -108,9 +107,9 @@ def _wide(work: Work, sources: Sources, marks: Marks, most: int) -> str:
     )
     shown = [
         "factor",
-        "sum(CASE WHEN place = -1 THEN 1 ELSE 0 END) AS heads",
+        "CAST(sum(CASE WHEN place = -1 THEN 1 ELSE 0 END) AS BIGINT) AS heads",
         "max(CASE WHEN place = -1 THEN item END) AS table_id",
-        "sum(CASE WHEN place = -1 THEN 0 ELSE 1 END) AS arity",
+        "CAST(sum(CASE WHEN place = -1 THEN 0 ELSE 1 END) AS BIGINT) AS arity",
     ]
     for slot in range(most):
         shown.append(f"max(CASE WHEN place = {slot} THEN item END) AS v{slot}")
@@ -231,4 +230,6 @@ def _unknown(
     first = f"SELECT factor FROM {wide} WHERE {among('table_id', lost)} ORDER BY factor LIMIT {MOST_NAMES}"
     some = [each for (each,) in work.rows(first)]
     names = names_of(work, sources, "factors", some)
-    return [names[each] for each in some], holes
+    shown = [names[each] for each in some]
+    more = holes - len(shown)
+    return ([*shown[:-1], f"{shown[-1]} and {more} more"] if more else shown), holes

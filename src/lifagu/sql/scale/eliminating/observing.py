@@ -222,6 +222,9 @@ def _soft(
             "(SELECT c.code AS code, e.likelihood AS likelihood, count(*) AS many, min(e.v) AS first "
             f"FROM ({own}) AS e LEFT JOIN {coded} AS c ON e.v = c.v GROUP BY c.code, e.likelihood) AS different",
         )
+        ((count,),) = work.rows(f"SELECT count(*) FROM {different}")
+        if count > MOST_LABELS:
+            raise ObstacleError(f"there are {count} different likelihoods")
         for number, code, numbers, many, first in work.rows(
             f"SELECT number, code, likelihood, many, first FROM {different} ORDER BY number"
         ):

@@ -19,7 +19,7 @@ class ObstacleError(Exception):
 class Rows:
     """tables[k]: the name of the table (label, v0 … vk-1) with all rows of arity k; counts[k]: rows by label.
 
-    next_id: beyond all ids of variables; unmerged: whether there may be equal rows.
+    next_id: beyond all ids of variables; merged: whether no rows were left apart that are equal.
     """
 
     work: Work
@@ -27,7 +27,7 @@ class Rows:
     tables: dict[int, str] = field(default_factory=dict)
     counts: dict[int, dict[int, int]] = field(default_factory=dict)
     next_id: int = 0
-    unmerged: bool = True
+    merged: bool = False
 
     @property
     def arguments(self) -> int:
@@ -80,13 +80,6 @@ class Rows:
         self.next_id += 1
         return self.next_id - 1
 
-    def merge_all(self) -> None:
-        """Equal rows become one, everywhere."""
-        if self.unmerged:
-            tables = {arity: [projected(table, "label", range(arity))] for arity, table in self.tables.items()}
-            self.replaced(tables)
-            self.unmerged = False
-
     def replaced(self, queries: dict[int, list[str]]) -> None:
         """Rows of these arities are those of the queries from now on, equal ones merged; others stay.
 
@@ -109,8 +102,9 @@ class Rows:
         found = self.work.rows(f"SELECT label, many, count(*) FROM {grouped} GROUP BY label, many ORDER BY label, many")
         if not found:
             return
-        if len(found) > MOST_LABELS:
-            raise ObstacleError(f"there are {len(found)} different tables to compute")
+        if len(found) > MOST_LABELS:  # too many new tables: they stay apart
+            self._unmerged(arity, query)
+            return
         new: dict[tuple[int, int], int] = {}
         counts: dict[int, int] = {}
         for label, many, rows in found:
@@ -127,6 +121,14 @@ class Rows:
             )
         if len(set(new.values())) < len(new):  # a table to a power may be one that stands there already
             self._merged(arity, projected(self.tables[arity], "label", range(arity)))
+
+    def _unmerged(self, arity: int, query: str) -> None:
+        """All rows of a query as they are."""
+        self.merged = False
+        self.tables[arity] = self.work.store(f"rows_{arity}", query)
+        self.counts[arity] = dict(
+            self.work.rows(f"SELECT label, count(*) FROM {self.tables[arity]} GROUP BY label ORDER BY label")
+        )
 
 
 def projected(table: str, label: str, slots: Sequence[int], where: str = "1 = 1") -> str:

@@ -16,6 +16,7 @@ from lifagu.sql.reading import checked_folder
 from lifagu.sql.scale.eliminating.work import Work, among
 from lifagu.sql.source import EXACT, ParquetTable
 
+PREFIX = {"variables": "x", "factors": "f"}  # of names where there is no such column
 MOST = 2**63 - 1
 IDS = {"variables": ["id"], "factors": ["id"], "tables": ["id"], "evidence": ["variable_id"]}
 IDS["arguments"] = ["factor_id", "position", "variable_id"]
@@ -141,6 +142,6 @@ def names_of(work: Work, sources: Sources, table: str, numbers: Iterable[int]) -
     """The names of a few variables or factors, by id."""
     wanted = list(numbers)
     if "name" not in sources.columns[table]:
-        return {number: f"{table[0].replace('v', 'x')}{number}" for number in wanted}
+        return {number: f"{PREFIX[table]}{number}" for number in wanted}
     found = work.rows(f"SELECT id, name FROM {sources[table]} WHERE {among('id', wanted)}")
     return dict(found)

@@ -18,6 +18,9 @@ class Tables(Protocol):
     def shape(self, label: int) -> Shape:
         """The range size of each slot."""
 
+    def swappable(self, label: int) -> tuple[int, ...]:
+        """For each slot the first one it may be swapped with."""
+
     def given(self, potentials: Any, shape: Shape, observed: Sequence[int], many: int) -> int | None:
         """A table (None if unknown) with observed values (-1: none) fixed."""
 

@@ -99,8 +99,12 @@ def among(expression: str, numbers: Iterable[int]) -> str:
     return f"{expression} IN ({shown})" if shown else "1 = 0"
 
 
-def chosen(expression: str, results: dict[int, int], otherwise: int) -> str:
-    """A number for each of some numbers, another one for all others; what few numbers have in common said once."""
+def chosen(expression: str, results: dict[int, int], otherwise: int | str) -> str:
+    """A number for each of some numbers, another one for all others.
+
+    >>> chosen("v", {1: 7, 2: 7, 3: 8}, "v")
+    'CASE WHEN v IN (1, 2) THEN 7 WHEN v IN (3) THEN 8 ELSE v END'
+    """
     by_result: dict[int, list[int]] = {}
     for number, result in results.items():
         by_result.setdefault(result, []).append(number)
