@@ -138,6 +138,10 @@ class JoinedNames(Names):
         """The numbers of the nodes with these names, -1 where there is none."""
         return found_one_by_one(self, names)
 
+    def origins(self, nodes: Ints) -> Ints:
+        """The list that has the name of each node."""
+        return np.searchsorted(np.array(self._starts), nodes, side="right") - 1
+
     def heads(self) -> Counter[str]:
         """What stands before the first parenthesis of the names that have one, and how often."""
         return sum((each.heads() for each in self.lists), Counter[str]())

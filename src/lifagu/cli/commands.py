@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import lifagu
 from lifagu.cli.demo import demo
 from lifagu.cli.experiment import experiment
+from lifagu.cli.imputed import imputed_json, report
 from lifagu.cli.output import Progress, note, say, say_json, shown, table
 from lifagu.cli.results import (
     answer_table,
@@ -173,6 +174,34 @@ def logz(options: Options) -> None:
         say(f"{result.log_partition!r}")
 
 
+def impute(options: Options) -> None:
+    """``lifagu impute``."""
+    if options.out:
+        lifagu.check_imputed_target(options.out)
+    with closing(Progress(options.quiet)) as progress:
+        progress.stage(f"reading {options.model}")
+        graph, evidence = _ground(options, lifagu.read(options.model))
+        progress.stage("filling, colouring and answering")
+        found = lifagu.impute(
+            graph,
+            evidence,
+            options.queries or lifagu.read_queries(options.model) or None,
+            theta=options.theta,
+            unknown=options.unknown,
+            engine=options.engine,
+            memory_limit=options.memory_limit,
+            progress=progress,
+            **_filling(options),
+        )
+        if options.out:
+            progress.stage(f"writing {options.out}")
+            lifagu.write_imputed(options.out, found.tables(), progress)
+    if options.json:
+        say_json(imputed_json(found))
+    else:
+        say(report(found))
+
+
 def convert(options: Options) -> None:
     """``lifagu convert``."""
     lifagu.write(lifagu.read(options.source), options.target, lifagu.read_evidence(options.source))
@@ -193,6 +222,7 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "convert": convert,
     "demo": demo,
     "experiment": experiment,
+    "impute": impute,
     "info": info,
     "lift": lift,
     "logz": logz,
@@ -268,19 +298,13 @@ def _observed(
 
 
 def _transfer(options: Options, graph: FactorGraph, evidence: dict[str, Any], theta: float) -> Transfer:
-    return lifagu.transfer(
-        graph,
-        theta,
-        evidence,
-        structure_only=options.structure_only,
-        published=options.published,
-        evidence_in_roles=options.evidence_in_roles,
-        steps=options.steps,
-        digits=options.digits,
-        tolerance=options.tolerance,
-        up_to_scale=options.up_to_scale,
-        commutative=options.commutative,
-    )
+    return lifagu.transfer(graph, theta, evidence, **_filling(options))
+
+
+def _filling(options: Options) -> dict[str, Any]:
+    """The options about filling holes, other than theta, as `lifagu.transfer` names them."""
+    names = ("structure_only", "published", "evidence_in_roles", "steps", "digits", "tolerance", "up_to_scale")
+    return {name: getattr(options, name) for name in (*names, "commutative")}
 
 
 def _run(options: Options, model: Transfer | ParfactorGraph, evidence: dict[str, Any], questions: Any) -> Any:
