@@ -16,7 +16,8 @@ VALUES = [
     *("relational", "substitutions"),
     *("ground_names", "ground_tables", "ground_parts", "grounding"),
 ]
-FACADE = ["", "imputing", "requested", "lent", "answers", "unsure", "results", "storage"]  # composes what the rooms offer, from the outside in
+# composes what the rooms offer, from the outside in
+FACADE = ["", "imputing", "requested", "lent", "answers", "unsure", "results", "storage"]
 OUTSIDE = {  # heavy or optional packages, and the only module that may import each
     "pyagrum": {"formats.with_pyagrum"},
     "pgmpy": {"formats.with_pgmpy"},

@@ -85,9 +85,7 @@ def write_imputed(path: PathLike, tables: Mapping[str, Columns], progress: Progr
 def check_imputed_target(path: PathLike) -> None:
     """Refuse now, before long work, a place that `write_imputed` would refuse to replace."""
     if Path(path).suffix.lower() not in ("", ".csv"):
-        raise FormatError(
-            f"{path}: results are written to a folder of Parquet tables, or of CSV files if it ends in .csv"
-        )
+        raise FormatError(f"{path}: results go to a folder, of Parquet tables, or of CSV files if it ends in .csv")
     check_replaceable(path, IMPUTED)
 
 

@@ -137,7 +137,7 @@ def _impute(parser: Parser) -> None:
         "--queries",
         metavar="Q",
         nargs="+",
-        help="variables to ask about (default: those that the model asks about itself, else those near unknown factors)",
+        help="variables to ask about (default: what the model asks about itself, else what is near unknown factors)",
     )
     target = parser.add_mutually_exclusive_group()
     target.add_argument(
