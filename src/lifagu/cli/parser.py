@@ -54,8 +54,7 @@ def make_parser() -> Parser:
         added: Parser = commands.add_parser(name, help=summary, description=summary, **settings)
         return added
 
-    demo = command("demo", "a worked example, explained on screen")
-    demo.set_defaults(quiet=False)
+    _demo(command("demo", "a hospital's database with holes and a new patient, explained on screen"))
     _check(command("check", "validate a model file and say what is wrong where"))
     _info(command("info", "sizes, ranges, unknown factors, connected parts, and what could be asked"))
     _lift(command("lift", "fill unknown factors from symmetric places, show what looks alike, and lift it"))
@@ -69,6 +68,17 @@ def make_parser() -> Parser:
     completion = command("completion", "print a script that completes lifagu's commands in your shell")
     completion.add_argument("shell", choices=SHELLS, help="the shell to print it for")
     return parser
+
+
+def _demo(parser: Parser) -> None:
+    parser.add_argument(
+        "what",
+        choices=("hospital", "paper"),
+        nargs="?",
+        default="hospital",
+        help="the hospital (default), or the small examples of the paper",
+    )
+    parser.add_argument("--out", metavar="FOLDER", help="keep the hospital's database and template in a folder")
 
 
 def _check(parser: Parser) -> None:
