@@ -14,7 +14,7 @@ VALUES = [
     *("roles", "parts", "drift", "closeness", "rounding"),
     *("domains", "terms", "original_names", "relations", "parfactors", "proofs", "notation", "relational_builder"),
     *("relational", "substitutions"),
-    *("ground_names", "ground_tables", "ground_parts", "grounding"),
+    *("ground_names", "ground_tables", "ground_parts", "grounding", "template"),
 ]
 FACADE = ["", "answers", "unsure", "results", "storage"]  # composes what the rooms offer, from the outside in
 OUTSIDE = {  # heavy or optional packages, and the only module that may import each
@@ -22,6 +22,8 @@ OUTSIDE = {  # heavy or optional packages, and the only module that may import e
     "pgmpy": {"formats.with_pgmpy"},
     "networkx": {"formats.with_networkx"},
     "duckdb": {"sql.duck"},
+    "sqlalchemy": {"sql.databases.served"},
+    "psycopg": {"sql.databases.served"},
     "shtab": {"cli.commands"},
     "matplotlib": {"experiments.figures"},
 }

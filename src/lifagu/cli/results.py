@@ -64,7 +64,7 @@ def groups_table(graph: FactorGraph, colouring: Colouring) -> str:
 
 
 def lift_json(
-    moved: Transfer, colouring: Colouring, evidence: dict[str, Any], commutative: bool, lifted: str
+    moved: Transfer, colouring: Colouring, evidence: Mapping[str, Any], commutative: bool, lifted: str
 ) -> dict[str, Any]:
     """Groups, transfers with reasons, and the lifted model, which is given as the text of a file."""
     return {
@@ -78,7 +78,7 @@ def lift_json(
     }
 
 
-def merging_json(model: Transfer | ParfactorGraph, evidence: dict[str, Any], bounded: bool = True) -> dict[str, Any]:
+def merging_json(model: Transfer | ParfactorGraph, evidence: Mapping[str, Any], bounded: bool = True) -> dict[str, Any]:
     """How tables were compared and how far answers can be off by that, where they were not compared exactly."""
     if not isinstance(model, lifagu.Transfer) or model.equality == "exactly":
         return {}
@@ -86,7 +86,7 @@ def merging_json(model: Transfer | ParfactorGraph, evidence: dict[str, Any], bou
     return {"equality": model.equality, "off_by_at_most": bound and bound._asdict()}
 
 
-def answer_table(answer: Answer, evidence: dict[str, Any]) -> str:
+def answer_table(answer: Answer, evidence: Mapping[str, Any]) -> str:
     """One answer, with bounds where there are some, and what it rests on."""
     observed = islice(evidence.items(), MOST_OBSERVED)
     given = [f"{name}={value}" if isinstance(value, str) else f"{name}~…" for name, value in observed]
