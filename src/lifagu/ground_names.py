@@ -11,7 +11,7 @@ from typing import overload
 
 import numpy as np
 
-from lifagu.arrays import Ints
+from lifagu.arrays import Ints, group_rows
 from lifagu.domains import Domain
 from lifagu.errors import ModelError
 from lifagu.names import Names, found_one_by_one
@@ -81,6 +81,11 @@ class RowNames:
             low, high = low + int(np.searchsorted(within, number)), low + int(np.searchsorted(within, number, "right"))
         return low if low < high else None
 
+    def places(self, rows: Ints) -> Ints:
+        """Numbers of the nodes with these constants (m×k), -1 where there is none; near-linear."""
+        ids = group_rows(np.vstack((self.rows, rows)))[len(self.rows) :]  # own rows are distinct: 0, 1, …
+        return np.where(ids < len(self.rows), ids, -1)
+
 
 class JoinedNames(Names):
     """The names of several lists of nodes one after another; names are told apart by the list that has them.
@@ -106,6 +111,10 @@ class JoinedNames(Names):
 
     def __len__(self) -> int:
         return int(self._starts[-1])
+
+    def start(self, which: int) -> int:
+        """The number of the first node of one of the lists."""
+        return int(self._starts[which])
 
     @overload
     def __getitem__(self, node: int) -> str: ...

@@ -5,7 +5,7 @@ This file composes `transfer`, `colour` and the answers; it prints nothing and w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,7 @@ from lifagu.evidence import EvidenceLike
 from lifagu.ground_parts import declared_tables
 from lifagu.lent import Left, Lent, summary
 from lifagu.model import Colouring, FactorGraph
-from lifagu.names import Names
+from lifagu.names import ChosenNames, Names
 from lifagu.requested import Requested, near_unknown, request
 from lifagu.symmetry.colour import colour
 from lifagu.symmetry.transfer import Transfer, record_columns, transfer
@@ -117,10 +117,19 @@ def _names(names: Names, nodes: Ints) -> NDArray[Any]:
     return texts([names[node] for node in first.tolist()], place)
 
 
+def _numbers(graph: FactorGraph, queries: Sequence[str]) -> Ints:
+    """The variables asked about, each once."""
+    if isinstance(queries, ChosenNames) and queries.names is graph.variable_names:
+        numbers = queries.numbers
+    else:
+        numbers = np.array([graph.variable_names.number(name) for name in queries], dtype=np.int64)
+    return numbers[np.sort(np.unique(numbers, return_index=True)[1])]
+
+
 def impute(
     graph: FactorGraph,
     evidence: EvidenceLike = None,
-    queries: Iterable[str] | None = None,
+    queries: Sequence[str] | None = None,
     *,
     theta: float = 0.0,
     unknown: str = "one",
@@ -147,8 +156,7 @@ def impute(
     if queries is None:
         asked, offered = near_unknown(moved, observed, MOST_ASKED)
     else:
-        numbers = [graph.variable_names.number(name) for name in dict.fromkeys(queries)]
-        asked = np.array(numbers, dtype=np.int64)
+        asked = _numbers(graph, queries)
     answering = {"engine": engine, "memory_limit": memory_limit}
     marginals = request(moved, asked, observed, unknown, answering, progress)
     return Imputed(moved, colouring, marginals, offered, moved.averaged() if unknown == "mean" else moved.graph)

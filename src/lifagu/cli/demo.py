@@ -84,9 +84,9 @@ class Visit:
 def _introduce(drawn: Hospital, visit: Visit) -> None:
     sizes = {name: len(next(iter(rows.values()))) for name, rows in drawn.tables.items()}
     say(
-        f"A hospital's database: {sizes['patient']} patients on {sizes['ward']} wards, {sizes['treatment']} treatments, "
-        f"{sizes['test']} test results,\n{sizes['stay_history']} former stays. A template says in SQL how it becomes a "
-        f"model of {len(visit.graph.variable_names)} variables.\nSome tables are missing:\n"
+        f"A hospital's database: {sizes['patient']} patients on {sizes['ward']} wards, {sizes['treatment']} "
+        f"treatments, {sizes['test']} results\nof tests, {sizes['stay_history']} former stays. A template says in SQL how it becomes "
+        f"a model of {len(visit.graph.variable_names)} variables.\nSome of its tables are missing:\n"
     )
     names = visit.graph.factor_names
     counts = dict.fromkeys(MISSING, 0)
@@ -97,12 +97,14 @@ def _introduce(drawn: Hospital, visit: Visit) -> None:
 
 def _lend(visit: Visit) -> None:
     found = visit.found
-    say(f"lifagu fills {found.filled} of the {found.unknown} from patients who look the same; a share says how many agree:\n")
+    say(
+        f"lifagu fills {found.filled} of the {found.unknown} from patients who look alike; the share says how many agree:\n"
+    )
     say(_indented(lent_table(found)) + "\n")
     record = next(each for each in found.transfer.record if each.factor == "intake(eve)")
     say(f"intake(eve) is among them. {record.reason}")
     for line in found.left:
-        say(f"The {line.count} of {line.factors} stay unknown. {line.reason}")
+        say(f"All {line.count} of {line.factors}: {line.reason}")
     say()
 
 
@@ -110,7 +112,7 @@ def _compare(visit: Visit) -> None:
     say("The generator kept the truth. Answers about what is near the holes, beside those with the true tables:\n")
     graph, evidence = visit.graph, visit.loaded.evidence
     names = near_holes(graph, graph.evidence(evidence))
-    rows = [("filled by", "mean KL", "largest", "mean error", "largest", "P(Sick(eve))")]
+    rows: list[tuple[str, ...]] = [("filled by", "mean KL", "largest", "mean error", "largest", "P(Sick(eve))")]
     for name in SHOWN:
         given = answers(graph, evidence, WAYS[name])
         far = off(visit.truth, given, names)
@@ -130,7 +132,9 @@ def _second_run(before: Visit, after: Visit) -> None:
     say(table(rows) + "\n")
     records = zip(before.found.transfer.record, after.found.transfer.record, strict=True)
     changed = sum(first != second for first, second in records)
-    say(f"{changed} of the {before.found.unknown} transfers changed: who lends to eve depends on her place, not on her result.")
+    say(
+        f"{changed} of the {before.found.unknown} transfers changed: who lends to eve depends on her place, not her result."
+    )
 
 
 def _indented(text: str) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lifagu import Imputed
 
 MOST_LINES = 40
-MOST_GROUPS = 8
+MOST_GROUPS = 3
 
 
 def report(found: Imputed) -> str:
@@ -24,9 +24,22 @@ def report(found: Imputed) -> str:
     )
     compared = [f"tables were compared {moved.equality}"] if moved.equality != "exactly" else []
     parts = ["\n".join([head, *compared]), lent_table(found), left_table(found)]
-    parts.append(f"what looks alike\n{groups_table(moved.original, found.colouring, MOST_GROUPS)}")
+    parts.append(groups_part(found))
     parts.append(marginals_table(found))
     return "\n\n".join(part for part in parts if part)
+
+
+def groups_part(found: Imputed) -> str:
+    """How many groups look alike once the holes are filled, and the largest of them."""
+    graph, colouring = found.transfer.original, found.colouring
+    sorts = (
+        ("variables", graph.variable_names, colouring.variable_colours),
+        ("factors", graph.factor_names, colouring.factor_colours),
+    )
+    counts = [f"{len(names)} {sort} in {int(colours.max(initial=-1)) + 1} groups" for sort, names, colours in sorts]
+    return (
+        f"what looks alike: {', '.join(counts)}; the largest\n{groups_table(graph, colouring, MOST_GROUPS, rest=False)}"
+    )
 
 
 def lent_table(found: Imputed) -> str:

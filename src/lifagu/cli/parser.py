@@ -83,6 +83,7 @@ def _demo(parser: Parser) -> None:
 
 def _check(parser: Parser) -> None:
     parser.add_argument("model", metavar="MODEL", nargs="?", help="model file")
+    _database(parser)
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of model files instead")
 
 
@@ -112,7 +113,7 @@ def _query(parser: Parser) -> None:
         "queries",
         metavar="Q",
         nargs="*",
-        help="variables to ask about, one answer each; without any, those that a .blog file asks about",
+        help="variables to ask about, one answer each; without any, those that a .blog file or a template asks about",
     )
     parser.add_argument("--joint", action="store_true", help="one joint answer about all of them")
     _asking(parser)
@@ -185,6 +186,7 @@ def _convert(parser: Parser) -> None:
         metavar="OUT",
         help="file to write (.json, .uai, .fg, .blog, each also with .gz), or a folder, as in big/",
     )
+    _database(parser)
 
 
 def _experiment(parser: Parser) -> None:
@@ -241,6 +243,15 @@ def _model(parser: Parser) -> None:
         metavar="MODEL",
         help="a file (.json, .uai, .fg, .blog, .pfl, .bif, …, also with .gz) or a folder of Parquet tables "
         "(see docs/formats.md)",
+    )
+    _database(parser)
+
+
+def _database(parser: Parser) -> None:
+    parser.add_argument(
+        "--db",
+        metavar="URL",
+        help="the database that a template is to read instead of its own: a path or postgresql://…",
     )
 
 

@@ -159,13 +159,14 @@ class _Draw:
 
     def patients(self, people: Sequence[Patient], eve: Patient) -> Rows:
         """The table of patients: a tenth was not interviewed, or has no genotype; most are still there."""
-        rows: Rows = {title: [] for title in ("name", "ward", "profile", "genotype", "age", "stay")}
-        for each in people:
+        rows: Rows = {title: [] for title in ("id", "name", "ward", "profile", "genotype", "age", "stay")}
+        for number, each in enumerate(people, start=1):
             profile = None if self.happens(0.1) else each.cohort
             genotype = None if self.happens(0.1) else each.genotype
             age = None if self.happens(0.12) else each.age
-            _append(rows, each.name, each.ward, profile, genotype, age, each.stay if self.happens(0.4) else None)
-        _append(rows, eve.name, eve.ward, None, eve.genotype, None, None)
+            stay = each.stay if self.happens(0.4) else None
+            _append(rows, number, each.name, each.ward, profile, genotype, age, stay)
+        _append(rows, len(people) + 1, eve.name, eve.ward, None, eve.genotype, None, None)
         return rows
 
     def treatments(self, people: Sequence[Patient], eve: Patient) -> Rows:
@@ -237,7 +238,8 @@ def _response(drug: str, genotype: str) -> tuple[float, ...]:
 
 
 def _truth(people: Sequence[Patient]) -> dict[str, tuple[float, ...]]:
-    truth = {"season": SEASON} | {f"roster({ward})": SHORT_STAFFED for ward in WARDS}
+    truth: dict[str, tuple[float, ...]] = {"season": SEASON}
+    truth |= {f"roster({ward})": SHORT_STAFFED for ward in WARDS}
     for each in people:
         kind, kit, ages = WARDS[each.ward]
         truth |= {f"age({each.name})": ages, f"intake({each.name})": _intake(each.cohort)}
@@ -247,7 +249,7 @@ def _truth(people: Sequence[Patient]) -> dict[str, tuple[float, ...]]:
 
 
 def _world(people: Sequence[Patient]) -> dict[str, str]:
-    world = {}
+    world: dict[str, str] = {}
     for each in people:
         world |= {f"Age({each.name})": each.age, f"Sick({each.name})": str(each.sick).lower()}
         world |= {f"Test({each.name})": each.test, f"Stay({each.name})": each.stay}
@@ -256,9 +258,9 @@ def _world(people: Sequence[Patient]) -> dict[str, str]:
 
 
 def _column(values: Sequence[Any]) -> Column:
-    """Lists of numbers, truth values or texts; None is null."""
+    """Lists of numbers, whole numbers, truth values or texts; None is null, in lists and texts."""
     if any(isinstance(each, list) for each in values):
         lists = [each or [] for each in values]
         numbers = np.array([number for each in lists for number in each], dtype=np.float64)
         return Lists(np.cumsum([0, *map(len, lists)]), numbers)
-    return np.array(values) if isinstance(values[0], bool) else texts(values)
+    return np.array(values) if isinstance(values[0], int) else texts(values)
