@@ -83,11 +83,11 @@ class Visit:
 
 def _introduce(drawn: Hospital, visit: Visit) -> None:
     sizes = {name: len(next(iter(rows.values()))) for name, rows in drawn.tables.items()}
-    say(
-        f"A hospital's database: {sizes['patient']} patients on {sizes['ward']} wards, {sizes['treatment']} "
-        f"treatments, {sizes['test']} results\nof tests, {sizes['stay_history']} former stays. A template says in SQL how it becomes "
-        f"a model of {len(visit.graph.variable_names)} variables.\nSome of its tables are missing:\n"
-    )
+    patients, treatments, tests, stays = (sizes[name] for name in ("patient", "treatment", "test", "stay_history"))
+    held = f"{patients} patients, {treatments} treatments, {tests} test results, {stays} former stays"
+    say(f"A hospital's database: {held}.")
+    variables = len(visit.graph.variable_names)
+    say(f"A template says in SQL how it becomes a model of {variables} variables. Some of its tables are missing:\n")
     names = visit.graph.factor_names
     counts = dict.fromkeys(MISSING, 0)
     for factor in visit.graph.unknown.tolist():
@@ -98,7 +98,7 @@ def _introduce(drawn: Hospital, visit: Visit) -> None:
 def _lend(visit: Visit) -> None:
     found = visit.found
     say(
-        f"lifagu fills {found.filled} of the {found.unknown} from patients who look alike; the share says how many agree:\n"
+        f"lifagu fills {found.filled} of {found.unknown} from patients who look alike; the share says how many agree:\n"
     )
     say(_indented(lent_table(found)) + "\n")
     record = next(each for each in found.transfer.record if each.factor == "intake(eve)")
@@ -132,9 +132,8 @@ def _second_run(before: Visit, after: Visit) -> None:
     say(table(rows) + "\n")
     records = zip(before.found.transfer.record, after.found.transfer.record, strict=True)
     changed = sum(first != second for first, second in records)
-    say(
-        f"{changed} of the {before.found.unknown} transfers changed: who lends to eve depends on her place, not her result."
-    )
+    unknown = before.found.unknown
+    say(f"{changed} of {unknown} transfers changed: who lends to eve depends on her place, not on her result.")
 
 
 def _indented(text: str) -> str:

@@ -109,8 +109,8 @@ def hospital(patients: int = 400, seed: int = 7) -> Hospital:
     (401, (0.8, 0.2))
     """
     draw = _Draw(random.Random(seed))
-    people = [draw.patient(f"p{number:03}") for number in range(1, patients - 5)]
-    people += [draw.patient(f"p{number:03}", NEW_WARD) for number in range(max(patients - 5, 1), patients + 1)]
+    people = [draw.patient(f"c{number:03}") for number in range(1, patients - 5)]
+    people += [draw.patient(f"c{number:03}", NEW_WARD) for number in range(max(patients - 5, 1), patients + 1)]
     eve = Patient("eve", "frail", "neurology", "C", "old", True, "positive", "long", {"gammadex": "good"})
     tables = _fixed_tables()
     tables |= {"patient": draw.patients(people, eve), "treatment": draw.treatments(people, eve)}
@@ -159,14 +159,14 @@ class _Draw:
 
     def patients(self, people: Sequence[Patient], eve: Patient) -> Rows:
         """The table of patients: a tenth was not interviewed, or has no genotype; most are still there."""
-        rows: Rows = {title: [] for title in ("id", "name", "ward", "profile", "genotype", "age", "stay")}
-        for number, each in enumerate(people, start=1):
+        rows: Rows = {title: [] for title in ("name", "ward", "profile", "genotype", "age", "stay")}
+        for each in people:
             profile = None if self.happens(0.1) else each.cohort
             genotype = None if self.happens(0.1) else each.genotype
             age = None if self.happens(0.12) else each.age
             stay = each.stay if self.happens(0.4) else None
-            _append(rows, number, each.name, each.ward, profile, genotype, age, stay)
-        _append(rows, len(people) + 1, eve.name, eve.ward, None, eve.genotype, None, None)
+            _append(rows, each.name, each.ward, profile, genotype, age, stay)
+        _append(rows, eve.name, eve.ward, None, eve.genotype, None, None)
         return rows
 
     def treatments(self, people: Sequence[Patient], eve: Patient) -> Rows:
@@ -258,9 +258,9 @@ def _world(people: Sequence[Patient]) -> dict[str, str]:
 
 
 def _column(values: Sequence[Any]) -> Column:
-    """Lists of numbers, whole numbers, truth values or texts; None is null, in lists and texts."""
+    """Lists of numbers, truth values or texts; None is null."""
     if any(isinstance(each, list) for each in values):
         lists = [each or [] for each in values]
         numbers = np.array([number for each in lists for number in each], dtype=np.float64)
         return Lists(np.cumsum([0, *map(len, lists)]), numbers)
-    return np.array(values) if isinstance(values[0], int) else texts(values)
+    return np.array(values) if isinstance(values[0], bool) else texts(values)
