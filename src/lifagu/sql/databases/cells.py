@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
+from itertools import repeat
 from typing import Any
 from uuid import UUID
 
@@ -19,10 +20,14 @@ _TEXTUAL = (date, UUID)  # a moment is a date as well; these read the same from 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """One column of some rows: values[n] are integers, floats, truth values or objects; missing[n]: where NULL is."""
+    """One column of some rows: values[n] are integers, floats, truth values or objects; missing[n]: where NULL is.
+
+    textual: whether it is known that all values that are not missing are texts.
+    """
 
     values: NDArray[Any]
     missing: NDArray[np.bool_]
+    textual: bool = False
 
     def __len__(self) -> int:
         return len(self.values)
@@ -34,7 +39,11 @@ class Cells:
 
     def texts(self) -> list[str | None]:
         """The values as texts, None for NULL; what has no text of its own, such as a list, is shown in brackets."""
-        return [None if gone else text_of(each) for each, gone in zip(self.values.tolist(), self.missing, strict=True)]
+        values = self.values.tolist()
+        texts: list[str | None] = values if self.textual else list(map(text_of, values))
+        for row in np.flatnonzero(self.missing).tolist():
+            texts[row] = None
+        return texts
 
     def text(self, row: int) -> str:
         """One value as people read it."""
@@ -93,7 +102,7 @@ def cells_of(values: Sequence[Any]) -> CellColumn:
             pass
     objects = np.empty(len(values), dtype=object)
     objects[:] = values
-    return Cells(objects, missing)
+    return Cells(objects, missing, textual=kinds <= {str})
 
 
 def _lists(values: Sequence[Any], missing: NDArray[np.bool_]) -> CellColumn:
@@ -120,10 +129,11 @@ def joined(parts: Sequence[CellColumn]) -> CellColumn:
         return NumberLists(np.concatenate(([0], np.cumsum(lengths))), values, missing)
     cells = list(map(_as_cells, parts))
     if len({each.values.dtype for each in cells}) == 1:
-        return Cells(np.concatenate([each.values for each in cells]), missing)
+        textual = all(each.textual for each in cells)
+        return Cells(np.concatenate([each.values for each in cells]), missing, textual)
     objects = np.empty(len(missing), dtype=object)
     objects[:] = [text for each in cells for text in each.texts()]
-    return Cells(objects, missing)
+    return Cells(objects, missing, textual=True)
 
 
 def _as_cells(part: CellColumn) -> Cells:
@@ -132,7 +142,7 @@ def _as_cells(part: CellColumn) -> Cells:
         return part
     objects = np.empty(len(part), dtype=object)
     objects[:] = [None if part.missing[row] else part.text(row) for row in range(len(part))]
-    return Cells(objects, part.missing)
+    return Cells(objects, part.missing, textual=True)
 
 
 def distinct_texts(cells: Cells) -> tuple[list[str], Ints]:
@@ -151,5 +161,9 @@ def distinct_texts(cells: Cells) -> tuple[list[str], Ints]:
 
 def codes_of(cells: Cells, number: Mapping[str, int]) -> Ints:
     """The number of each value by its text, -1 for a text that has none and for NULL."""
+    if cells.textual:
+        found = np.fromiter(map(number.get, cells.values.tolist(), repeat(-1)), dtype=np.int64, count=len(cells))
+        found[cells.missing] = -1
+        return found
     texts, places = distinct_texts(cells)
     return np.array([*(number.get(text, -1) for text in texts), -1], dtype=np.int64)[places]

@@ -94,7 +94,8 @@ class EmbeddedDatabase:
 
 def _cells(found: NDArray[Any]) -> Cells:
     missing, values = np.ma.getmaskarray(found), np.ma.getdata(found)
-    return Cells(values.astype(np.int64) if values.dtype.kind in "iu" else values, missing)
+    whole = values.dtype.kind in "iu"
+    return Cells(values.astype(np.int64) if whole else values, missing, textual=values.dtype == object)
 
 
 def _reader(path: Path) -> str:

@@ -41,16 +41,17 @@ class Observer:
         """The rows (constants…, value) of one relation; NULL is not observed, and what no factor has is left out."""
         labels = self._words.relations[relation].range
         check_width(query, self._reader.database.columns(query), [*self._words.relations[relation].of, "the value"])
-        variables, values = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
+        rows, values = [self._no_rows(relation)], [np.zeros(0, dtype=np.int64)]
         for batch in batches(self._reader.database, query, self._reader.progress):
             place = len(batch.names) - 1
             cells = batch.cells(place)
             found = codes_of(cells, label_numbers(labels))
             wrong = (found < 0) & ~cells.missing
             batch.refuse(wrong, lambda row, cells=cells: self._no_label(relation, cells.text(row)))  # type: ignore[misc]
-            variables.append(np.where(cells.missing, -1, self._variables(relation, batch)))
+            rows.append(self._constants(relation, batch))
             values.append(found)
-        variable, value = np.concatenate(variables), np.concatenate(values)
+        value = np.concatenate(values)
+        variable = np.where(value < 0, -1, self._variables(relation, np.vstack(rows)))
         self._refuse_repeated(query, variable)
         there = np.flatnonzero(variable >= 0)
         there = there[np.argsort(variable[there], kind="stable")]
@@ -72,11 +73,17 @@ class Observer:
             one, two = int(order[place]) + 1, int(order[place + 1]) + 1
             raise query_error(query, f"rows {one} and {two}: {name} is observed twice; keep one value")
 
-    def _variables(self, relation: int, batch: Batch) -> Ints:
-        """The numbers of the ground variables with the constants in a batch's first columns, -1 if there is none."""
+    def _no_rows(self, relation: int) -> Ints:
+        return np.zeros((0, len(self._words.domains_of[relation])), dtype=np.int64)
+
+    def _constants(self, relation: int, batch: Batch) -> Ints:
+        """The numbers of the constants in a batch's first columns."""
         of = self._words.domains_of[relation]
         columns = [self._reader.constants(domain).numbers(batch, place) for place, domain in enumerate(of)]
-        rows = np.column_stack([np.zeros((len(batch), 0), dtype=np.int64), *columns])
+        return np.column_stack([np.zeros((len(batch), 0), dtype=np.int64), *columns])
+
+    def _variables(self, relation: int, rows: Ints) -> Ints:
+        """The numbers of the ground variables with these constants, -1 where there is none."""
         places = self._rows(relation).places(rows)
         return np.where(places < 0, -1, places + self._start(relation))
 
@@ -117,10 +124,12 @@ class Observer:
     def _listed(self, relation: int, query: Query) -> Ints:
         """The ground variables that a query lists by their constants, in the order of their numbers."""
         check_width(query, self._reader.database.columns(query), list(self._words.relations[relation].of))
-        found = [np.zeros(0, dtype=np.int64)]
+        rows = [self._no_rows(relation)]
         for batch in batches(self._reader.database, query, self._reader.progress):
-            numbers = self._variables(relation, batch)
-            name = self._words.relations[relation].name
-            batch.refuse(numbers < 0, lambda _: f"no ground factor has this variable of relation '{name}'")  # noqa: B023
-            found.append(numbers)
-        return distinct(np.concatenate(found))
+            rows.append(self._constants(relation, batch))
+        numbers = self._variables(relation, np.vstack(rows))
+        if (numbers < 0).any():
+            row = int(np.argmax(numbers < 0))
+            name = self._words.ground_name(relation, np.vstack(rows)[row].tolist())
+            raise query_error(query, f"row {row + 1}: '{name}' does not exist: no ground factor has it as an argument")
+        return distinct(numbers)
