@@ -11,16 +11,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lifagu.arrays import Ints, by_first_occurrence
+from lifagu.arrays import Ints
 from lifagu.assembly import taken_lists
-from lifagu.columns import Column, Columns, Lists, Nullable, texts
+from lifagu.columns import Column, Columns, Lists, Nullable, name_column, texts, used_names
 from lifagu.evidence import EvidenceLike
 from lifagu.ground_parts import declared_tables
 from lifagu.lent import Left, Lent, summary
 from lifagu.model import Colouring, FactorGraph
-from lifagu.names import ChosenNames, Names
+from lifagu.names import ChosenNames
 from lifagu.requested import Requested, near_unknown, request
 from lifagu.symmetry.colour import colour
 from lifagu.symmetry.transfer import Transfer, record_columns, transfer
@@ -83,8 +82,8 @@ class Imputed:
         factors, donors = records.pop("factor_id"), records.pop("donor_id")
         assert isinstance(factors, np.ndarray)
         assert isinstance(donors, Nullable)
-        named: dict[str, Column] = {"factor": _names(names, factors), "status": records.pop("status")}
-        return {**named, "donor": _names(names, donors.numbers), **records}
+        named: dict[str, Column] = {"factor": name_column(names, factors), "status": records.pop("status")}
+        return {**named, "donor": name_column(names, donors.numbers), **records}
 
     def _tables(self) -> Columns:
         """One row per filled factor: its arguments in the order of its table, and the potentials."""
@@ -94,9 +93,9 @@ class Imputed:
         lengths = np.array([len(each) for each in tables], dtype=np.int64)
         potentials = np.concatenate(tables) if tables else np.zeros(0)
         return {
-            "factor": _names(graph.factor_names, filled),
+            "factor": name_column(graph.factor_names, filled),
             "arguments": Lists(
-                np.concatenate(([0], ends - graph.offsets[-1])), _names(graph.variable_names, arguments)
+                np.concatenate(([0], ends - graph.offsets[-1])), texts(*used_names(graph.variable_names, arguments))
             ),
             "potentials": Lists(np.concatenate(([0], np.cumsum(lengths))), potentials, table_of[filled]),
         }
@@ -107,14 +106,6 @@ class Imputed:
             f"<Imputed: {counted(self.filled, 'factor')} filled, {left} left unknown, "
             f"{counted(len(self.marginals), 'marginal')}>"
         )
-
-
-def _names(names: Names, nodes: Ints) -> NDArray[Any]:
-    """The names of some nodes, None for those numbered -1; each name is made once."""
-    place = by_first_occurrence(nodes)
-    first = np.full(int(place.max(initial=-1)) + 1, -1, dtype=np.int64)
-    first[place[place >= 0]] = nodes[place >= 0]
-    return texts([names[node] for node in first.tolist()], place)
 
 
 def _numbers(graph: FactorGraph, queries: Sequence[str]) -> Ints:
