@@ -8,7 +8,7 @@ KERNEL := setup.py $(wildcard kernel/*)
 
 .PHONY: demo test test-full bench lint clean
 
-demo: $(VENV)/installed
+demo: $(VENV)/installed-demo
 	$(BIN)/lifagu demo
 
 test: $(VENV)/installed-test $(VENV)/installed-system lint
@@ -25,6 +25,7 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python benchmarks/lifted.py
 	$(BIN)/python benchmarks/relational.py
 	$(BIN)/python benchmarks/files.py
+	$(BIN)/python benchmarks/impute.py
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .
@@ -39,19 +40,19 @@ $(BIN)/python:
 	  { echo "error: lifagu needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)"; exit 2; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/installed: pyproject.toml $(KERNEL) | $(BIN)/python
-	$(PIP) install -e .
+$(VENV)/installed-demo: pyproject.toml $(KERNEL) | $(BIN)/python
+	$(PIP) install -e '.[duckdb]'
 	@$(BIN)/lifagu --version
 	@touch $@
 
 $(VENV)/installed-test: pyproject.toml $(KERNEL) | $(BIN)/python
 	$(PIP) install -e '.[test]'
 	@$(BIN)/lifagu --version
-	@touch $@ $(VENV)/installed
+	@touch $@ $(VENV)/installed-demo
 
 $(VENV)/installed-bench: pyproject.toml $(KERNEL) | $(BIN)/python
 	$(PIP) install -e '.[bench]'
-	@touch $@ $(VENV)/installed
+	@touch $@ $(VENV)/installed-demo
 
 $(VENV)/installed-system: tools/system-packages | $(BIN)/python
 	tools/system-packages

@@ -21,9 +21,9 @@ _STEM = re.compile(r"[^(.]+")
 class Lent:
     """Unknown factors of one kind that took the same table in the same way.
 
-    factors: the kind, such as ``intake(Age, Sick, Epid)``; donor: whose table it is, and potentials what it holds, in
-    the order of the donor's arguments; unit: whether whole individuals were compared or single factors; ties: for how
-    many of them another table was as frequent.
+    factors: the kind, such as ``intake(Age, Sick, Epid)``; first: the first of them. donor: whose table it is, the one
+    declared first if several lend it; potentials: what it holds, in the order of the donor's arguments. unit: whether
+    whole individuals were compared or single factors; ties: for how many of them another table was as frequent.
     """
 
     factors: str
@@ -67,8 +67,8 @@ def summary(moved: Transfer) -> tuple[tuple[Lent, ...], tuple[Left, ...]]:
             titles[int(sorts[group[0]])],
             len(group),
             names[int(moved.unknown[group[0]])],
-            names[int(donors[group[0]])],
-            _potentials(moved.original, int(donors[group[0]])),
+            names[int(donors[group].min())],
+            _potentials(moved.original, int(donors[group].min())),
             str(np.asarray(records["unit"])[group[0]]),
             float(shares[group].min()),
             float(shares[group].max()),
