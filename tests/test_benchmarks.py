@@ -117,3 +117,16 @@ def test_files_are_measured_and_read_back_equal() -> None:
     ]
     assert [row[2] for row in rows[1:]] == ["Parquet"] * 3 + ["JSON"] * 3
     assert all(row[-1] == "yes" for row in rows[1:])
+
+
+def test_imputing_is_measured() -> None:
+    command = [sys.executable, str(GROUND.with_name("impute.py")), "--small"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines() if line[:2] == "| "
+    ]
+    assert [row[:2] for row in rows[1:]] == [["1,000", "3,001"], ["10,000", "30,001"]]
+    for row in rows[1:]:
+        assert row[2] == row[3]
+        assert all(re.fullmatch(r"[\d.]+ s", cell) for cell in row[4:8])

@@ -285,9 +285,3 @@ def test_the_demo_keeps_a_hospital_to_play_with(capsys, tmp_path):
         imputed(install_hospital(tmp_path / "fresh", DRAWN)).tables()["tables"]
     )
     assert "eve" not in DRAWN.tables["test"]["patient"]
-
-
-def test_the_paper_has_its_own_demo(capsys):
-    status, out, _ = run_cli(capsys, "demo", "paper")
-    assert status == 0
-    assert "Figure 1 of the paper" in out
