@@ -164,7 +164,12 @@ class _Reader:
         for number, item in enumerate(items_at(self.whole, "parfactors", self.place)):
             with at(self.place, "parfactors", number):
                 check_keys(item, "a parfactor", ROW_KEYS, required=("name", "args", "table"))
-            table = item["table"]
+                table = item["table"]
+                if isinstance(table, str) and table not in learned and table not in literal:
+                    close = did_you_mean(table, [*literal, *learned])
+                    raise ModelError(
+                        f"parfactor '{item['name']}' has the table '{table}', which is not declared{close}"
+                    )
             by_name = isinstance(table, str) and table in learned
             plain = {key: value for key, value in item.items() if key != "rows"}
             if "rows" in item or by_name or isinstance(table, dict):
