@@ -129,4 +129,4 @@ def test_imputing_is_measured() -> None:
     assert [row[:2] for row in rows[1:]] == [["1,000", "3,001"], ["10,000", "30,001"]]
     for row in rows[1:]:
         assert row[2] == row[3]
-        assert all(re.fullmatch(r"[\d.]+ s", cell) for cell in row[4:8])
+        assert all(re.fullmatch(r"[\d.]+ s \([\d.]+\)", cell) for cell in row[4:8])

@@ -65,7 +65,10 @@ def test_lines_add_up_to_the_records(seed):
     assert Counter(record.status for record in moved.record if record.donor is None) == sum(
         (Counter({line.status: line.count}) for line in found.left), Counter()
     )
-    assert all(by_factor[line.first].reason == line.reason for line in found.left)
+    for line in found.left:
+        record = by_factor[line.first]
+        assert (line.status, line.reason) == (record.status, record.reason)
+        assert line.lowest_share is None if record.share is None else line.lowest_share <= record.share
 
 
 def test_factors_of_different_parfactors_are_told_apart():
@@ -162,6 +165,17 @@ def test_without_questions_those_near_unknown_factors_are_asked():
     names = [graph.variable_names[each] for each in found.marginals.variables]
     assert names == ["Sick.eve", "Treat.eve.m1", "Treat.eve.m2"]
     assert found.offered == 3
+
+
+def test_only_what_was_asked_can_be_looked_up():
+    graph = lifagu.read(ROOT / "examples/epidemic.json").with_individual("eve", like="alice")
+    found = lifagu.impute(graph, None, ["Sick.eve"], theta=1, structure_only=True).marginals
+    with pytest.raises(lifagu.NoAnswerError, match="factors that stay unknown are connected"):
+        found["Sick.eve"]
+    with pytest.raises(lifagu.ModelError, match="nobody asked about 'Epid'"):
+        found["Epid"]
+    with pytest.raises(lifagu.ModelError, match="impute takes a FactorGraph, not ParfactorGraph"):
+        lifagu.impute(lifagu.read(ROOT / "examples/smokers.json"))
 
 
 def test_they_are_not_too_many():

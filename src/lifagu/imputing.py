@@ -15,6 +15,7 @@ import numpy as np
 from lifagu.arrays import Ints
 from lifagu.assembly import taken_lists
 from lifagu.columns import Column, Columns, Lists, Nullable, name_column, texts, used_names
+from lifagu.errors import ModelError
 from lifagu.evidence import EvidenceLike
 from lifagu.ground_parts import declared_tables
 from lifagu.lent import Left, Lent, summary
@@ -139,6 +140,8 @@ def impute(
     >>> found, round(found.marginals["C"]["true"], 3)
     (<Imputed: 1 factor filled, 0 left unknown, 2 marginals>, 0.692)
     """
+    if not isinstance(graph, FactorGraph):
+        raise ModelError(f"impute takes a FactorGraph, not {type(graph).__name__}; ground a relational model first")
     observed = graph.evidence(evidence)
     moved = transfer(graph, theta, observed, **filling)
     settings = {key: filling[key] for key in ("commutative", "up_to_scale") if key in filling}

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Ints, first_places, group_lists, group_rows
+from lifagu.arrays import Floats, Ints, first_places, group_lists, group_rows
 from lifagu.assembly import taken_lists
 from lifagu.columns import Columns, Nullable
 from lifagu.model import FactorGraph
@@ -39,12 +39,17 @@ class Lent:
 
 @dataclass(frozen=True)
 class Left:
-    """Unknown factors of one kind that stay unknown for the same reason, in the words of the first of them."""
+    """Unknown factors of one kind that stay unknown for the same reason, which is in the words of the first of them.
+
+    lowest_share, highest_share: of the candidates that agree; None without candidates.
+    """
 
     factors: str
     count: int
     first: str
     status: str
+    lowest_share: float | None
+    highest_share: float | None
     reason: str
 
 
@@ -83,11 +88,17 @@ def summary(moved: Transfer) -> tuple[tuple[Lent, ...], tuple[Left, ...]]:
             len(group),
             names[int(moved.unknown[group[0]])],
             str(statuses[group[0]]),
+            *_ends(shares[group]),
             str(reasons[group[0]]),
         )
         for group in _groups(sorts, np.flatnonzero(donors < 0), moved.statuses)
     ]
     return tuple(lent), tuple(left)
+
+
+def _ends(shares: Floats) -> tuple[float | None, float | None]:
+    """The smallest and the largest share, None where there are none."""
+    return (None, None) if np.isnan(shares).all() else (float(np.nanmin(shares)), float(np.nanmax(shares)))
 
 
 def _donors(records: Columns) -> Ints:

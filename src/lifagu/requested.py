@@ -11,6 +11,7 @@ import numpy as np
 from lifagu.answers import prepare, prepare_marginals
 from lifagu.arrays import Floats, Ints, first_places, group_rows
 from lifagu.columns import Column, Columns, name_column, texts
+from lifagu.errors import ModelError, NoAnswerError
 from lifagu.evidence import Evidence
 from lifagu.infer import AllMarginals, Answer
 from lifagu.model import FactorGraph
@@ -48,8 +49,13 @@ class Requested:
 
     def __getitem__(self, name: str) -> dict[str, float]:
         """The marginal of a variable: label → probability."""
-        place = int(np.flatnonzero(self.variables == self.graph.variable_names.number(name))[0])
-        return {label: each[0] for label, each in self.distributions[int(self.of[place])].items()}
+        variable = self.graph.variable_names.number(name)
+        place = np.flatnonzero(self.variables == variable)
+        if len(place):
+            return {label: each[0] for label, each in self.distributions[int(self.of[place[0]])].items()}
+        if variable in self.unanswered:
+            raise NoAnswerError(f"P({name}) has no answer: factors that stay unknown are connected to it")
+        raise ModelError(f"nobody asked about '{name}'; name it among the queries")
 
     def columns(self) -> Columns:
         """One row per question and label; lower and upper only where they were asked for."""

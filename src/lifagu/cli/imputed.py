@@ -18,10 +18,9 @@ MOST_GROUPS = 3
 def report(found: Imputed) -> str:
     """The whole report: counts, who lent what, what was left and why, groups, answers."""
     moved = found.transfer
-    head = (
-        f"{found.unknown} unknown factors: {found.filled} filled, {found.unknown - found.filled} left unknown "
-        f"(theta {moved.theta:.4g})"
-    )
+    left = found.unknown - found.filled
+    head = f"{_counted(found.unknown, 'unknown factor')}: {found.filled} filled, {left} left unknown"
+    head += f" (theta {moved.theta:.4g})"
     compared = [f"tables were compared {moved.equality}"] if moved.equality != "exactly" else []
     parts = ["\n".join([head, *compared]), lent_table(found), left_table(found)]
     parts.append(groups_part(found))
@@ -33,10 +32,13 @@ def groups_part(found: Imputed) -> str:
     """How many groups look alike once the holes are filled, and the largest of them."""
     graph, colouring = found.transfer.original, found.colouring
     sorts = (
-        ("variables", graph.variable_names, colouring.variable_colours),
-        ("factors", graph.factor_names, colouring.factor_colours),
+        ("variable", graph.variable_names, colouring.variable_colours),
+        ("factor", graph.factor_names, colouring.factor_colours),
     )
-    counts = [f"{len(names)} {sort} in {int(colours.max(initial=-1)) + 1} groups" for sort, names, colours in sorts]
+    counts = [
+        f"{_counted(len(names), sort)} in {_counted(int(colours.max(initial=-1)) + 1, 'group')}"
+        for sort, names, colours in sorts
+    ]
     return (
         f"what looks alike: {', '.join(counts)}; the largest\n{groups_table(graph, colouring, MOST_GROUPS, rest=False)}"
     )
@@ -59,8 +61,14 @@ def left_table(found: Imputed) -> str:
     """What stays unknown, and why."""
     if not found.left:
         return ""
-    rows = [("stays unknown", "factors", "why")]
-    rows += [(each.factors, str(each.count), each.reason) for each in found.left[:MOST_LINES]]
+    rows = [("stays unknown", "factors", "share", "why (in the words of the first)")]
+    for each in found.left[:MOST_LINES]:
+        share = (
+            ""
+            if each.lowest_share is None or each.highest_share is None
+            else span(each.lowest_share, each.highest_share)
+        )
+        rows.append((each.factors, str(each.count), share, each.reason))
     return "\n".join([table(rows, indent=""), *_more(len(found.left), "lines")])
 
 
@@ -112,6 +120,10 @@ def span(lowest: float, highest: float) -> str:
     """
     low, high = f"{lowest:.3g}", f"{highest:.3g}"
     return low if low == high else f"{low}–{high}"
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
 
 
 def _more(count: int, what: str) -> list[str]:
