@@ -15,8 +15,9 @@ import numpy as np
 from lifagu.arrays import Ints
 from lifagu.assembly import taken_lists
 from lifagu.columns import Column, Columns, Lists, Nullable, name_column, texts, used_names
+from lifagu.drift import Bound
 from lifagu.errors import ModelError
-from lifagu.evidence import EvidenceLike
+from lifagu.evidence import Evidence, EvidenceLike
 from lifagu.ground_parts import declared_tables
 from lifagu.lent import Left, Lent, summary
 from lifagu.model import Colouring, FactorGraph
@@ -35,15 +36,16 @@ class Imputed:
     """What was unknown in a model, what was lent by whom, what looks alike now, and the marginals that were asked for.
 
     transfer: the completed graph and a record for each unknown factor; lent and left: the same in a few lines, by kind
-    of factor; colouring: the groups of the completed graph; marginals: the answers; offered: how many variables could
-    have been asked about where nobody said which, else None; tables_from: the graph whose tables were computed with.
+    of factor; colouring: the groups of the completed graph; marginals: the answers, given the evidence; offered: how
+    many variables could have been asked about where nobody said which, else None; way: how competing tables were used.
     """
 
     transfer: Transfer
+    evidence: Evidence
     colouring: Colouring
     marginals: Requested
     offered: int | None
-    tables_from: FactorGraph
+    way: str
 
     @property
     def unknown(self) -> int:
@@ -64,6 +66,11 @@ class Imputed:
     def left(self) -> tuple[Left, ...]:
         """What stays unknown and why, one entry for what is alike."""
         return self._summary[1]
+
+    @property
+    def bound(self) -> Bound | None:
+        """How far answers can be off because almost equal tables were merged; None where that is not known or needed."""
+        return self.transfer.bound(self.evidence) if self.way == "one" else None
 
     @cached_property
     def _summary(self) -> tuple[tuple[Lent, ...], tuple[Left, ...]]:
@@ -88,7 +95,8 @@ class Imputed:
 
     def _tables(self) -> Columns:
         """One row per filled factor: its arguments in the order of its table, and the potentials."""
-        filled, graph = self.transfer.transferred, self.tables_from
+        filled = self.transfer.transferred
+        graph = self.transfer.averaged() if self.way == "mean" else self.transfer.graph
         arguments, ends = taken_lists(graph.offsets, graph.arguments, filled)
         tables, table_of = declared_tables(graph)
         lengths = np.array([len(each) for each in tables], dtype=np.int64)
@@ -153,4 +161,4 @@ def impute(
         asked = _numbers(graph, queries)
     answering = {"engine": engine, "memory_limit": memory_limit}
     marginals = request(moved, asked, observed, unknown, answering, progress)
-    return Imputed(moved, colouring, marginals, offered, moved.averaged() if unknown == "mean" else moved.graph)
+    return Imputed(moved, observed, colouring, marginals, offered, unknown)

@@ -21,8 +21,9 @@ def report(found: Imputed) -> str:
     left = found.unknown - found.filled
     head = f"{_counted(found.unknown, 'unknown factor')}: {found.filled} filled, {left} left unknown"
     head += f" (theta {moved.theta:.4g})"
-    compared = [f"tables were compared {moved.equality}"] if moved.equality != "exactly" else []
-    parts = ["\n".join([head, *compared]), lent_table(found), left_table(found)]
+    if moved.equality != "exactly":
+        head += f"\ntables were compared {moved.equality}" + (f": {found.bound}" if found.bound else "")
+    parts = [head, lent_table(found), left_table(found)]
     parts.append(groups_part(found))
     parts.append(marginals_table(found))
     return "\n\n".join(part for part in parts if part)
@@ -136,6 +137,7 @@ def imputed_json(found: Imputed) -> dict[str, Any]:
     return {
         "theta": found.transfer.theta,
         "equality": found.transfer.equality,
+        **({"off_by_at_most": found.bound._asdict()} if found.bound else {}),
         "unknown": {"total": found.unknown, "transferred": found.filled, "left": found.unknown - found.filled},
         "lent": [{**vars(each), "potentials": list(each.potentials)} for each in found.lent],
         "left": [vars(each) for each in found.left],
