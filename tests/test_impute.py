@@ -176,6 +176,8 @@ def test_only_what_was_asked_can_be_looked_up():
         found["Epid"]
     with pytest.raises(lifagu.ModelError, match="impute takes a FactorGraph, not ParfactorGraph"):
         lifagu.impute(lifagu.read(ROOT / "examples/smokers.json"))
+    with pytest.raises(lifagu.ModelError, match="unknown is 'all'; choose one of one, mean, mixture, bounds"):
+        lifagu.impute(graph, unknown="all")
 
 
 def test_they_are_not_too_many():

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from lifagu.answers import UNKNOWN
 from lifagu.arrays import Ints
 from lifagu.assembly import taken_lists
 from lifagu.columns import Column, Columns, Lists, Nullable, name_column, texts, used_names
@@ -69,7 +70,7 @@ class Imputed:
 
     @property
     def bound(self) -> Bound | None:
-        """How far answers can be off because almost equal tables were merged; None where that is not known or needed."""
+        """How far answers can be off because tables were merged; None where none were, or where that is not known."""
         return self.transfer.bound(self.evidence) if self.way == "one" else None
 
     @cached_property
@@ -150,6 +151,8 @@ def impute(
     """
     if not isinstance(graph, FactorGraph):
         raise ModelError(f"impute takes a FactorGraph, not {type(graph).__name__}; ground a relational model first")
+    if unknown not in UNKNOWN:
+        raise ModelError(f"unknown is '{unknown}'; choose one of {', '.join(UNKNOWN)}")
     observed = graph.evidence(evidence)
     moved = transfer(graph, theta, observed, **filling)
     settings = {key: filling[key] for key in ("commutative", "up_to_scale") if key in filling}

@@ -21,6 +21,7 @@ from lifagu.unsure import parts_given
 
 FEW = 64  # questions up to which each is asked for itself; beyond, all marginals are computed in one pass
 Progress = Callable[[int, int], None]
+Distribution = dict[str, tuple[float, float | None, float | None]]  # label → probability, and its limits if there are
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +38,7 @@ class Requested:
     graph: FactorGraph
     variables: Ints
     of: Ints
-    distributions: tuple[dict[str, tuple[float, float | None, float | None]], ...]
+    distributions: tuple[Distribution, ...]
     own: Ints
     own_weakest: Floats
     lent: Ints
@@ -147,7 +148,8 @@ def _distributions(
     unknown: str,
     settings: dict[str, Any],
     progress: Progress | None,
-) -> tuple[Ints, list[dict[str, tuple[float, float | None, float | None]]]]:
+) -> tuple[Ints, list[Distribution]]:
+    """The number of each variable's distribution, and the distributions; few where many variables share one."""
     if not len(variables):
         return variables, []
     whole = moved if unknown in ("mixture", "bounds") else moved.averaged() if unknown == "mean" else moved.graph
@@ -164,7 +166,8 @@ def _distributions(
     ]
 
 
-def _limited(answer: Answer) -> dict[str, tuple[float, float | None, float | None]]:
+def _limited(answer: Answer) -> Distribution:
+    """An answer about one variable by label."""
     labels = [label for (label,) in answer.values]
     nothing: Sequence[float | None] = [None] * len(labels)
     lower = nothing if answer.lower is None else answer.lower.tolist()
