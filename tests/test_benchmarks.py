@@ -108,6 +108,19 @@ def test_colour_passing_is_measured_and_right() -> None:
     assert all(re.fullmatch(rf"[\d.e+]+× \([\d,]+\)|{FAILURE}", cell) for row in peers for cell in row[3:])
 
 
+def test_databases_are_measured_and_give_the_same() -> None:
+    command = [sys.executable, str(GROUND.with_name("databases.py")), "--small"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines() if line[:2] == "| "
+    ]
+    assert [row[2] for row in rows[1:]] == ["DuckDB", "Parquet files", "CSV files", "PostgreSQL"] * 2
+    measured = [row for row in rows[1:] if row[3] != "not installed"]
+    assert len(measured) >= 6
+    assert all(row[-1] == "yes" for row in measured)
+
+
 def test_files_are_measured_and_read_back_equal() -> None:
     command = [sys.executable, str(GROUND.with_name("files.py")), "--small"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

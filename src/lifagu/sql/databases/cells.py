@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -91,15 +92,17 @@ def text_of(value: Any) -> str:
 
 def cells_of(values: Sequence[Any]) -> CellColumn:
     """A column from plain values with None for NULL, as drivers give them."""
-    missing = np.fromiter((each is None for each in values), dtype=np.bool_, count=len(values))
-    kinds = set(map(type, values)) - {type(None)}
+    kinds = set(map(type, values))
+    missing = np.zeros(len(values), dtype=np.bool_)
+    if type(None) in kinds:
+        missing = np.fromiter((each is None for each in values), dtype=np.bool_, count=len(values))
+        kinds.discard(type(None))
     if kinds == {list}:
         return _lists(values, missing)
     if kinds == {int}:
-        try:
-            return Cells(np.array([0 if each is None else each for each in values], dtype=np.int64), missing)
-        except OverflowError:
-            pass
+        whole = [0 if each is None else each for each in values] if missing.any() else values
+        with suppress(OverflowError):
+            return Cells(np.array(whole, dtype=np.int64), missing)
     objects = np.empty(len(values), dtype=object)
     objects[:] = values
     return Cells(objects, missing, textual=kinds <= {str})

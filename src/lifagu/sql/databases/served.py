@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ class ServedDatabase:
     def __init__(self, address: Address) -> None:
         self._address = address
         self._connected = connection(address, read_only=True)
-        self._connection = self._connected.__enter__()
+        self._driver = self._connected.__enter__().connection
 
     def close(self) -> None:
         """Give the connection back."""
@@ -32,23 +32,24 @@ class ServedDatabase:
 
     def columns(self, query: Query) -> list[str]:
         """The names of a query's columns."""
-        with self._result(query, f"SELECT * FROM ({plain(query.sql)}) AS records LIMIT 0") as result:
-            return list(result.keys())
+        with self._cursor(query, f"SELECT * FROM ({plain(query.sql)}) AS records LIMIT 0") as cursor:
+            return [each[0] for each in cursor.description]
 
     def batches(self, query: Query) -> Iterator[list[CellColumn]]:
         """The rows of a query, some at a time, by column."""
-        with self._result(query, plain(query.sql)) as result:
-            for rows in result.partitions(BATCH):
+        with self._cursor(query, plain(query.sql)) as cursor:
+            while rows := cursor.fetchmany(BATCH):
                 yield [cells_of(column) for column in zip(*rows, strict=True)]
 
     @contextmanager
-    def _result(self, query: Query, statement: str) -> Iterator[Any]:
+    def _cursor(self, query: Query, statement: str) -> Iterator[Any]:
+        """A cursor of the driver's own, whose rows are plain tuples; PostgreSQL's stays on the server."""
         if not query.sql.lstrip("( \t\r\n").lower().startswith((*_LEADING, "--", "/*")):
             raise not_a_query(query)
-        with failed(query), said_plainly(self._address):
-            streamed = {"stream_results": True, "yield_per": BATCH, "no_parameters": True}
-            with self._connection.exec_driver_sql(statement, execution_options=streamed) as result:
-                yield result
+        on_server = {"name": "lifagu"} if self._address.kind == "postgresql" else {}
+        with failed(query), said_plainly(self._address), closing(self._driver.cursor(**on_server)) as cursor:
+            cursor.execute(statement)
+            yield cursor
 
 
 @contextmanager
