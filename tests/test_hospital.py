@@ -255,6 +255,23 @@ def test_nothing_is_written_unless_asked_for(template, capsys, tmp_path):
     ]
 
 
+def test_what_is_kept_is_never_replaced(capsys, template):
+    before = (template.parent / "hospital.duckdb").read_bytes()
+    status, out, err = run_cli(capsys, "demo", "--out", template.parent)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "this is there already" in err
+    assert (template.parent / "hospital.duckdb").read_bytes() == before
+
+
+def test_reports_do_not_depend_on_hashes(template):
+    command = [sys.executable, "-m", "lifagu.cli", "impute", str(template), "--json"]
+    found = {
+        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
+
+
 def test_a_model_without_a_database_cannot_be_written_into(capsys, template):
     model = template.with_name("model.json")
     assert run_cli(capsys, "convert", template, model)[0] == 0

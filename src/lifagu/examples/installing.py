@@ -15,8 +15,14 @@ DATABASE, TEMPLATE = "hospital.duckdb", "hospital.json"
 
 
 def install_hospital(folder: PathLike, drawn: Hospital) -> Path:
-    """Put a hospital's database and template into a folder, made if need be; where the template is."""
+    """Put a hospital's database and template into a folder, made if need be; where the template is.
+
+    What is there already is never replaced.
+    """
     place = Path(folder)
+    for name in (DATABASE, TEMPLATE):
+        if (place / name).exists():
+            raise FormatError(f"{place / name}: this is there already and would be replaced; name another folder")
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
