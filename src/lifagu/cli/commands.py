@@ -327,8 +327,8 @@ def _transfer(options: Options, graph: FactorGraph, evidence: Mapping[str, Any],
 
 def _filling(options: Options) -> dict[str, Any]:
     """The options about filling holes, other than theta, as `lifagu.transfer` names them."""
-    names = ("structure_only", "published", "evidence_in_roles", "steps", "digits", "tolerance", "up_to_scale")
-    return {name: getattr(options, name) for name in (*names, "commutative")}
+    names = ("structure_only", "published", "evidence_in_roles", "steps", "profiles", "digits", "tolerance")
+    return {name: getattr(options, name) for name in (*names, "up_to_scale", "commutative")}
 
 
 def _run(options: Options, model: Transfer | ParfactorGraph, evidence: Mapping[str, Any], questions: Any) -> Any:
