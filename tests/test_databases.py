@@ -16,6 +16,8 @@ import lifagu
 import naive_templates as naive
 from helpers import run_cli
 from lifagu.columns import Lists, Nullable, Numbered, texts
+from lifagu.sql.databases import opened
+from lifagu.template import Query, Source
 from test_templates import SMALL, TABLES, changed, made, written
 
 RESULTS = {
@@ -332,9 +334,26 @@ def test_a_failing_query_on_a_server_is_told_with_its_place(tmp_path, new_databa
     assert len(lifagu.load(written(percent, tmp_path), url).model.factor_names) == 4
 
 
+def test_all_queries_see_one_state(tmp_path, new_database):
+    url = naive.in_postgresql(TABLES, new_database())
+    query = Query("SELECT id FROM patients", "here")
+    with opened(Source(url)) as database:
+        before = [column.texts() for (column,) in database.batches(query)]
+        run(url, "DELETE FROM patients")
+        assert [column.texts() for (column,) in database.batches(query)] == before
+    with opened(Source(url)) as database:
+        assert list(database.batches(query)) == []
+    lite = sqlite3.connect(made("sqlite", TABLES, tmp_path), timeout=0)
+    with opened(Source(str(tmp_path / "data.sqlite"))) as database:
+        list(database.batches(query))
+        with pytest.raises(sqlite3.OperationalError, match="locked"), lite:
+            lite.execute("DELETE FROM patients")
+    lite.close()
+
+
 def test_values_of_many_types_are_the_same_texts(tmp_path, new_database):
     sql = (
-        "SELECT id, CAST(day AS DATE) AS day, CAST(code AS DECIMAL(9,2)) AS code, "
+        "SELECT id * 10000000000000001 AS id, CAST(day AS DATE) AS day, CAST(code AS DECIMAL(9,2)) AS code, "
         "CAST(share AS DOUBLE PRECISION) AS share "
         "FROM (VALUES (1, '2024-02-29', '7.50', '0.1'), (2, '2023-01-01', '8.00', '2')) AS t(id, day, code, share)"
     )
@@ -354,6 +373,6 @@ def test_values_of_many_types_are_the_same_texts(tmp_path, new_database):
     loads = [lifagu.load(written(template, tmp_path), address).model for address in (duck, url)]
     assert loads[0] == loads[1]
     assert list(loads[0].variable_names) == [
-        *("Rid(1)", "Rid(2)", "Rday(2023-01-01)", "Rday(2024-02-29)"),
+        *("Rid(10000000000000001)", "Rid(20000000000000002)", "Rday(2023-01-01)", "Rday(2024-02-29)"),
         *("Rcode(7.5)", "Rcode(8)", "Rshare(0.1)", "Rshare(2)"),
     ]

@@ -257,6 +257,28 @@ def test_arguments_that_fall_together_have_the_diagonal(small):
     assert graph.factor("pair(al,bo)").table.tolist() == [[9, 1], [2, 8]]
 
 
+def test_relations_and_parfactors_without_logical_variables(small):
+    template = changed(
+        relations=[*SMALL["relations"], {"name": "Flu"}],
+        parfactors=[
+            *SMALL["parfactors"],
+            {"name": "flu", "args": ["Flu"], "rows": {"sql": "SELECT [3.0, 1.0] AS t"}, "table": {"column": "t"}},
+            {"name": "twice", "args": ["Flu"], "table": [1, 2]},
+        ],
+        evidence={"Flu": {"sql": "SELECT true"}},
+        queries=["Flu", {"relation": "Flu", "sql": "SELECT 1 WHERE false"}],
+    )
+    with pytest.raises(lifagu.FormatError, match="the columns 1, but 0 are expected"):
+        small(template)
+    template["queries"] = ["Flu"]
+    loaded = small(template)
+    assert table_of(loaded, "flu") == [3, 1]
+    assert loaded.evidence == {"Flu": "true"}
+    template["evidence"]["Flu"]["sql"] = "SELECT true UNION ALL SELECT true"
+    with pytest.raises(lifagu.FormatError, match="rows 1 and 2: Flu is observed twice"):
+        small(template)
+
+
 def test_read_and_read_evidence_give_the_same(small, tmp_path):
     loaded = small()
     assert lifagu.read(tmp_path / "hospital.json") == loaded.model

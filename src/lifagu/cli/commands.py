@@ -84,7 +84,9 @@ def lift(options: Options) -> None:
         lifagu.check_target(options.out)
     with closing(Progress(options.quiet)) as progress:
         progress.stage(f"reading {options.model}")
-        graph, evidence = _ground(options, lifagu.load(options.model, options.db, progress.stage))
+        graph, evidence = _ground(
+            options, lifagu.load(options.model, options.db, lambda what: progress.stage(f"reading {what}"))
+        )
         progress.stage("filling unknown factors")
         moved = _transfer(options, graph, evidence, theta=options.theta)
         settings: dict[str, Any] = {
@@ -219,7 +221,7 @@ def _source(options: Options, loaded: Loaded) -> Source:
 
 def convert(options: Options) -> None:
     """``lifagu convert``."""
-    loaded = lifagu.load(options.source, options.db)
+    loaded = _load(options, options.source)
     lifagu.write(loaded.model, options.target, loaded.evidence)
 
 
@@ -248,10 +250,10 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
 }
 
 
-def _load(options: Options) -> Loaded:
+def _load(options: Options, path: str | None = None) -> Loaded:
     """The model with its own evidence and questions, read once."""
     with closing(Progress(getattr(options, "quiet", False))) as progress:
-        return lifagu.load(options.model, options.db, lambda what: progress.stage(f"reading {what}"))
+        return lifagu.load(path or options.model, options.db, lambda what: progress.stage(f"reading {what}"))
 
 
 def _asked(

@@ -57,6 +57,10 @@ class Duck:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the database; what was not committed is undone."""
         self._connection.close()
 
     def is_query(self, statement: str, place: PathLike) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ from lifagu.columns import Columns
 from lifagu.errors import FormatError
 from lifagu.sql.copying import selected
 from lifagu.sql.databases.addresses import Address
-from lifagu.sql.databases.cells import CellColumn, Cells, NumberLists
+from lifagu.sql.databases.cells import CellColumn, Cells, NumberLists, cells_of
 from lifagu.sql.databases.queries import BATCH, failed, not_a_query, plain
 from lifagu.sql.duck import Duck, literal, quoted
 from lifagu.template import Query
 
-_AS_THEY_ARE = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UINTEGER", "USMALLINT", "UTINYINT", "BOOLEAN", "VARCHAR")
-_FLOATS = ("DOUBLE", "FLOAT", "DECIMAL", "HUGEINT", "UHUGEINT", "UBIGINT")
+_INTEGERS = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UINTEGER", "USMALLINT", "UTINYINT")
+_AS_THEY_ARE = (*_INTEGERS, "DOUBLE", "BOOLEAN", "VARCHAR")  # all others are read as texts
+_DIGITS = ("DECIMAL", "FLOAT")  # texts of these may end in zeros
 
 
 class EmbeddedDatabase:
@@ -32,7 +34,7 @@ class EmbeddedDatabase:
         try:
             self._open()
         except BaseException:
-            self._duck.__exit__()
+            self._duck.close()
             raise
 
     def _open(self) -> None:
@@ -46,7 +48,7 @@ class EmbeddedDatabase:
 
     def close(self) -> None:
         """Forget the connection."""
-        self._duck.__exit__()
+        self._duck.close()
 
     def columns(self, query: Query) -> list[str]:
         """The names of a query's columns."""
@@ -73,13 +75,12 @@ class EmbeddedDatabase:
     def _column(self, name: str, kind: str, page: str) -> CellColumn:
         if kind.endswith("]"):
             return self._lists(name, page)
-        value = quoted(name)
-        if kind.startswith(_FLOATS):
-            value = f"CAST({value} AS DOUBLE)"
-        elif kind not in _AS_THEY_ARE:
-            value = f"CAST({value} AS VARCHAR)"
+        value = quoted(name) if kind in _AS_THEY_ARE else f"CAST({quoted(name)} AS VARCHAR)"
         (found,) = self._duck.columns(f"SELECT {value} {page} ORDER BY rowid", "")
-        return _cells(found)
+        cells = _cells(found)
+        if kind.startswith(_DIGITS):
+            return cells_of([None if text is None else Decimal(text) for text in cells.texts()])
+        return cells
 
     def _lists(self, name: str, page: str) -> NumberLists:
         """Lists of numbers; a NULL within a list becomes nan, which no table may hold."""
@@ -118,7 +119,7 @@ def replace_in_duckdb(address: Address, tables: Mapping[str, Columns]) -> None:
 
 def check_duckdb(address: Address) -> None:
     """Refuse a file that cannot be written."""
-    _writable(address).__exit__()
+    _writable(address).close()
 
 
 def _writable(address: Address) -> Duck:

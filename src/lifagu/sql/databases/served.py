@@ -25,6 +25,10 @@ class ServedDatabase:
         self._address = address
         self._connected = connection(address, read_only=True)
         self._driver = self._connected.__enter__().connection
+        if address.kind == "sqlite":  # its driver would see a new state with each query
+            with said_plainly(address, f"{address.shown}: "):
+                self._driver.driver_connection.isolation_level = None
+                self._driver.cursor().execute("BEGIN")
 
     def close(self) -> None:
         """Give the connection back."""
