@@ -6,7 +6,6 @@ import re
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lifagu.arrays import Floats, Ints, first_places, group_lists, group_rows
 from lifagu.assembly import taken_lists
@@ -14,6 +13,7 @@ from lifagu.columns import Columns, Nullable
 from lifagu.model import FactorGraph
 from lifagu.symmetry.transfer import Transfer, record_columns
 
+UNITS = ("factor", "individual", "profile")  # single factors, whole individuals, factors of individuals that are alike
 _STEM = re.compile(r"[^(.]+")
 
 
@@ -22,8 +22,8 @@ class Lent:
     """Unknown factors of one kind that took the same table in the same way.
 
     factors: the kind, such as ``intake(Age, Sick, Epid)``; first: the first of them. donor: whose table it is, the one
-    declared first if several lend it; potentials: what it holds, in the order of the donor's arguments. unit: whether
-    whole individuals were compared or single factors; ties: for how many of them another table was as frequent.
+    declared first if several lend it; potentials: what it holds, in the order of the donor's arguments. unit: what was
+    compared, as in UNITS; ties: for how many of them another table was as frequent.
     """
 
     factors: str
@@ -66,7 +66,7 @@ def summary(moved: Transfer) -> tuple[tuple[Lent, ...], tuple[Left, ...]]:
     sorts, titles = factor_sorts(moved.original, moved.unknown)
     donors, shares, ties = _donors(records), np.asarray(records["share"]), np.asarray(records["tie"])
     tables = moved.graph.factor_table[moved.unknown]
-    whole = np.asarray(records["unit"]) == "individual"
+    units = _units(records)
     lent = [
         Lent(
             titles[int(sorts[group[0]])],
@@ -74,12 +74,12 @@ def summary(moved: Transfer) -> tuple[tuple[Lent, ...], tuple[Left, ...]]:
             names[int(moved.unknown[group[0]])],
             names[int(donors[group].min())],
             _potentials(moved.original, int(donors[group].min())),
-            str(np.asarray(records["unit"])[group[0]]),
+            UNITS[int(units[group[0]])],
             float(shares[group].min()),
             float(shares[group].max()),
             int(ties[group].sum()),
         )
-        for group in _groups(sorts, np.flatnonzero(donors >= 0), tables, whole)
+        for group in _groups(sorts, np.flatnonzero(donors >= 0), tables, units)
     ]
     statuses, reasons = np.asarray(records["status"]), np.asarray(records["reason"])
     left = [
@@ -101,17 +101,24 @@ def _ends(shares: Floats) -> tuple[float | None, float | None]:
     return (None, None) if np.isnan(shares).all() else (float(np.nanmin(shares)), float(np.nanmax(shares)))
 
 
+def _units(records: Columns) -> Ints:
+    """What was compared for each record, as a place in UNITS."""
+    agreed = records["agreed"]
+    assert isinstance(agreed, Nullable)
+    return np.where(np.asarray(records["unit"]) == "individual", 1, np.where(agreed.numbers > 0, 2, 0))
+
+
 def _donors(records: Columns) -> Ints:
     donors = records["donor_id"]
     assert isinstance(donors, Nullable)
     return donors.numbers
 
 
-def _groups(sorts: Ints, places: Ints, *keys: Ints | NDArray[np.bool_]) -> list[Ints]:
+def _groups(sorts: Ints, places: Ints, *keys: Ints) -> list[Ints]:
     """Places with equal sorts and keys: by first occurrence of the sort, then the largest groups first."""
     if not len(places):
         return []
-    alike = group_rows(np.column_stack([sorts[places], *(key[places].astype(np.int64) for key in keys)]))
+    alike = group_rows(np.column_stack([sorts[places], *(key[places] for key in keys)]))
     sizes, first = np.bincount(alike), first_places(alike)
     ordered = np.lexsort((first, -sizes, sorts[places[first]]))
     by_group = np.split(places[np.argsort(alike, kind="stable")], np.cumsum(sizes)[:-1])

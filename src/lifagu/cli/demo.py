@@ -30,7 +30,7 @@ MISSING = {
     "response": "their genotype was not determined",
     "roster": "was never kept, on no ward",
 }
-SHOWN = ("published", "share", "steps", "individuals", "mean")
+SHOWN = ("published", "share", "steps", "individuals", "profiles", "mean")
 WATCHED = {"Sick(eve)": "true", "Test(eve)": "positive", "Stay(eve)": "long", "Effect(eve,gammadex)": "good"}
 
 

@@ -29,9 +29,10 @@ WAYS: dict[str, Way] = {
     "published": Way("the paper to the letter", {"published": True}),
     "share": Way("largest share, with kinds", {}, individuals=False),
     "steps": Way("neighbourhoods of 4 steps", {"steps": 4}),
-    "individuals": Way("whole individuals compared", {}),
-    "mean": Way("the same, mean of competing tables", {}, "mean"),
-    "mixture": Way(f"the same, average over {DRAWN} completions", {}, "mixture"),
+    "individuals": Way("whole individuals", {}),
+    "profiles": Way("profiles of individuals", {"profiles": True}),
+    "mean": Way("profiles, mean of competing tables", {"profiles": True}, "mean"),
+    "mixture": Way(f"profiles, average over {DRAWN} completions", {"profiles": True}, "mixture"),
 }
 
 
