@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lifagu.arrays import Ints
 from lifagu.columns import Column, Columns, Lists, Nullable, Numbered, row_count
 from lifagu.errors import FormatError
 from lifagu.sql.databases.addresses import Address
@@ -87,10 +88,24 @@ def _values(column: Column, part: slice, as_text: bool) -> list[Any]:
     if isinstance(column, Numbered):
         return [f"{column.prefix}{each}" for each in column.numbers[part].tolist()]
     if isinstance(column, Lists):
-        of = np.arange(part.start, part.stop) if column.of is None else column.of[part]
-        lists = [_plain(column.values[column.offsets[each] : column.offsets[each + 1]]) or None for each in of.tolist()]
-        return [each and json.dumps(each, ensure_ascii=False) for each in lists] if as_text else lists
+        return _lists(column, np.arange(part.start, part.stop) if column.of is None else column.of[part], as_text)
     return _plain(column[part])
+
+
+def _lists(column: Lists, of: Ints, as_text: bool) -> list[Any]:
+    """Lists as JSON, or for PostgreSQL: numbers as the text of an array, which is faster, texts as they are."""
+    met, places = np.unique(of, return_inverse=True)
+    starts, ends = column.offsets[met].tolist(), column.offsets[met + 1].tolist()
+    lists = [_plain(column.values[start:end]) or None for start, end in zip(starts, ends, strict=True)]
+    if as_text:
+        shown: list[Any] = [each and json.dumps(each, ensure_ascii=False) for each in lists]
+    elif column.values.dtype.kind in "iuf":
+        shown = [
+            each and "{" + ",".join("NULL" if item is None else repr(item) for item in each) + "}" for each in lists
+        ]
+    else:
+        shown = lists
+    return [shown[place] for place in places.reshape(-1).tolist()]
 
 
 def _plain(values: NDArray[Any]) -> list[Any]:
