@@ -230,6 +230,7 @@ def test_sources_of_every_form(tmp_path, monkeypatch, new_database):
         f"sqlite:///{tmp_path}/data.sqlite",
         {"files": {"patients": "data-csv/patients.csv", "history": "data-parquet/history.parquet"}},
         f"postgresql://{user}:${{SECRET}}@{rest}",
+        "${SECRET_URL}",
         url.replace("postgresql:", "postgres:"),
         url.replace("postgresql:", "postgresql+psycopg:"),
     ):
@@ -251,6 +252,16 @@ def test_one_file_is_a_table_by_its_name(tmp_path):
     made("csv", TABLES, tmp_path)
     template = changed(source="data-csv/patients.csv", parfactors=[{**SMALL["parfactors"][0], "table": "phi"}])
     assert len(lifagu.load(written(template, tmp_path)).model.factor_names) == 4
+
+
+def test_compressed_and_tabbed_files(tmp_path):
+    with duckdb.connect() as connected:
+        naive.fill_duckdb(connected, TABLES)
+        connected.execute(f"COPY patients TO '{tmp_path}/p.csv.gz'")
+        connected.execute(f"COPY history TO '{tmp_path}/h.tsv' (DELIMITER '\t')")
+    files = {"patients": "p.csv.gz", "history": "h.tsv"}
+    loaded = lifagu.load(written(changed(source={"files": files}), tmp_path))
+    assert loaded.model == lifagu.load(written(SMALL, tmp_path), made("duckdb", TABLES, tmp_path)).model
 
 
 def test_data_files_take_no_results(tmp_path):

@@ -480,6 +480,10 @@ MISTAKES = [
         {"evidence": {"Test": {"sql": "SELECT 'al', true UNION ALL SELECT 'al', false"}}},
         r"rows 1 and 2: Test\(al\) is observed twice",
     ),
+    ({"evidence": {"Sick(al)": "maybe"}}, "variable 'Sick.al.' has no value 'maybe'"),
+    ({"evidence": {"Sick(zoe)": "true"}}, "'zoe' is not a constant of domain Patient"),
+    ({"tables": {**SMALL["tables"], "phi": [1, "x"]}}, "tables.phi: the table holds something that is not a number"),
+    ({"factors": [{"name": "test(al)", "args": ["Sick(al)"], "table": [1, 2]}]}, "has the name of a ground factor"),
     ({"queries": ["Sikc"]}, r"queries\[0\]: there is no variable 'Sikc'"),
     (
         {"queries": [{"relation": "Sikc", "sql": "SELECT 1"}]},

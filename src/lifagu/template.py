@@ -78,10 +78,11 @@ class Asked:
 class Template:
     """All of a template. Whatever needs no database is in `model`, which gives the rest once the constants are known.
 
-    domains: those that are queried; parfactors: by number, those that need the database; tables: the literal ones,
-    flat, for rows that name them; evidence: queries by relation; observed: by name.
+    place: the file; domains: those that are queried; parfactors: by number, those that need the database; tables: the
+    literal ones, flat, for rows that name them; evidence: queries by relation; observed: by name.
     """
 
+    place: str
     source: Source
     domains: Mapping[str, Query]
     tables: Mapping[str, tuple[float, ...]]

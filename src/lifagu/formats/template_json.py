@@ -25,7 +25,6 @@ from lifagu.formats.json_parts import (
     object_at,
 )
 from lifagu.formats.relational_json import PARFACTOR_KEYS, parse_relational
-from lifagu.parfactors import potentials
 from lifagu.relational import ParfactorGraph
 from lifagu.template import Asked, Learned, Query, RowParfactor, Source, Template
 
@@ -73,6 +72,7 @@ class _Reader:
         rest = {key: value for key, value in self.whole.items() if key not in (*TEMPLATE, "evidence")}
         rest |= {"tables": literal, "parfactors": ordinary}
         return Template(
+            self.place,
             self._source(),
             domains,
             {name: self._potentials(name, item) for name, item in literal.items()},
@@ -153,8 +153,10 @@ class _Reader:
 
     def _potentials(self, name: str, item: Any) -> tuple[float, ...]:
         with at(self.place, "tables", name):
-            table = potentials(name, list_of(item, "a table is a list of numbers, or an object with sql"))
-            return tuple(table.tolist() if table is not None else ())
+            table = as_floats(list_of(item, "a table is a list of numbers, or an object with sql"))
+            if table is None:
+                raise ModelError("the table holds something that is not a number, or rows of unequal length")
+            return tuple(table.tolist())
 
     def _parfactors(
         self, learned: Mapping[str, Learned], literal: Mapping[str, Any]

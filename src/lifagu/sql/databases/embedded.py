@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -38,10 +37,15 @@ class EmbeddedDatabase:
             raise
 
     def _open(self) -> None:
+        allowed = []
         for table, path in self._address.files.items():
-            self._duck.run(f"CREATE VIEW {quoted(table)} AS SELECT * FROM {_reader(path)}", path)
-        allowed = ", ".join(literal(str(path.absolute())) for path in self._address.files.values())
-        self._duck.run(f"SET allowed_paths = [{allowed}]", self._address.shown)
+            place = literal(str(path.absolute()))
+            if path.name.lower().endswith(".parquet"):
+                allowed.append(place)
+                self._duck.run(f"CREATE VIEW {quoted(table)} AS FROM {_parquet(place)}", path)
+            else:  # read once, as each reading would find out the types of columns anew, from all rows
+                self._duck.run(f"CREATE TABLE {quoted(table)} AS FROM {_csv(place)}", path)
+        self._duck.run(f"SET allowed_paths = [{', '.join(allowed)}]", self._address.shown)
         self._duck.run("SET enable_external_access = false", self._address.shown)
         self._duck.run("SET lock_configuration = true", self._address.shown)
         self._duck.run("BEGIN TRANSACTION", self._address.shown)  # all queries see one state
@@ -99,11 +103,11 @@ def _cells(found: NDArray[Any]) -> Cells:
     return Cells(values.astype(np.int64) if whole else values, missing, textual=values.dtype == object)
 
 
-def _reader(path: Path) -> str:
-    """A data file as a table expression; all rows of a CSV file decide on the types of its columns."""
-    place = literal(str(path.absolute()))
-    if path.name.lower().endswith(".parquet"):
-        return f"read_parquet({place}, hive_partitioning = false)"
+def _parquet(place: str) -> str:
+    return f"read_parquet({place}, hive_partitioning = false)"
+
+
+def _csv(place: str) -> str:
     return f"read_csv({place}, sample_size = -1, hive_partitioning = false)"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from lifagu.errors import FormatError
+from lifagu.errors import FormatError, TooLargeError
 from lifagu.template import Query
 
 BATCH = 2**17  # rows that are held as objects of the driver at a time
@@ -42,6 +42,8 @@ def failed(query: Query) -> Iterator[None]:
     """Say which query failed, and where it stands."""
     try:
         yield
+    except TooLargeError as error:
+        raise TooLargeError(f"{query.place}: {str(error).removeprefix(': ')}") from None
     except FormatError as error:
         if str(error).startswith(f"{query.place}:"):
             raise

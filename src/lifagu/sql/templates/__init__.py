@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from lifagu.errors import FormatError, ModelError
 from lifagu.grounding import ground_rows
-from lifagu.sql.databases import opened
+from lifagu.sql.databases import Database, opened
 from lifagu.sql.templates.batches import Progress
 from lifagu.sql.templates.constants import queried_domain
 from lifagu.sql.templates.observing import Observer
@@ -16,16 +17,22 @@ def load_template(template: Template, source: Source | None = None, progress: Pr
 
     Near-linear; rows come in batches and become integers at once.
     """
-    tell = progress or _nothing
     with opened(source or template.source) as database:
-        domains = {name: queried_domain(name, query, database, tell) for name, query in template.domains.items()}
-        model = template.model(domains)
-        reader = RowReader(template, model, database, tell)
-        listed = {number: reader.rows_of(number, each) for number, each in template.parfactors.items()}
-        tell("putting the graph together")
-        graph = ground_rows(model, listed)
-        observer = Observer(reader, graph)
-        return Loaded(graph, graph.observations(observer.evidence()), observer.asked())
+        try:
+            return _loaded(template, database, progress or _nothing)
+        except ModelError as error:
+            raise FormatError(f"{template.place}: {error}") from None
+
+
+def _loaded(template: Template, database: Database, progress: Progress) -> Loaded:
+    domains = {name: queried_domain(name, query, database, progress) for name, query in template.domains.items()}
+    model = template.model(domains)
+    reader = RowReader(template, model, database, progress)
+    listed = {number: reader.rows_of(number, each) for number, each in template.parfactors.items()}
+    progress("the graph")
+    graph = ground_rows(model, listed)
+    observer = Observer(reader, graph)
+    return Loaded(graph, graph.observations(observer.evidence()), observer.asked())
 
 
 def _nothing(_: str) -> None:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from lifagu.arrays import Ints
 from lifagu.errors import FormatError, did_you_mean
 from lifagu.ranges import Labels
 from lifagu.sql.databases import Database
@@ -73,6 +74,20 @@ def places_of(query: Query, names: Sequence[str], wanted: Sequence[str], what: s
             )
         places.append(lowered.index(each.lower()))
     return places
+
+
+def first_repeated(keys: Ints) -> tuple[int, int] | None:
+    """The first row with a key that an earlier row has, after that row, both counted from 1; negative keys don't count.
+
+    >>> first_repeated(np.array([4, -1, 7, -1, 7, 4]))
+    (3, 5)
+    """
+    order = np.argsort(keys, kind="stable")
+    again = (keys[order[1:]] == keys[order[:-1]]) & (keys[order[1:]] >= 0)
+    if not again.any():
+        return None
+    place = int(np.argmin(np.where(again, order[1:], len(order))))
+    return int(order[place]) + 1, int(order[place + 1]) + 1
 
 
 def check_width(query: Query, names: Sequence[str], expected: Sequence[str]) -> None:

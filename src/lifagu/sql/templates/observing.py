@@ -13,7 +13,7 @@ from lifagu.model import FactorGraph
 from lifagu.names import ChosenNames
 from lifagu.sql.databases.cells import codes_of
 from lifagu.sql.databases.queries import query_error
-from lifagu.sql.templates.batches import Batch, batches, check_width, label_numbers
+from lifagu.sql.templates.batches import Batch, batches, check_width, first_repeated, label_numbers
 from lifagu.sql.templates.rows import RowReader
 from lifagu.template import Asked, Query
 
@@ -65,13 +65,9 @@ class Observer:
         return f"'{text}' is not a label of relation '{self._words.relations[relation].name}' ({', '.join(labels)})"
 
     def _refuse_repeated(self, query: Query, variables: Ints) -> None:
-        order = np.argsort(variables, kind="stable")
-        again = (variables[order[1:]] == variables[order[:-1]]) & (variables[order[1:]] >= 0)
-        if again.any():
-            place = int(np.argmin(np.where(again, order[1:], len(order))))
-            name = self._graph.variable_names[int(variables[order[place]])]
-            one, two = int(order[place]) + 1, int(order[place + 1]) + 1
-            raise query_error(query, f"rows {one} and {two}: {name} is observed twice; keep one value")
+        if (rows := first_repeated(variables)) is not None:
+            name = self._graph.variable_names[int(variables[rows[0] - 1])]
+            raise query_error(query, f"rows {rows[0]} and {rows[1]}: {name} is observed twice; keep one value")
 
     def _no_rows(self, relation: int) -> Ints:
         return np.zeros((0, len(self._words.domains_of[relation])), dtype=np.int64)

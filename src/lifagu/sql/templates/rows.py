@@ -16,12 +16,12 @@ from lifagu.ranges import Labels
 from lifagu.relational import ParfactorGraph
 from lifagu.sql.databases import Database
 from lifagu.sql.databases.queries import query_error
-from lifagu.sql.templates.batches import Progress, batches, places_of
+from lifagu.sql.templates.batches import Progress, batches, first_repeated, places_of
 from lifagu.sql.templates.constants import Constants
 from lifagu.sql.templates.learning import Group, GroupCodes, learned_tables, table_of
 from lifagu.sql.templates.tables import DistinctTables
 from lifagu.substitutions import substitutions
-from lifagu.template import Learned, RowParfactor, Template
+from lifagu.template import Learned, Query, RowParfactor, Template
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,9 +48,10 @@ class RowReader:
             rows = substitutions(bound)
             table_of_row = np.full(len(rows), self._table_of_all(bound, parfactor, learned, tables))
             return TabledRows(rows, tables.tables, table_of_row)
-        rows, table_of_row = self._fetched(bound, parfactor, learned, tables)
-        order = np.argsort(lexicographic_codes(rows), kind="stable")
-        self._refuse_repeated(bound, parfactor, rows, order)
+        rows, table_of_row = self._fetched(bound, parfactor.rows, parfactor, learned, tables)
+        codes = lexicographic_codes(rows)
+        self._refuse_repeated(bound, parfactor.rows, rows, codes)
+        order = np.argsort(codes, kind="stable")
         return TabledRows(rows[order], tables.tables, table_of_row[order])
 
     def _table_of_all(
@@ -62,11 +63,14 @@ class RowReader:
         return -1 if bound.table is None else tables.number(bound.table)
 
     def _fetched(
-        self, bound: BoundParfactor, parfactor: RowParfactor, learned: Learned | None, tables: DistinctTables
+        self,
+        bound: BoundParfactor,
+        query: Query,
+        parfactor: RowParfactor,
+        learned: Learned | None,
+        tables: DistinctTables,
     ) -> tuple[Ints, Ints]:
         """Substitutions and numbers of tables, in the order of the query's rows."""
-        query = parfactor.rows
-        assert query is not None
         names = self.database.columns(query)
         what = f"parfactor '{bound.name}'"
         logical = places_of(query, names, bound.logicals, what)
@@ -129,18 +133,13 @@ class RowReader:
             for each in bound.arguments
         ]
 
-    def _refuse_repeated(self, bound: BoundParfactor, parfactor: RowParfactor, rows: Ints, order: Ints) -> None:
+    def _refuse_repeated(self, bound: BoundParfactor, query: Query, rows: Ints, codes: Ints) -> None:
         """A substitution that stands in two rows is an error."""
-        ordered = rows[order]
-        again = (ordered[1:] == ordered[:-1]).all(axis=1)
-        if again.any() and parfactor.rows is not None:
-            place = int(np.argmin(np.where(again, order[1:], len(order))))
-            one, two = sorted((int(order[place]) + 1, int(order[place + 1]) + 1))
-            shown = ", ".join(
-                domain.constant(each) for domain, each in zip(bound.domains, rows[order[place]].tolist(), strict=True)
-            )
+        if (found := first_repeated(codes)) is not None:
+            constants = zip(bound.domains, rows[found[0] - 1].tolist(), strict=True)
+            shown = ", ".join(domain.constant(each) for domain, each in constants)
             raise query_error(
-                parfactor.rows,
-                f"rows {one} and {two}: ({shown}) stands twice, and parfactor '{bound.name}' has one ground factor "
-                "for each substitution; write SELECT DISTINCT, or GROUP BY",
+                query,
+                f"rows {found[0]} and {found[1]}: ({shown}) stands twice, and parfactor '{bound.name}' has one ground "
+                "factor for each substitution; write SELECT DISTINCT, or GROUP BY",
             )
