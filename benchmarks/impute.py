@@ -1,20 +1,11 @@
-"""From a hospital's database to answers at growing sizes: load, impute, write; seconds and memory of each.
-
-    python benchmarks/impute.py [--small] [--truth]
-
-DuckDB makes the hospital: patients with an interview, a test and a stay each, so three factors per patient beside those
-that all share; a twentieth was not interviewed, one of 50 wards is new, one of three test kits has no table. Each step
-runs in one process; memory is its peak since the process began. --truth instead prints how far each way to fill is from
-the truth, averaged over hospitals as the demo draws them.
-"""
+"""From a hospital's database to answers at growing sizes, and how far the answers are from the truth."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -27,7 +18,8 @@ from apart import memory_now, memory_peak, run_apart
 from lifagu.examples.hospital import hospital
 from lifagu.examples.installing import install_hospital
 from lifagu.experiments.beside_truth import WAYS, answers, near_holes, off, true_graph
-from machine import machine
+from part import FLOOR, Part, begin, duration, sized
+from timing import arranging
 
 TABLES = """
 CREATE MACRO pick(row, salt, n) AS CAST(hash(row, salt) % n AS BIGINT);
@@ -98,26 +90,40 @@ TEMPLATE = {
 
 
 def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--small", action="store_true", help="a few small sizes, to see that it works")
-    parser.add_argument("--truth", action="store_true", help="how far answers are from the truth, instead of times")
-    options = parser.parse_args()
-    if options.truth:
-        beside_truth(range(2 if options.small else 20))
-        return
-    print(f"# From a database to answers\n\n{machine(['lifagu', 'numpy', 'duckdb'])}\n")
-    print("Seconds, and in parentheses those of processors, which other work on the machine does not touch.\n")
-    print(
-        "| patients | factors | unknown | filled | load | fill and colour | and answer | write | memory | P(Sick(7)) |"
+    """Measure and print."""
+    part = begin(
+        "From a database to answers",
+        ("lifagu", "numpy", "duckdb"),
+        "DuckDB makes a hospital: patients with an interview, a test and a stay each, so three factors per patient; a",
+        "twentieth was not interviewed, one of 50 wards is new, one of three test kits has no table. Each size runs in",
+        "a process of its own. In parentheses: seconds of processors, which other work on the machine does not touch.",
     )
-    print("|---" * 10 + "|")
-    for patients in (1_000, 10_000) if options.small else (1_000, 10_000, 100_000, 1_000_000):
+    head = ["patients", "factors", "unknown", "load", "fill and colour", "and answer", "write", "memory", "P(Sick(7))"]
+    largest = part.table(head, _rows(part))[-1]
+    seeds = range(2 if part.small else 20)
+    part.section("Beside the truth", f"Means over {len(seeds)} hospitals as the demo draws them; KL in nats.")
+    titles = ["mean KL", "largest KL", "mean error", "largest error", "error of P(Sick(eve))"]
+    part.table(["filled by", *titles], _beside_truth(seeds))
+    part.in_short(
+        f"{largest['patients']} patients in {largest['memory']}: load {largest['load']}, fill, colour and answer "
+        f"{largest['and answer']}."
+    )
+
+
+def _rows(part: Part) -> Iterator[list[str]]:
+    for patients in (1_000, 10_000) if part.small else (1_000, 10_000, 100_000, 1_000_000):
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder)
             run_apart(partial(make, place, patients))
             found = run_apart(partial(measured, place))
-        print(f"| {patients:,} | {' | '.join(found) if isinstance(found, list) else found} |", flush=True)
+        if isinstance(found, str):
+            raise SystemExit(found)
+        counts, times, memory, answer = found
+        part.point("From a database to answers", "factors", f"{FLOOR}argsort", counts[0], arranging(counts[0]))
+        for step, (seconds, _) in times.items():
+            part.point("From a database to answers", "factors", step, counts[0], seconds)
+        cells = [f"{duration(seconds)} ({duration(processor)})" for seconds, processor in times.values()]
+        yield [sized(patients), *map(sized, counts), *cells, f"{memory / 2**20:,.0f} MB", f"{answer:.6f}"]
 
 
 def make(folder: Path, patients: int) -> None:
@@ -127,35 +133,28 @@ def make(folder: Path, patients: int) -> None:
     (folder / "template.json").write_text(json.dumps(TEMPLATE))
 
 
-def measured(folder: Path) -> list[str]:
-    """The cells of one row."""
+def measured(folder: Path) -> tuple[list[int], dict[str, tuple[float, float]], int, float]:
+    """How many factors there are and are unknown, seconds of each step, the peak of memory, and an answer."""
     memory_now()
-    loaded, load = timed(lambda: lifagu.load(folder / "template.json"))
+    loaded, load = _timed(lambda: lifagu.load(folder / "template.json"))
     graph = lifagu.ground(loaded.model)
-    _, fill = timed(lambda: lifagu.impute(graph, loaded.evidence, []))
-    found, impute = timed(lambda: lifagu.impute(graph, loaded.evidence, loaded.queries))
-    _, write = timed(lambda: lifagu.write_imputed(folder / "result", found.tables()))
-    counts = [f"{len(graph.factor_names):,}", f"{found.unknown:,}", f"{found.filled:,}"]
-    return [
-        *counts,
-        load,
-        fill,
-        impute,
-        write,
-        f"{memory_peak() / 2**20:,.0f} MB",
-        f"{found.marginals['Sick(7)']['true']:.6f}",
-    ]
+    _, fill = _timed(lambda: lifagu.impute(graph, loaded.evidence, []))
+    found, impute = _timed(lambda: lifagu.impute(graph, loaded.evidence, loaded.queries))
+    _, write = _timed(lambda: lifagu.write_imputed(folder / "result", found.tables()))
+    assert found.filled == found.unknown
+    times = {"load": load, "fill and colour": fill, "and answer": impute, "write": write}
+    return [len(graph.factor_names), found.unknown], times, memory_peak(), found.marginals["Sick(7)"]["true"]
 
 
-def timed(work: Callable[[], Any]) -> tuple[Any, str]:
-    """What the work gives, and the seconds it takes."""
+def _timed(work: Callable[[], Any]) -> tuple[Any, tuple[float, float]]:
+    """What the work gives, and the seconds it takes, on the clock and of processors."""
     start, start_processor = time.perf_counter(), time.process_time()
     result = work()
-    return result, f"{time.perf_counter() - start:.2f} s ({time.process_time() - start_processor:.2f})"
+    return result, (time.perf_counter() - start, time.process_time() - start_processor)
 
 
-def beside_truth(seeds: range) -> None:
-    """Print how far each way to fill is from the truth."""
+def _beside_truth(seeds: range) -> Iterator[list[str]]:
+    """How far each way to fill is from the truth."""
     far: dict[str, list[tuple[float, ...]]] = {name: [] for name in WAYS}
     for seed in seeds:
         drawn = hospital(seed=seed)
@@ -168,11 +167,8 @@ def beside_truth(seeds: range) -> None:
             given = answers(graph, evidence, way, seed)
             eve = abs(given["Sick(eve)"]["true"] - truth["Sick(eve)"]["true"])
             far[name].append((*off(truth, given, names)[1:], eve))
-    print(f"Means over {len(seeds)} hospitals; KL in nats, errors of probabilities.\n")
-    print("| filled by | mean KL | largest KL | mean error | largest error | error of P(Sick(eve)) |")
-    print("|---" * 6 + "|")
     for name, rows in far.items():
-        print(f"| {WAYS[name].summary} | {' | '.join(f'{each:.4f}' for each in np.array(rows).mean(axis=0))} |")
+        yield [WAYS[name].summary, *(f"{each:.4f}" for each in np.array(rows).mean(axis=0))]
 
 
 if __name__ == "__main__":
