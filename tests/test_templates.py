@@ -399,6 +399,7 @@ MISTAKES = [
     ({"domains": {"Patient": {"sql": "SELECT 1; DROP TABLE patients"}}}, "this is not one query that only reads"),
     ({"domains": {"Patient": {"sql": "SELECT * FROM read_csv('/etc/hosts')"}}}, "Patient: the query fails: .*disabled"),
     ({"tables": learned(columns=["sick"], given=[])}, r"parfactors\[0\]: the table 'test' is learned from 1 columns"),
+    ({"tables": learned(columns=[], given=[])}, "tables.test: columns names a column for each argument"),
     ({"tables": learned(given=["ward"])}, "tables.test: given has 'ward', which is not among columns: sick, test"),
     ({"tables": learned(given=["sick", "test"])}, "tables.test: given has all columns"),
     (
@@ -410,7 +411,7 @@ MISTAKES = [
     ({"tables": learned(prior=[1, 2])}, "the prior of table 'test' has 2 numbers, but the arguments span 4 states"),
     (
         {"tables": learned(columns=["sick", "ward"], by=[])},
-        "the value 'w.' is not among false, true, the labels of argument 2",
+        "'ward' has the value 'w1', which is not among false, true, the labels of argument 2; .* SELECT . FROM history",
     ),
     ({"tables": learned(by=["clinic"])}, "the table 'test' needs a column 'clinic', which is not among id, ward"),
     ({"tables": learned(colour=1)}, "tables.test: a learned table has no 'colour'"),

@@ -83,10 +83,7 @@ def lift(options: Options) -> None:
     if options.out:
         lifagu.check_target(options.out)
     with closing(Progress(options.quiet)) as progress:
-        progress.stage(f"reading {options.model}")
-        graph, evidence = _ground(
-            options, lifagu.load(options.model, options.db, lambda what: progress.stage(f"reading {what}"))
-        )
+        graph, evidence = _ground(options, _shown_load(options.model, options.db, progress))
         progress.stage("filling unknown factors")
         moved = _transfer(options, graph, evidence, theta=options.theta)
         settings: dict[str, Any] = {
@@ -253,7 +250,12 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
 def _load(options: Options, path: str | None = None) -> Loaded:
     """The model with its own evidence and questions, read once."""
     with closing(Progress(getattr(options, "quiet", False))) as progress:
-        return lifagu.load(path or options.model, options.db, lambda what: progress.stage(f"reading {what}"))
+        return _shown_load(path or options.model, options.db, progress)
+
+
+def _shown_load(path: str, database: str | None, progress: Progress) -> Loaded:
+    progress.stage(f"reading {path}")
+    return lifagu.load(path, database, lambda what: progress.stage(f"reading {what}"))
 
 
 def _asked(

@@ -140,10 +140,12 @@ class _Reader:
         with at(self.place, "tables", name):
             check_keys(item, "a learned table", LEARNED_KEYS, required=("sql", "columns"))
             columns, given, by = (_texts(item.get(key, []), key) for key in ("columns", "given", "by"))
+            if not columns:
+                raise ModelError("columns names a column for each argument")
             for column in given:
                 if column not in columns:
                     raise ModelError(f"given has '{column}', which is not among columns: {', '.join(columns)}")
-            if columns and len(given) == len(columns):
+            if len(given) == len(columns):
                 raise ModelError("given has all columns; a table conditional on everything says nothing")
             support = item.get("min_support", 1)
             if isinstance(support, bool) or not isinstance(support, int) or support < 0:

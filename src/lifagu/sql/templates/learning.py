@@ -31,7 +31,7 @@ def learned_tables(
     counts: dict[Group, Floats] = {}
     for batch in batches(database, _counting(learned, database), progress):
         cells = [batch.cells(place) for place in range(len(batch.names) - 1)]
-        states = [_states(batch, cells[place], place, each) for place, each in enumerate(labels)]
+        states = [_states(learned, cells[place], place, each) for place, each in enumerate(labels)]
         flat = np.ravel_multi_index(tuple(states), shape)
         many = [int(float(each or 0)) for each in batch.cells(len(batch.names) - 1).texts()]
         by = [each.texts() for each in cells[len(labels) :]]
@@ -53,13 +53,15 @@ def _counting(learned: Learned, database: Database) -> Query:
     return replace(learned.query, sql=f"{counted} GROUP BY {grouped}")
 
 
-def _states(batch: Batch, cells: Cells, place: int, labels: Labels) -> Ints:
+def _states(learned: Learned, cells: Cells, place: int, labels: Labels) -> Ints:
     """Positions of labels."""
     found = codes_of(cells, label_numbers(labels))
     if (found < 0).any():
-        value = cells.text(int(np.argmax(found < 0)))
+        value = min(cells.text(row) for row in np.flatnonzero(found < 0).tolist())  # groups come in any order
         raise query_error(
-            batch.query, f"the value '{value}' is not among {', '.join(labels)}, the labels of argument {place + 1}"
+            learned.query,
+            f"'{learned.columns[place]}' has the value '{value}', which is not among {', '.join(labels)}, the labels "
+            f"of argument {place + 1}",
         )
     return found
 
