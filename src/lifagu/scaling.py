@@ -56,7 +56,7 @@ from lifagu.symmetry.colour import colour
 from lifagu.symmetry.transfer import Transfer, record_columns, transfer_types
 
 Told = Callable[[str], None]
-BYTES = 800  # of memory that lifting and writing take for an argument, where the folder is read
+BYTES = 400  # of memory that lifting and writing take for an argument, where the folder is read
 BESIDE = 0.4  # of the memory limit goes to the kernel that finishes colours, the rest to the engine
 MOST_ROUNDS = 1000
 MOST_SHOWN = 40  # groups of a sort
