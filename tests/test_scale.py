@@ -60,6 +60,34 @@ def without_owners(graph, ways):
     return {**ways, "structure_only": True} if graph.individuals else ways
 
 
+# ---- the protocol
+
+
+def test_tables_are_replaced_exported_and_found_again(tmp_path):
+    opened = open_engine("duckdb", tmp_path / "work", 2**28)
+    opened.register("given", {"id": np.arange(5), "word": np.array(list("abcab"), dtype=object)})
+    opened.create("kept", "SELECT id, word FROM given WHERE id > 0")
+    opened.create("kept", "SELECT id + 1 AS id, word FROM kept")  # a table may be made from what it replaces
+    opened.run("CREATE OR REPLACE VIEW seen AS SELECT word, count(*) AS times FROM kept GROUP BY word")
+    opened.checkpoint("seen")
+    opened.drop("given")
+    for name in ("one", "two"):
+        opened.export("SELECT * FROM kept ORDER BY id DESC", tmp_path / f"{name}.parquet")
+    opened.close()
+    assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
+    again = open_engine("duckdb", tmp_path / "work", 2**28)
+    assert again.names() == {"kept", "seen"}
+    assert again.rows("SELECT * FROM seen ORDER BY word") == [("a", 1), ("b", 2), ("c", 1)]
+    again.register("exported", tmp_path / "one.parquet")
+    assert again.columns("SELECT id FROM exported")[0].tolist() == [5, 4, 3, 2]
+    for wrong in ("SELECT * FROM nowhere", "SELEC"):
+        with pytest.raises(lifagu.FormatError, match="^duckdb: "):
+            again.rows(wrong)
+    again.close()
+    with pytest.raises(lifagu.ModelError, match="there is no engine 'oracle'"):
+        open_engine("oracle", tmp_path)
+
+
 # ---- colours by rounds
 
 
