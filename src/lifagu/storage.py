@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from lifagu.columns import Columns
@@ -44,7 +45,8 @@ def load(path: PathLike, database: str | None = None, progress: Callable[[str], 
         return Loaded(read_folder(path), read_folder_evidence(path))
     template = read_template(path)
     if template is not None:
-        return load_template(template, None if database is None else _named(database), progress)
+        source = template.source if database is None else _named(database)
+        return replace(load_template(template, source, progress), source=source)
     _refuse_database(path, database)
     return Loaded(read_file(path), read_file_evidence(path), read_queries(path))
 
@@ -76,7 +78,7 @@ def read_evidence(path: PathLike, database: str | None = None) -> dict[str, Obse
     return dict(load(path, database).evidence)
 
 
-def write_results(database: str, tables: Mapping[str, Columns]) -> None:
+def write_results(database: str | Source, tables: Mapping[str, Columns]) -> None:
     """Put result tables ``lifagu_…`` into a database, given by path or URL, all in one transaction or none.
 
     Each takes the place of an earlier one of its name; nothing else is touched.
@@ -84,14 +86,14 @@ def write_results(database: str, tables: Mapping[str, Columns]) -> None:
     write_into(_named(database), tables)
 
 
-def check_database(database: str) -> None:
+def check_database(database: str | Source) -> None:
     """Refuse now, before long work, a database that `write_results` would refuse."""
     check_writable(_named(database))
 
 
-def _named(database: str) -> Source:
+def _named(database: str | Source) -> Source:
     """A database that was named on the command line or in Python: paths are relative to the current folder."""
-    return Source(database, place="database")
+    return database if isinstance(database, Source) else Source(database, place="database")
 
 
 def _refuse_database(path: PathLike, database: str | None) -> None:

@@ -99,12 +99,14 @@ class Loaded:
     """A model with its own evidence and its own questions, read once.
 
     evidence: by name; that of a template is bound to its graph already, which `graph.evidence(…)` then gives at once.
-    queries: names of the variables asked about; those of a template are made on demand.
+    queries: names of the variables asked about; those of a template are made on demand. source: the database that a
+    template was read from.
     """
 
     model: FactorGraph | ParfactorGraph
     evidence: Mapping[str, Observation]
     queries: Sequence[str] = ()
+    source: Source | None = None
 
     def query_numbers(self) -> Ints:
         """The numbers of the variables asked about, in the graph of a template."""

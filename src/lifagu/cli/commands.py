@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import lifagu
 from lifagu.cli.demo import demo
 from lifagu.cli.experiment import experiment
+from lifagu.cli.imputed import imputed_json, report
 from lifagu.cli.output import Progress, note, say, say_json, shown, table
 from lifagu.cli.results import (
     answer_table,
@@ -25,7 +26,7 @@ from lifagu.cli.results import (
 )
 
 if TYPE_CHECKING:
-    from lifagu import FactorGraph, Loaded, ParfactorGraph, Transfer
+    from lifagu import FactorGraph, Loaded, ParfactorGraph, Source, Transfer
 
 Options = argparse.Namespace
 
@@ -174,6 +175,47 @@ def logz(options: Options) -> None:
         say(f"{result.log_partition!r}")
 
 
+def impute(options: Options) -> None:
+    """``lifagu impute``."""
+    if options.out:
+        lifagu.check_imputed_target(options.out)
+    with closing(Progress(options.quiet)) as progress:
+        loaded = lifagu.load(options.model, options.db, progress.stage)
+        if options.write:
+            lifagu.check_database(_source(options, loaded))
+        graph, evidence = _ground(options, loaded)
+        progress.stage("filling, colouring and answering")
+        found = lifagu.impute(
+            graph,
+            evidence,
+            options.queries or loaded.queries or None,
+            theta=options.theta,
+            unknown=options.unknown,
+            engine=options.engine,
+            memory_limit=options.memory_limit,
+            progress=progress,
+            **_filling(options),
+        )
+        if options.out:
+            progress.stage(f"writing {options.out}")
+            lifagu.write_imputed(options.out, found.tables(), progress)
+        if options.write:
+            progress.stage("writing into the database")
+            tables = {f"lifagu_{name}": columns for name, columns in found.tables().items()}
+            lifagu.write_results(_source(options, loaded), tables)
+    if options.json:
+        say_json(imputed_json(found))
+    else:
+        say(report(found))
+
+
+def _source(options: Options, loaded: Loaded) -> Source:
+    """The database that results are to be written into."""
+    if loaded.source is None:
+        raise lifagu.ModelError(f"{options.model} reads no database to --write into; name a folder with --out")
+    return loaded.source
+
+
 def convert(options: Options) -> None:
     """``lifagu convert``."""
     loaded = _load(options, options.source)
@@ -195,6 +237,7 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "convert": convert,
     "demo": demo,
     "experiment": experiment,
+    "impute": impute,
     "info": info,
     "lift": lift,
     "logz": logz,
@@ -283,20 +326,13 @@ def _observed(
 
 
 def _transfer(options: Options, graph: FactorGraph, evidence: Mapping[str, Any], theta: float) -> Transfer:
-    return lifagu.transfer(
-        graph,
-        theta,
-        evidence,
-        structure_only=options.structure_only,
-        published=options.published,
-        evidence_in_roles=options.evidence_in_roles,
-        steps=options.steps,
-        profiles=options.profiles,
-        digits=options.digits,
-        tolerance=options.tolerance,
-        up_to_scale=options.up_to_scale,
-        commutative=options.commutative,
-    )
+    return lifagu.transfer(graph, theta, evidence, **_filling(options))
+
+
+def _filling(options: Options) -> dict[str, Any]:
+    """The options about filling holes, other than theta, as `lifagu.transfer` names them."""
+    names = ("structure_only", "published", "evidence_in_roles", "steps", "profiles", "digits", "tolerance")
+    return {name: getattr(options, name) for name in (*names, "up_to_scale", "commutative")}
 
 
 def _run(options: Options, model: Transfer | ParfactorGraph, evidence: Mapping[str, Any], questions: Any) -> Any:

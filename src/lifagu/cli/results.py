@@ -46,20 +46,23 @@ def groups(graph: FactorGraph, colouring: Colouring) -> dict[str, list[list[str]
     }
 
 
-def groups_table(graph: FactorGraph, colouring: Colouring) -> str:
-    """Groups, the largest first; only what is shown is named."""
+def groups_table(graph: FactorGraph, colouring: Colouring, most: int = MOST_ROWS, rest: bool = True) -> str:
+    """Groups, the largest first; only what is shown is named.
+
+    most: groups of each sort that are shown; rest: whether to say how many more there are.
+    """
     rows = []
     for sort, names, colours in (
         ("variables", graph.variable_names, colouring.variable_colours),
         ("factors", graph.factor_names, colouring.factor_colours),
     ):
         sizes = np.bincount(colours)
-        for place, group in enumerate(np.argsort(-sizes, kind="stable")[:MOST_ROWS].tolist()):
+        for place, group in enumerate(np.argsort(-sizes, kind="stable")[:most].tolist()):
             first = np.flatnonzero(colours == group)[:MOST_NAMES].tolist()
             shown = some([names[each] for each in first], MOST_NAMES, int(sizes[group]))
             rows.append((sort if place == 0 else "", str(sizes[group]), shown))
-        if len(sizes) > MOST_ROWS:
-            rows.append(("", "…", f"and {len(sizes) - MOST_ROWS} more groups"))
+        if rest and len(sizes) > most:
+            rows.append(("", "…", f"and {len(sizes) - most} more groups"))
     return table(rows) if rows else "  no variables and no factors"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lifagu.sql.databases import check_writable, write_results
+from lifagu.sql.filling import add_rows, new_database
 from lifagu.sql.reading import read_folder
 from lifagu.sql.reading_evidence import read_folder_evidence
 from lifagu.sql.templates import load_template
@@ -10,12 +11,14 @@ from lifagu.sql.writing import check_folder, group_tables, model_tables, write_f
 from lifagu.sql.writing_lifted import lifted_tables
 
 __all__ = [
+    "add_rows",
     "check_folder",
     "check_writable",
     "group_tables",
     "lifted_tables",
     "load_template",
     "model_tables",
+    "new_database",
     "read_folder",
     "read_folder_evidence",
     "write_folder",
