@@ -53,7 +53,7 @@ def draw(
     if what not in WHAT:
         raise ModelError(f"there is no figure '{what}'; choose one of {', '.join(WHAT)}")
     if isinstance(model, ParfactorGraph) and (what == "lifted" or not is_groundable(model)):
-        return _instead(lifted_scene(model), what, "what this model means")
+        return _instead(lifted_scene(model), what, "What this model means")
     whole = model if isinstance(model, Transfer) else ground(model)
     graph = whole.original if isinstance(whole, Transfer) else whole
     if isinstance(model, ParfactorGraph) and isinstance(evidence, Mapping):
@@ -64,7 +64,7 @@ def draw(
     if what == "graph" and fits(graph):
         return graph_scene(graph, evidence=seen)
     if what == "lifted" or not fits(graph):
-        return _instead(_lifted(whole), what, f"a graph of {_sizes(graph)}")
+        return _instead(_lifted(whole), what, f"A graph of {_sizes(graph)}")
     groups = colouring or _colours(whole, seen, commutative)
     if what == "colours" or not isinstance(whole, Transfer):
         return graph_scene(graph, what=what, colouring=groups, evidence=seen)

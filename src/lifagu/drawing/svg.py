@@ -78,6 +78,7 @@ def _declarations(look: Look, text: bool) -> str:
     if not text:
         parts += [f"stroke:{look.line or 'none'}"] + ([f"stroke-width:{look.width:g}"] if look.line else [])
         parts += [f"stroke-dasharray:{' '.join(f'{each:g}' for each in look.dashes)}"] if look.dashes else []
+        parts += [f"stroke-opacity:{look.opacity:g}"] if look.opacity < 1 else []
     return ";".join([*parts, *(["font-weight:600"] if look.bold else [])])
 
 
