@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import singledispatch
 from html import escape
 from itertools import islice
@@ -22,10 +22,12 @@ from lifagu.model import Colouring, FactorGraph
 from lifagu.plots import draw
 from lifagu.relational import ParfactorGraph
 from lifagu.symmetry.transfer import Transfer
+from lifagu.views import counted
 
 MOST_NODES = 80  # of a figure
-MOST_ROWS = 12
+MOST_ROWS = 10
 MOST_MEMBERS = 6
+Row = tuple[str, ...]
 BAR = 120  # pixels of probability 1
 
 
@@ -61,9 +63,8 @@ def _(value: Transfer) -> str:
 def _(value: ParfactorGraph) -> str:
     part = value.ground_part
     nodes = len(value.relations) + len(value.parfactors) + len(part.variable_names) + len(part.factor_names)
-    return _headed(
-        value, _figure(value, nodes), f"<details><summary>in words</summary><pre>{_safe(str(value))}</pre></details>"
-    )
+    words = f"<details><summary>in words</summary><pre>{_safe(str(value))}</pre></details>"
+    return _headed(value, _figure(value, nodes), words)
 
 
 @html.register
@@ -87,9 +88,8 @@ def _(value: Answer) -> str:
     remarks = list(value.notes)
     if value.rests_on:
         names = ", ".join(value.rests_on[:MOST_MEMBERS]) + (", …" if len(value.rests_on) > MOST_MEMBERS else "")
-        remarks.insert(
-            0, f"rests on {len(value.rests_on)} transferred tables, weakest share {value.weakest_share:.3g}: {names}"
-        )
+        many = counted(len(value.rests_on), "transferred table")
+        remarks.insert(0, f"rests on {many}, weakest share {value.weakest_share:.3g}: {names}")
     return _table(header, rows, value.log_probabilities.size) + "".join(f"<p>{_safe(each)}</p>" for each in remarks)
 
 
@@ -129,15 +129,14 @@ def _marginals(named: Iterable[tuple[str, Mapping[str, float]]], total: int) -> 
     return _table((), rows, total)
 
 
-def _groups(sort: str, colours: Ints, groups: Sequence[Ints], sign: Any) -> list[tuple[str, ...]]:
+def _groups(sort: str, colours: Ints, groups: Sequence[Ints], sign: Callable[[int], str]) -> list[Row]:
     """Rows for the largest groups of one sort: sign, size and first members."""
     sizes = np.bincount(colours)
-    rows = []
+    rows: list[Row] = []
     for number in np.argsort(-sizes, kind="stable")[:MOST_ROWS].tolist():
         first = ", ".join(map(str, groups[number][:MOST_MEMBERS].tolist()))
-        rows.append(
-            (sort, sign(number + 1), f"{sizes[number]:,}", first + (", …" if sizes[number] > MOST_MEMBERS else ""))
-        )
+        rest = ", …" if sizes[number] > MOST_MEMBERS else ""
+        rows.append((sort, sign(number + 1), f"{sizes[number]:,}", first + rest))
     return rows + ([(sort, "…", f"{len(sizes) - MOST_ROWS:,} more groups", "")] if len(sizes) > MOST_ROWS else [])
 
 

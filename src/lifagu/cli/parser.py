@@ -157,7 +157,7 @@ def _plot(parser: Parser) -> None:
         "--what",
         choices=FIGURES,
         default="graph",
-        help="the graph as it is (default), colours of what looks alike, the lifted graph, or who lends a table to whom",
+        help="the graph as it is (default), colours of what looks alike, the lifted graph, or who lends tables to whom",
     )
     parser.add_argument("--out", metavar="FILE", required=True, help="file to write: .svg, .png or .pdf")
     _filling(parser)

@@ -30,8 +30,8 @@ def arranged(scene: Scene) -> Scene:
         for node, (x, y), side in zip(nodes, centres.tolist(), below, strict=True)
     )
     width, height = ((centres + boxes / 2).max(axis=0) + MARGIN).tolist()
-    faint = hubs(len(nodes), edges)[edges].any(axis=1).tolist()
-    links = tuple(replace(edge, faint=each) for edge, each in zip(scene.edges, faint, strict=True))
+    busy = hubs(len(nodes), edges)
+    links = tuple(replace(edge, faint=bool(busy[pair].any())) for edge, pair in zip(scene.edges, edges, strict=True))
     return replace(scene, nodes=placed, edges=links, width=round(width, 1), height=round(height, 1))
 
 

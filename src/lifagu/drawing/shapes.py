@@ -100,12 +100,9 @@ def drawing_of(scene: Scene) -> Drawing:
 
 
 def _edge(edge: Edge, variable: Node, factor: Node) -> Mark:
+    look = "member" if edge.dotted else "faint" if edge.faint else "edge"
     group = -1 if edge.dotted else variable.group
-    line = Path(
-        ((variable.x, variable.y), (factor.x, factor.y)),
-        "member" if edge.dotted else "faint" if edge.faint else "edge",
-        group,
-    )
+    line = Path(((variable.x, variable.y), (factor.x, factor.y)), look, group)
     middle = ((variable.x + factor.x) / 2, (variable.y + factor.y) / 2)
     words = (Words(*middle, edge.label, SMALL, "quiet"),) if edge.label else ()
     return Mark("edge", (line, *words), (("from", edge.source), ("to", edge.target)))
