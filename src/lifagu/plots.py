@@ -104,8 +104,8 @@ def draw_rounds(
 
     >>> graph = FactorGraph.build().variables(["A", "B", "C"])
     >>> graph = graph.factors({"f": ["A", "B"], "g": ["C", "B"]}, [1, 2, 3, 4]).graph()
-    >>> [len(scene.groups) for scene in draw_rounds(graph)]
-    [2, 3, 3]
+    >>> [[group.sign for group in scene.groups if group.size] for scene in draw_rounds(graph)]
+    [['1', 'a'], ['1', '2', 'a'], ['1', '2', 'a']]
     """
     shown = model.original if isinstance(model, Transfer) else model
     if not fits(shown):
@@ -113,7 +113,8 @@ def draw_rounds(
     graph, settings = _start(model, commutative)
     rounds = list(colour_rounds(graph, graph.evidence(evidence), **settings))
     scene = graph_scene(shown, what="colours", colouring=rounds[-1], evidence=shown.evidence(evidence))
-    return [recoloured(scene, shown, each) for each in rounds]
+    first = int(rounds[-1].variable_colours.max(initial=-1)) + 1
+    return [recoloured(scene, shown, each, first) for each in rounds]
 
 
 def check_figure(path: PathLike) -> str:

@@ -134,7 +134,7 @@ def side_by_side(scenes: Sequence[Scene], titles: Sequence[str], title: str, des
         arrows += [_renamed(each, number) for each in scene.arrows]
         panels.append((left + scene.width / 2, height, heading))
         left += scene.width + gap
-    most = max(scenes, key=lambda scene: len(scene.groups))
+    most = max(scenes, key=lambda scene: sum(group.size > 0 for group in scene.groups))
     return Scene(
         scenes[0].what,
         title,

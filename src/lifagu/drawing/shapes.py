@@ -220,6 +220,8 @@ def _legend(scene: Scene, width: float) -> list[list[tuple[float, int, str]]]:
     rows: list[list[tuple[float, int, str]]] = [[]]
     left = MARGIN
     for number, group in enumerate(scene.groups):
+        if not group.size:
+            continue
         text = f"{group.label}  ×{group.size:,}" if group.size > 1 else group.label
         room = 2 * BADGE + 22 + text_width(text, SMALL)
         if left + room > width and rows[-1]:

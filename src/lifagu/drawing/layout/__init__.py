@@ -80,7 +80,7 @@ def _part(sizes: Floats, edges: Ints, gap: float) -> Floats:
     tried = [(separated(each, sizes, gap), bonus) for each, bonus in _arrangements(sizes, edges, gap)]
     counted = edges[~hubs(len(sizes), edges)[edges].any(axis=1)]
     best, _ = min(tried, key=lambda each: cost(each[0], sizes, counted, SHAPE) - each[1])
-    places: Floats = np.round(best - (best - sizes / 2).min(axis=0), 1)
+    places: Floats = np.round(np.round(best - (best - sizes / 2).min(axis=0), 6), 1)  # so that no last bit shows
     return places
 
 
@@ -91,7 +91,7 @@ def _arrangements(sizes: Floats, edges: Ints, gap: float) -> Iterator[tuple[Floa
     hub = _root(near, end)
     if len(sizes) > 6:
         length = float(np.sqrt(sizes.prod(axis=1).mean())) + 2 * gap
-        yield stress_places(near, edges, length), 0.2
+        yield stress_places(near, edges, length), 0.2 if len(sizes) > 2 * FEW else 0.0
     if int(distances(near, end)[0].max()) >= LONG:
         yield folded(layers_of(near, edges, end, sizes[:, 1], gap), sizes, gap * 2, SHAPE), 0.2
     if int(distances(near, hub)[0].max()) > 4 * np.sqrt(len(sizes)):
@@ -102,7 +102,7 @@ def _arrangements(sizes: Floats, edges: Ints, gap: float) -> Iterator[tuple[Floa
         yield rings(layers, sizes, gap), 0.0
         sideways = layers_of(near, edges, hub, sizes[:, 1], gap)
         yield rows_below(sideways, sizes, gap * 1.5, upright=False), 0.1
-        yield wings(near, edges, hub, sizes, gap * 1.2), 0.2
+        yield wings(near, edges, hub, sizes, gap * 1.2), 0.4 if _is_hub(near, hub) else 0.0
     if len(near[hub]) > MANY:
         yield _around(sizes, edges, hub, gap), 0.0
 
@@ -130,10 +130,14 @@ def hubs(count: int, edges: Ints) -> NDArray[np.bool_]:
 
 def _root(near: Neighbours, end: int) -> int:
     """The node with the most neighbours, the first of several; in a larger part without such a hub, its middle."""
-    degrees = np.array([len(each) for each in near])
-    hub = int(np.argmax(degrees))
-    if len(near) <= FEW or degrees[hub] >= 1.6 * np.partition(degrees, -2)[-2]:
+    hub = int(np.argmax([len(each) for each in near]))
+    if len(near) <= FEW or _is_hub(near, hub):
         return hub
     from_end = distances(near, end)[0]
     from_other = distances(near, int(np.argmax(from_end)))[0]
     return int(np.argmin(np.maximum(from_end, from_other)))
+
+
+def _is_hub(near: Neighbours, node: int) -> bool:
+    """Whether a node has clearly more neighbours than any other."""
+    return len(near[node]) >= 1.6 * max(len(each) for number, each in enumerate(near) if number != node)
