@@ -45,7 +45,7 @@ def place(sizes: Floats, edges: Ints, gap: float = GAP) -> Floats:
     centres = packed(extents, gap * 1.6, SHAPE)
     places = np.zeros_like(sizes)
     for part, each, centre, extent in zip(parts, own, centres, extents, strict=True):
-        places[part] = each + (centre - extent / 2)
+        places[part] = each + np.round(centre - extent / 2, 1)
     return places
 
 
@@ -118,7 +118,7 @@ def _around(sizes: Floats, edges: Ints, hub: int, gap: float) -> Floats:
     places = np.zeros_like(sizes)
     places[hub] = middle
     for part, each, centre, extent in zip(parts, own, centres, extents, strict=True):
-        places[others[part]] = each + (centre - extent / 2)
+        places[others[part]] = each + np.round(centre - extent / 2, 1)
     return places
 
 

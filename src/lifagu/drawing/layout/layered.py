@@ -73,7 +73,7 @@ class _Between:
 
 
 def layers_of(near: Neighbours, edges: Ints, root: int, extents: Floats, gap: float) -> Layers:
-    """Layers from a root, ordered so that few edges cross, with places along them at least a gap apart.
+    """Layers of a connected part from a root, ordered so that few edges cross, with places at least a gap apart.
 
     extents[n]: how much room each node takes along its layer. Cost: O(edges · sweeps), beside sorting.
     """
