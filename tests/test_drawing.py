@@ -412,12 +412,13 @@ for graph in (SHAPES["epidemic"], SHAPES["sparse"], SHAPES["grid"], hostile_grap
 """
 
 
-def test_equal_models_give_equal_bytes_whatever_the_hash_seed():
+def test_equal_models_give_equal_bytes_whatever_the_hash_seed_and_the_number_of_threads():
     tests = str(Path(__file__).parent)
     outputs = set()
-    for seed in ("0", "1"):
+    for seed, threads in (("0", "1"), ("1", "2")):
         path = os.pathsep.join([tests, *sys.path])
-        setting = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}
+        fixed = {"PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
+        setting = {**os.environ, **fixed, "PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}
         done = subprocess.run([sys.executable, "-c", PROGRAM, tests], env=setting, capture_output=True, check=True)
         outputs.add(done.stdout)
     assert len(outputs) == 1
