@@ -312,8 +312,31 @@ def test_rounds_move_nothing():
     assert len({tuple((node.id, node.x, node.y) for node in scene.nodes) for scene in scenes}) == 1
     last = lifagu.colour(graph)
     assert [node.group for node in scenes[-1].nodes] == [*last.variable_colours, *(2 + last.factor_colours)]
+    titles = [{node.id: node.title for node in scene.nodes}["v1"] for scene in scenes]
+    assert [title.partition("; ")[2] for title in titles] == ["group 1 of 3", "group 2, alone", "group 2, alone"]
     with pytest.raises(lifagu.TooLargeError, match="too large"):
         lifagu.draw_rounds(epidemic(1000))
+
+
+def test_arrows_say_how_many_agree():
+    build = lifagu.FactorGraph.build().variables(["A", "B", "C", "D"])
+    graph = (
+        build.factor("f", "A", [1, 2]).factor("g", "B", [1, 2]).factor("h", "C", [2, 1]).factor("u", "D", None).graph()
+    )
+    root = parsed(lifagu.draw(lifagu.transfer(graph)))
+    (arrow,) = marks(root, "arrow")
+    assert (arrow.get("data-from"), arrow.get("data-to")) == ("f0", "f3")
+    assert [each.text for each in arrow.iter(f"{SVG}text")] == ["0.67"]
+    assert "2 of 3 known factors" in arrow.findtext(f"{SVG}title")
+    assert not lifagu.draw(lifagu.transfer(graph, theta=0.7)).arrows
+
+
+def test_large_counting_formulas_are_not_counted_out():
+    build = lifagu.ParfactorGraph.build().domain("P", 50_000).relation("S", "P").relation("T", "P")
+    model = build.parfactor("g", ["#X[S(X)]", "T(Y)"], [1] * 50_001 * 2).model()
+    scene = lifagu.draw(model)
+    assert {node.label: node.caption for node in scene.nodes} == {"S(P)": "×50,000", "T(P)": "×50,000", "g": "×50,000"}
+    assert [edge.label for edge in scene.edges] == ["#", ""]
 
 
 # ---- as files
