@@ -14,7 +14,10 @@ METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
 }
-SETTINGS = {"svg.hashsalt": "lifagu", "font.size": 9, "pdf.fonttype": 42}
+SETTINGS = {
+    **{"svg.hashsalt": "lifagu", "svg.fonttype": "none", "pdf.fonttype": 42},
+    **{"font.size": 9, "font.sans-serif": ["DejaVu Sans"]},
+}
 
 
 def images(
