@@ -23,6 +23,7 @@ from lifagu.cli.results import (
     merging_json,
     transfers_table,
 )
+from lifagu.cli.serve import serve
 
 if TYPE_CHECKING:
     from lifagu import FactorGraph, ParfactorGraph, Transfer
@@ -199,6 +200,7 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "map": map_,
     "marginals": marginals,
     "query": query,
+    "serve": serve,
 }
 
 

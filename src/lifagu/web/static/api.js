@@ -1,0 +1,86 @@
+// The way to the server: requests, jobs with progress that can be cancelled, and errors as the server words them.
+
+import { byId } from "./dom.js";
+
+const PATIENCE = 350; // milliseconds before progress is shown
+let current = null; // the job that the cancel button is about
+
+export class Refused extends Error {}
+
+async function told(response) {
+  if (response.ok) return response;
+  let message = `the server answered with ${response.status}`;
+  try {
+    message = (await response.json()).error ?? message;
+  } catch {
+    // no JSON: the status says enough
+  }
+  throw new Refused(message);
+}
+
+async function send(address, options) {
+  try {
+    return await fetch(address, { credentials: "same-origin", cache: "no-store", ...options });
+  } catch {
+    throw new Refused("the server does not answer; is lifagu serve still running?");
+  }
+}
+
+async function finished(response) {
+  const begun = Date.now();
+  try {
+    while (response.status === 202) {
+      const { job, progress } = await response.json();
+      current = job;
+      if (Date.now() - begun > PATIENCE) showProgress(progress);
+      response = await send(`/api/jobs/${job}`);
+    }
+    return await told(response);
+  } finally {
+    current = null;
+    byId("busy").hidden = true;
+  }
+}
+
+function showProgress({ stage, done }) {
+  byId("busy").hidden = false;
+  if (byId("busy-text").textContent !== stage) byId("busy-text").textContent = stage;
+  if (done === undefined) byId("busy-bar").removeAttribute("value");
+  else byId("busy-bar").value = done;
+}
+
+export async function start() {
+  return (await told(await send("/api/start"))).json();
+}
+
+export async function open(query, body) {
+  const response = await send(`/api/models?${new URLSearchParams(query)}`, { method: "POST", body });
+  const id = response.headers.get("x-lifagu-model");
+  return { ...(await (await finished(response)).json()), id };
+}
+
+function post(model, operation, request) {
+  return send(`/api/models/${model}/${operation}`, {
+    method: "POST",
+    body: JSON.stringify(request),
+    headers: { "content-type": "application/json" },
+  });
+}
+
+export async function ask(model, operation, request) {
+  return (await finished(await post(model, operation, request))).json();
+}
+
+export async function download(model, operation, request) {
+  const response = await finished(await post(model, operation, request));
+  const name = /filename="([^"]+)"/.exec(response.headers.get("content-disposition") ?? "")?.[1] ?? "lifagu";
+  return { name, content: await response.blob() };
+}
+
+export function close(model) {
+  return send(`/api/models/${model}`, { method: "DELETE" });
+}
+
+export function cancel() {
+  return current === null ? null : send(`/api/jobs/${current}`, { method: "DELETE" });
+}

@@ -1,0 +1,134 @@
+// Questions: evidence beside bars, the plan and its cost, and answers that move when something is observed.
+
+import { announce, byId, counted, make, number, percent, replace } from "./dom.js";
+import { setEvidence } from "./observe.js";
+import { change, isDrawn, newest, on, request, state } from "./state.js";
+
+const UNKNOWN = { one: "the winning tables", mean: "their mean", mixture: "the mixture of all", bounds: "bounds over all" };
+const ENGINES = { auto: "the best exact one", lifted: "lifted", ground: "ground", bp: "belief propagation", enumerate: "enumeration" };
+
+const choice = (id, label, values, topic) =>
+  make("label", { class: "choice" }, label, make("select", { id, onchange: (event) => change({ [topic]: event.target.value }) },
+    Object.entries(values).map(([value, text]) => make("option", { value }, text))));
+
+export function startAsk() {
+  replace(byId("panel-ask"),
+    make("div", { class: "row" }, choice("unknown", "Competing tables", UNKNOWN, "unknown"), choice("engine", "Engine", ENGINES, "engine")),
+    make("form", { id: "naming", class: "row", onsubmit: named },
+      make("label", null, "Variables to ask about", make("input", { id: "names", autocomplete: "off", placeholder: "all; or names, separated by ;" })),
+      make("button", { type: "submit" }, "Ask")),
+    make("form", { id: "observing", class: "row", onsubmit: observed },
+      make("label", null, "Observe", make("input", { id: "seen-name", autocomplete: "off", required: true, placeholder: "variable" })),
+      make("label", null, "as", make("input", { id: "seen-value", autocomplete: "off", required: true, placeholder: "value" })),
+      make("button", { type: "submit" }, "Set")),
+    make("label", { class: "check" }, make("input", { id: "at-once", type: "checkbox", checked: true, onchange: () => refreshAnswers() }), "Answer at once; else show the plan first"),
+    make("ul", { id: "seen", class: "chips", "aria-label": "Observed" }),
+    make("section", { class: "plan", "aria-labelledby": "plan-title" }, make("h3", { id: "plan-title" }, "Plan and cost"),
+      make("pre", { id: "plan", tabindex: "0" }), make("button", { id: "run", type: "button", hidden: true, onclick: () => loadAnswers() }, "Run it")),
+    make("p", { id: "answers-note", class: "summary" }),
+    make("label", { id: "filtering", class: "filter" }, "Show", make("input", { id: "filter", type: "search", autocomplete: "off", placeholder: "names with …", oninput: filter })),
+    make("div", { id: "answers", class: "answers" }));
+  on("evidence", showSeen);
+  on("graph", () => {
+    byId("at-once").checked = isDrawn();
+    byId("observing").hidden = isDrawn();
+  });
+  on("model", () => replace(byId("answers")));
+}
+
+const names = () => {
+  const given = byId("names").value.split(";").map((each) => each.trim()).filter(Boolean);
+  return given.length ? given : null;
+};
+
+function named(event) {
+  event.preventDefault();
+  refreshAnswers();
+}
+
+function observed(event) {
+  event.preventDefault();
+  setEvidence(byId("seen-name").value.trim(), byId("seen-value").value.trim());
+  event.target.reset();
+}
+
+export async function refreshAnswers() {
+  if (byId("at-once").checked) await loadAnswers();
+  else {
+    byId("answers").classList.add("stale");
+    const found = await newest("plan", request({ variables: names() }));
+    if (found) byId("plan").textContent = found.plan;
+    byId("run").hidden = !found;
+  }
+}
+
+async function loadAnswers() {
+  byId("run").hidden = true;
+  const found = await newest("ask", request({ variables: names() }));
+  if (found) show(found);
+  else byId("answers").classList.add("stale");
+}
+
+function showSeen() {
+  replace(byId("seen"), Object.entries(state.evidence).map(([name, seen]) =>
+    make("li", null, make("button", { type: "button", onclick: () => setEvidence(name, null) },
+      `${name} = ${typeof seen === "string" ? seen : "…"} `, make("span", { "aria-hidden": "true" }, "×"), make("span", { class: "hidden" }, "no longer observed")))));
+}
+
+function show({ plan, engine, notes, log_partition: logZ, answers, classes, left_out: left, left_out_count: leftCount }) {
+  byId("plan").textContent = plan;
+  byId("answers").classList.remove("stale");
+  const parts = [`Engine: ${engine}.`, logZ === null ? "" : `log Z = ${Number(logZ.toPrecision(8))}.`, ...notes];
+  if (left.length) parts.push(`Without an answer, as unknown factors are connected to them: ${left.join(", ")}${(leftCount ?? left.length) > left.length ? ` … (${number(leftCount)})` : ""}.`);
+  byId("answers-note").textContent = parts.filter(Boolean).join(" ");
+  const rows = answers.length ? answers : (classes ?? []).map(({ representative, members, count, probabilities }) => ({
+    name: representative, title: count > 1 ? `${members} (${number(count)})` : members, labels: Object.keys(probabilities), probabilities: Object.values(probabilities) }));
+  byId("filtering").hidden = rows.length < 12;
+  update(rows);
+  filter();
+  announce(`${counted(rows.length, "answer")}`);
+}
+
+// Rows that stay keep their elements, so that bars move rather than jump.
+function update(rows) {
+  const container = byId("answers");
+  const old = new Map([...container.children].map((each) => [each.dataset.name, each]));
+  replace(container, rows.map((row) => {
+    const known = old.get(row.name);
+    const fits = known && known.querySelectorAll(".value").length === row.labels.length && !row.title;
+    const element = fits ? known : block(row);
+    fill(element, row);
+    return element;
+  }));
+}
+
+function block({ name, title, labels }) {
+  return make("section", { class: "answer", "data-name": name },
+    make("h3", null, title ?? name),
+    labels.map((label) => make("button", { type: "button", class: "value", title: `Observe ${name} = ${label}`, onclick: () => setEvidence(name, state.evidence[name] === label ? null : label) },
+      make("span", { class: "label" }, label), make("span", { class: "bar", "aria-hidden": "true" }, make("span", { class: "fill" }), make("span", { class: "range" })),
+      make("span", { class: "figure" }))),
+    make("p", { class: "support quiet" }));
+}
+
+function fill(element, { name, labels, probabilities, lower, upper, rests_on_count: count, weakest_share: weakest }) {
+  const seen = state.evidence[name];
+  element.classList.toggle("observed", seen !== undefined);
+  element.querySelectorAll(".value").forEach((button, place) => {
+    const [bar, range] = [button.querySelector(".fill"), button.querySelector(".range")];
+    bar.style.width = `${100 * probabilities[place]}%`;
+    range.hidden = !lower;
+    if (lower) {
+      range.style.left = `${100 * lower[place]}%`;
+      range.style.width = `${100 * (upper[place] - lower[place])}%`;
+    }
+    button.querySelector(".figure").textContent = percent(probabilities[place]) + (lower ? ` (${percent(lower[place])} to ${percent(upper[place])})` : "");
+    button.setAttribute("aria-pressed", String(seen === labels[place]));
+  });
+  element.querySelector(".support").textContent = count ? `rests on ${counted(count, "transferred table")}, weakest share ${percent(weakest)}` : "";
+}
+
+function filter() {
+  const wanted = byId("filtering").hidden ? "" : byId("filter").value.toLowerCase();
+  for (const each of byId("answers").children) each.hidden = !each.dataset.name.toLowerCase().includes(wanted);
+}

@@ -1,0 +1,157 @@
+"""One opened model, and what was computed about it and may be asked for again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import lifagu
+from lifagu.errors import TooLargeError
+from lifagu.web.inputs import MOST_NAMES, Request
+from lifagu.web.limits import Limits
+from lifagu.web.sources import Source, read_source
+
+if TYPE_CHECKING:
+    from lifagu import FactorGraph, ParfactorGraph, Transfer
+
+MOST_GROUND = 10_000_000  # variables and factors of a relational model that are listed one by one
+MOST_KEPT = 12  # results of one sort
+_Value = TypeVar("_Value")
+
+
+class Progress(Protocol):
+    """Who is told what is being done and how far."""
+
+    def stage(self, text: str) -> None:
+        """Something new begins."""
+
+    def __call__(self, done: int, total: int) -> None:
+        """So much of it is done."""
+
+
+@dataclass(eq=False)
+class Workbench:
+    """A model, the evidence that came with it, and a folder for files on their way out; the latest results are kept.
+
+    Evidence in a file is the page's to change while it is short; a long list stays here, below what a request observes.
+    """
+
+    model: FactorGraph | ParfactorGraph
+    evidence: dict[str, Any]
+    source: Source
+    limits: Limits
+    folder: Path
+    progress: Progress
+    _kept: dict[Hashable, Any] = field(default_factory=dict)
+
+    @classmethod
+    def opened(cls, source: Source, limits: Limits, folder: Path, progress: Progress) -> Workbench:
+        """Read a model."""
+        progress.stage("reading the model")
+        model, evidence = read_source(source, limits)
+        return cls(model, evidence, source, limits, folder, progress)
+
+    @property
+    def has_long_evidence(self) -> bool:
+        """Whether the file's evidence stays on this side."""
+        return len(self.evidence) > MOST_NAMES
+
+    def is_whole(self, request: Request) -> bool:
+        """Whether a relational model is asked as it is: nothing unknown, nobody added."""
+        return isinstance(self.model, lifagu.ParfactorGraph) and not (self.model.has_unknown or request.add)
+
+    def facts(self) -> dict[str, Any]:
+        """What `lifagu info` says about the model as it came."""
+        return self._once(("facts",), lambda: lifagu.describe(self.model))
+
+    def graph(self, request: Request) -> FactorGraph:
+        """The ground graph with the individuals that were added."""
+        return self._once(("graph", request.add), lambda: self._extended(request.add))
+
+    def _extended(self, add: tuple[tuple[str, str], ...]) -> FactorGraph:
+        if isinstance(self.model, lifagu.ParfactorGraph):
+            facts = self.facts()
+            count = facts["variables"] + facts["factors"]
+            if count > MOST_GROUND:
+                raise TooLargeError(
+                    f"the model has {count} variables and factors once it is grounded, more than {MOST_GROUND}; "
+                    "it is shown and asked as it is"
+                )
+            self.progress.stage("grounding the model")
+        graph = lifagu.ground(self.model)
+        for new, like in add:
+            graph = graph.with_individual(new, like)
+        return graph
+
+    def observed(self, request: Request) -> dict[str, Any]:
+        """The evidence of a request by ground names; wrong names and labels are an error."""
+        evidence = self._layered(request)
+        if not isinstance(self.model, lifagu.ParfactorGraph):
+            self.graph(request).evidence(evidence)
+            return evidence
+        if self.is_whole(request):
+            self.model.observations(evidence)
+            return evidence
+        graph, plain = self.graph(request), self.graph(Request())
+        new = {name: seen for name, seen in evidence.items() if name in graph.variable_names}
+        rest = {name: seen for name, seen in evidence.items() if name not in new}
+        evidence = {**lifagu.expand_evidence(self.model, rest, plain), **new}
+        graph.evidence(evidence)
+        return evidence
+
+    def _layered(self, request: Request) -> dict[str, Any]:
+        if not self.has_long_evidence:
+            return dict(request.evidence)
+        if isinstance(self.model, lifagu.ParfactorGraph):
+            return self.model.layered([self.evidence, request.evidence])
+        return {**self.evidence, **request.evidence}
+
+    def transfer(self, request: Request) -> Transfer:
+        """Holes filled as the request says; evidence counts for the published algorithm only."""
+
+        def compute() -> Transfer:
+            graph = self.graph(request)
+            evidence = self.observed(request) if request.method == "published" else {}
+            self.progress.stage("filling unknown factors")
+            return lifagu.transfer(graph, request.theta, evidence, **request.filling)
+
+        return self._once(("transfer", *_filling_key(request)), compute)
+
+    def lifted(self, request: Request) -> ParfactorGraph:
+        """The relational model as it came where nothing is unknown, else the lifted model of the completed graph."""
+        if self.is_whole(request) and isinstance(self.model, lifagu.ParfactorGraph):
+            return self.model
+
+        def compute() -> ParfactorGraph:
+            moved = self.transfer(request)
+            self.progress.stage("lifting the model")
+            return lifagu.lift(moved)
+
+        return self._once(("lifted", *_filling_key(request)), compute)
+
+    def asked(self, request: Request) -> Transfer | ParfactorGraph:
+        """What questions are put to."""
+        if self.is_whole(request) and request.engine in ("auto", "lifted") and request.unknown == "one":
+            return self.lifted(request)
+        return self.transfer(request)
+
+    def _once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
+        """A result that is computed when first asked for; of each sort the latest are kept."""
+        if key in self._kept:
+            self._kept[key] = self._kept.pop(key)  # the latest last
+        else:
+            self._kept[key] = compute()
+            if len(self._kept) > MOST_KEPT:
+                self._kept.pop(next(iter(self._kept)))
+        value: _Value = self._kept[key]
+        return value
+
+
+def _filling_key(request: Request) -> tuple[Hashable, ...]:
+    """What a transfer depends on: the published algorithm alone looks at evidence."""
+    seen = request.evidence if request.method == "published" else {}
+    steps = request.steps if request.method == "steps" else None
+    evidence = tuple(sorted((name, repr(value)) for name, value in seen.items()))
+    return request.theta, request.method, steps, request.add, evidence
