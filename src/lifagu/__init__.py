@@ -20,6 +20,12 @@ if TYPE_CHECKING:
     from lifagu.answers import prepare_marginals as prepare_marginals
     from lifagu.answers import queries as queries
     from lifagu.answers import query as query
+    from lifagu.drawing.painting import to_pdf as to_pdf
+    from lifagu.drawing.painting import to_png as to_png
+    from lifagu.drawing.scene import Scene as Scene
+    from lifagu.drawing.scene import side_by_side as side_by_side
+    from lifagu.drawing.svg import svg_styles as svg_styles
+    from lifagu.drawing.svg import to_svg as to_svg
     from lifagu.errors import FormatError as FormatError
     from lifagu.errors import LifaguError as LifaguError
     from lifagu.errors import MissingExtraError as MissingExtraError
@@ -46,6 +52,9 @@ if TYPE_CHECKING:
     from lifagu.kernel import has_kernel as has_kernel
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
+    from lifagu.plots import draw as draw
+    from lifagu.plots import draw_rounds as draw_rounds
+    from lifagu.plots import plot as plot
     from lifagu.relational import ParfactorGraph as ParfactorGraph
     from lifagu.results import write_lift as write_lift
     from lifagu.results import write_marginals as write_marginals
@@ -64,6 +73,9 @@ if TYPE_CHECKING:
 _ROOMS = {
     "lifagu.answers": "describe log_partition map_assignment marginals prepare prepare_map prepare_marginals "
     "queries query",
+    "lifagu.drawing.painting": "to_pdf to_png",
+    "lifagu.drawing.scene": "Scene side_by_side",
+    "lifagu.drawing.svg": "svg_styles to_svg",
     "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError TooLargeError",
     "lifagu.evidence": "Evidence",
     "lifagu.formats": "read_queries",
@@ -77,6 +89,7 @@ _ROOMS = {
     "lifagu.infer.relational": "ClassMarginals RelationalBest",
     "lifagu.kernel": "has_kernel",
     "lifagu.model": "Colouring FactorGraph",
+    "lifagu.plots": "draw draw_rounds plot",
     "lifagu.relational": "ParfactorGraph",
     "lifagu.results": "write_lift write_marginals",
     "lifagu.rounding": "merge_tables round_tables",
