@@ -47,7 +47,7 @@ def ask(bench: Workbench, request: Request) -> dict[str, Any]:
 
 def _prepared(bench: Workbench, request: Request) -> Any:
     """A plan: for all variables in one pass where the page names none and one model decides, else for each of some."""
-    evidence, model = bench.observed(request), bench.asked(request)
+    model, evidence = bench.asked(request)
     bench.progress.stage("planning")
     settings: dict[str, Any] = {
         "unknown": request.unknown,

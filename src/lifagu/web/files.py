@@ -20,7 +20,7 @@ def written(bench: Workbench, request: Request) -> Reply:
         raise ModelError(f"there is no file '{request.what[:40]}'; choose completed or lifted")
     if request.ending not in ENDINGS:
         raise ModelError(f"models are written as {', '.join(ENDINGS)}, not '{request.ending[:40]}'")
-    evidence = bench.observed(request)
+    evidence = dict(request.evidence) if bench.is_whole(request) else bench.observed(request)
     model: Any = bench.lifted(request) if request.what == "lifted" else _completed(bench, request)
     bench.progress.stage("writing the model")
     path = bench.folder / f"{request.what}{request.ending}"

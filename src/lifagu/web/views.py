@@ -12,7 +12,7 @@ import lifagu
 from lifagu.errors import LifaguError
 from lifagu.web.answering import ask, plan
 from lifagu.web.colours import rounds_of
-from lifagu.web.figures import MOST_DRAWN, figure, graph_scene, lifted_scene
+from lifagu.web.figures import MOST_DRAWN, figure, is_drawn, lifted_figure, plain
 from lifagu.web.files import written
 from lifagu.web.inputs import Request
 from lifagu.web.reply import Reply, json_reply
@@ -46,17 +46,16 @@ def opened(bench: Workbench, _: Request) -> dict[str, Any]:
 
 def graph(bench: Workbench, request: Request) -> dict[str, Any]:
     """The ground graph as a scene with its variables, where it is small enough to be drawn; else why not."""
-    facts = bench.facts()
-    count = facts["variables"] + facts["factors"]
-    if count > MOST_DRAWN:
-        return {"scene": None, "variables": None, "factors": None, "note": _too_many(facts)}
+    if not is_drawn(bench, request):
+        return {"scene": None, "variables": None, "factors": None, "note": _too_many(bench.facts())}
     whole = bench.graph(request)
     variables = [
         {"id": f"v{number}", "name": each.name, "labels": each.range, "kind": each.kind}
         for number, each in enumerate(whole.variables)
     ]
     factors = list(whole.factor_names)
-    return {"scene": graph_scene(whole), "variables": variables, "factors": factors, "note": ""}
+    scene = plain(lifagu.draw(whole, "graph"))
+    return {"scene": scene, "variables": variables, "factors": factors, "note": ""}
 
 
 def _too_many(facts: dict[str, Any]) -> str:
@@ -112,7 +111,7 @@ def lifted(bench: Workbench, request: Request) -> dict[str, Any]:
     model = bench.lifted(request)
     bench.progress.stage("drawing the lifted model")
     return {
-        "scene": lifted_scene(model),
+        "scene": plain(lifted_figure(bench, request)),
         "text": str(model),
         "summary": repr(model)[1:-1].partition(": ")[2],
         "proof": str(model.proof) if model.proof else "",

@@ -86,18 +86,12 @@ class Workbench:
         return graph
 
     def observed(self, request: Request) -> dict[str, Any]:
-        """The evidence of a request by ground names; wrong names and labels are an error."""
-        evidence = self._layered(request)
-        if not isinstance(self.model, lifagu.ParfactorGraph):
-            self.graph(request).evidence(evidence)
-            return evidence
-        if self.is_whole(request):
-            self.model.observations(evidence)
-            return evidence
-        graph, plain = self.graph(request), self.graph(Request())
-        new = {name: seen for name, seen in evidence.items() if name in graph.variable_names}
-        rest = {name: seen for name, seen in evidence.items() if name not in new}
-        evidence = {**lifagu.expand_evidence(self.model, rest, plain), **new}
+        """The evidence of a request by names of the ground graph; wrong names and labels are an error."""
+        evidence, graph = self._layered(request), self.graph(request)
+        if isinstance(self.model, lifagu.ParfactorGraph):
+            named = {name: seen for name, seen in evidence.items() if name in graph.variable_names}
+            ranges = {name: seen for name, seen in evidence.items() if name not in named}
+            evidence = {**lifagu.expand_evidence(self.model, ranges, self.graph(Request())), **named}
         graph.evidence(evidence)
         return evidence
 
@@ -131,11 +125,11 @@ class Workbench:
 
         return self._once(("lifted", *_filling_key(request)), compute)
 
-    def asked(self, request: Request) -> Transfer | ParfactorGraph:
-        """What questions are put to."""
+    def asked(self, request: Request) -> tuple[Transfer | ParfactorGraph, dict[str, Any]]:
+        """What questions are put to, and the evidence: a relational model as it is where nothing is unknown."""
         if self.is_whole(request) and request.engine in ("auto", "lifted") and request.unknown == "one":
-            return self.lifted(request)
-        return self.transfer(request)
+            return self.lifted(request), self._layered(request)
+        return self.transfer(request), self.observed(request)
 
     def _once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
         """A result that is computed when first asked for; of each sort the latest are kept."""

@@ -23,8 +23,9 @@ export function startAsk() {
       make("button", { type: "submit" }, "Set")),
     make("label", { class: "check" }, make("input", { id: "at-once", type: "checkbox", checked: true, onchange: () => refreshAnswers() }), "Answer at once; else show the plan first"),
     make("ul", { id: "seen", class: "chips", "aria-label": "Observed" }),
-    make("section", { class: "plan", "aria-labelledby": "plan-title" }, make("h3", { id: "plan-title" }, "Plan and cost"),
-      make("pre", { id: "plan", tabindex: "0" }), make("button", { id: "run", type: "button", hidden: true, onclick: () => loadAnswers() }, "Run it")),
+    make("details", { id: "planned", class: "plan" }, make("summary", null, "Plan and cost: ", make("span", { id: "plan-head" })),
+      make("pre", { id: "plan", tabindex: "0" })),
+    make("button", { id: "run", type: "button", hidden: true, onclick: () => loadAnswers() }, "Run it"),
     make("p", { id: "answers-note", class: "summary" }),
     make("label", { id: "filtering", class: "filter" }, "Show", make("input", { id: "filter", type: "search", autocomplete: "off", placeholder: "names with …", oninput: filter })),
     make("div", { id: "answers", class: "answers" }));
@@ -57,7 +58,8 @@ export async function refreshAnswers() {
   else {
     byId("answers").classList.add("stale");
     const found = await newest("plan", request({ variables: names() }));
-    if (found) byId("plan").textContent = found.plan;
+    if (found) showPlan(found.plan);
+    byId("planned").open = true;
     byId("run").hidden = !found;
   }
 }
@@ -69,6 +71,11 @@ async function loadAnswers() {
   else byId("answers").classList.add("stale");
 }
 
+function showPlan(plan) {
+  byId("plan-head").textContent = plan.split("\n", 1)[0].replace(/:$/, "");
+  byId("plan").textContent = plan;
+}
+
 function showSeen() {
   replace(byId("seen"), Object.entries(state.evidence).map(([name, seen]) =>
     make("li", null, make("button", { type: "button", onclick: () => setEvidence(name, null) },
@@ -76,7 +83,7 @@ function showSeen() {
 }
 
 function show({ plan, engine, notes, log_partition: logZ, answers, classes, left_out: left, left_out_count: leftCount }) {
-  byId("plan").textContent = plan;
+  showPlan(plan);
   byId("answers").classList.remove("stale");
   const parts = [`Engine: ${engine}.`, logZ === null ? "" : `log Z = ${Number(logZ.toPrecision(8))}.`, ...notes];
   if (left.length) parts.push(`Without an answer, as unknown factors are connected to them: ${left.join(", ")}${(leftCount ?? left.length) > left.length ? ` … (${number(leftCount)})` : ""}.`);
@@ -107,7 +114,7 @@ function block({ name, title, labels }) {
     make("h3", null, title ?? name),
     labels.map((label) => make("button", { type: "button", class: "value", title: `Observe ${name} = ${label}`, onclick: () => setEvidence(name, state.evidence[name] === label ? null : label) },
       make("span", { class: "label" }, label), make("span", { class: "bar", "aria-hidden": "true" }, make("span", { class: "fill" }), make("span", { class: "range" })),
-      make("span", { class: "figure" }))),
+      make("span", { class: "figure" }), make("span", { class: "limits" }))),
     make("p", { class: "support quiet" }));
 }
 
@@ -122,7 +129,8 @@ function fill(element, { name, labels, probabilities, lower, upper, rests_on_cou
       range.style.left = `${100 * lower[place]}%`;
       range.style.width = `${100 * (upper[place] - lower[place])}%`;
     }
-    button.querySelector(".figure").textContent = percent(probabilities[place]) + (lower ? ` (${percent(lower[place])} to ${percent(upper[place])})` : "");
+    button.querySelector(".figure").textContent = percent(probabilities[place]);
+    button.querySelector(".limits").textContent = lower && upper[place] - lower[place] > 1e-9 ? `between ${percent(lower[place])} and ${percent(upper[place])}` : "";
     button.setAttribute("aria-pressed", String(seen === labels[place]));
   });
   element.querySelector(".support").textContent = count ? `rests on ${counted(count, "transferred table")}, weakest share ${percent(weakest)}` : "";

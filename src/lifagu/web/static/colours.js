@@ -8,11 +8,11 @@ export function startColours() {
   replace(byId("panel-colours"),
     make("p", { class: "quiet" }, "Each factor tells its colour and its arguments' to them, each variable what it heard; who hears something different gets a colour of its own."),
     make("div", { id: "rounds", class: "rounds", role: "group", "aria-label": "Rounds" },
-      make("button", { id: "round-first", type: "button", onclick: () => go(0) }, "⏮", make("span", { class: "hidden" }, "To the start")),
-      make("button", { id: "round-back", type: "button", onclick: step(-1) }, "◀", make("span", { class: "hidden" }, "Back")),
+      make("button", { id: "round-first", type: "button", onclick: () => go(0) }, "«", make("span", { class: "hidden" }, "To the start")),
+      make("button", { id: "round-back", type: "button", onclick: step(-1) }, "‹", make("span", { class: "hidden" }, "Back")),
       make("strong", { id: "round-title" }),
-      make("button", { id: "round-on", type: "button", onclick: step(1) }, "▶", make("span", { class: "hidden" }, "Forwards")),
-      make("button", { id: "round-last", type: "button", onclick: () => go(Infinity) }, "⏭", make("span", { class: "hidden" }, "To the end"))),
+      make("button", { id: "round-on", type: "button", onclick: step(1) }, "›", make("span", { class: "hidden" }, "Forwards")),
+      make("button", { id: "round-last", type: "button", onclick: () => go(Infinity) }, "»", make("span", { class: "hidden" }, "To the end"))),
     make("p", { id: "round-words", class: "summary" }),
     make("div", { id: "groups", class: "groups" }));
   on("colours round", show);

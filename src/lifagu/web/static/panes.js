@@ -15,12 +15,12 @@ function letters(group) {
 
 export function startPanes(pickFactor) {
   graph = new Figure(byId("graph"), document.querySelector("[data-zooms=graph]"), {
-    least: 0.5,
+    least: 0.35,
     onPick: (node) => (node.kind === "variable" ? observe(variableOf(node.id)) : pickFactor(node.id)),
     onPoint: (node) => lifted.light(node ? liftedOf(node.id) : []),
   });
   lifted = new Figure(byId("lifted"), document.querySelector("[data-zooms=lifted]"), {
-    least: 0.5,
+    least: 0.35,
     onPoint: (node) => light(node ? node.members : []),
   });
   on("graph", showGraph);
@@ -101,7 +101,8 @@ function paint() {
 
 function showLifted() {
   const { scene, text, summary } = state.lifted;
-  byId("lifted-note").textContent = summary;
+  byId("lifted-note").textContent = `In words: ${summary}`;
+  byId("lifted-legend").textContent = scene.notes.join("; ");
   byId("lifted-words").textContent = text;
   lifted.show(scene, (node) => `${node.title}${node.members.length ? `; stands for ${number(node.members.length)}` : ""}`);
   if (state.colours?.rounds.length) paint();
