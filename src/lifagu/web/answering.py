@@ -23,9 +23,7 @@ MOST_SUPPORT = 20
 
 def plan(bench: Workbench, request: Request) -> dict[str, Any]:
     """What would be computed and what it costs, before it is."""
-    prepared = _prepared(bench, request)
-    bench.progress.stage("planning")
-    return {"plan": str(prepared)}
+    return {"plan": str(_prepared(bench, request))}
 
 
 def ask(bench: Workbench, request: Request) -> dict[str, Any]:
@@ -46,6 +44,11 @@ def ask(bench: Workbench, request: Request) -> dict[str, Any]:
 
 
 def _prepared(bench: Workbench, request: Request) -> Any:
+    """A plan, kept until it is run."""
+    return bench.once(("plan", repr(request)), lambda: _planned(bench, request))
+
+
+def _planned(bench: Workbench, request: Request) -> Any:
     """A plan: for all variables in one pass where the page names none and one model decides, else for each of some."""
     model, evidence = bench.asked(request)
     bench.progress.stage("planning")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lifagu import FactorGraph, ParfactorGraph, Transfer
 
 MOST_GROUND = 10_000_000  # variables and factors of a relational model that are listed one by one
-MOST_KEPT = 12  # results of one sort
+MOST_KEPT = 12  # results
 _Value = TypeVar("_Value")
 
 
@@ -64,11 +64,11 @@ class Workbench:
 
     def facts(self) -> dict[str, Any]:
         """What `lifagu info` says about the model as it came."""
-        return self._once(("facts",), lambda: lifagu.describe(self.model))
+        return self.once(("facts",), lambda: lifagu.describe(self.model))
 
     def graph(self, request: Request) -> FactorGraph:
         """The ground graph with the individuals that were added."""
-        return self._once(("graph", request.add), lambda: self._extended(request.add))
+        return self.once(("graph", request.add), lambda: self._extended(request.add))
 
     def _extended(self, add: tuple[tuple[str, str], ...]) -> FactorGraph:
         if isinstance(self.model, lifagu.ParfactorGraph):
@@ -111,7 +111,7 @@ class Workbench:
             self.progress.stage("filling unknown factors")
             return lifagu.transfer(graph, request.theta, evidence, **request.filling)
 
-        return self._once(("transfer", *_filling_key(request)), compute)
+        return self.once(("transfer", *_filling_key(request)), compute)
 
     def lifted(self, request: Request) -> ParfactorGraph:
         """The relational model as it came where nothing is unknown, else the lifted model of the completed graph."""
@@ -123,7 +123,7 @@ class Workbench:
             self.progress.stage("lifting the model")
             return lifagu.lift(moved)
 
-        return self._once(("lifted", *_filling_key(request)), compute)
+        return self.once(("lifted", *_filling_key(request)), compute)
 
     def asked(self, request: Request) -> tuple[Transfer | ParfactorGraph, dict[str, Any]]:
         """What questions are put to, and the evidence: a relational model as it is where nothing is unknown."""
@@ -131,8 +131,8 @@ class Workbench:
             return self.lifted(request), self._layered(request)
         return self.transfer(request), self.observed(request)
 
-    def _once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
-        """A result that is computed when first asked for; of each sort the latest are kept."""
+    def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
+        """A result that is computed when first asked for; the latest are kept."""
         if key in self._kept:
             self._kept[key] = self._kept.pop(key)  # the latest last
         else:

@@ -2,7 +2,6 @@
 
 import { byId } from "./dom.js";
 
-const PATIENCE = 350; // milliseconds before progress is shown
 let current = null; // the job that the cancel button is about
 
 export class Refused extends Error {}
@@ -27,12 +26,11 @@ async function send(address, options) {
 }
 
 async function finished(response) {
-  const begun = Date.now();
   try {
     while (response.status === 202) {
       const { job, progress } = await response.json();
       current = job;
-      if (Date.now() - begun > PATIENCE) showProgress(progress);
+      showProgress(progress);
       response = await send(`/api/jobs/${job}`);
     }
     return await told(response);

@@ -1,6 +1,6 @@
 // Holes: how they are filled, for which threshold, from whom, with what share, and why.
 
-import { announce, byId, counted, make, percent, replace } from "./dom.js";
+import { announce, byId, counted, make, number, percent, replace } from "./dom.js";
 import { light } from "./panes.js";
 import { change, newest, on, request, state } from "./state.js";
 
@@ -69,20 +69,20 @@ function showChoices() {
 
 function showTransfers() {
   const { total, filled, by_theta: byTheta, classes, more_classes: more } = state.transfers;
-  const summary = total === 0 ? "Every table is known: there is nothing to fill." : `${filled} of ${counted(total, "unknown factor")} filled, ${total - filled} left.`;
+  const summary = total === 0 ? "Every table is known: there is nothing to fill." : `${number(filled)} of ${counted(total, "unknown factor")} filled, ${number(total - filled)} left.`;
   if (byId("holes-summary").textContent !== summary) {
     byId("holes-summary").textContent = summary;
     announce(summary);
   }
   replace(byId("shares"), byTheta.map(([theta]) => make("option", { value: theta })));
-  byId("theta-words").textContent = total === 0 ? "" : `Filled at θ = ${byTheta.map(([theta, count]) => `${Number(theta.toFixed(3))}: ${count}`).join(" · ")}`;
+  byId("theta-words").textContent = total === 0 ? "" : `Filled at θ = ${byTheta.map(([theta, count]) => `${Number(theta.toFixed(3))}: ${number(count)}`).join(" · ")}`;
   byId("theta").disabled = total === 0;
   replace(byId("holes"), classes.map(record), more ? make("li", { class: "quiet" }, `… and ${more} more`) : []);
 }
 
 function record(entry) {
   const { factors, count, ids, status, donor, donor_id: donorId, share, reason, competing } = entry;
-  const names = factors.slice(0, 4).join(", ") + (count > 4 ? ` and ${count - 4} more` : "");
+  const names = factors.slice(0, 4).join(", ") + (count > 4 ? ` and ${number(count - 4)} more` : "");
   const related = [...ids, ...(status === "transferred" && donorId ? [donorId] : [])];
   return make("li", { class: `record ${status}`, "data-ids": ids.join(" "), tabindex: "0",
     onpointerenter: () => light(related), onpointerleave: () => light([]), onfocus: () => light(related), onblur: () => light([]) },

@@ -105,5 +105,6 @@ function showLifted() {
   byId("lifted-legend").textContent = scene.notes.join("; ");
   byId("lifted-words").textContent = text;
   lifted.show(scene, (node) => `${node.title}${node.members.length ? `; stands for ${number(node.members.length)}` : ""}`);
-  if (state.colours?.rounds.length) paint();
+  if (!isDrawn()) lifted.paint(new Map(scene.nodes.filter(({ group }) => group >= 0).map(({ id, group }) => [id, { group, sign: "" }])));
+  else if (state.colours?.rounds.length) paint();
 }
