@@ -115,9 +115,11 @@ def served(*arguments: str, folder: str | None = None) -> Iterator[Served]:
         found = re.search(r"http://(.+):(\d+)/\S*", line)
         assert found, line + (process.stderr.read() if process.stderr else "")
         running = Served(found[0], int(found[2]), process)
-        yield running
-        for client in running.clients:
-            client.connection.close()
+        try:
+            yield running
+        finally:
+            for client in running.clients:
+                client.connection.close()
     finally:
         if process.poll() is None:
             process.send_signal(signal.SIGINT)

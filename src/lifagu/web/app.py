@@ -6,6 +6,7 @@ import asyncio
 import hmac
 import json
 import shutil
+import traceback
 from collections.abc import Awaitable, Callable
 from importlib.resources import files
 from pathlib import Path
@@ -71,7 +72,9 @@ class Application:
             Route("/api/jobs/{job}", self._answered(self.cancel), methods=["DELETE"]),
         ]
         handlers: Any = {404: _nothing_here, 405: _nothing_here, 500: _own_mistake}
-        return Guarded(Starlette(routes=routes, exception_handlers=handlers), self.gate)
+        inner = Starlette(routes=routes, exception_handlers=handlers)
+        inner.router.redirect_slashes = False
+        return Guarded(inner, self.gate)
 
     def _answered(self, handler: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
         """A handler whose refusals become replies."""
@@ -297,5 +300,6 @@ async def _nothing_here(_: Request, error: Exception) -> Response:
     return _response(error_reply(getattr(error, "status_code", 404), "there is nothing here that answers this"))
 
 
-async def _own_mistake(_: Request, __: Exception) -> Response:
+async def _own_mistake(_: Request, error: Exception) -> Response:
+    traceback.print_exception(error)
     return _response(error_reply(500, "something went wrong inside lifagu; its terminal says what"))

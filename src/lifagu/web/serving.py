@@ -67,7 +67,7 @@ async def _serve(
             http="h11",
             ws="none",
             lifespan="off",
-            log_level="error",
+            log_level="critical",  # clients that hang up are no news; mistakes of ours are shown where they are caught
             access_log=False,
             server_header=False,
             proxy_headers=False,
