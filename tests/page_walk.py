@@ -58,6 +58,12 @@ class Walk:
         self.page.locator("#holes-summary:not(:empty)").wait_for()
         return self.page
 
+    def was_refused(self, status: int) -> None:
+        """A refusal was wanted; the browser notes it in its console as well."""
+        noted = [each for each in self.complaints if f"the server responded with a status of {status}" in each]
+        assert noted
+        self.complaints = [each for each in self.complaints if each not in noted]
+
     def tab(self, name: str) -> Any:
         """Go to a tab."""
         self.page.get_by_role("tab", name=name).click()

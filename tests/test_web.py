@@ -168,8 +168,10 @@ def test_large_relational_models_are_shown_as_they_are(tmp_path):
     found = asked(bench, "ask", evidence={"Smokes(1..300)": "true"}, variables=["Smokes(301)"])
     whole = lifagu.query(lifagu.read(path), "Smokes(301)", evidence={"Smokes(1..300)": "true"})
     assert found["answers"][0]["probabilities"][1] == pytest.approx(whole["true"])
+    assert asked(bench, "transfers")["total"] == asked(bench, "compare")["total"] == 0
+    assert "the variables of a relation" in asked(bench, "colours")["note"]
     with pytest.raises(lifagu.TooLargeError, match="asked as it is"):
-        OPERATIONS["colours"](bench, {})
+        OPERATIONS["ask"](bench, {"engine": "ground"})
 
 
 def test_numbers_that_json_lacks_are_null():

@@ -19,7 +19,13 @@ MOST_ROUNDS = 60
 MOST_SPLITS = 4  # told in words
 MOST_GROUPS = 40
 MOST_NAMES = 6
-Ints = "np.ndarray[Any, np.dtype[np.int64]]"
+LARGE = "The graph is large, so only the groups at the end are shown."
+RELATIONAL = {
+    "rounds": [],
+    "cut": False,
+    "groups": {"variables": [], "factors": []},
+    "note": "The model itself says what looks alike: the variables of a relation, the factors of a parfactor.",
+}
 
 
 def rounds_of(moved: Transfer, evidence: dict[str, Any], progress: Progress) -> dict[str, Any]:
@@ -27,14 +33,14 @@ def rounds_of(moved: Transfer, evidence: dict[str, Any], progress: Progress) -> 
     graph = moved.graph
     if len(graph.arguments) > MOST_ARGUMENTS:
         last = lifagu.colour(graph, evidence, factor_start=moved.factor_start, progress=progress)
-        return {"rounds": [], "cut": False, "groups": groups_of(graph, last)}
+        return {"rounds": [], "cut": False, "groups": groups_of(graph, last), "note": LARGE}
     every = list(
         islice(lifagu.colour_rounds(graph, evidence, factor_start=moved.factor_start), MOST_ROUNDS + 1)
     )
     cut = len(every) > MOST_ROUNDS
     if cut:
         every[-1] = lifagu.colour(graph, evidence, factor_start=moved.factor_start, progress=progress)
-    return {"rounds": _told(graph, every, cut), "cut": cut, "groups": groups_of(graph, every[-1])}
+    return {"rounds": _told(graph, every, cut), "cut": cut, "groups": groups_of(graph, every[-1]), "note": ""}
 
 
 def _told(graph: FactorGraph, every: list[Colouring], cut: bool) -> list[dict[str, Any]]:

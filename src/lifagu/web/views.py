@@ -11,7 +11,7 @@ import numpy as np
 import lifagu
 from lifagu.errors import LifaguError
 from lifagu.web.answering import ask, plan
-from lifagu.web.colours import rounds_of
+from lifagu.web.colours import RELATIONAL, rounds_of
 from lifagu.web.figures import MOST_DRAWN, figure, is_drawn, lifted_figure, plain
 from lifagu.web.files import written
 from lifagu.web.inputs import Request
@@ -27,6 +27,7 @@ MOST_INDIVIDUALS = 500
 MOST_COMPARED = 40
 MOST_COMPARED_ANSWERS = 8
 COMPARED = ("published", "share", "steps")
+NOTHING_TO_FILL = {"total": 0, "filled": 0, "by_theta": [], "classes": [], "more_classes": 0, "loans": []}
 
 
 def opened(bench: Workbench, _: Request) -> dict[str, Any]:
@@ -67,6 +68,8 @@ def _too_many(facts: dict[str, Any]) -> str:
 
 def colours(bench: Workbench, request: Request) -> dict[str, Any]:
     """Colour passing on the completed graph, round by round where it is small."""
+    if bench.is_whole(request) and not is_drawn(bench, request):
+        return RELATIONAL
     evidence, moved = bench.observed(request), bench.transfer(request)
     bench.progress.stage("passing colours")
     return rounds_of(moved, evidence, bench.progress)
@@ -74,6 +77,8 @@ def colours(bench: Workbench, request: Request) -> dict[str, Any]:
 
 def transfers(bench: Workbench, request: Request) -> dict[str, Any]:
     """Which holes are filled, from whom, with what share, and why; what was treated alike together."""
+    if bench.is_whole(request):
+        return NOTHING_TO_FILL | {"theta": request.theta}
     moved = bench.transfer(request)
     names = moved.original.factor_names
     classes = moved.by_class()
@@ -120,6 +125,8 @@ def lifted(bench: Workbench, request: Request) -> dict[str, Any]:
 
 def compare(bench: Workbench, request: Request) -> dict[str, Any]:
     """The published algorithm, shares of agreement, and k steps, side by side: what is filled, and what is answered."""
+    if bench.is_whole(request) and not is_drawn(bench, request):
+        return {"total": 0, "variables": [], "methods": []}
     whole = bench.graph(request)
     variables = request.variables if request.variables is not None else _beside_holes(whole)
     methods = []

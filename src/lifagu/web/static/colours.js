@@ -8,11 +8,11 @@ export function startColours() {
   replace(byId("panel-colours"),
     make("p", { class: "quiet" }, "Each factor tells its colour and its arguments' to them, each variable what it heard; who hears something different gets a colour of its own."),
     make("div", { id: "rounds", class: "rounds", role: "group", "aria-label": "Rounds" },
-      make("button", { id: "round-first", type: "button", onclick: () => go(0) }, "«", make("span", { class: "hidden" }, "To the start")),
-      make("button", { id: "round-back", type: "button", onclick: step(-1) }, "‹", make("span", { class: "hidden" }, "Back")),
+      make("button", { id: "round-first", type: "button", "aria-label": "To the start", onclick: () => go(0) }, "«"),
+      make("button", { id: "round-back", type: "button", "aria-label": "Back", onclick: step(-1) }, "‹"),
       make("strong", { id: "round-title" }),
-      make("button", { id: "round-on", type: "button", onclick: step(1) }, "›", make("span", { class: "hidden" }, "Forwards")),
-      make("button", { id: "round-last", type: "button", onclick: () => go(Infinity) }, "»", make("span", { class: "hidden" }, "To the end"))),
+      make("button", { id: "round-on", type: "button", "aria-label": "Forwards", onclick: step(1) }, "›"),
+      make("button", { id: "round-last", type: "button", "aria-label": "To the end", onclick: () => go(Infinity) }, "»")),
     make("p", { id: "round-words", class: "summary" }),
     make("div", { id: "groups", class: "groups" }));
   on("colours round", show);
@@ -34,7 +34,7 @@ function show() {
   const { rounds, groups, cut } = state.colours;
   const round = rounds[state.round];
   byId("rounds").hidden = !round;
-  byId("round-words").textContent = round?.words ?? "The graph is large, so only the groups at the end are shown.";
+  byId("round-words").textContent = round?.words ?? state.colours.note;
   if (round) {
     byId("round-title").textContent = `${round.title}${cut && state.round === rounds.length - 1 ? " (rounds between are left out)" : ""}`;
     for (const [id, edge] of [["round-first", 0], ["round-back", 0], ["round-on", rounds.length - 1], ["round-last", rounds.length - 1]]) {

@@ -3,6 +3,7 @@
 import { draw, make, replace } from "./dom.js";
 
 const COLOURS = 8;
+const HIT = 17; // around a square there is room for a finger
 const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 
 export class Figure {
@@ -129,7 +130,7 @@ function square({ x, y, width, height, label, unknown, stacked, below }) {
   const shifts = stacked ? [-4, 0, 4] : [0];
   const last = shifts[shifts.length - 1];
   const away = height / 2 + last + 9;
-  return [shifts.map((shift) => draw("rect", { class: "shape", x: x - width / 2 + shift, y: y - height / 2 + shift, width, height })),
+  return [draw("circle", { class: "hit", cx: x, cy: y, r: HIT }), shifts.map((shift) => draw("rect", { class: "shape", x: x - width / 2 + shift, y: y - height / 2 + shift, width, height })),
     unknown ? draw("text", { class: "mystery", x: x + last, y: y + last }, "?") : null,
     label ? draw("text", { class: "outside", x, y: below ? y + away : y - away }, label) : null];
 }

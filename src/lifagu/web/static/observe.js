@@ -19,7 +19,7 @@ export function observe({ name, labels }) {
   byId("observe-title").textContent = name;
   replace(byId("observe-values"), labels.map((label) => choice(label, label)), choice(null, "nothing"));
   dialog.showModal();
-  (dialog.querySelector("[aria-pressed=true]") ?? dialog.querySelector("button")).focus();
+  dialog.querySelector(seen === undefined ? "button" : "[aria-pressed=true]")?.focus();
 }
 
 export function startObserving() {
