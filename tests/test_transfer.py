@@ -40,7 +40,8 @@ def check_columns(moved):
         assert tuple(places) == (record.alignment or ())
         assert columns["steps"].numbers[row] == (record.steps or -1)
         assert columns["share"][row] == record.share or (np.isnan(columns["share"][row]) and record.share is None)
-        for field in columns.keys() - {"factor_id", "donor_id", "alignment", "steps", "share"}:
+        assert columns["agreed"].numbers[row] == (-1 if record.agreed is None else record.agreed)
+        for field in columns.keys() - {"factor_id", "donor_id", "alignment", "steps", "agreed", "share"}:
             assert columns[field][row] == getattr(record, field), field
 
 

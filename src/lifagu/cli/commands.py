@@ -278,6 +278,7 @@ def _transfer(options: Options, graph: FactorGraph, evidence: dict[str, Any], th
         published=options.published,
         evidence_in_roles=options.evidence_in_roles,
         steps=options.steps,
+        profiles=options.profiles,
         digits=options.digits,
         tolerance=options.tolerance,
         up_to_scale=options.up_to_scale,

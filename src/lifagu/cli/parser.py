@@ -281,6 +281,9 @@ def _filling(parser: Parser, theta: bool = True) -> None:
         "--steps", metavar="K", type=int, help="compare neighbourhoods of 2, 4, 6, … steps, backing off to fewer"
     )
     group.add_argument(
+        "--profiles", action="store_true", help="take tables from individuals that agree on other, informative tables"
+    )
+    group.add_argument(
         "--evidence-in-roles", action="store_true", help="arguments with different evidence differ (the paper's rule)"
     )
     group.add_argument(

@@ -14,9 +14,9 @@ SHOWN = (  # what the left panel shows, with marker
     (("published", "one"), "v"),
     (("kinds", "one"), "o"),
     (("kinds", "mixture"), "s"),
-    (("individuals", "one"), "+"),
     (("steps-6", "one"), "^"),
-    (("steps-6", "mixture"), "D"),
+    (("profiles", "one"), "<"),
+    (("profiles", "mixture"), "D"),
     (("oracle", "mixture"), "*"),
 )
 

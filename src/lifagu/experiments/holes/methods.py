@@ -27,6 +27,7 @@ METHODS: dict[str, Method] = {
     "individuals": Method("largest share, with kinds and individuals", {}),
     "steps-4": Method("neighbourhoods of 4 steps, with kinds", {"steps": 4}),
     "steps-6": Method("neighbourhoods of 6 steps, with kinds", {"steps": 6}),
+    "profiles": Method("largest share among individuals that agree on other, informative tables", {"profiles": True}),
 }
 
 

@@ -34,7 +34,9 @@ COMPARED: tuple[tuple[str, Way, Way], ...] = (
     ("the mixture is better than the winning table (kinds)", ("kinds", "mixture"), ("kinds", "one")),
     ("the mean table is better than the winning one (steps-6)", ("steps-6", "mean"), ("steps-6", "one")),
     ("the mixture is better than the winning table (steps-6)", ("steps-6", "mixture"), ("steps-6", "one")),
-    ("the best mixture is as good as the oracle's (steps-6)", ("steps-6", "mixture"), ("oracle", "mixture")),
+    ("profiles are better than looking 6 steps far", ("profiles", "one"), ("steps-6", "one")),
+    ("the mixture is better than the winning table (profiles)", ("profiles", "mixture"), ("profiles", "one")),
+    ("the best mixture is as good as the oracle's (profiles)", ("profiles", "mixture"), ("oracle", "mixture")),
 )
 
 

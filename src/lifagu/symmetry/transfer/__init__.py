@@ -7,6 +7,7 @@ the paper, each of which can be switched off, are documented in docs/transfer.md
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -23,6 +24,7 @@ from lifagu.symmetry.transfer.individuals import factor_owners, offers_by_indivi
 from lifagu.symmetry.transfer.lending import aligned_tables
 from lifagu.symmetry.transfer.neighbourhood import hubs, neighbourhood_keys
 from lifagu.symmetry.transfer.offers import Offers, offers_by_signature
+from lifagu.symmetry.transfer.profiles import offers_by_profile
 from lifagu.symmetry.transfer.result import OpenClass, Transfer
 from lifagu.tables import Tables
 from lifagu.views import counted
@@ -39,6 +41,7 @@ def transfer(
     published: bool = False,
     evidence_in_roles: bool = False,
     steps: int | None = None,
+    profiles: bool = False,
     digits: int | None = None,
     tolerance: float | None = None,
     up_to_scale: bool = False,
@@ -51,6 +54,7 @@ def transfer(
     structure_only: neither kinds nor individuals. evidence_in_roles: arguments with different evidence differ, as in
     the paper. published: the paper to the letter (structure only, evidence in roles, tables copied by position).
     steps: compare neighbourhoods of 2, 4, 6, … steps instead, backing off to fewer where there is no candidate.
+    profiles: candidates are factors of individuals that agree with the owner on its other, informative tables.
     digits: tables that are equal to so many significant digits become the one declared first, in the whole graph.
     tolerance: tables within so much of each other, as a share, become their mean, in the whole graph.
     up_to_scale: tables that differ by a factor agree (the donor's is taken as it is).
@@ -72,6 +76,8 @@ def transfer(
         raise ModelError(f"steps must be 2, 4, 6, …, not {steps}")
     if steps is not None and published:
         raise ModelError("the published algorithm knows no steps; leave out published or steps")
+    if profiles:
+        _check_profiles(graph, structure_only or published, steps)
     graph, drift, equality = _merged(graph, digits, tolerance, up_to_scale, commutative)
     structure_only |= published
     observed = graph.evidence(evidence) if evidence_in_roles or published else None
@@ -81,8 +87,10 @@ def transfer(
     positional = np.zeros_like(keys) if published else keys
     aligned = aligned_tables(graph, tables, positional)
     signatures = factor_signatures(graph, keys)
-    use_individuals = bool(len(graph.individuals)) and not structure_only and steps is None
-    if published or steps is None:
+    use_individuals = bool(len(graph.individuals)) and not (structure_only or profiles) and steps is None
+    if profiles:
+        offers = _offers_with_profiles(graph, signatures, aligned, keys)
+    elif published or steps is None:
         offers = _plain_offers(graph, signatures, aligned, keys, use_individuals)
     else:
         hub = hubs(graph, kinds=not structure_only)
@@ -118,6 +126,22 @@ def _plain_offers(
         yield offers
         rest = np.setdiff1d(rest, offers.receivers)
     yield offers_by_signature(rest, np.flatnonzero(graph.factor_table >= 0), signatures, aligned, keys)
+
+
+def _offers_with_profiles(graph: FactorGraph, signatures: Ints, aligned: Ints, keys: Ints) -> Iterator[Offers]:
+    """From owners that agree on other tables, else from all factors in such a place."""
+    offers = offers_by_profile(graph, signatures, aligned, keys)
+    yield offers
+    rest = np.setdiff1d(graph.unknown, offers.receivers)
+    plain = offers_by_signature(rest, np.flatnonzero(graph.factor_table >= 0), signatures, aligned, keys)
+    yield replace(plain, agreed=np.zeros(len(plain.first) - 1, dtype=np.int64))
+
+
+def _check_profiles(graph: FactorGraph, structure_only: bool, steps: int | None) -> None:
+    if structure_only or steps is not None:
+        raise ModelError("profiles cannot be combined with published, structure_only or steps; leave out one of them")
+    if not len(graph.individuals):
+        raise ModelError("profiles compare individuals, and no variable has one; declare them or leave out profiles")
 
 
 def _offers_with_back_off(graph: FactorGraph, tables: Tables, levels: Sequence[Ints]) -> Iterator[Offers]:

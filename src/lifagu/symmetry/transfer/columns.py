@@ -28,6 +28,7 @@ def record_columns(moved: Transfer) -> Columns:
 
     donors, alignment = _loans(moved)
     steps = np.array([record.steps or -1 for record in records], dtype=np.int64)
+    agreed = np.array([-1 if record.agreed is None else record.agreed for record in records], dtype=np.int64)
     return {
         "factor_id": moved.original.unknown,
         "status": words("status"),
@@ -41,6 +42,7 @@ def record_columns(moved: Transfer) -> Columns:
         "ambiguous_assignment": column("ambiguous_assignment", np.bool_),
         "unit": words("unit"),
         "steps": Nullable(steps[groups]),
+        "agreed": Nullable(agreed[groups]),
         "theta": column("theta", np.float64),
         "equality": words("equality"),
         "members": column("members", np.int64),

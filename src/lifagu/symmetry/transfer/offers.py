@@ -24,7 +24,8 @@ class Offers:
     alternatives of class k: first[k] … first[k+1]-1, best first (more supporters, then declared first);
     support[a]: how many candidates agree on an alternative;
     donor of alternative i at slot s: donors[donor_first[i] + s].
-    keys[e]: what each argument of the graph looks like, to align receiver with donor.
+    keys[e]: what each argument of the graph looks like, to align receiver with donor;
+    agreed[k]: in how many other places the candidates' owners agree with the receivers', where profiles were compared.
     """
 
     receivers: Ints
@@ -37,6 +38,7 @@ class Offers:
     keys: Ints
     unit: str = "factor"
     steps: int | None = None
+    agreed: Ints | None = None
 
     @cached_property
     def candidates(self) -> Ints:
@@ -101,6 +103,7 @@ class Offers:
             self.keys,
             self.unit,
             self.steps,
+            None if self.agreed is None else self.agreed[classes],
         )
 
 
@@ -112,16 +115,34 @@ def offers_by_signature(
     receivers, known: factors; signatures[m]; tables[m]: number of each known factor's table, equal numbers agreeing.
     """
     class_of = by_first_occurrence(signatures[receivers])
-    count = int(class_of.max(initial=-1)) + 1
     of_signature = np.full(int(signatures.max(initial=-1)) + 1, -1, dtype=np.int64)
     of_signature[signatures[receivers]] = class_of
     known = known[of_signature[signatures[known]] >= 0]
-    classes = of_signature[signatures[known]]
-    pair = group_rows(np.column_stack((classes, tables[known])))
-    donor_place = first_places(pair)  # known factors are in input order, so the first is the one declared first
-    support = np.bincount(pair, minlength=len(donor_place))
-    order = np.lexsort((donor_place, -support, classes[donor_place]))
-    per_class = np.bincount(classes[donor_place], minlength=count)
+    return offers_from_candidates(
+        receivers, class_of, of_signature[signatures[known]], known, tables, keys, steps=steps
+    )
+
+
+def offers_from_candidates(
+    receivers: Ints,
+    class_of: Ints,
+    asked_by: Ints,
+    candidates: Ints,
+    tables: Ints,
+    keys: Ints,
+    *,
+    steps: int | None = None,
+    agreed: Ints | None = None,
+) -> Offers:
+    """Offers to classes whose candidates are known: class asked_by[i] may take the table of factor candidates[i].
+
+    The candidates of a class are in input order, so that of those that agree the first is the one declared first.
+    """
+    pair = group_rows(np.column_stack((asked_by, tables[candidates])))
+    place = first_places(pair)
+    support = np.bincount(pair, minlength=len(place))
+    order = np.lexsort((place, -support, asked_by[place]))
+    per_class = np.bincount(asked_by[place], minlength=int(class_of.max(initial=-1)) + 1)
     return Offers(
         receivers,
         class_of,
@@ -129,7 +150,8 @@ def offers_by_signature(
         np.concatenate(([0], np.cumsum(per_class))),
         support[order],
         np.arange(len(order)),
-        known[donor_place[order]],
+        candidates[place[order]],
         keys,
         steps=steps,
+        agreed=agreed,
     )

@@ -22,7 +22,8 @@ class Record:
 
     status: transferred, below_threshold, no_candidate or ill_typed. candidates and agreeing count known factors, or
     individuals where unit is "individual". alignment: for each donor position the receiver's argument that stands
-    there now. tables: how many different ones compete; competing: the first of them, best first. members: unknown
+    there now. agreed: in how many other places the candidates' owners have the same tables as its own, where profiles
+    were compared. tables: how many different ones compete; competing: the first of them, best first. members: unknown
     factors treated alike.
     """
 
@@ -38,6 +39,7 @@ class Record:
     ambiguous_assignment: bool
     unit: str
     steps: int | None
+    agreed: int | None
     theta: float
     equality: str
     members: int
@@ -60,6 +62,9 @@ class Record:
 
 def _outcome(record: Record) -> str:
     who = "other individuals with matching factors" if record.unit == "individual" else "known factors in such a place"
+    if record.agreed:
+        others = "another place" if record.agreed == 1 else f"{record.agreed} other places"
+        who += f" whose owners have the same tables as its own in {others}"
     count = f"{record.agreeing} of {record.candidates}"
     takes = f"it takes the table of {record.donor}"
     if record.status == "no_candidate":
@@ -75,7 +80,7 @@ def _outcome(record: Record) -> str:
             "would mix up ranges, so it stays unknown."
         )
     if record.candidates == 1:
-        one = who.replace("individuals", "individual").replace("factors in", "factor in")
+        one = who.replace("individuals", "individual").replace("factors in", "factor in").replace("s have", " has")
         return f"There is just one {one.removeprefix('other ')}, so {takes}."
     if record.agreeing == record.candidates:
         return f"All {record.candidates} {who} agree, so {takes}."
@@ -86,6 +91,8 @@ def _warnings(record: Record) -> list[str]:
     found = []
     if record.fallback and record.status != "no_candidate":
         found.append("No other individual matches its owner as a whole, so single factors were compared.")
+    if record.agreed == 0 and record.status != "no_candidate":
+        found.append("Nobody with such a factor is like its owner in other tables that tell more, so all were counted.")
     if record.equality != "exactly" and record.candidates > 1:
         found.append(f"Tables were compared {record.equality}.")
     if record.tie:

@@ -267,6 +267,7 @@ class Transfer:
             and bool(self._interchangeable[factor]),
             unit=offers.unit,
             steps=offers.steps,
+            agreed=None if offers.agreed is None else int(offers.agreed[kind]),
             theta=self.theta,
             equality=self.equality,
             members=len(offers.members[kind]),
