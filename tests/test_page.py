@@ -11,7 +11,9 @@ from helpers import ROOT
 from page_walk import CHROMIUM, LAPTOP, PHONE, Walk, browser
 from web_server import served
 
-axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="the package axe-playwright-python is missing")
+axe = pytest.importorskip(
+    "axe_playwright_python.sync_playwright", reason="the package axe-playwright-python is missing"
+)
 pytest.importorskip("playwright", reason="the package playwright is missing")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
 
@@ -43,7 +45,9 @@ def percents(page, name):
     """label → shown probability of one answer."""
     values = page.locator(f'.answer[data-name="{name}"] .value')
     return {
-        each.locator(".label").inner_text().rstrip(" ✓"): float(re.sub(r"[^\d.]", "", each.locator(".figure").inner_text()))
+        each.locator(".label").inner_text().rstrip(" ✓"): float(
+            re.sub(r"[^\d.]", "", each.locator(".figure").inner_text())
+        )
         for each in values.all()
     }
 
@@ -148,7 +152,9 @@ def test_evidence_by_clicking_moves_the_bars(walk):
     page.locator('.answer.observed[data-name="Staffed"]').wait_for()
     evidence = {"Staffed": "false"}
     assert percents(page, "Recovers.p9") == expected(moved, "Recovers.p9", evidence=evidence)
-    assert page.locator("#graph [data-node=v0]").get_attribute("aria-label") == "variable Staffed, group 1, observed false"
+    assert (
+        page.locator("#graph [data-node=v0]").get_attribute("aria-label") == "variable Staffed, group 1, observed false"
+    )
     page.locator('.answer[data-name="Severe.p9"] .value', has_text="true").click()
     page.locator('.answer.observed[data-name="Severe.p9"]').wait_for()
     evidence["Severe.p9"] = "true"
@@ -187,18 +193,35 @@ def test_ways_to_fill_side_by_side(walk):
     row = page.locator("#compared tr", has_text="Recovers.p9 = true")
     row.wait_for()
     shown = [float(re.sub(r"[^\d.]", "", each.inner_text())) for each in row.locator("td").all()]
-    truths = [lifagu.query(lifagu.transfer(WARDS, **way), "Recovers.p9")["true"] for way in ({"published": True}, {}, {"steps": 4})]
+    truths = [
+        lifagu.query(lifagu.transfer(WARDS, **way), "Recovers.p9")["true"]
+        for way in ({"published": True}, {}, {"steps": 4})
+    ]
     assert shown == [pytest.approx(100 * each, abs=0.06) for each in truths]
-    assert page.locator("#compared tr", has_text="r.p9").first.inner_text().split()[1:] == "r.p1 57.1 % r.p6 66.7 % r.p6 66.7 %".split()
+    assert page.locator("#compared tr", has_text="r.p9").first.inner_text().split()[1:] == [
+        "r.p1",
+        "57.1",
+        "%",
+        "r.p6",
+        "66.7",
+        "%",
+        "r.p6",
+        "66.7",
+        "%",
+    ]
 
 
 @pytest.mark.parametrize(
     ("what", "ending", "start"),
     [
-        *(("The completed model", ".json", b"{"), ("The lifted model", ".json", b"{"), ("The completed model", ".uai", b"MARKOV")),
-        *(("The graph", ".svg", b"<svg"), ("Who lends to whom", ".png", b"\x89PNG"), ("Its groups in colour", ".pdf", b"%PDF")),
+        ("The completed model", ".json", b"{"),
+        ("The lifted model", ".json", b"{"),
+        ("The completed model", ".uai", b"MARKOV"),
+        ("The graph", ".svg", b"<svg"),
+        ("Who lends to whom", ".png", b"\x89PNG"),
+        ("Its groups in colour", ".pdf", b"%PDF"),
     ],
-)  # fmt: skip
+)
 def test_models_and_figures_are_kept(walk, tmp_path, what, ending, start):
     page = walk.open()
     walk.tab("Keep")
@@ -222,7 +245,9 @@ def test_files_are_opened_or_refused_in_words(walk, tmp_path):
     assert page.inner_text("#title") == "Mine.json.gz"
     page.get_by_role("button", name="Open…").click()
     broken = tmp_path / "broken.json"
-    broken.write_text('{"format": "lifagu/1",\n"variables": [{"name": "A"}],\n"factors": [{"name": "f", "args": ["B"]}]}')
+    broken.write_text(
+        '{"format": "lifagu/1",\n"variables": [{"name": "A"}],\n"factors": [{"name": "f", "args": ["B"]}]}'
+    )
     page.get_by_label("Choose a model file").set_input_files(broken)
     page.get_by_role("alert").wait_for()
     assert "upload.json:3" in page.get_by_role("alert").inner_text()
@@ -230,14 +255,20 @@ def test_files_are_opened_or_refused_in_words(walk, tmp_path):
     assert page.get_by_role("alert").count() == 0
     page.get_by_label("Choose a model file").set_input_files({"name": "x.exe", "mimeType": "", "buffer": b"x"})
     assert "x.exe: the ending tells no format" in page.get_by_role("alert").inner_text()
-    page.get_by_label("Choose a model file").set_input_files({"name": "x.json", "mimeType": "", "buffer": b" " * (2**23 + 1)})
+    page.get_by_label("Choose a model file").set_input_files(
+        {"name": "x.json", "mimeType": "", "buffer": b" " * (2**23 + 1)}
+    )
     assert "more than 8 MB" in page.get_by_role("alert").inner_text()
     walk.was_refused(422)
 
 
 def test_names_are_text_whatever_they_are(walk, tmp_path):
     name = '<img src=x onerror="alert(1)">'
-    model = {"format": "lifagu/1", "variables": [{"name": name}], "factors": [{"name": "<b>f", "args": [name], "table": [1, 3]}]}
+    model = {
+        "format": "lifagu/1",
+        "variables": [{"name": name}],
+        "factors": [{"name": "<b>f", "args": [name], "table": [1, 3]}],
+    }
     path = tmp_path / "names.json"
     path.write_text(json.dumps(model))
     walk.page.get_by_label("Choose a model file").set_input_files(path)
@@ -344,7 +375,13 @@ def test_accessibility(server, chromium, size, scheme):
 
     check("welcome")
     walk.open()
-    for name, waited in [("Holes", ".record"), ("Colours", "#groups li"), ("Ask", ".answer"), ("Compare", "#compared table"), ("Keep", ".keep")]:
+    for name, waited in [
+        ("Holes", ".record"),
+        ("Colours", "#groups li"),
+        ("Ask", ".answer"),
+        ("Compare", "#compared table"),
+        ("Keep", ".keep"),
+    ]:
         walk.tab(name)
         walk.page.locator(waited).first.wait_for()
         check(name)
@@ -356,7 +393,13 @@ def test_accessibility(server, chromium, size, scheme):
 def test_nodes_have_names_and_landmarks_are_there(walk):
     page = walk.open()
     tree = page.locator("body").aria_snapshot()
-    for words in ("- banner", "- main", 'tab "Holes" [selected]', 'button "variable Staffed, group 1"', 'button "unknown factor r.p5'):
+    for words in (
+        "- banner",
+        "- main",
+        'tab "Holes" [selected]',
+        'button "variable Staffed, group 1"',
+        'button "unknown factor r.p5',
+    ):
         assert words in tree, words
 
 

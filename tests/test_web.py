@@ -4,6 +4,7 @@ import gzip
 import json
 import signal
 import socket
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -57,7 +58,7 @@ def test_steady_colours_are_the_same_partitions():
         kept = steady(rounds)
         for plain, named in zip(rounds, kept, strict=True):
             assert ((plain[:, None] == plain) == (named[:, None] == named)).all()
-        for before, after in zip(kept, kept[1:], strict=False):
+        for before, after in pairwise(kept):
             assert set(before.tolist()) <= set(after.tolist())  # no colour vanishes
             first = {group: int(np.flatnonzero(before == group)[0]) for group in set(before.tolist())}
             assert all(after[place] == group for group, place in first.items())
@@ -74,10 +75,14 @@ def test_rounds_end_with_the_groups_of_colour_passing(wards):
 
 
 @pytest.mark.parametrize("theta", [0.0, 0.6, 0.7, 1.0])
-@pytest.mark.parametrize("method", ["share", "structure", "published", "steps"])
+@pytest.mark.parametrize("method", ["share", "profiles", "structure", "published", "steps"])
 def test_holes_are_filled_as_the_library_does(wards, method, theta):
-    settings = {"structure": {"structure_only": True}, "published": {"published": True}, "steps": {"steps": 4}}
-    moved = lifagu.transfer(lifagu.read(ROOT / "examples/wards.json"), theta, **settings.get(method, {}))
+    settings = {"structure": {"structure_only": True}, "steps": {"steps": 4}}
+    moved = lifagu.transfer(
+        lifagu.read(ROOT / "examples/wards.json"),
+        theta,
+        **settings.get(method, {method: True} if method != "share" else {}),
+    )
     found = asked(wards, "transfers", method=method, theta=theta)
     assert found["filled"] == len(moved.transferred)
     reasons = {factor: each["reason"] for each in found["classes"] for factor in each["factors"]}

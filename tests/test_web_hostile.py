@@ -4,6 +4,7 @@ import gzip
 import json
 import random
 import socket
+from contextlib import suppress
 
 import pytest
 
@@ -74,9 +75,9 @@ def test_fuzzed_uploads(client, ending):
     "body",
     [
         *(b"", b"\0" * 1000, b"[" * 100_000, b"{" * 100_000, b'{"a":' * 50_000, b"\xff" * 100, b"null", b"1" * 6000),
-        *(b'{"format": "lifagu/1", "domains": {"P": %s}, "relations": [], "parfactors": []}' % (b"9" * n) for n in (9, 5000)),
+        *(b'{"format": "lifagu/1", "domains": {"P": %s}, "relations": []}' % (b"9" * length) for length in (9, 5000)),
         b'{"format": "lifagu/1", "variables": [{"name": "A", "range": 5}], "factors": []}',
-        b'{"format": "lifagu/1", "variables": [{"name": "A"}], "factors": [{"name": "f", "args": ["A"], "table": [1e400, 1]}]}',
+        b'{"format": "lifagu/1", "variables": [{"name": "A"}], "factors": [{"args": ["A"], "table": [1e400, 1]}]}',
     ],
     ids=lambda body: body[:20].decode("latin-1") + str(len(body)),
 )  # fmt: skip
@@ -103,17 +104,24 @@ def test_uploads_that_are_too_large(server, client):
         for _ in range(40):
             yield b" " * 2**17
 
-    try:
+    with suppress(ConnectionError, TimeoutError):  # refused while it was still being sent
         assert chunked.send("POST", "/api/models?ending=.json", endless()).status == 413
-    except (ConnectionError, TimeoutError):
-        pass  # refused while it was still being sent
 
 
 @pytest.mark.parametrize(
     "path",
     [
         *("/static/../app.py", "/static/..%2fapp.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/static/"),
-        *("/static/%00", "/../../etc/passwd", "/etc/passwd", "/api", "/api/models/../start/x", "//", "/%ff%fe", "/.git"),
+        *(
+            "/static/%00",
+            "/../../etc/passwd",
+            "/etc/passwd",
+            "/api",
+            "/api/models/../start/x",
+            "//",
+            "/%ff%fe",
+            "/.git",
+        ),
         *("/static/main.js/", "/static/" + "a" * 5000, "/api/jobs/" + "..%2f" * 50, "/api/models/%00/ask", "/docs"),
     ],
 )
@@ -122,8 +130,13 @@ def test_paths_lead_nowhere(client, path):
         refused(client.send(method, path))
 
 
-@pytest.mark.parametrize("query", ["", "example=", "example=../wards", "example=wards&given=yes", "given=yes", "ending=",
-                                   "ending=.json&ending=.uai", "path=/etc/passwd", "example=%00", "ending=.o3prm"])  # fmt: skip
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("", "example=", "example=../wards", "example=wards&given=yes", "given=yes", "ending=", "path=/etc/passwd"),
+        *("ending=.json&ending=.uai", "example=%00", "ending=.o3prm"),
+    ],
+)
 def test_models_that_there_are_not(client, query):
     refused(client.open(query, b"{}"))
 
@@ -131,25 +144,51 @@ def test_models_that_there_are_not(client, query):
 @pytest.mark.parametrize("operation", OPERATIONS)
 def test_fuzzed_requests(client, operation):
     rng = random.Random(f"requests {operation}")
-    fields = ("theta", "method", "steps", "add", "evidence", "unknown", "engine", "variables", "what", "ending", "other")
+    fields = (
+        "theta",
+        "method",
+        "steps",
+        "add",
+        "evidence",
+        "unknown",
+        "engine",
+        "variables",
+        "what",
+        "ending",
+        "other",
+    )
     for _ in range(30):
         wanted = {rng.choice(fields): rng.choice(VALUES) for _ in range(rng.randint(1, 3))}
         if operation in ("file", "figure"):
             wanted.setdefault("what", "lifted")
         body = json.dumps(wanted)
         answered(client.finished(client.send("POST", f"/api/models/{client.model}/{operation}", body)))
-    for body in (b"", b"[", b"\xff", b"[" * 90_000, b"null", b'"x"', b"{}{}", b"NaN", b'{"theta": 1' + b"0" * 5000 + b"}"):
+    for body in (
+        b"",
+        b"[",
+        b"\xff",
+        b"[" * 90_000,
+        b"null",
+        b'"x"',
+        b"{}{}",
+        b"NaN",
+        b'{"theta": 1' + b"0" * 5000 + b"}",
+    ):
         answered(client.finished(client.send("POST", f"/api/models/{client.model}/{operation}", body)))
     refused(client.send("POST", f"/api/models/{client.model}/{operation}", b"[" + b" " * 2**20 + b"]"))
 
 
-@pytest.mark.parametrize("host", ["evil.example", "127.0.0.2", "127.0.0.1:1", "localhost.evil.example", "", "a" * 9000, "::1"])
+@pytest.mark.parametrize(
+    "host", ["evil.example", "127.0.0.2", "127.0.0.1:1", "localhost.evil.example", "", "a" * 9000, "::1"]
+)
 def test_other_names_are_not_answered_to(server, client, host):
     assert client.send("GET", "/", host=host).status in (400, 421)
     refused(client.send("POST", "/api/models?example=wards", host=f"{host}:{server.port}"))
 
 
-@pytest.mark.parametrize("origin", ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "", "file://"])
+@pytest.mark.parametrize(
+    "origin", ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "", "file://"]
+)
 def test_other_pages_cannot_ask(server, client, origin):
     assert client.send("POST", "/api/models?example=wards", origin=origin).status == 403
     assert client.send("DELETE", f"/api/models/{client.model}", origin=origin).status == 403
@@ -158,7 +197,9 @@ def test_other_pages_cannot_ask(server, client, origin):
     assert "access-control-allow-origin" not in client.send("GET", "/", origin=origin).headers
 
 
-@pytest.mark.parametrize("cookie", ["x", "x" * 5000, "a=b; " * 100, "lifagu-{}=", "lifagu-{}=../../x", 'lifagu-{}="\\000"'])
+@pytest.mark.parametrize(
+    "cookie", ["x", "x" * 5000, "a=b; " * 100, "lifagu-{}=", "lifagu-{}=../../x", 'lifagu-{}="\\000"']
+)
 def test_cookies_are_not_guessed(server, client, cookie):
     stranger = server.client()
     refused(stranger.send("POST", f"/api/models/{client.model}/ask", b"{}", cookie=cookie.format(server.port)))
@@ -167,7 +208,12 @@ def test_cookies_are_not_guessed(server, client, cookie):
 @pytest.mark.parametrize(
     "raw",
     [
-        *(b"\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n"),
+        *(
+            b"\r\n\r\n",
+            b"GET\r\n\r\n",
+            b"GET / HTTP/9.9\r\n\r\n",
+            b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+        ),
         b"GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
         b"POST /api/models HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
         b"POST /api/models HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\nz\r\n\r\n",
@@ -185,8 +231,8 @@ def test_broken_http(server, raw):
             line.shutdown(socket.SHUT_WR)
             while part := line.recv(2**16):
                 reply += part
-        except ConnectionError:
-            pass  # hung up on: what was sent is not read to its end
+        except ConnectionError:  # hung up on: what was sent is not read to its end
+            reply = reply or b""
     assert not reply or reply.startswith(b"HTTP/1.1 4"), reply[:100]
 
 

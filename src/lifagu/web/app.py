@@ -31,8 +31,12 @@ PATIENCE = 0.4  # seconds for which a reply is waited for, before a job is named
 LONG_POLL = 2.0  # seconds for which a question about a job waits for news
 BODY = 2**20  # bytes of a request that is no upload
 UPLOAD_SECONDS = 120.0
-TYPES = {".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
-         ".svg": "image/svg+xml"}  # fmt: skip
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
 OPERATIONS = ("open", "graph", "colours", "transfers", "lifted", "plan", "ask", "compare", "file", "figure")
 NO_TOKEN = (
     "<!doctype html><html lang=en><title>lifagu</title><h1>A token is needed</h1>"
@@ -117,9 +121,7 @@ class Application:
     async def start(self, request: Request) -> Response:
         """What can be opened and chosen here."""
         self._session(request)
-        examples = [
-            {"name": name, "title": each.title, "about": each.about} for name, each in EXAMPLES.items()
-        ]
+        examples = [{"name": name, "title": each.title, "about": each.about} for name, each in EXAMPLES.items()]
         value = {
             "version": lifagu.__version__,
             "examples": examples,
@@ -235,9 +237,7 @@ class Application:
 
 def static_files() -> dict[str, bytes]:
     """The files of the page by name, held in memory: no request leads to the file system."""
-    return {
-        each.name: each.read_bytes() for each in files("lifagu").joinpath("web/static").iterdir() if each.is_file()
-    }
+    return {each.name: each.read_bytes() for each in files("lifagu").joinpath("web/static").iterdir() if each.is_file()}
 
 
 class Guarded:
@@ -257,7 +257,9 @@ class Guarded:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = {name for name, _ in message["headers"]}
-                more = [(name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in given]
+                more = [
+                    (name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in given
+                ]
                 message = {**message, "headers": [*message["headers"], *more]}
             await send(message)
 

@@ -14,6 +14,7 @@ from multiprocessing import forkserver
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import Any
 
 from lifagu.errors import TooLargeError
 from lifagu.web.limits import Limits
@@ -75,7 +76,7 @@ class Aside:
     def _begin(self) -> None:
         from lifagu.web.worker import work
 
-        context = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
+        context: Any = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
         here, there = context.Pipe()
         arguments = (there, self._source, self._limits, self._folder)
         with self._guard:

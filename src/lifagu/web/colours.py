@@ -34,9 +34,7 @@ def rounds_of(moved: Transfer, evidence: dict[str, Any], progress: Progress) -> 
     if len(graph.arguments) > MOST_ARGUMENTS:
         last = lifagu.colour(graph, evidence, factor_start=moved.factor_start, progress=progress)
         return {"rounds": [], "cut": False, "groups": groups_of(graph, last), "note": LARGE}
-    every = list(
-        islice(lifagu.colour_rounds(graph, evidence, factor_start=moved.factor_start), MOST_ROUNDS + 1)
-    )
+    every = list(islice(lifagu.colour_rounds(graph, evidence, factor_start=moved.factor_start), MOST_ROUNDS + 1))
     cut = len(every) > MOST_ROUNDS
     if cut:
         every[-1] = lifagu.colour(graph, evidence, factor_start=moved.factor_start, progress=progress)

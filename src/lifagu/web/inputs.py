@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from lifagu.errors import ModelError, listed
 
-METHODS = ("share", "structure", "published", "steps")
+METHODS = ("share", "profiles", "steps", "structure", "published")
 UNKNOWN = ("one", "mean", "mixture", "bounds")
 ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
 MOST_STEPS = 20
@@ -54,8 +54,17 @@ class Request:
         return {
             "structure_only": self.method == "structure",
             "published": self.method == "published",
+            "profiles": self.method == "profiles",
             "steps": self.steps if self.method == "steps" else None,
         }
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """What a transfer depends on: the published algorithm alone looks at evidence."""
+        seen = self.evidence if self.method == "published" else {}
+        steps = self.steps if self.method == "steps" else None
+        evidence = tuple(sorted((name, repr(value)) for name, value in seen.items()))
+        return self.theta, self.method, steps, self.add, evidence
 
 
 def _theta(value: Any) -> float:
@@ -88,11 +97,13 @@ def _names(value: Any) -> tuple[str, ...] | None:
 
 
 def _add(value: Any) -> tuple[tuple[str, str], ...]:
-    pairs = value if isinstance(value, list) else [None]
-    for pair in _few(pairs, "add"):
-        if not (isinstance(pair, list) and len(pair) == 2 and all(isinstance(each, str) and each for each in pair)):
-            raise ModelError("add must be a list of pairs: a new individual, and one that it is like")
-    return tuple((new, like) for new, like in pairs)
+    if not isinstance(value, list) or not all(_is_pair(each) for each in value):
+        raise ModelError("add must be a list of pairs: a new individual, and one that it is like")
+    return tuple((new, like) for new, like in _few(value, "add"))
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(each, str) and each for each in value)
 
 
 def _evidence(value: Any) -> dict[str, Any]:

@@ -4,5 +4,10 @@ from __future__ import annotations
 
 from importlib import import_module
 
-for _room in ("answers", "storage", "grounding", "drawing", "symmetry.colour", "symmetry.lifting", "symmetry.transfer"):
-    import_module(f"lifagu.{_room}")
+import numpy.ma  # noqa: F401  which numpy itself imports late
+
+for _name in (
+    *("answers", "storage", "grounding", "plots", "drawing.svg", "drawing.lifted"),
+    *("symmetry.colour", "symmetry.lifting", "symmetry.transfer", "formats.files"),
+):
+    import_module(f"lifagu.{_name}")

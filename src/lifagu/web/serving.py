@@ -108,7 +108,7 @@ class _Server(uvicorn.Server):
 def _listening(host: str, port: int) -> socket.socket:
     """A socket that listens; a port that is taken or an address that is not ours is an error with a remedy."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM)
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, so that asyncio sends at once
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))

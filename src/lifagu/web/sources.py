@@ -85,7 +85,7 @@ def read_source(source: Source, limits: Limits) -> tuple[FactorGraph | Parfactor
     try:
         return formats.read(path), dict(formats.read_evidence(path))
     except lifagu.LifaguError as error:
-        raise type(error)(str(error).replace(str(path), f"upload{formats.ending(path)}")) from None
+        raise type(error)(str(error).replace(str(path), f"upload{path.suffix}")) from None
 
 
 def _unpacked(path: Path, most: int) -> Path:
@@ -101,7 +101,9 @@ def _unpacked(path: Path, most: int) -> Path:
                     piece = unpacker.decompress(chunk, CHUNK)
                     written += plain.write(piece)
                     if written > most:
-                        raise TooLargeError(f"the file is more than {size_text(most)} when unpacked; see --upload-limit")
+                        raise TooLargeError(
+                            f"the file is more than {size_text(most)} when unpacked; see --upload-limit"
+                        )
                     chunk = unpacker.unconsumed_tail
     except zlib.error as error:
         raise FormatError(f"the file is not compressed by gzip as its ending says: {error}") from None

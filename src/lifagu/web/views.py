@@ -55,15 +55,13 @@ def graph(bench: Workbench, request: Request) -> dict[str, Any]:
         for number, each in enumerate(whole.variables)
     ]
     factors = list(whole.factor_names)
-    scene = plain(lifagu.draw(whole, "graph"))
+    scene = bench.once(("scene", request.add), lambda: plain(lifagu.draw(whole, "graph")))
     return {"scene": scene, "variables": variables, "factors": factors, "note": ""}
 
 
 def _too_many(facts: dict[str, Any]) -> str:
-    return (
-        f"{facts['variables']:,} variables and {facts['factors']:,} factors are too many to draw one by one; the lifted "
-        "model shows them by group."
-    )
+    sizes = f"{facts['variables']:,} variables and {facts['factors']:,} factors"
+    return f"{sizes} are too many to draw one by one; the lifted model shows them by group."
 
 
 def colours(bench: Workbench, request: Request) -> dict[str, Any]:
@@ -116,7 +114,7 @@ def lifted(bench: Workbench, request: Request) -> dict[str, Any]:
     model = bench.lifted(request)
     bench.progress.stage("drawing the lifted model")
     return {
-        "scene": plain(lifted_figure(bench, request)),
+        "scene": bench.once(("lifted scene", *request.key), lambda: plain(lifted_figure(bench, request))),
         "text": str(model),
         "summary": repr(model)[1:-1].partition(": ")[2],
         "proof": str(model.proof) if model.proof else "",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from lifagu import FactorGraph, ParfactorGraph, Transfer
 
 MOST_GROUND = 10_000_000  # variables and factors of a relational model that are listed one by one
-MOST_KEPT = 12  # results
+MOST_KEPT = 24  # results
 _Value = TypeVar("_Value")
 
 
@@ -111,7 +111,7 @@ class Workbench:
             self.progress.stage("filling unknown factors")
             return lifagu.transfer(graph, request.theta, evidence, **request.filling)
 
-        return self.once(("transfer", *_filling_key(request)), compute)
+        return self.once(("transfer", *request.key), compute)
 
     def lifted(self, request: Request) -> ParfactorGraph:
         """The relational model as it came where nothing is unknown, else the lifted model of the completed graph."""
@@ -123,7 +123,7 @@ class Workbench:
             self.progress.stage("lifting the model")
             return lifagu.lift(moved)
 
-        return self.once(("lifted", *_filling_key(request)), compute)
+        return self.once(("lifted", *request.key), compute)
 
     def asked(self, request: Request) -> tuple[Transfer | ParfactorGraph, dict[str, Any]]:
         """What questions are put to, and the evidence: a relational model as it is where nothing is unknown."""
@@ -141,11 +141,3 @@ class Workbench:
                 self._kept.pop(next(iter(self._kept)))
         value: _Value = self._kept[key]
         return value
-
-
-def _filling_key(request: Request) -> tuple[Hashable, ...]:
-    """What a transfer depends on: the published algorithm alone looks at evidence."""
-    seen = request.evidence if request.method == "published" else {}
-    steps = request.steps if request.method == "steps" else None
-    evidence = tuple(sorted((name, repr(value)) for name, value in seen.items()))
-    return request.theta, request.method, steps, request.add, evidence

@@ -5,10 +5,11 @@ import { light } from "./panes.js";
 import { change, newest, on, request, state } from "./state.js";
 
 const METHODS = {
-  share: ["Share", "kinds and individuals count where they are known"],
+  share: ["Share", "individuals as a whole, where they are known"],
+  profiles: ["Profiles", "individuals that agree on other tables"],
+  steps: ["k steps", "wider neighbourhoods"],
   structure: ["Structure", "neither kinds nor individuals"],
   published: ["Published", "the paper to the letter"],
-  steps: ["k steps", "wider neighbourhoods are compared"],
 };
 const STATUSES = { transferred: "filled", below_threshold: "below θ", no_candidate: "no donor", ill_typed: "does not fit" };
 
