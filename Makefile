@@ -25,6 +25,7 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python benchmarks/lifted.py
 	$(BIN)/python benchmarks/relational.py
 	$(BIN)/python benchmarks/files.py
+	$(BIN)/python benchmarks/web.py
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

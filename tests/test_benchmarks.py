@@ -117,3 +117,20 @@ def test_files_are_measured_and_read_back_equal() -> None:
     ]
     assert [row[2] for row in rows[1:]] == ["Parquet"] * 3 + ["JSON"] * 3
     assert all(row[-1] == "yes" for row in rows[1:])
+
+
+def users_at_work(*options: str) -> None:
+    command = [sys.executable, str(GROUND.with_name("web.py")), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.count(" 0 failed.") == 2
+    assert done.stdout.count("| open |") == 2
+
+
+def test_the_page_answers_several_users() -> None:
+    users_at_work("--small")
+
+
+@pytest.mark.full
+def test_the_page_answers_fifty_users_for_a_minute() -> None:
+    users_at_work()
