@@ -10,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -70,28 +71,37 @@ class Walk:
         return self.page
 
 
+def keep(page: Any, path: Path) -> None:
+    """A screenshot in few colours, which is small."""
+    from PIL import Image
+
+    with Image.open(BytesIO(page.screenshot())) as picture:
+        picture.convert("RGB").quantize(method=Image.Quantize.FASTOCTREE).save(path, optimize=True)
+
+
 def take_screenshots(folder: Path) -> None:
     """The pictures of docs/page.md."""
     with served() as server, browser() as running:
         walk = Walk(running, server.address)
         page = walk.open()
-        page.screenshot(path=folder / "page-holes.png")
+        keep(page, folder / "page-holes.png")
         walk.tab("Colours")
         page.locator("#groups li").first.wait_for()
         page.locator("#lifted [data-node=r1]").hover()
-        page.screenshot(path=folder / "page-lifted.png")
+        keep(page, folder / "page-lifted.png")
         dark = Walk(running, server.address, scheme="dark")
         page = dark.open()
         dark.tab("Ask")
         page.locator("#graph [data-node=v0]").click()
         page.locator("#observe-values").get_by_role("button", name="true").click()
         page.locator(".answer.observed").wait_for()
-        page.screenshot(path=folder / "page-ask-dark.png")
+        keep(page, folder / "page-ask-dark.png")
         phone = Walk(running, server.address, PHONE)
         page = phone.open()
         phone.tab("Compare")
         page.locator("#compared table").first.wait_for()
-        page.screenshot(path=folder / "page-phone.png")
+        page.evaluate("document.querySelector('.tools').scrollIntoView()")
+        keep(page, folder / "page-phone.png")
 
 
 if __name__ == "__main__":

@@ -1,34 +1,102 @@
 // Questions: evidence beside bars, the plan and its cost, and answers that move when something is observed.
 
-import { announce, byId, counted, make, number, percent, replace } from "./dom.js";
+import { filterBars, showBars } from "./bars.js";
+import { announce, byId, counted, make, number, replace } from "./dom.js";
 import { setEvidence } from "./observe.js";
 import { change, isDrawn, newest, on, request, state } from "./state.js";
 
-const UNKNOWN = { one: "the winning tables", mean: "their mean", mixture: "the mixture of all", bounds: "bounds over all" };
-const ENGINES = { auto: "the best exact one", lifted: "lifted", ground: "ground", bp: "belief propagation", enumerate: "enumeration" };
+const UNKNOWN = {
+  one: "the winning tables",
+  mean: "their mean",
+  mixture: "the mixture of all",
+  bounds: "bounds over all",
+};
+const ENGINES = {
+  auto: "the best exact one",
+  lifted: "lifted",
+  ground: "ground",
+  bp: "belief propagation",
+  enumerate: "enumeration",
+};
 
 const choice = (id, label, values, topic) =>
-  make("label", { class: "choice" }, label, make("select", { id, onchange: (event) => change({ [topic]: event.target.value }) },
-    Object.entries(values).map(([value, text]) => make("option", { value }, text))));
+  make(
+    "label",
+    { class: "choice" },
+    label,
+    make(
+      "select",
+      { id, onchange: (event) => change({ [topic]: event.target.value }) },
+      Object.entries(values).map(([value, text]) => make("option", { value }, text)),
+    ),
+  );
 
 export function startAsk() {
-  replace(byId("panel-ask"),
-    make("div", { class: "row" }, choice("unknown", "Competing tables", UNKNOWN, "unknown"), choice("engine", "Engine", ENGINES, "engine")),
-    make("form", { id: "naming", class: "row", onsubmit: named },
-      make("label", null, "Variables to ask about", make("input", { id: "names", autocomplete: "off", placeholder: "all; or names, separated by ;" })),
-      make("button", { type: "submit" }, "Ask")),
-    make("form", { id: "observing", class: "row", onsubmit: observed },
-      make("label", null, "Observe", make("input", { id: "seen-name", autocomplete: "off", required: true, placeholder: "variable" })),
-      make("label", null, "as", make("input", { id: "seen-value", autocomplete: "off", required: true, placeholder: "value" })),
-      make("button", { type: "submit" }, "Set")),
-    make("label", { class: "check" }, make("input", { id: "at-once", type: "checkbox", checked: true, onchange: () => refreshAnswers() }), "Answer at once; else show the plan first"),
+  replace(
+    byId("panel-ask"),
+    make(
+      "div",
+      { class: "row" },
+      choice("unknown", "Competing tables", UNKNOWN, "unknown"),
+      choice("engine", "Engine", ENGINES, "engine"),
+    ),
+    make(
+      "form",
+      { id: "naming", class: "row", onsubmit: named },
+      make(
+        "label",
+        null,
+        "Variables to ask about",
+        make("input", { id: "names", autocomplete: "off", placeholder: "all; or names, separated by ;" }),
+      ),
+      make("button", { type: "submit" }, "Ask"),
+    ),
+    make(
+      "form",
+      { id: "observing", class: "row", onsubmit: observed },
+      make(
+        "label",
+        null,
+        "Observe",
+        make("input", { id: "seen-name", autocomplete: "off", required: true, placeholder: "variable" }),
+      ),
+      make(
+        "label",
+        null,
+        "as",
+        make("input", { id: "seen-value", autocomplete: "off", required: true, placeholder: "value" }),
+      ),
+      make("button", { type: "submit" }, "Set"),
+    ),
+    make(
+      "label",
+      { class: "check" },
+      make("input", { id: "at-once", type: "checkbox", checked: true, onchange: () => refreshAnswers() }),
+      "Answer at once; else show the plan first",
+    ),
     make("ul", { id: "seen", class: "chips", "aria-label": "Observed" }),
-    make("details", { id: "planned", class: "plan" }, make("summary", null, "Plan and cost: ", make("span", { id: "plan-head" })),
-      make("pre", { id: "plan", tabindex: "0" })),
+    make(
+      "details",
+      { id: "planned", class: "plan" },
+      make("summary", null, "Plan and cost: ", make("span", { id: "plan-head" })),
+      make("pre", { id: "plan", tabindex: "0" }),
+    ),
     make("button", { id: "run", type: "button", hidden: true, onclick: () => loadAnswers() }, "Run it"),
     make("p", { id: "answers-note", class: "summary" }),
-    make("label", { id: "filtering", class: "filter" }, "Show", make("input", { id: "filter", type: "search", autocomplete: "off", placeholder: "names with …", oninput: filter })),
-    make("div", { id: "answers", class: "answers" }));
+    make(
+      "label",
+      { id: "filtering", class: "filter" },
+      "Show",
+      make("input", {
+        id: "filter",
+        type: "search",
+        autocomplete: "off",
+        placeholder: "names with …",
+        oninput: filterBars,
+      }),
+    ),
+    make("div", { id: "answers", class: "answers" }),
+  );
   on("evidence", showSeen);
   on("graph", () => {
     byId("at-once").checked = isDrawn();
@@ -38,7 +106,10 @@ export function startAsk() {
 }
 
 const names = () => {
-  const given = byId("names").value.split(";").map((each) => each.trim()).filter(Boolean);
+  const given = byId("names")
+    .value.split(";")
+    .map((each) => each.trim())
+    .filter(Boolean);
   return given.length ? given : null;
 };
 
@@ -77,66 +148,50 @@ function showPlan(plan) {
 }
 
 function showSeen() {
-  replace(byId("seen"), Object.entries(state.evidence).map(([name, seen]) =>
-    make("li", null, make("button", { type: "button", onclick: () => setEvidence(name, null) },
-      `${name} = ${typeof seen === "string" ? seen : "…"} `, make("span", { "aria-hidden": "true" }, "×"), make("span", { class: "hidden" }, "no longer observed")))));
+  replace(
+    byId("seen"),
+    Object.entries(state.evidence).map(([name, seen]) =>
+      make(
+        "li",
+        null,
+        make(
+          "button",
+          { type: "button", onclick: () => setEvidence(name, null) },
+          `${name} = ${typeof seen === "string" ? seen : "…"} `,
+          make("span", { "aria-hidden": "true" }, "×"),
+          make("span", { class: "hidden" }, "no longer observed"),
+        ),
+      ),
+    ),
+  );
 }
 
-function show({ plan, engine, notes, log_partition: logZ, answers, classes, left_out: left, left_out_count: leftCount }) {
+function show({
+  plan,
+  engine,
+  notes,
+  log_partition: logZ,
+  answers,
+  classes,
+  left_out: left,
+  left_out_count: leftCount,
+}) {
   showPlan(plan);
   byId("answers").classList.remove("stale");
   const parts = [`Engine: ${engine}.`, logZ === null ? "" : `log Z = ${Number(logZ.toPrecision(8))}.`, ...notes];
-  if (left.length) parts.push(`Without an answer, as unknown factors are connected to them: ${left.join(", ")}${(leftCount ?? left.length) > left.length ? ` … (${number(leftCount)})` : ""}.`);
+  if (left.length) {
+    const more = (leftCount ?? left.length) > left.length ? ` … (${number(leftCount)})` : "";
+    parts.push(`Without an answer, as unknown factors are connected to them: ${left.join(", ")}${more}.`);
+  }
   byId("answers-note").textContent = parts.filter(Boolean).join(" ");
-  const rows = answers.length ? answers : (classes ?? []).map(({ representative, members, count, probabilities }) => ({
-    name: representative, title: count > 1 ? `${members} (${number(count)})` : members, labels: Object.keys(probabilities), probabilities: Object.values(probabilities) }));
-  byId("filtering").hidden = rows.length < 12;
-  update(rows);
-  filter();
+  const rows = answers.length
+    ? answers
+    : (classes ?? []).map(({ representative, members, count, probabilities }) => ({
+        name: representative,
+        title: count > 1 ? `${members} (${number(count)})` : members,
+        labels: Object.keys(probabilities),
+        probabilities: Object.values(probabilities),
+      }));
+  showBars(rows);
   announce(`${counted(rows.length, "answer")}`);
-}
-
-// Rows that stay keep their elements, so that bars move rather than jump.
-function update(rows) {
-  const container = byId("answers");
-  const old = new Map([...container.children].map((each) => [each.dataset.name, each]));
-  replace(container, rows.map((row) => {
-    const known = old.get(row.name);
-    const fits = known && known.querySelectorAll(".value").length === row.labels.length && !row.title;
-    const element = fits ? known : block(row);
-    fill(element, row);
-    return element;
-  }));
-}
-
-function block({ name, title, labels }) {
-  return make("section", { class: "answer", "data-name": name },
-    make("h3", null, title ?? name),
-    labels.map((label) => make("button", { type: "button", class: "value", title: `Observe ${name} = ${label}`, onclick: () => setEvidence(name, state.evidence[name] === label ? null : label) },
-      make("span", { class: "label" }, label), make("span", { class: "bar", "aria-hidden": "true" }, make("span", { class: "fill" }), make("span", { class: "range" })),
-      make("span", { class: "figure" }), make("span", { class: "limits" }))),
-    make("p", { class: "support quiet" }));
-}
-
-function fill(element, { name, labels, probabilities, lower, upper, rests_on_count: count, weakest_share: weakest }) {
-  const seen = state.evidence[name];
-  element.classList.toggle("observed", seen !== undefined);
-  element.querySelectorAll(".value").forEach((button, place) => {
-    const [bar, range] = [button.querySelector(".fill"), button.querySelector(".range")];
-    bar.style.width = `${100 * probabilities[place]}%`;
-    range.hidden = !lower;
-    if (lower) {
-      range.style.left = `${100 * lower[place]}%`;
-      range.style.width = `${100 * (upper[place] - lower[place])}%`;
-    }
-    button.querySelector(".figure").textContent = percent(probabilities[place]);
-    button.querySelector(".limits").textContent = lower && upper[place] - lower[place] > 1e-9 ? `between ${percent(lower[place])} and ${percent(upper[place])}` : "";
-    button.setAttribute("aria-pressed", String(seen === labels[place]));
-  });
-  element.querySelector(".support").textContent = count ? `rests on ${counted(count, "transferred table")}, weakest share ${percent(weakest)}` : "";
-}
-
-function filter() {
-  const wanted = byId("filtering").hidden ? "" : byId("filter").value.toLowerCase();
-  for (const each of byId("answers").children) each.hidden = !each.dataset.name.toLowerCase().includes(wanted);
 }

@@ -23,7 +23,11 @@ export function replace(element, ...children) {
 }
 
 export const percent = (value) =>
-  value > 0 && value < 0.0005 ? "<\u20090.1\u2009%" : value < 1 && value > 0.9995 ? ">\u200999.9\u2009%" : `${(100 * value).toFixed(1)}\u2009%`;
+  value > 0 && value < 0.0005
+    ? "<\u20090.1\u2009%"
+    : value < 1 && value > 0.9995
+      ? ">\u200999.9\u2009%"
+      : `${(100 * value).toFixed(1)}\u2009%`;
 
 export const number = (value) => value.toLocaleString("en");
 

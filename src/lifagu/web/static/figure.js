@@ -1,16 +1,33 @@
 // A scene as SVG that can be painted, lit, zoomed and walked through with the keyboard.
 
 import { draw, make, replace } from "./dom.js";
+import { arrow, badge, edge, head, square, variable } from "./shapes.js";
 
 const COLOURS = 8;
-const HIT = 17; // around a square there is room for a finger
 const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
 
 export class Figure {
   constructor(container, zooms, { onPick, onPoint, least }) {
     Object.assign(this, { container, onPick, onPoint, least, nodes: new Map(), scale: 1, scene: null });
-    replace(zooms, [["−", "Smaller", 1 / 1.25], ["⤢", "Fit", 0], ["+", "Larger", 1.25]].map(([sign, label, factor]) =>
-      make("button", { type: "button", "aria-label": label, onclick: () => (factor ? this.zoom(this.scale * factor) : this.fit()) }, sign)));
+    this.head = `${container.id}-head`;
+    replace(
+      zooms,
+      [
+        ["−", "Smaller", 1 / 1.25],
+        ["⤢", "Fit", 0],
+        ["+", "Larger", 1.25],
+      ].map(([sign, label, factor]) =>
+        make(
+          "button",
+          {
+            type: "button",
+            "aria-label": label,
+            onclick: () => (factor ? this.zoom(this.scale * factor) : this.fit()),
+          },
+          sign,
+        ),
+      ),
+    );
     new ResizeObserver(() => this.fitted && this.fit()).observe(container);
   }
 
@@ -18,13 +35,19 @@ export class Figure {
     this.scene = scene;
     this.nodes.clear();
     const places = new Map(scene.nodes.map((node) => [node.id, node]));
-    const edges = scene.edges.map(({ source, target, label, dotted }) => edge(places.get(source), places.get(target), label, dotted));
+    const edges = scene.edges.map(({ source, target, label, dotted }) =>
+      edge(places.get(source), places.get(target), label, dotted),
+    );
     const nodes = scene.nodes.map((node) => this.node(node, describe));
     this.overlay = draw("g", { class: "arrows", "aria-hidden": "true" });
-    this.svg = draw("svg", { viewBox: `0 0 ${scene.width} ${scene.height}`, role: "group", "aria-label": scene.title, class: "scene" },
-      draw("defs", null, draw("marker", { id: "head", viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 7, markerHeight: 7, orient: "auto-start-reverse" },
-        draw("path", { d: "M0 0 10 5 0 10z", class: "head" }))),
-      draw("g", { "aria-hidden": "true" }, edges), nodes, this.overlay);
+    this.svg = draw(
+      "svg",
+      { viewBox: `0 0 ${scene.width} ${scene.height}`, role: "group", "aria-label": scene.title, class: "scene" },
+      head(this.head),
+      draw("g", { "aria-hidden": "true" }, edges),
+      nodes,
+      this.overlay,
+    );
     replace(this.container, this.svg);
     nodes[0]?.setAttribute("tabindex", "0");
     this.fit();
@@ -32,12 +55,25 @@ export class Figure {
 
   node(node, describe) {
     const shape = node.kind === "variable" ? variable(node) : square(node);
-    const group = draw("g", {
-      class: `node ${node.kind}${node.unknown ? " unknown" : ""}${node.observed ? " observed" : ""}`, "data-node": node.id, tabindex: "-1",
-      role: "button", "aria-label": describe?.(node) ?? node.title,
-      onclick: () => this.onPick?.(node), onpointerenter: () => this.onPoint?.(node), onpointerleave: () => this.onPoint?.(null),
-      onfocus: () => this.onPoint?.(node), onblur: () => this.onPoint?.(null), onkeydown: (event) => this.key(event, node),
-    }, draw("title", null, node.title), shape, badge(node));
+    const group = draw(
+      "g",
+      {
+        class: `node ${node.kind}${node.unknown ? " unknown" : ""}${node.observed ? " observed" : ""}`,
+        "data-node": node.id,
+        tabindex: "-1",
+        role: "button",
+        "aria-label": describe?.(node) ?? node.title,
+        onclick: () => this.onPick?.(node),
+        onpointerenter: () => this.onPoint?.(node),
+        onpointerleave: () => this.onPoint?.(null),
+        onfocus: () => this.onPoint?.(node),
+        onblur: () => this.onPoint?.(null),
+        onkeydown: (event) => this.key(event, node),
+      },
+      draw("title", null, node.title),
+      shape,
+      badge(node),
+    );
     this.nodes.set(node.id, { node, group });
     return group;
   }
@@ -82,7 +118,7 @@ export class Figure {
   observe(evidence, describe) {
     for (const [id, { node, group }] of this.nodes) {
       group.classList.toggle("observed", evidence.has(id));
-      const words = group.querySelector(".value");
+      const words = group.querySelector(".seen");
       if (words) words.textContent = evidence.has(id) ? `= ${evidence.get(id)}` : "";
       group.setAttribute("aria-label", describe(node));
     }
@@ -94,7 +130,10 @@ export class Figure {
   }
 
   arrows(pairs) {
-    replace(this.overlay, pairs.map(([to, from]) => arrow(this.nodes.get(from)?.node, this.nodes.get(to)?.node)));
+    replace(
+      this.overlay,
+      pairs.map(([to, from]) => arrow(this.nodes.get(from)?.node, this.nodes.get(to)?.node, this.head)),
+    );
   }
 
   fit() {
@@ -111,50 +150,6 @@ export class Figure {
     this.svg?.setAttribute("width", this.scene.width * this.scale);
     this.svg?.setAttribute("height", this.scene.height * this.scale);
   }
-}
-
-function edge(one, other, label, dotted) {
-  return [draw("line", { class: dotted ? "edge dotted" : "edge", x1: one.x, y1: one.y, x2: other.x, y2: other.y }),
-    label ? draw("text", { class: "outside", x: (one.x + other.x) / 2, y: (one.y + other.y) / 2 }, label) : null];
-}
-
-function variable({ x, y, width, height, label, caption }) {
-  return [draw("ellipse", { class: "shape", cx: x, cy: y, rx: width / 2, ry: height / 2 }),
-    draw("ellipse", { class: "ring", cx: x, cy: y, rx: width / 2 - 3.5, ry: height / 2 - 3.5 }),
-    label ? draw("text", { x, y: caption ? y - 7 : y }, label) : null,
-    caption ? draw("text", { class: "caption", x, y: y + 8 }, caption) : null,
-    draw("text", { class: "outside value", x, y: y + height / 2 + 9 })];
-}
-
-function square({ x, y, width, height, label, unknown, stacked, below }) {
-  const shifts = stacked ? [-4, 0, 4] : [0];
-  const last = shifts[shifts.length - 1];
-  const away = height / 2 + last + 9;
-  return [draw("circle", { class: "hit", cx: x, cy: y, r: HIT }), shifts.map((shift) => draw("rect", { class: "shape", x: x - width / 2 + shift, y: y - height / 2 + shift, width, height })),
-    unknown ? draw("text", { class: "mystery", x: x + last, y: y + last }, "?") : null,
-    label ? draw("text", { class: "outside", x, y: below ? y + away : y - away }, label) : null];
-}
-
-function badge({ kind, x, y, width, height }) {
-  const right = kind === "variable" ? x + (width / 2) * 0.78 : x + width / 2 + 8;
-  const top = kind === "variable" ? y - (height / 2) * 0.78 : y;
-  return draw("g", { class: "badge", "aria-hidden": "true" },
-    draw("circle", { cx: right, cy: top, r: 7.5 }), draw("text", { class: "sign", x: right, y: top }));
-}
-
-function arrow(donor, receiver) {
-  if (!donor || !receiver) return null;
-  const [across, down] = [receiver.x - donor.x, receiver.y - donor.y];
-  const length = Math.hypot(across, down) || 1;
-  const bend = Math.min(0.16 * length, 60) / length;
-  const [x, y] = [(donor.x + receiver.x) / 2 + down * bend, (donor.y + receiver.y) / 2 - across * bend];
-  const away = ([px, py], gap) => {
-    const whole = Math.hypot(x - px, y - py) || 1;
-    return [px + ((x - px) * gap) / whole, py + ((y - py) * gap) / whole];
-  };
-  const [sx, sy] = away([donor.x, donor.y], 12);
-  const [ex, ey] = away([receiver.x, receiver.y], 14);
-  return draw("path", { class: "arrow", d: `M${sx} ${sy}Q${x} ${y} ${ex} ${ey}`, "marker-end": "url(#head)" });
 }
 
 function nearest(from, nodes, [right, down]) {

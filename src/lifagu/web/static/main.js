@@ -18,11 +18,27 @@ let tab = "holes";
 
 function startTabs() {
   const names = Object.keys(TABS);
-  replace(byId("tabs"), names.map((name) =>
-    make("button", { id: `tab-${name}`, type: "button", role: "tab", "aria-controls": `panel-${name}`, onclick: () => choose(name) }, TABS[name])));
+  replace(
+    byId("tabs"),
+    names.map((name) =>
+      make(
+        "button",
+        {
+          id: `tab-${name}`,
+          type: "button",
+          role: "tab",
+          "aria-controls": `panel-${name}`,
+          onclick: () => choose(name),
+        },
+        TABS[name],
+      ),
+    ),
+  );
   byId("tabs").addEventListener("keydown", ({ key }) => {
     const by = { ArrowRight: 1, ArrowLeft: -1 }[key];
-    const next = by ? names[(names.indexOf(tab) + by + names.length) % names.length] : { Home: names[0], End: names[names.length - 1] }[key];
+    const next = by
+      ? names[(names.indexOf(tab) + by + names.length) % names.length]
+      : { Home: names[0], End: names[names.length - 1] }[key];
     if (!next) return;
     choose(next);
     byId(`tab-${next}`).focus();
@@ -49,7 +65,18 @@ async function loadTab() {
 }
 
 function opened(model) {
-  const fresh = { theta: 0, method: "share", steps: 4, unknown: "one", engine: "auto", transfers: null, colours: null, round: 0, lifted: null, graph: null };
+  const fresh = {
+    theta: 0,
+    method: "share",
+    steps: 4,
+    unknown: "one",
+    engine: "auto",
+    transfers: null,
+    colours: null,
+    round: 0,
+    lifted: null,
+    graph: null,
+  };
   quiet = true;
   change({ ...fresh, model, add: model.add, evidence: model.evidence });
   quiet = false;

@@ -15,9 +15,17 @@ export function observe({ name, labels }) {
   const dialog = byId("observe");
   const seen = state.evidence[name];
   const choice = (label, text) =>
-    make("button", { type: "submit", "aria-pressed": String((seen ?? null) === label), onclick: () => setEvidence(name, label) }, text);
+    make(
+      "button",
+      { type: "submit", "aria-pressed": String((seen ?? null) === label), onclick: () => setEvidence(name, label) },
+      text,
+    );
   byId("observe-title").textContent = name;
-  replace(byId("observe-values"), labels.map((label) => choice(label, label)), choice(null, "nothing"));
+  replace(
+    byId("observe-values"),
+    labels.map((label) => choice(label, label)),
+    choice(null, "nothing"),
+  );
   dialog.showModal();
   dialog.querySelector(seen === undefined ? "button" : "[aria-pressed=true]")?.focus();
 }

@@ -34,7 +34,8 @@ export const light = (ids) => isDrawn() && graph.light(ids);
 
 const variableOf = (id) => state.graph.variables.find((each) => each.id === id);
 
-const liftedOf = (id) => (state.lifted?.scene.nodes ?? []).filter(({ members }) => members.includes(id)).map((node) => node.id);
+const liftedOf = (id) =>
+  (state.lifted?.scene.nodes ?? []).filter(({ members }) => members.includes(id)).map((node) => node.id);
 
 export async function loadGraph() {
   const found = await newest("graph", request());
@@ -50,8 +51,12 @@ export async function loadLifted() {
 function showGraph() {
   const { scene, variables, note } = state.graph;
   byId("work").classList.toggle("large", !scene);
-  byId("graph-note").textContent = scene ? `${counted(variables.length, "variable")}, ${counted(scene.nodes.length - variables.length, "factor")}` : note;
-  byId("graph-words").textContent = scene ? "Click an ellipse to observe it, a square to see where its table comes from." : "";
+  byId("graph-note").textContent = scene
+    ? `${counted(variables.length, "variable")}, ${counted(scene.nodes.length - variables.length, "factor")}`
+    : note;
+  byId("graph-words").textContent = scene
+    ? "Click an ellipse to observe it, a square to see where its table comes from."
+    : "";
   if (scene) graph.show(scene, describe);
   else byId("graph").replaceChildren();
   showEvidence();
@@ -63,7 +68,9 @@ function describe(node) {
   const group = colours().get(node.id);
   const seen = node.kind === "variable" ? state.evidence[variableOf(node.id)?.name] : undefined;
   const name = node.label || node.title;
-  return [`${sort} ${name}`, group && `group ${group.sign}`, seen !== undefined && `observed ${words(seen)}`].filter(Boolean).join(", ");
+  return [`${sort} ${name}`, group && `group ${group.sign}`, seen !== undefined && `observed ${words(seen)}`]
+    .filter(Boolean)
+    .join(", ");
 }
 
 const words = (seen) => (typeof seen === "string" ? seen : "in part");
@@ -77,14 +84,22 @@ function showEvidence() {
 function showTransfers() {
   if (!isDrawn() || !state.transfers) return;
   graph.arrows(state.transfers.loans);
-  graph.mark("filled", state.transfers.loans.map(([receiver]) => receiver));
+  graph.mark(
+    "filled",
+    state.transfers.loans.map(([receiver]) => receiver),
+  );
 }
 
 function colours() {
   const round = state.colours?.rounds[state.round];
   const found = new Map();
-  for (const [letter, list] of [["v", round?.variables ?? []], ["f", round?.factors ?? []]]) {
-    list.forEach((group, place) => found.set(`${letter}${place}`, { group: letter === "f" ? group + 4 : group, sign: signs[letter](group) }));
+  for (const [letter, list] of [
+    ["v", round?.variables ?? []],
+    ["f", round?.factors ?? []],
+  ]) {
+    list.forEach((group, place) =>
+      found.set(`${letter}${place}`, { group: letter === "f" ? group + 4 : group, sign: signs[letter](group) }),
+    );
   }
   return found;
 }
@@ -104,7 +119,13 @@ function showLifted() {
   byId("lifted-note").textContent = `In words: ${summary}`;
   byId("lifted-legend").textContent = scene.notes.join("; ");
   byId("lifted-words").textContent = text;
-  lifted.show(scene, (node) => `${node.title}${node.members.length ? `; stands for ${number(node.members.length)}` : ""}`);
-  if (!isDrawn()) lifted.paint(new Map(scene.nodes.filter(({ group }) => group >= 0).map(({ id, group }) => [id, { group, sign: "" }])));
+  lifted.show(
+    scene,
+    (node) => `${node.title}${node.members.length ? `; stands for ${number(node.members.length)}` : ""}`,
+  );
+  if (!isDrawn())
+    lifted.paint(
+      new Map(scene.nodes.filter(({ group }) => group >= 0).map(({ id, group }) => [id, { group, sign: "" }])),
+    );
   else if (state.colours?.rounds.length) paint();
 }

@@ -51,7 +51,10 @@ export async function newest(operation, body) {
     while (turns[`${operation} runs`]) await turns[`${operation} runs`];
     if (!isNewest()) return null;
     const running = ask(model.id, operation, body);
-    turns[`${operation} runs`] = running.then(() => {}, () => {});
+    turns[`${operation} runs`] = running.then(
+      () => {},
+      () => {},
+    );
     const found = await running.finally(() => (turns[`${operation} runs`] = null));
     return isNewest() ? found : null;
   } catch (error) {

@@ -16,11 +16,21 @@ export function startWelcome(offer, opened) {
     }
   };
   const card = (title, about, query) =>
-    make("li", null, make("button", { type: "button", class: "card", onclick: () => openAs(title, query) },
-      make("strong", null, title), make("span", null, about)));
-  replace(byId("examples"),
+    make(
+      "li",
+      null,
+      make(
+        "button",
+        { type: "button", class: "card", onclick: () => openAs(title, query) },
+        make("strong", null, title),
+        make("span", null, about),
+      ),
+    );
+  replace(
+    byId("examples"),
     offer.given ? [card(offer.given, "The model that the server was started with.", { given: "yes" })] : [],
-    offer.examples.map(({ name, title, about }) => card(title, about, { example: name })));
+    offer.examples.map(({ name, title, about }) => card(title, about, { example: name })),
+  );
   byId("uploading").hidden = offer.read_only;
   if (!offer.read_only) startUpload(offer, openAs);
   if (offer.given) openAs(offer.given, { given: "yes" });
@@ -34,7 +44,8 @@ function startUpload(offer, openAs) {
     if (!file) return;
     const name = file.name.toLowerCase();
     const ending = offer.endings.filter((each) => name.endsWith(each)).sort((a, b) => b.length - a.length)[0];
-    if (!ending) complain(new Refused(`${file.name}: the ending tells no format that can be opened here (${plain.join(", ")})`));
+    if (!ending)
+      complain(new Refused(`${file.name}: the ending tells no format that can be opened here (${plain.join(", ")})`));
     else if (file.size > offer.upload_limit) complain(new Refused(`${file.name}: this is more than ${most} MB`));
     else openAs(file.name, { ending }, file);
   };
