@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
 KERNEL := setup.py $(wildcard kernel/*)
 
-.PHONY: demo test test-full bench lint clean
+.PHONY: demo test test-full bench figures lint clean
 
 demo: $(VENV)/installed
 	$(BIN)/lifagu demo
@@ -26,6 +26,9 @@ bench: $(VENV)/installed-bench
 	$(BIN)/python benchmarks/relational.py
 	$(BIN)/python benchmarks/files.py
 	$(BIN)/python benchmarks/web.py
+
+figures: $(VENV)/installed
+	$(BIN)/python docs/figures/redraw.py
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

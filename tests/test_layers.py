@@ -9,14 +9,34 @@ from helpers import ROOT
 
 PACKAGE = ROOT / "src/lifagu"
 VALUES = [
-    *("errors", "kernel", "replacing", "arrays", "names", "columns", "ranges", "tables", "evidence", "checks"),
+    *(
+        "errors",
+        "showing",
+        "kernel",
+        "replacing",
+        "arrays",
+        "names",
+        "columns",
+        "ranges",
+        "tables",
+        "evidence",
+        "checks",
+    ),
     *("assembly", "builder", "views", "model"),
     *("roles", "parts", "drift", "closeness", "rounding"),
     *("domains", "terms", "original_names", "relations", "parfactors", "proofs", "notation", "relational_builder"),
     *("relational", "substitutions"),
     *("ground_names", "ground_tables", "ground_parts", "grounding"),
 ]
-FACADE = ["", "plots", "answers", "unsure", "results", "storage"]  # composes what the rooms offer, from the outside in
+FACADE = [
+    "",
+    "notebooks",
+    "plots",
+    "answers",
+    "unsure",
+    "results",
+    "storage",
+]  # composes what the rooms offer, from the outside in
 OUTSIDE = {  # heavy or optional packages, and the only module that may import each
     "pyagrum": {"formats.with_pyagrum"},
     "pgmpy": {"formats.with_pgmpy"},

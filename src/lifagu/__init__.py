@@ -10,6 +10,8 @@ from importlib import import_module
 from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
+from lifagu.showing import show_with
+
 if TYPE_CHECKING:
     from lifagu.answers import describe as describe
     from lifagu.answers import log_partition as log_partition
@@ -108,6 +110,14 @@ def __getattr__(name: str) -> Any:
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'lifagu' has no attribute {name!r}")
     return getattr(import_module(_ROOM_OF[name]), name)
+
+
+def _html(value: Any) -> str:
+    shown: str = import_module("lifagu.notebooks").html(value)
+    return shown
+
+
+show_with(_html)  # values say by themselves that they have a picture; how it is made is looked up when one is wanted
 
 
 def __dir__() -> list[str]:

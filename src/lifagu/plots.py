@@ -53,7 +53,7 @@ def draw(
     if what not in WHAT:
         raise ModelError(f"there is no figure '{what}'; choose one of {', '.join(WHAT)}")
     if isinstance(model, ParfactorGraph) and (what == "lifted" or not is_groundable(model)):
-        return _instead(lifted_scene(model), what, "what this model means")
+        return _instead(lifted_scene(model), what, "What this model means")
     whole = model if isinstance(model, Transfer) else ground(model)
     graph = whole.original if isinstance(whole, Transfer) else whole
     if isinstance(model, ParfactorGraph) and isinstance(evidence, Mapping):
@@ -64,7 +64,7 @@ def draw(
     if what == "graph" and fits(graph):
         return graph_scene(graph, evidence=seen)
     if what == "lifted" or not fits(graph):
-        return _instead(_lifted(whole), what, f"a graph of {_sizes(graph)}")
+        return _instead(_lifted(whole), what, f"A graph of {_sizes(graph)}")
     groups = colouring or _colours(whole, seen, commutative)
     if what == "colours" or not isinstance(whole, Transfer):
         return graph_scene(graph, what=what, colouring=groups, evidence=seen)
@@ -104,8 +104,8 @@ def draw_rounds(
 
     >>> graph = FactorGraph.build().variables(["A", "B", "C"])
     >>> graph = graph.factors({"f": ["A", "B"], "g": ["C", "B"]}, [1, 2, 3, 4]).graph()
-    >>> [len(scene.groups) for scene in draw_rounds(graph)]
-    [2, 3, 3]
+    >>> [[group.sign for group in scene.groups if group.size] for scene in draw_rounds(graph)]
+    [['1', 'a'], ['1', '2', 'a'], ['1', '2', 'a']]
     """
     shown = model.original if isinstance(model, Transfer) else model
     if not fits(shown):
@@ -113,7 +113,8 @@ def draw_rounds(
     graph, settings = _start(model, commutative)
     rounds = list(colour_rounds(graph, graph.evidence(evidence), **settings))
     scene = graph_scene(shown, what="colours", colouring=rounds[-1], evidence=shown.evidence(evidence))
-    return [recoloured(scene, shown, each) for each in rounds]
+    first = int(rounds[-1].variable_colours.max(initial=-1)) + 1
+    return [recoloured(scene, shown, each, first) for each in rounds]
 
 
 def check_figure(path: PathLike) -> str:

@@ -28,6 +28,7 @@ from lifagu.proofs import Proof
 from lifagu.relational_builder import RelationalBuilder
 from lifagu.relations import Relation as Relation
 from lifagu.relations import Vocabulary
+from lifagu.showing import Shown
 from lifagu.terms import Span
 from lifagu.views import counted
 
@@ -67,7 +68,7 @@ class Observed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParfactorGraph:
+class ParfactorGraph(Shown):
     """A parameterised factor graph.
 
     ground_part: plain variables and ground factors. Its factors may also name ground variables of relations, which

@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
 BP_SCHEDULES = ("parallel", "sequential")
 UNKNOWN = ("one", "mean", "mixture", "bounds")
+FIGURES = ("graph", "colours", "lifted", "transfers")
 SHELLS = ("bash", "zsh", "tcsh")
 NO_KERNEL = "none, the slower reference runs; to have it, install lifagu where a C++ compiler is"
 
@@ -64,6 +65,7 @@ def make_parser() -> Parser:
     _map(command("map", "a most probable assignment and the log of its weight"))
     _logz(command("logz", "natural log of the total weight, with the evidence fixed"))
     _convert(command("convert", "translate a model between formats, by file ending"))
+    _plot(command("plot", "draw a model: as it is, coloured by what looks alike, lifted, or with who lends to whom"))
     _serve(command("serve", "a page on this machine: see the graph, fill holes, pass colours, ask"))
     _experiment(command("experiment", "repeat an evaluation, and write tables, a figure and a report"))
     completion = command("completion", "print a script that completes lifagu's commands in your shell")
@@ -148,6 +150,20 @@ def _convert(parser: Parser) -> None:
         metavar="OUT",
         help="file to write (.json, .uai, .fg, .blog, each also with .gz), or a folder, as in big/",
     )
+
+
+def _plot(parser: Parser) -> None:
+    _model(parser)
+    parser.add_argument(
+        "--what",
+        choices=FIGURES,
+        default="graph",
+        help="the graph as it is (default), colours of what looks alike, the lifted graph, or who lends tables to whom",
+    )
+    parser.add_argument("--out", metavar="FILE", required=True, help="file to write: .svg, .png or .pdf")
+    _filling(parser)
+    _evidence(parser)
+    _quiet(parser)
 
 
 def _serve(parser: Parser) -> None:

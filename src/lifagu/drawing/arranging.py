@@ -9,7 +9,7 @@ import numpy as np
 
 from lifagu.arrays import Floats, Ints
 from lifagu.drawing.labels import text_width
-from lifagu.drawing.layout import GAP, place
+from lifagu.drawing.layout import GAP, hubs, place
 from lifagu.drawing.scene import BADGE, LABEL, MARGIN, SHIFT, SMALL, SQUARE, Arrow, Edge, Node, Scene
 
 ROOM = 1.25  # line height
@@ -30,7 +30,9 @@ def arranged(scene: Scene) -> Scene:
         for node, (x, y), side in zip(nodes, centres.tolist(), below, strict=True)
     )
     width, height = ((centres + boxes / 2).max(axis=0) + MARGIN).tolist()
-    return replace(scene, nodes=placed, width=round(width, 1), height=round(height, 1))
+    busy = hubs(len(nodes), edges)
+    links = tuple(replace(edge, faint=bool(busy[pair].any())) for edge, pair in zip(scene.edges, edges, strict=True))
+    return replace(scene, nodes=placed, edges=links, width=round(width, 1), height=round(height, 1))
 
 
 def _pairs(nodes: Sequence[Node], links: Sequence[Edge | Arrow]) -> Ints:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,6 +13,7 @@ from lifagu.drawing.labels import shortened
 from lifagu.drawing.scene import Arrow, Edge, Group, Node, Scene
 from lifagu.evidence import Evidence
 from lifagu.model import Colouring, FactorGraph
+from lifagu.names import Names
 from lifagu.views import counted
 
 MOST_NODES = 2000
@@ -73,33 +74,54 @@ def graph_scene(
     return arranged(scene)
 
 
-def recoloured(scene: Scene, graph: FactorGraph, colouring: Colouring) -> Scene:
-    """The same picture with the groups of another colouring: nothing moves. For rounds of colour passing."""
-    groups = groups_of(graph, colouring)
-    colours = group_numbers(colouring)
+def recoloured(scene: Scene, graph: FactorGraph, colouring: Colouring, first: int) -> Scene:
+    """The same picture with the groups of another colouring: nothing moves. For rounds of colour passing.
+
+    first: the number of the first group of factors, so that their colours stay while groups of variables are divided.
+    """
+    colours = group_numbers(colouring, first)
     nodes = tuple(replace(node, group=int(colour)) for node, colour in zip(scene.nodes, colours, strict=True))
-    return replace(scene, what="colours", nodes=nodes, groups=groups)
+    return replace(scene, what="colours", nodes=nodes, groups=groups_of(graph, colouring, first))
 
 
-def group_numbers(colouring: Colouring) -> Ints:
+def with_messages(scene: Scene, kind: str) -> Scene:
+    """The same picture, in which all variables, or all factors, have heard the colours of their neighbours.
+
+    Factors hear those of their arguments in order, variables those of their factors from the first group to the last.
+    """
+    group = {node.id: node.group for node in scene.nodes}
+    heard: dict[str, list[int]] = {node.id: [] for node in scene.nodes}
+    for edge in scene.edges:
+        heard[edge.source].append(group[edge.target])
+        heard[edge.target].append(group[edge.source])
+    marks = {each: tuple(found if each.startswith("f") else sorted(found)) for each, found in heard.items()}
+    nodes = (replace(node, marks=marks[node.id] if node.kind == kind else ()) for node in scene.nodes)
+    return replace(scene, nodes=tuple(nodes))
+
+
+def group_numbers(colouring: Colouring, first: int | None = None) -> Ints:
     """The group of each variable and then of each factor, whose groups are numbered after those of variables."""
-    first = int(colouring.variable_colours.max(initial=-1)) + 1
-    return np.concatenate((colouring.variable_colours, first + colouring.factor_colours))
+    after = _variable_groups(colouring) if first is None else first
+    return np.concatenate((colouring.variable_colours, after + colouring.factor_colours))
 
 
-def groups_of(graph: FactorGraph, colouring: Colouring) -> tuple[Group, ...]:
-    """All groups: of variables with numbers as signs, of factors with letters; a first member or its kind as label."""
-    result = []
-    for names, colours, sign in (
-        (graph.variable_names, colouring.variable_colours, str),
-        (graph.factor_names, colouring.factor_colours, letters),
-    ):
-        sizes = np.bincount(colours)
-        for number, first in enumerate(first_places(colours).tolist()):
-            size = int(sizes[number])
-            label = shortened(names[first]) + (" …" if size > 1 else "")
-            result.append(Group(sign(number + 1), label, size))
-    return tuple(result)
+def groups_of(graph: FactorGraph, colouring: Colouring, first: int | None = None) -> tuple[Group, ...]:
+    """All groups: of variables with numbers as signs, of factors with letters; empty ones before the number `first`."""
+    variables = _groups(graph.variable_names, colouring.variable_colours, str)
+    factors = _groups(graph.factor_names, colouring.factor_colours, letters)
+    return (*variables, *[Group("", "", 0)] * ((first or 0) - len(variables)), *factors)
+
+
+def _variable_groups(colouring: Colouring) -> int:
+    return int(colouring.variable_colours.max(initial=-1)) + 1
+
+
+def _groups(names: Names, colours: Ints, sign: Callable[[int], str]) -> list[Group]:
+    sizes = np.bincount(colours).tolist()
+    return [
+        Group(sign(number + 1), shortened(names[first]) + (" …" if size > 1 else ""), size)
+        for number, (first, size) in enumerate(zip(first_places(colours).tolist(), sizes, strict=True))
+    ]
 
 
 def letters(number: int) -> str:
@@ -146,7 +168,7 @@ def _factors(
     reasons: Mapping[int, str],
 ) -> list[Node]:
     colours = np.full(len(graph.factor_names), -1) if colouring is None else colouring.factor_colours
-    first = 0 if colouring is None else int(colouring.variable_colours.max(initial=-1)) + 1
+    first = 0 if colouring is None else _variable_groups(colouring)
     numbers = np.where(colours >= 0, colours + first, -1).tolist()
     unknown = (graph.factor_table < 0).tolist()
     names, nodes = graph.variable_names, []

@@ -26,7 +26,8 @@ from lifagu.relational import ParfactorGraph
 
 MOST_COUNTED = 8_000_000  # substitutions that are gone through to count what exists
 MOST_MEMBERS = 2_000  # of one counting formula, for the same
-MOST_SHOWN = 400  # nodes of the ground part
+MOST_COLOURED = 24  # ellipses that have colours of their own
+MOST_SHOWN = 300  # nodes where there are too many
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,6 +209,7 @@ def _grouped(
     """Nodes with groups: those of the graph they come from, if it is small enough, else one per ellipse."""
     if source is None or pieces is None or len(source.graph.arguments) > MOST_EDGES:
         ellipses = [node.id for node in nodes if node.kind == "variable"]
+        ellipses = ellipses if len(ellipses) <= MOST_COLOURED else []
         number = {node: place for place, node in enumerate(ellipses)}
         own = [replace(node, group=number.get(node.id, -1)) for node in nodes]
         return own, tuple(Group("", node.label, 1) for node in nodes if node.id in number)

@@ -68,7 +68,7 @@ def _paint(axes: Any, shape: Shape, order: int) -> None:
             zorder=order,
         )
     else:
-        axes.plot(*points.T, color=look.line, linestyle=dashes, **style)
+        axes.plot(*points.T, color=look.line, alpha=look.opacity, linestyle=dashes, **style)
 
 
 def _points(shape: Ellipse | Box | Path) -> Floats:
@@ -99,7 +99,7 @@ def _look(shape: Ellipse | Box | Path) -> Look:
         return look
     colour = colour_of(shape.group)
     fill = tint(colour, shape.look) if shape.look in ("variable", "factor") else look.fill
-    return Look(fill, bright(colour), look.width, look.dashes)
+    return Look(fill, bright(colour), look.width, look.dashes, opacity=look.opacity)
 
 
 def _write(axes: Any, words: Words, order: int) -> None:

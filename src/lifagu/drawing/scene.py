@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from lifagu.showing import Shown
 from lifagu.views import counted
 
 LABEL = 13.0  # font sizes
@@ -63,13 +64,15 @@ class Node:
 class Edge:
     """A line between a variable and a factor, by ids.
 
-    label: "×2" for two arguments, "#" where a group is counted; dotted: a ground variable and the relation it is of.
+    label: "×2" for two arguments, "#" where a group is counted; dotted: a ground variable and the relation it is of;
+    faint: one of very many.
     """
 
     source: str
     target: str
     label: str = ""
     dotted: bool = False
+    faint: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class Arrow:
 
 
 @dataclass(frozen=True)
-class Scene:
+class Scene(Shown):
     """A figure. what: graph, colours, lifted or transfers; panels: titles of panels, each with its place.
 
     notes: sentences that stand below; description: the whole in words, for those who do not see it.
@@ -131,7 +134,7 @@ def side_by_side(scenes: Sequence[Scene], titles: Sequence[str], title: str, des
         arrows += [_renamed(each, number) for each in scene.arrows]
         panels.append((left + scene.width / 2, height, heading))
         left += scene.width + gap
-    most = max(scenes, key=lambda scene: len(scene.groups))
+    most = max(scenes, key=lambda scene: sum(group.size > 0 for group in scene.groups))
     return Scene(
         scenes[0].what,
         title,

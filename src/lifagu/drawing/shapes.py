@@ -100,8 +100,9 @@ def drawing_of(scene: Scene) -> Drawing:
 
 
 def _edge(edge: Edge, variable: Node, factor: Node) -> Mark:
+    look = "member" if edge.dotted else "faint" if edge.faint else "edge"
     group = -1 if edge.dotted else variable.group
-    line = Path(((variable.x, variable.y), (factor.x, factor.y)), "member" if edge.dotted else "edge", group)
+    line = Path(((variable.x, variable.y), (factor.x, factor.y)), look, group)
     middle = ((variable.x + factor.x) / 2, (variable.y + factor.y) / 2)
     words = (Words(*middle, edge.label, SMALL, "quiet"),) if edge.label else ()
     return Mark("edge", (line, *words), (("from", edge.source), ("to", edge.target)))
@@ -219,6 +220,8 @@ def _legend(scene: Scene, width: float) -> list[list[tuple[float, int, str]]]:
     rows: list[list[tuple[float, int, str]]] = [[]]
     left = MARGIN
     for number, group in enumerate(scene.groups):
+        if not group.size:
+            continue
         text = f"{group.label}  ×{group.size:,}" if group.size > 1 else group.label
         room = 2 * BADGE + 22 + text_width(text, SMALL)
         if left + room > width and rows[-1]:

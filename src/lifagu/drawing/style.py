@@ -24,11 +24,13 @@ class Look:
     width: float = 0.0
     dashes: tuple[float, ...] = ()
     bold: bool = False
+    opacity: float = 1.0
 
 
 LIGHT: dict[str, Look] = {
     "page": Look(LIGHT_PAGE),
     "edge": Look("", "#7d8590", 1.2),
+    "faint": Look("", "#7d8590", 0.6, opacity=0.45),
     "member": Look("", "#7d8590", 1.2, (1.5, 3.5)),
     "variable": Look("#ffffff", LIGHT_INK, 1.3),
     "observed": Look("", LIGHT_INK, 1.1),
@@ -48,6 +50,7 @@ LIGHT: dict[str, Look] = {
 DARK: dict[str, Look] = {
     "page": Look(DARK_PAGE),
     "edge": Look("", "#8b949e", 1.2),
+    "faint": Look("", "#8b949e", 0.6, opacity=0.45),
     "member": Look("", "#8b949e", 1.2, (1.5, 3.5)),
     "variable": Look("#1d222a", DARK_INK, 1.3),
     "observed": Look("", DARK_INK, 1.1),

@@ -34,8 +34,8 @@ HALO = ("outside", "quiet", "share")  # texts that edges may run behind
 def to_svg(scene: Scene, styled: bool = True) -> str:
     """A scene as SVG, the same text for the same scene. styled: with the style sheet inside."""
     drawing = drawing_of(scene)
-    parts = [_element(mark, "") for mark in drawing.marks]
-    name = "lifagu-" + sha256("".join([scene.title, scene.description, *parts]).encode()).hexdigest()[:10]
+    content = repr((scene.title, scene.description, scene.nodes, scene.edges, scene.arrows))
+    name = f"lifagu-{sha256(content.encode()).hexdigest()[:10]}"  # ids differ where several figures are on one page
     parts = [_element(mark, name) for mark in drawing.marks]
     style = f"<style>{svg_styles()}</style>\n" if styled else ""
     width, height = _number(drawing.width), _number(drawing.height)
@@ -78,6 +78,7 @@ def _declarations(look: Look, text: bool) -> str:
     if not text:
         parts += [f"stroke:{look.line or 'none'}"] + ([f"stroke-width:{look.width:g}"] if look.line else [])
         parts += [f"stroke-dasharray:{' '.join(f'{each:g}' for each in look.dashes)}"] if look.dashes else []
+        parts += [f"stroke-opacity:{look.opacity:g}"] if look.opacity < 1 else []
     return ";".join([*parts, *(["font-weight:600"] if look.bold else [])])
 
 

@@ -13,8 +13,10 @@ import numpy as np
 
 from lifagu.arrays import Floats, Ints, connected_parts
 
-SWEEPS = 16
+SWEEPS = 12
+MOST_COMPARED = 800  # edges between two layers
 FEW = 3  # nodes above a hub
+IDLE = 0.001  # weight of a node's old place where no neighbour says where it should be
 Neighbours = list[list[int]]
 
 
@@ -62,94 +64,124 @@ class Layers:
         return float(np.ptp(self.along)) if len(self.along) else 0.0
 
 
+@dataclass(frozen=True, eq=False)
+class _Between:
+    """The edges of each layer to the layer before (up) or after (down): places within the layer, and nodes there."""
+
+    up: list[tuple[Ints, Ints]]
+    down: list[tuple[Ints, Ints]]
+
+
 def layers_of(near: Neighbours, edges: Ints, root: int, extents: Floats, gap: float) -> Layers:
-    """Layers from a root, ordered so that few edges cross, with places along them at least a gap apart.
+    """Layers of a connected part from a root, ordered so that few edges cross, with places at least a gap apart.
 
     extents[n]: how much room each node takes along its layer. Cost: O(edges · sweeps), beside sorting.
     """
     steps, found = distances(near, root)
-    depth = int(steps.max(initial=0)) + 1
-    rows = [np.array([node for node in found if steps[node] == level], dtype=np.int64) for level in range(depth)]
-    both = np.concatenate((edges, edges[:, ::-1]))
-    rows = _few_crossings(rows, both, steps)
-    return Layers(tuple(rows), _along(rows, both, steps, extents, gap))
+    rows = _by_layer(steps, np.array(found, dtype=np.int64), int(steps.max(initial=0)) + 1)
+    order = _few_crossings(rows, _between(rows, edges, steps))
+    rows = [row[each] for row, each in zip(rows, order, strict=True)]
+    return Layers(tuple(rows), _along(rows, _between(rows, edges, steps), extents, gap))
 
 
-def _few_crossings(rows: list[Ints], both: Ints, steps: Ints) -> list[Ints]:
-    """Each layer ordered by the mean places of neighbours in the layer before and after, in sweeps down and up."""
-    place = np.zeros(len(steps))
+def _by_layer(steps: Ints, nodes: Ints, depth: int) -> list[Ints]:
+    """Nodes of each layer, in the given order."""
+    sorted_nodes = nodes[np.argsort(steps[nodes], kind="stable")]
+    return np.split(sorted_nodes, np.cumsum(np.bincount(steps[nodes], minlength=depth))[:-1])
+
+
+def _between(rows: list[Ints], edges: Ints, steps: Ints) -> _Between:
+    place = np.zeros(len(steps), dtype=np.int64)
     for row in rows:
-        place[row] = np.linspace(0, 1, len(row) + 2)[1:-1]
-    best, least = rows, _crossings(place, both, steps)
-    current = list(rows)
+        place[row] = np.arange(len(row))
+    both = np.concatenate((edges, edges[:, ::-1]))
+    sides = []
+    for way in (-1, 1):
+        mine = both[steps[both[:, 1]] == steps[both[:, 0]] + way]
+        mine = mine[np.argsort(steps[mine[:, 0]], kind="stable")]
+        cuts = np.cumsum(np.bincount(steps[mine[:, 0]], minlength=len(rows)))[:-1]
+        sides.append([(place[each[:, 0]], each[:, 1]) for each in np.split(mine, cuts)])
+    return _Between(*sides)
+
+
+def _few_crossings(rows: list[Ints], between: _Between) -> list[Ints]:
+    """An order of each layer: by the mean places of neighbours in the layer before and after, in sweeps down and up."""
+    place = np.zeros(sum(map(len, rows)))
+    for row in rows:
+        place[row] = _even(len(row))
+    order = [np.arange(len(row)) for row in rows]
+    best, least = list(order), _crossings(rows, place, between)
     for sweep in range(SWEEPS):
         if not least:
             break
-        down = sweep % 2 == 0
-        heard = both[steps[both[:, 1]] == steps[both[:, 0]] + (-1 if down else 1)]
-        for level in range(1, len(rows)) if down else range(len(rows) - 2, -1, -1):
-            row = current[level]
-            means = _means(place, heard, row)
-            current[level] = row[np.lexsort((place[row], np.round(means, 9)))]
-            place[current[level]] = np.linspace(0, 1, len(row) + 2)[1:-1]
-        crossings = _crossings(place, both, steps)
+        heard = between.up if sweep % 2 == 0 else between.down
+        for level in range(1, len(rows)) if sweep % 2 == 0 else range(len(rows) - 2, -1, -1):
+            row = rows[level]
+            means = _means(place, row, heard[level])
+            order[level] = np.lexsort((place[row], np.round(means, 9)))
+            place[row[order[level]]] = _even(len(row))
+        crossings = _crossings(rows, place, between)
         if crossings < least:
-            best, least = list(current), crossings
+            best, least = list(order), crossings
     return best
 
 
-def _means(place: Floats, heard: Ints, row: Ints) -> Floats:
-    """The mean place of the neighbours of each node of a row that it hears, its own where it hears none."""
-    mine = np.zeros(len(place), dtype=np.bool_)
-    mine[row] = True
-    own = heard[mine[heard[:, 0]]]
-    total = np.bincount(own[:, 0], weights=place[own[:, 1]], minlength=len(place))[row]
-    many = np.bincount(own[:, 0], minlength=len(place))[row]
+def _even(count: int) -> Floats:
+    """Places between 0 and 1, evenly apart."""
+    return (np.arange(count) + 0.5) / max(count, 1)
+
+
+def _means(place: Floats, row: Ints, heard: tuple[Ints, Ints]) -> Floats:
+    """The mean place of what each node of a row hears, its own where it hears nothing."""
+    slots, others = heard
+    total = np.bincount(slots, weights=place[others], minlength=len(row))
+    many = np.bincount(slots, minlength=len(row))
     return np.where(many > 0, total / np.maximum(many, 1), place[row])
 
 
-def _crossings(place: Floats, both: Ints, steps: Ints) -> int:
-    """How many pairs of edges between the same two layers cross, for places in order; of many edges a sample."""
-    down = both[steps[both[:, 1]] == steps[both[:, 0]] + 1]
-    down = down[:: 1 + len(down) // 1500]
-    level, one, two = steps[down[:, 0]], place[down[:, 0]], place[down[:, 1]]
+def _crossings(rows: list[Ints], place: Floats, between: _Between) -> int:
+    """How many pairs of edges between the same two layers cross; of many edges a sample."""
     total = 0
-    for number in range(int(level.max(initial=-1)) + 1):
-        here = level == number
-        left, right = one[here], two[here]
-        total += int(((left[:, None] < left) & (right[:, None] > right)).sum())
+    for row, (slots, others) in zip(rows, between.down, strict=True):
+        if len(slots) > 1:
+            every = 1 + len(slots) // MOST_COMPARED
+            left, right = place[row][slots[::every]], place[others[::every]]
+            total += int(((left[:, None] < left) & (right[:, None] > right)).sum()) * every * every
     return total
 
 
-def _along(rows: list[Ints], both: Ints, steps: Ints, extents: Floats, gap: float) -> Floats:
+def _along(rows: list[Ints], between: _Between, extents: Floats, gap: float) -> Floats:
     """Places along the layers: near the neighbours' mean, but each node at least a gap from the next."""
-    place = np.zeros(len(steps))
+    place = np.zeros(len(extents))
     for row in rows:
         ends = np.cumsum(extents[row] + gap)
         place[row] = ends - extents[row] / 2 - ends[-1] / 2
+    levels = range(len(rows))
     for sweep in range(SWEEPS):
         down = sweep % 2 == 0
-        heard = both[steps[both[:, 1]] == steps[both[:, 0]] + (-1 if down else 1)]
-        for row in rows if down else rows[::-1]:
-            place[row] = _spaced(_means(place, heard, row), extents[row], gap)
+        heard = between.up if down else between.down
+        for level in levels if down else reversed(levels):
+            row = rows[level]
+            wants = np.where(np.bincount(heard[level][0], minlength=len(row)) > 0, 1.0, IDLE)
+            place[row] = _spaced(_means(place, row, heard[level]), wants, extents[row], gap)
     return place
 
 
-def _spaced(wanted: Floats, extents: Floats, gap: float) -> Floats:
-    """The places nearest to those wanted (least squares), in the given order, that leave a gap between extents.
+def _spaced(wanted: Floats, weights: Floats, extents: Floats, gap: float) -> Floats:
+    """The places nearest to those wanted (weighted least squares), in the given order, with a gap between extents.
 
-    >>> _spaced(np.array([0.0, 0, 0]), np.full(3, 8.0), 2).tolist()
+    >>> _spaced(np.array([0.0, 0, 0]), np.ones(3), np.full(3, 8.0), 2).tolist()
     [-10.0, 0.0, 10.0]
     """
     offset = np.concatenate(([0.0], np.cumsum((extents[:-1] + extents[1:]) / 2 + gap)))
-    pools: list[tuple[float, int]] = []  # isotonic regression: mean and number of each pool
-    for each in (wanted - offset).tolist():
-        mean, many = each, 1
+    pools: list[tuple[float, float, int]] = []  # isotonic regression: mean, weight and number of each pool
+    for mean, weight in zip((wanted - offset).tolist(), weights.tolist(), strict=True):
+        many = 1
         while pools and pools[-1][0] > mean:
-            other, more = pools.pop()
-            mean, many = (mean * many + other * more) / (many + more), many + more
-        pools.append((mean, many))
-    return np.repeat([mean for mean, _ in pools], [many for _, many in pools]) + offset
+            other, more, count = pools.pop()
+            mean, weight, many = (mean * weight + other * more) / (weight + more), weight + more, many + count
+        pools.append((mean, weight, many))
+    return np.repeat([each[0] for each in pools], [each[2] for each in pools]) + offset
 
 
 def rows_below(layers: Layers, sizes: Floats, gap: float, upright: bool) -> Floats:
@@ -205,33 +237,34 @@ def _wing(chosen: Ints, edges: Ints, sizes: Floats, gap: float) -> Floats:
 
 
 def rings(layers: Layers, sizes: Floats, gap: float) -> Floats:
-    """Layers as rings around the root, each wide enough for what stands on it."""
+    """Layers as rings around the root, each wide enough for nearly all that stand on it."""
     around = layers.length + float(sizes[:, 0].max()) + gap
     angle = 2 * np.pi * (layers.along - layers.along.min(initial=0.0)) / around - np.pi / 2
     places = np.zeros_like(sizes)
-    radius = 0.0
-    for level, row in enumerate(layers.rows):
-        if level == 0 and len(row) == 1:
-            radius = float(sizes[row].max()) / 2
-            continue
-        needed = float((sizes[row].sum(axis=1) / 2 + gap).sum()) / (2 * np.pi)
-        radius = max(radius + float(sizes[row, 1].max()) + gap, needed)
+    radius = float(sizes[layers.rows[0]].max()) / 2
+    for row in layers.rows[1:]:
+        room = sizes[row].max(axis=1) + gap
+        needed = np.maximum(room, np.roll(room, -1)) / np.diff(angle[row], append=angle[row[0]] + 2 * np.pi)
+        radius = max(radius + float(sizes[row].max()) + gap, float(np.quantile(needed, 0.95)))
         places[row] = radius * np.column_stack((np.cos(angle[row]), np.sin(angle[row])))
     return places
 
 
 def folded(layers: Layers, sizes: Floats, gap: float, shape: float) -> Floats:
     """Layers as columns in several rows, read to and fro like a snake, so that a long chain fills a page."""
+    along = layers.along.copy()
+    for row in layers.rows:
+        along[row] -= (along[row].min() + along[row].max()) / 2
     thick = np.array([float(sizes[row, 0].max()) for row in layers.rows]) + gap
-    high = layers.length + float(sizes[:, 1].max()) + 2 * gap
+    high = float(np.ptp(along)) + float(sizes[:, 1].max()) + 2 * gap
     wide = max(float(np.sqrt(thick.sum() * high * shape)), float(thick.max()))
     places = np.zeros_like(sizes)
     turn, used = 0, 0.0
     for row, width in zip(layers.rows, thick.tolist(), strict=True):
         if used > 0 and used + width > wide:
             turn, used = turn + 1, 0.0
-        along = used + width / 2
-        places[row, 0] = along if turn % 2 == 0 else wide - along
-        places[row, 1] = layers.along[row] * (1 if turn % 2 == 0 else -1) + turn * high
+        middle = used + width / 2
+        places[row, 0] = middle if turn % 2 == 0 else wide - middle
+        places[row, 1] = along[row] * (1 if turn % 2 == 0 else -1) + turn * high
         used += width
     return places

@@ -13,7 +13,7 @@ from lifagu.drawing.layout.layered import Neighbours, distances
 
 WHOLE = 300  # nodes up to which all distances are used
 PIVOTS = 60
-ROUNDS = 120
+ROUNDS = 100
 
 
 def stress_places(near: Neighbours, edges: Ints, length: float) -> Floats:
@@ -21,9 +21,21 @@ def stress_places(near: Neighbours, edges: Ints, length: float) -> Floats:
     count = len(near)
     pivots, steps = _pivots(near, count if count <= WHOLE else PIVOTS)
     places = _start(steps)
-    if count <= WHOLE:
-        return length * _majorised(places, steps[np.argsort(pivots)])
-    return length * _relaxed(places, pivots, steps, edges)
+    small = count <= WHOLE
+    best = _majorised(places, steps[np.argsort(pivots)]) if small else _relaxed(places, pivots, steps, edges)
+    return length * _turned(best)
+
+
+def _turned(places: Floats) -> Floats:
+    """The same picture, turned so that it takes the least room, and wider than high."""
+    best, least = places, np.inf
+    for angle in np.arange(36) * np.pi / 36:
+        turn = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
+        turned = places @ turn
+        wide, high = np.ptp(turned, axis=0)
+        if wide >= high * 0.95 and wide * high < least * 0.999:
+            best, least = turned, wide * high
+    return best
 
 
 def _pivots(near: Neighbours, many: int) -> tuple[Ints, Floats]:
@@ -63,7 +75,7 @@ def _majorised(places: Floats, wanted: Floats) -> Floats:
     for _ in range(ROUNDS):
         apart = np.hypot(*(places[:, None] - places).transpose(2, 0, 1))
         pull = weights * wanted / np.where(apart > 1e-9, apart, np.inf)
-        places = solve @ (np.diag(pull.sum(axis=1)) - pull) @ places
+        places = solve @ (pull.sum(axis=1)[:, None] * places - pull @ places)
     return places
 
 
