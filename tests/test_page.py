@@ -294,6 +294,12 @@ def test_somebody_new_joins(walk):
     page.get_by_role("alert").wait_for()
     assert "already" in page.get_by_role("alert").inner_text()
     walk.was_refused(422)
+    page.get_by_label("Name", exact=True).fill("dan")  # who could not be added is not in the way
+    page.get_by_role("button", name="Add").click()
+    page.locator("#holes-summary", has_text="6 of 6").wait_for()
+    page.get_by_role("button", name="Open…").click()
+    page.get_by_role("button", name="Back").click()
+    assert page.locator("#graph .node.variable").count() == 17
 
 
 def test_everything_by_keyboard(walk):

@@ -412,7 +412,11 @@ def test_it_ends_cleanly_whatever_is_under_way(how, tmp_path):
     assert list(tmp_path.glob("lifagu-serve-*")) == []
 
 
-def test_what_cannot_be_served_is_said_in_one_line(capsys):
+def test_what_cannot_be_served_is_said_in_one_line(capsys, tmp_path):
+    broken = tmp_path / "broken.json"
+    broken.write_text('{"format": "lifagu/1", "variables": 3}')
+    _, _, checked = run_cli(capsys, "check", broken)
+    assert run_cli(capsys, "serve", broken)[::2] == (2, checked)
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

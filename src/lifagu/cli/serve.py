@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 import webbrowser
 from pathlib import Path
 
@@ -16,6 +17,7 @@ def serve(options: argparse.Namespace) -> None:
 
     def ready(address: str) -> None:
         say(f"lifagu is at {address}")
+        sys.stdout.flush()
         note("Ctrl-C ends it; nothing is kept then", options.quiet)
         if options.open:
             webbrowser.open(address)

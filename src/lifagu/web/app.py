@@ -7,7 +7,7 @@ import hmac
 import json
 import shutil
 import traceback
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from lifagu.web.sources import ENDINGS, EXAMPLES, Source, example_source, upload
 PATIENCE = 0.4  # seconds for which a reply is waited for, before a job is named instead
 LONG_POLL = 2.0  # seconds for which a question about a job waits for news
 BODY = 2**20  # bytes of a request that is no upload
-UPLOAD_SECONDS = 120.0
+BODY_SECONDS, UPLOAD_SECONDS = 10.0, 120.0
 TYPES = {
     ".html": "text/html; charset=utf-8",
     ".css": "text/css; charset=utf-8",
@@ -162,8 +162,9 @@ class Application:
         if self.read_only:
             raise Refused(403, "this server shows its own models only (--read-only)")
         source = upload_source(folder, "upload", asked["ending"])
-        body = await _body(request, self.sessions.limits.upload, UPLOAD_SECONDS)
-        await asyncio.to_thread(source.path.write_bytes, body)
+        with source.path.open("wb") as file:
+            async for part in _parts(request, self.sessions.limits.upload, UPLOAD_SECONDS):
+                file.write(part)
         return source
 
     async def close(self, request: Request) -> Response:
@@ -179,7 +180,7 @@ class Application:
         model, operation = self._model(request, session), request.path_params["operation"]
         if operation not in OPERATIONS:
             raise Refused(404, f"there is no operation of that name; there are {', '.join(OPERATIONS)}")
-        return await self._run(session, model, operation, await _body(request, BODY, 10.0))
+        return await self._run(session, model, operation, await _body(request))
 
     async def _run(
         self, session: Session, model: OpenModel, operation: str, body: bytes, headers: dict[str, str] | None = None
@@ -269,22 +270,26 @@ class Guarded:
             await _response(error_reply(refusal.status, refusal.message))(scope, receive, send_with_headers)
 
 
-async def _body(request: Request, most: int, seconds: float) -> bytes:
+async def _body(request: Request) -> bytes:
+    """The body of a request that is no upload."""
+    return b"".join([part async for part in _parts(request, BODY, BODY_SECONDS)])
+
+
+async def _parts(request: Request, most: int, seconds: float) -> AsyncIterator[bytes]:
     """The body of a request, which must not be longer than so many bytes, nor take longer than so many seconds."""
-    told = request.headers.get("content-length", "0")
+    told, size = request.headers.get("content-length", "0"), 0
+    too_large = Refused(413, f"this is more than {size_text(most)}, the most that is taken here")
     if not told.isdecimal() or int(told[:20]) > most:
-        raise Refused(413, f"this is more than {size_text(most)}, the most that is taken here")
-    parts, size = [], 0
+        raise too_large
     try:
         async with asyncio.timeout(seconds):
             async for part in request.stream():
-                parts.append(part)
                 size += len(part)
                 if size > most:
-                    raise Refused(413, f"this is more than {size_text(most)}, the most that is taken here")
+                    raise too_large
+                yield part
     except TimeoutError:
         raise Refused(408, "the request came too slowly") from None
-    return b"".join(parts)
 
 
 def _response(reply: Reply) -> Response:

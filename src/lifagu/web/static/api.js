@@ -2,7 +2,7 @@
 
 import { byId } from "./dom.js";
 
-let current = null; // the job that the cancel button is about
+const running = new Set(); // the jobs that the cancel button is about
 
 export class Refused extends Error {}
 
@@ -26,17 +26,19 @@ async function send(address, options) {
 }
 
 async function finished(response) {
+  let job = null;
   try {
     while (response.status === 202) {
-      const { job, progress } = await response.json();
-      current = job;
-      showProgress(progress);
+      const news = await response.json();
+      job = news.job;
+      running.add(job);
+      showProgress(news.progress);
       response = await send(`/api/jobs/${job}`);
     }
     return await told(response);
   } finally {
-    current = null;
-    byId("busy").hidden = true;
+    running.delete(job);
+    byId("busy").hidden = running.size === 0;
   }
 }
 
@@ -80,5 +82,5 @@ export function close(model) {
 }
 
 export function cancel() {
-  return current === null ? null : send(`/api/jobs/${current}`, { method: "DELETE" });
+  for (const job of running) send(`/api/jobs/${job}`, { method: "DELETE" });
 }

@@ -102,7 +102,14 @@ export function startAsk() {
     byId("at-once").checked = isDrawn();
     byId("observing").hidden = isDrawn();
   });
-  on("model", () => replace(byId("answers")));
+  on("model unknown engine", () => {
+    byId("unknown").value = state.unknown;
+    byId("engine").value = state.engine;
+  });
+  on("model", () => {
+    byId("names").value = "";
+    replace(byId("answers"));
+  });
 }
 
 const names = () => {

@@ -77,33 +77,51 @@ function opened(model) {
     lifted: null,
     graph: null,
   };
-  quiet = true;
-  change({ ...fresh, model, add: model.add, evidence: model.evidence });
-  quiet = false;
+  silently({ ...fresh, model, add: model.add, evidence: model.evidence });
   byId("title").textContent = model.title;
   document.title = `${model.title} – lifagu`;
-  byId("welcome").hidden = true;
-  byId("work").hidden = false;
   byId("another").hidden = false;
-  byId("main").focus();
+  showWelcome(false);
   announce(`${model.title} is open: ${model.summary}`);
   refresh({ graph: true, filling: true });
 }
 
 let quiet = false;
 
+// A change after which nothing is loaded.
+function silently(values) {
+  quiet = true;
+  change(values);
+  quiet = false;
+}
+
 async function refresh({ graph, filling }) {
   forgive();
-  if (graph && !(await loadGraph())) return;
+  if (graph && !(await loadGraph())) return false;
   const loads = filling ? [loadTransfers(), loadLifted()] : [];
   if (isDrawn()) loads.push(loadColours());
   await Promise.all([...loads, loadTab()]);
+  return true;
 }
 
 function startRefreshing() {
   on("theta method steps", () => quiet || refresh({ filling: true }));
   on("evidence unknown engine", () => quiet || refresh({ filling: state.method === "published" }));
-  on("add", () => quiet || refresh({ graph: true, filling: true }));
+  on("add", () => quiet || refreshAdded());
+}
+
+// Somebody who cannot be added is left out again.
+async function refreshAdded() {
+  const added = state.add;
+  if (await refresh({ graph: true, filling: true })) return;
+  if (state.add === added) silently({ add: added.slice(0, -1) });
+}
+
+function showWelcome(shown) {
+  byId("welcome").hidden = !shown;
+  byId("work").hidden = shown;
+  byId("another").textContent = shown ? "Back" : "Open…";
+  byId("main").focus();
 }
 
 function pickFactor(id) {
@@ -124,13 +142,7 @@ async function begin() {
   startRefreshing();
   byId("cancel").addEventListener("click", cancel);
   byId("message-close").addEventListener("click", forgive);
-  byId("another").addEventListener("click", () => {
-    byId("welcome").hidden = false;
-    byId("work").hidden = true;
-    byId("another").hidden = true;
-    byId("title").textContent = "";
-    byId("main").focus();
-  });
+  byId("another").addEventListener("click", () => showWelcome(byId("welcome").hidden));
   try {
     startWelcome(await start(), opened);
   } catch (error) {
