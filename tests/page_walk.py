@@ -76,7 +76,7 @@ def keep(page: Any, path: Path) -> None:
     from PIL import Image
 
     with Image.open(BytesIO(page.screenshot())) as picture:
-        picture.convert("RGB").quantize(method=Image.Quantize.FASTOCTREE).save(path, optimize=True)
+        picture.convert("RGB").quantize(method=Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
 
 
 def take_screenshots(folder: Path) -> None:

@@ -59,16 +59,16 @@ function fill(element, { name, labels, probabilities, lower, upper, rests_on_cou
   element.querySelectorAll(".value").forEach((button, place) => {
     const [bar, range] = [button.querySelector(".fill"), button.querySelector(".range")];
     bar.style.width = `${100 * probabilities[place]}%`;
-    range.hidden = !lower;
-    if (lower) {
+    const open = lower && upper[place] - lower[place] > 1e-9;
+    range.hidden = !open;
+    if (open) {
       range.style.left = `${100 * lower[place]}%`;
       range.style.width = `${100 * (upper[place] - lower[place])}%`;
     }
     button.querySelector(".figure").textContent = percent(probabilities[place]);
-    button.querySelector(".limits").textContent =
-      lower && upper[place] - lower[place] > 1e-9
-        ? `between ${percent(lower[place])} and ${percent(upper[place])}`
-        : "";
+    button.querySelector(".limits").textContent = open
+      ? `between ${percent(lower[place])} and ${percent(upper[place])}`
+      : "";
     button.setAttribute("aria-pressed", String(seen === labels[place]));
   });
   element.querySelector(".support").textContent = count

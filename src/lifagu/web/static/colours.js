@@ -26,7 +26,7 @@ export function startColours() {
         "»",
       ),
     ),
-    make("p", { id: "round-words", class: "summary" }),
+    make("p", { id: "round-words" }),
     make("div", { id: "groups", class: "groups" }),
   );
   on("colours round", show);

@@ -66,7 +66,7 @@ export class Figure {
         onclick: () => this.onPick?.(node),
         onpointerenter: () => this.onPoint?.(node),
         onpointerleave: () => this.onPoint?.(null),
-        onfocus: () => this.onPoint?.(node),
+        onfocus: (event) => event.target.matches(":focus-visible") && this.onPoint?.(node),
         onblur: () => this.onPoint?.(null),
         onkeydown: (event) => this.key(event, node),
       },

@@ -114,6 +114,15 @@ function paint() {
   lifted.paint(last ? new Map(state.lifted.scene.nodes.map(({ id, members }) => [id, painted.get(members[0])])) : null);
 }
 
+// The wider figure gets more of the screen.
+function share(scene) {
+  if (!isDrawn()) return;
+  const graphs = state.graph.scene.width / (state.graph.scene.width + scene.width);
+  const part = Math.min(Math.max(graphs, 0.5), 0.68);
+  byId("work").style.setProperty("--graph", `${part}fr`);
+  byId("work").style.setProperty("--lifted", `${1 - part}fr`);
+}
+
 function showLifted() {
   const { scene, text, summary } = state.lifted;
   byId("lifted-note").textContent = `In words: ${summary}`;
@@ -123,6 +132,7 @@ function showLifted() {
     scene,
     (node) => `${node.title}${node.members.length ? `; stands for ${number(node.members.length)}` : ""}`,
   );
+  share(scene);
   if (!isDrawn())
     lifted.paint(
       new Map(scene.nodes.filter(({ group }) => group >= 0).map(({ id, group }) => [id, { group, sign: "" }])),
