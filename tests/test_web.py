@@ -1,9 +1,11 @@
 """The page's server: what it answers is what the library says; who may ask, how much, and what is left at the end."""
 
+import asyncio
 import gzip
 import json
 import signal
 import socket
+import sys
 from itertools import pairwise
 from pathlib import Path
 
@@ -18,6 +20,7 @@ from lifagu.web.guard import Gate
 from lifagu.web.inputs import Request
 from lifagu.web.limits import Limits
 from lifagu.web.reply import json_reply
+from lifagu.web.sessions import IDLE, Sessions
 from lifagu.web.sources import EXAMPLES, Source, example_source, read_source, upload_source
 from lifagu.web.views import OPERATIONS
 from lifagu.web.workbench import Workbench
@@ -255,6 +258,50 @@ def test_the_gate():
     assert gate.refusal("POST", {**same, "origin": "null"}).status == 403
     assert gate.refusal("DELETE", {**same, "sec-fetch-site": "cross-site"}).status == 403
     assert Gate("::1", 8350, open=False).refusal("GET", {"host": "[::1]:8350"}) is None
+
+
+def test_idle_sessions_and_too_many_are_forgotten_with_all_they_had(tmp_path, monkeypatch):
+    async def walk():
+        sessions = Sessions(tmp_path, Limits(), at_once=1)
+        name = sessions.new()
+        session = sessions.find(name)
+        identity, folder = sessions.room_for()
+        sessions.open(session, identity, folder, upload_source(folder, "upload", ".json"))
+        sessions.forget_idle()
+        assert sessions.find(name) is session
+        session.used -= 2 * IDLE
+        sessions.forget_idle()
+        assert sessions.find(name) is None
+        assert list(tmp_path.iterdir()) == []
+        monkeypatch.setattr("lifagu.web.sessions.MOST_SESSIONS", 3)
+        names = [sessions.new() for _ in range(5)]
+        assert [sessions.find(each) is not None for each in names] == [False, False, True, True, True]
+        sessions.close()
+
+    asyncio.run(walk())
+
+
+def test_uploads_together_are_bounded(tmp_path):
+    async def walk():
+        sessions = Sessions(tmp_path, Limits(upload=100), at_once=1)
+        (tmp_path / "held").write_bytes(b" " * 801)
+        with pytest.raises(lifagu.TooLargeError, match="too many uploaded models"):
+            sessions.room_for()
+        sessions.close()
+
+    asyncio.run(walk())
+
+
+@pytest.mark.parametrize("package", ["starlette", "uvicorn"])
+def test_a_missing_extra_is_named(package, capsys, monkeypatch):
+    for name in [name for name in sys.modules if name.startswith(("lifagu.web.app", "lifagu.web.serving", package))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr("lifagu.web.serving", None, raising=False)
+    monkeypatch.delattr("lifagu.web.serving", raising=False)
+    monkeypatch.setitem(sys.modules, package, None)
+    status, _, written = run_cli(capsys, "serve")
+    assert status == 2
+    assert written == f"error: lifagu serve needs the package {package}; install it with: pip install 'lifagu[web]'\n"
 
 
 # ---- the server

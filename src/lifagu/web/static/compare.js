@@ -76,6 +76,15 @@ function hole({ status, donor, share, reason }) {
   return make("td", { title: reason }, donor, make("small", null, ` ${percent(share)}`));
 }
 
+function reasons(methods) {
+  const listed = methods.flatMap(({ method, records }) =>
+    records.map(({ factor, reason }) =>
+      make("li", null, make("strong", null, `${TITLES[method]}, ${factor}: `), reason),
+    ),
+  );
+  return make("details", null, make("summary", null, "Why"), make("ul", { class: "plain" }, listed));
+}
+
 function answers(methods, variables, heads) {
   const rows = variables.flatMap((name) => {
     const found = methods.map(({ answers: each }) => each.answers.find((answer) => answer.name === name));
