@@ -257,6 +257,11 @@ def test_the_gate():
     assert gate.refusal("POST", {**same, "origin": "http://evil.example"}).status == 403
     assert gate.refusal("POST", {**same, "origin": "null"}).status == 403
     assert gate.refusal("DELETE", {**same, "sec-fetch-site": "cross-site"}).status == 403
+    fetched = {"host": "localhost:8350", "sec-fetch-site": "cross-site"}
+    assert gate.refusal("GET", {**fetched, "sec-fetch-dest": "image"}).status == 403
+    assert gate.refusal("GET", {**fetched, "sec-fetch-dest": "iframe"}).status == 403
+    assert gate.refusal("GET", {**fetched, "sec-fetch-dest": "document"}) is None  # a link
+    assert gate.refusal("POST", {**fetched, "sec-fetch-dest": "document"}).status == 403  # a form
     assert Gate("::1", 8350, open=False).refusal("GET", {"host": "[::1]:8350"}) is None
 
 
@@ -327,7 +332,7 @@ def test_replies_carry_the_headers_that_keep_browsers_safe(server):
         assert "server" not in headers
     cookie = server.client().send("GET", "/").headers["set-cookie"]
     assert "HttpOnly" in cookie
-    assert "SameSite=strict" in cookie
+    assert "SameSite=lax" in cookie
 
 
 def test_nothing_is_fetched_from_outside():

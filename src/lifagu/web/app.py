@@ -21,7 +21,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 import lifagu
 from lifagu.errors import LifaguError
 from lifagu.web.guard import HEADERS, Gate
-from lifagu.web.inputs import ENGINES, METHODS, UNKNOWN
 from lifagu.web.limits import size_text
 from lifagu.web.reply import Reply, error_reply, json_reply
 from lifagu.web.sessions import Job, OpenModel, Session, Sessions
@@ -108,7 +107,7 @@ class Application:
             name = None
         response = RedirectResponse("/", 303) if token is not None else _file(self.static["index.html"], ".html")
         if name is not None:
-            response.set_cookie(self.cookie, name, httponly=True, samesite="strict", path="/")
+            response.set_cookie(self.cookie, name, httponly=True, samesite="lax", path="/")
         return response
 
     async def file(self, request: Request) -> Response:
@@ -129,9 +128,6 @@ class Application:
             "read_only": self.read_only,
             "upload_limit": self.sessions.limits.upload,
             "endings": ENDINGS,
-            "methods": METHODS,
-            "engines": ENGINES,
-            "unknown": UNKNOWN,
         }
         return _response(json_reply(value))
 

@@ -51,10 +51,10 @@ class Aside:
 
     def ask(self, operation: str, body: bytes, tell: Callable[[bytes], None], stop: threading.Event) -> Reply:
         """The reply to a request; tell is called with progress as JSON; stop ends the process and the request."""
-        if self._process is None or self._connection is None:
-            self._begin()
-        connection, deadline = self._connection, time.monotonic() + self._limits.seconds
-        assert connection is not None, "begun above"
+        process, connection = self._process, self._connection
+        if process is None or connection is None or not process.is_alive():
+            connection = self._begin()
+        deadline = time.monotonic() + self._limits.seconds
         try:
             connection.send_bytes(operation.encode() + b"\n" + body)
             while not stop.is_set():
@@ -73,10 +73,11 @@ class Aside:
         self.end()
         return CANCELLED
 
-    def _begin(self) -> None:
+    def _begin(self) -> Connection:
         from lifagu.web.worker import work
 
         context: Any = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
+        here: Connection
         here, there = context.Pipe()
         arguments = (there, self._source, self._limits, self._folder)
         with self._guard:
@@ -84,6 +85,7 @@ class Aside:
             self._process.start()
             there.close()
             self._connection = here
+        return here
 
     def end(self) -> None:
         """End the process, whatever it does; it begins again when it is asked again."""

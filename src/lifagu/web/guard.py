@@ -48,11 +48,10 @@ class Gate:
         host = headers.get("host", "")
         if not self.answers_to(host):
             return Refusal(421, "this server does not answer to that name; use the address that lifagu serve printed")
-        if method in SAFE:
-            return None
-        if headers.get("origin", f"http://{host}") != f"http://{host}":
-            return Refusal(403, "this request comes from another page")
-        if headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        elsewhere = headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
+        followed = method in SAFE and headers.get("sec-fetch-dest") == "document"  # a link to here is welcome
+        foreign = method not in SAFE and headers.get("origin", f"http://{host}") != f"http://{host}"
+        if foreign or (elsewhere and not followed):
             return Refusal(403, "this request comes from another page")
         return None
 

@@ -51,8 +51,7 @@ def graph(bench: Workbench, request: Request) -> dict[str, Any]:
         return {"scene": None, "variables": None, "factors": None, "note": _too_many(bench.facts())}
     whole = bench.graph(request)
     variables = [
-        {"id": f"v{number}", "name": each.name, "labels": each.range, "kind": each.kind}
-        for number, each in enumerate(whole.variables)
+        {"id": f"v{number}", "name": each.name, "labels": each.range} for number, each in enumerate(whole.variables)
     ]
     factors = list(whole.factor_names)
     scene = bench.once(("scene", request.add), lambda: plain(lifagu.draw(whole, "graph")))

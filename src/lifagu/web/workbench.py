@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from lifagu import FactorGraph, ParfactorGraph, Transfer
 
 MOST_GROUND = 10_000_000  # variables and factors of a relational model that are listed one by one
-MOST_KEPT = 24  # results
+MOST_KEPT, FEW_KEPT = 24, 6  # results that are kept, of small models and of large ones
+SMALL = 100_000  # variables and factors
 _Value = TypeVar("_Value")
 
 
@@ -131,13 +132,18 @@ class Workbench:
             return self.lifted(request), self._layered(request)
         return self.transfer(request), self.observed(request)
 
+    @property
+    def _most_kept(self) -> int:
+        facts = self._kept.get(("facts",), {"variables": 0, "factors": 0})
+        return MOST_KEPT if facts["variables"] + facts["factors"] <= SMALL else FEW_KEPT
+
     def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
         """A result that is computed when first asked for; the latest are kept."""
         if key in self._kept:
             self._kept[key] = self._kept.pop(key)  # the latest last
         else:
             self._kept[key] = compute()
-            if len(self._kept) > MOST_KEPT:
+            while len(self._kept) > self._most_kept:
                 self._kept.pop(next(iter(self._kept)))
         value: _Value = self._kept[key]
         return value

@@ -61,7 +61,7 @@ def work(connection: Connection, source: Source, limits: Limits, folder: Path) -
                 bench = Workbench.opened(source, limits, folder, telling)
             reply = _answered(OPERATIONS[operation.decode()], bench, body)
         except MemoryError:
-            reply = _out_of_memory(limits)
+            bench, reply = None, _out_of_memory(limits)  # what was kept is let go
         except LifaguError as error:
             reply = error_reply(422, str(error), error.exit_status)
         except Exception:  # a mistake of ours, which must not end the session; the server's terminal shows it

@@ -56,7 +56,12 @@ export async function start() {
 export async function open(query, body) {
   const response = await send(`/api/models?${new URLSearchParams(query)}`, { method: "POST", body });
   const id = response.headers.get("x-lifagu-model");
-  return { ...(await (await finished(response)).json()), id };
+  try {
+    return { ...(await (await finished(response)).json()), id };
+  } catch (error) {
+    if (id) close(id); // what cannot be read need not be kept
+    throw error;
+  }
 }
 
 function post(model, operation, request) {

@@ -170,6 +170,7 @@ function showSeen() {
         ),
       ),
     ),
+    state.model.kept_evidence ? make("li", null, `${number(state.model.kept_evidence)} observed in the file`) : [],
   );
 }
 

@@ -31,6 +31,7 @@ export function startWelcome(offer, opened) {
     offer.given ? [card(offer.given, "The model that the server was started with.", { given: "yes" })] : [],
     offer.examples.map(({ name, title, about }) => card(title, about, { example: name })),
   );
+  byId("version").textContent = `lifagu ${offer.version}`;
   byId("uploading").hidden = offer.read_only;
   if (!offer.read_only) startUpload(offer, openAs);
   if (offer.given) openAs(offer.given, { given: "yes" });
