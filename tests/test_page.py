@@ -134,6 +134,7 @@ def test_the_lifted_model_lights_up_its_members_and_they_it(walk):
     assert page.locator("#graph .lit").count() == 6
     page.mouse.move(5, 5)
     assert page.locator("#graph .lit").count() == 0
+    page.keyboard.press("Tab")  # from here on the focus is a keyboard's
     node.focus()
     assert page.locator("#graph .lit").count() == 6
     page.locator("#graph [data-node=v1]").hover()
