@@ -2,8 +2,9 @@
 # as g++, the kernel is built as well.
 PYTHON ?= python3
 VENV   := .venv
+PEERS  := .venv-peers
 BIN    := $(VENV)/bin
-PIP    := $(BIN)/python -m pip --disable-pip-version-check --quiet
+PIP    := -m pip --disable-pip-version-check --quiet
 KERNEL := setup.py $(wildcard kernel/*)
 
 .PHONY: demo test test-full bench figures lint clean
@@ -14,18 +15,14 @@ demo: $(VENV)/installed
 test: $(VENV)/installed-test $(VENV)/installed-system lint
 	$(BIN)/python -m pytest -m "not full"
 
-test-full: $(VENV)/installed-test $(VENV)/installed-bench $(VENV)/installed-system lint
+test-full: $(VENV)/installed-test $(PEERS)/installed $(VENV)/installed-system lint
 	$(BIN)/python -m pytest
+	$(PEERS)/bin/python benchmarks/report.py --small
 
-bench: $(VENV)/installed-bench
-	$(BIN)/python benchmarks/ground.py
-	$(BIN)/python benchmarks/transfer.py
-	$(BIN)/python benchmarks/lifting.py
-	$(BIN)/python benchmarks/colour.py
-	$(BIN)/python benchmarks/lifted.py
-	$(BIN)/python benchmarks/relational.py
-	$(BIN)/python benchmarks/files.py
-	$(BIN)/python benchmarks/web.py
+# What is given as BENCH goes to the report, such as: make bench BENCH="--only colour"
+bench: $(PEERS)/installed
+	$(PEERS)/bin/python benchmarks/report.py $(BENCH)
+	$(PEERS)/bin/python benchmarks/web.py
 
 figures: $(VENV)/installed
 	$(BIN)/python docs/figures/redraw.py
@@ -36,26 +33,27 @@ lint: $(VENV)/installed-test
 	$(BIN)/mypy
 
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .hypothesis src/*.egg-info src/lifagu/_kernel*.so
+	rm -rf $(VENV) $(PEERS) build dist .mypy_cache .ruff_cache .hypothesis src/*.egg-info src/lifagu/_kernel*.so
 
-$(BIN)/python:
+$(VENV)/bin/python $(PEERS)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: lifagu needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)"; exit 2; }
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv $(@:/bin/python=)
 
 $(VENV)/installed: pyproject.toml $(KERNEL) | $(BIN)/python
-	$(PIP) install -e .
+	$(BIN)/python $(PIP) install -e .
 	@$(BIN)/lifagu --version
 	@touch $@
 
 $(VENV)/installed-test: pyproject.toml $(KERNEL) | $(BIN)/python
-	$(PIP) install -e '.[test]'
+	$(BIN)/python $(PIP) install -e '.[test]'
 	@$(BIN)/lifagu --version
 	@touch $@ $(VENV)/installed
 
-$(VENV)/installed-bench: pyproject.toml $(KERNEL) | $(BIN)/python
-	$(PIP) install -e '.[bench]'
-	@touch $@ $(VENV)/installed
+# The peers that benchmarks compare with have an environment of their own, with lifagu beside them.
+$(PEERS)/installed: pyproject.toml $(KERNEL) | $(PEERS)/bin/python
+	$(PEERS)/bin/python $(PIP) install -e '.[bench]'
+	@touch $@
 
 $(VENV)/installed-system: tools/system-packages | $(BIN)/python
 	tools/system-packages

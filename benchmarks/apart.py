@@ -1,12 +1,15 @@
-"""Run something in a process of its own: its memory is its own, and it can be stopped."""
+"""Run something in a process of its own: its memory is its own, it can be limited, and it can be stopped."""
 
 from __future__ import annotations
 
 import ctypes
 import multiprocessing
+import os
+import re
+import signal
 import warnings
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TypeVar
@@ -16,33 +19,56 @@ Result = TypeVar("Result")
 
 def run_apart(work: Callable[[], Result], limit: float | None = None) -> Result | str:
     """What the work returns, or in a word why it returns nothing; after `limit` seconds it is stopped."""
+    with child(lambda report: report(work())) as reports:
+        if not reports.poll(limit):
+            return f">{limit:g} s"
+        try:
+            result: Result | str = reports.recv()
+            return result
+        except EOFError:
+            return "crashed"
+
+
+@contextmanager
+def child(work: Callable[[Callable[[object], None]], None]) -> Iterator[Connection]:
+    """Where the reports of a forked process arrive: what its work reports, and in a word why it failed, if it does.
+
+    On leaving, the process ends, and so do helpers it may have started.
+    """
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
-    child = context.Process(target=_child, args=(work, sender))
+    process = context.Process(target=_run, args=(work, sender))
     with warnings.catch_warnings():  # threads that libraries hold ready make a fork suspicious; none is at work here
         warnings.simplefilter("ignore", DeprecationWarning)
-        child.start()
+        process.start()
     sender.close()
     try:
-        if not receiver.poll(limit):
-            return f">{limit:g} s"
-        result: Result | str = receiver.recv()
-        return result
-    except EOFError:
-        return "crashed"
+        yield receiver
     finally:
-        child.kill()
-        child.join()
+        if process.pid is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+        process.kill()
+        process.join()
         receiver.close()
 
 
-def _child(work: Callable[[], object], sender: Connection) -> None:
+def _run(work: Callable[[Callable[[object], None]], None], sender: Connection) -> None:
+    os.setsid()  # a process group of its own
     try:
-        sender.send(work())
+        work(sender.send)
     except MemoryError:
         sender.send("memory")
     except Exception as error:
-        sender.send(f"error: {type(error).__name__}")
+        sender.send(failure(error))
+
+
+def failure(error: Exception) -> str:
+    """One short cell of a table; engines name lack of memory in their own ways."""
+    kind, text = type(error).__name__, re.sub(r"\S*/|\|", "", " ".join(str(error).split()))  # no folders, no bars
+    if kind == "TooLargeError" or "bad_alloc" in text or "Unable to allocate" in text:
+        return "memory"
+    return f"error: {kind} {text[:40]}".rstrip()
 
 
 def memory_now() -> int:

@@ -1,18 +1,10 @@
-"""What colour passing costs, against sorting as many numbers in the same run, as it grows, and beside peers.
-
-    python benchmarks/colour.py [--small] [--limit SECONDS]
-
-Timed is `lifagu.colour(graph)` on a graph that has been built: start colours, the neighbours of variables and the
-numbering of the result are in it, reading and building are not. Every row has a process of its own; the best of some
-runs counts, for the floor as well.
-"""
+"""What colour passing costs, against sorting as many numbers in the same run, as it grows, and beside peers."""
 
 from __future__ import annotations
 
-import argparse
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -22,8 +14,9 @@ from apart import memory_now, memory_peak, run_apart
 from colour_peers import PEERS, Peer, installed
 from lifagu import FactorGraph, kernel
 from lifagu.arrays import by_first_occurrence, group_lists, group_rows, group_rows_bitwise
-from machine import machine
-from models import epidemic_by_arrays, epidemic_with_holes, path, relabelled, scattered, star, torus
+from models import epidemic_by_arrays, path, relabelled, scattered, star, torus
+from part import FLOOR, Part, begin, duration, ratio, sized
+from timing import arranging, best_time, sorting, timed
 
 Floor = Callable[[int], float]
 
@@ -41,26 +34,38 @@ class Measured:
 
 
 def main() -> None:
-    """Print the tables."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--small", action="store_true", help="a few small sizes, to see that it works")
-    parser.add_argument("--limit", type=float, default=15.0, help="seconds that each peer has (default 15)")
-    options = parser.parse_args()
-    packages = ["lifagu", "numpy", *(peer.package for peer in PEERS)]
-    print(f"# Colour passing\n\n{machine(packages)}")
-    print(f"Kernel: {'compiled' if lifagu.has_kernel() else 'none, the reference runs'}.\n")
-    against_sorting(options.small)
-    growing(options.small)
-    what_else(1_000 if options.small else 1_000_000)
-    stages(2_000 if options.small else 1_000_000)
-    beside_peers(options.small, options.limit)
+    """Measure and print."""
+    part = begin(
+        "Colour passing",
+        ("lifagu", "numpy", *(peer.package for peer in PEERS)),
+        "Timed is `lifagu.colour(graph)` on a graph that has been built: start colours, the neighbours of variables",
+        "and the numbering of the result are in it, reading and building are not. Every row has a process of its own;",
+        "the best of some runs counts, for the floor as well.",
+    )
+    lifagu.colour(path(3))  # what is imported on first use is imported now
+    against_sorting(part)
+    growing(part)
+    what_else(part, 1_000 if part.small else 1_000_000)
+    beside_peers(part)
 
 
 # ---- against sorting
 
 
-def against_sorting(small: bool) -> None:
+def against_sorting(part: Part) -> None:
     """Known graphs of some size each, with the ratio that is wanted of each."""
+    part.section(
+        "Against sorting",
+        "The floor is one np.sort of as many random int32 as there are arguments, or one stable np.argsort of as many",
+        "random int64. Memory: bytes for each argument beyond the graph.",
+    )
+    head = ["graph", "arguments", "groups", "floor", "colour", "ratio", "wanted", "memory"]
+    table = part.table(head, _against_sorting(part.small, len(head)))
+    found = ", ".join(f"{row['graph']} {row['ratio']}" for row in table)
+    part.in_short(f"colour passing by one sort of as many numbers: {found}.")
+
+
+def _against_sorting(small: bool, width: int) -> Iterator[list[str]]:
     scale = 1_000 if small else 1
     persons, side, nodes = 10**7 // 9 // scale, 1_000 // (30 if small else 1), 10**6 // scale
     rows: list[tuple[str, Callable[[], FactorGraph], Floor, int]] = [
@@ -71,85 +76,65 @@ def against_sorting(small: bool) -> None:
         (f"path of {nodes}", lambda: path(nodes), arranging, 8),
         ("random triples", lambda: scattered(10 * nodes), arranging, 8),
     ]
-    print("## Against sorting\n")
-    print("The floor is one np.sort of as many random int32 as there are arguments, or one stable np.argsort of as")
-    print("many random int64. Memory: bytes for each argument beyond the graph.\n")
-    print("| graph | arguments | groups | floor | colour | ratio | wanted | memory |")
-    print("|---" * 8 + "|")
     for title, make, floor, wanted in rows:
-        found = run_apart(lambda make=make, floor=floor: measure(make, floor))  # type: ignore[misc]
+        found = run_apart(partial(measure, make, floor))
         if isinstance(found, str):
-            print(f"| {title} | {found} |" + " – |" * 6)
+            yield [title, found, *["–"] * (width - 2)]
             continue
-        name = "sort" if floor is sorting else "argsort"
-        print(
-            f"| {title} | {found.arguments:,} | {found.groups[0]:,} + {found.groups[1]:,} | "
-            f"{name} {found.floor:.4f} s | {found.seconds:.4f} s | {found.seconds / found.floor:.1f}× | "
-            f"≤ {wanted}× | {found.beyond / found.arguments:.0f} bytes |",
-            flush=True,
-        )
+        yield [
+            *(title, sized(found.arguments), f"{found.groups[0]:,} + {found.groups[1]:,}"),
+            *(f"{'sort' if floor is sorting else 'argsort'} {duration(found.floor)}", duration(found.seconds)),
+            *(ratio(found.seconds, found.floor), f"≤ {wanted}×", f"{found.beyond / found.arguments:.0f} bytes"),
+        ]
+
+
+def _colour_anew(graph: FactorGraph) -> object:
+    """Nothing that a run left in the graph helps the next."""
+    return lifagu.colour(replace(graph))
 
 
 def measure(make: Callable[[], FactorGraph], floor: Floor) -> Measured:
-    """Build a graph and colour it; nothing that a run left in the graph helps the next."""
+    """Build a graph and colour it."""
     graph = make()
     before = memory_now()
     colouring = lifagu.colour(replace(graph))
     peak = memory_peak()
     groups = (int(colouring.variable_colours.max()) + 1, int(colouring.factor_colours.max()) + 1)
     del colouring
-    seconds = best_time(lambda: lifagu.colour(replace(graph)))
+    seconds = best_time(partial(_colour_anew, graph))
     return Measured(len(graph.arguments), groups, floor(len(graph.arguments)), seconds, peak - before, peak)
-
-
-def sorting(count: int) -> float:
-    """Seconds of one sort of so many random 32-bit integers."""
-    numbers = np.random.default_rng(0).integers(0, 2**31 - 1, count).astype(np.int32)
-    return best_time(lambda: np.sort(numbers))
-
-
-def arranging(count: int) -> float:
-    """Seconds of one stable argsort of so many random 64-bit integers."""
-    numbers = np.random.default_rng(0).integers(0, 2**62, count)
-    return best_time(lambda: np.argsort(numbers, kind="stable"))
-
-
-def best_time(work: Callable[[], object]) -> float:
-    """The best of five runs, or of fewer if they are long."""
-    times: list[float] = []
-    while len(times) < 5 and sum(times) < 10:
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return min(times)
 
 
 # ---- growth
 
 
-def growing(small: bool) -> None:
-    """The epidemic in order, ten times larger each time; peak memory is that of the whole process, graph included."""
-    print("\n## Growth: the epidemic in order\n")
-    print("| arguments | argsort | colour | ratio | nanoseconds an argument | memory | peak with the graph |")
-    print("|---" * 7 + "|")
-    for exponent in (3, 4) if small else (4, 5, 6, 7, 8):
+def growing(part: Part) -> None:
+    """Ten times larger each time; peak memory is that of the whole process, graph included."""
+    part.section("Growth: the epidemic in order")
+    head = ["arguments", "argsort", "ratio", "colour", "nanoseconds an argument", "memory", "peak with the graph"]
+    part.table(head, _growing(part, len(head)))
+
+
+def _growing(part: Part, width: int) -> Iterator[list[str]]:
+    for exponent in (3, 4) if part.small else (4, 5, 6, 7, 8):
         persons = 10**exponent // 9
-        found = run_apart(lambda persons=persons: measure(lambda: epidemic_by_arrays(persons), arranging))  # type: ignore[misc]
+        found = run_apart(partial(measure, partial(epidemic_by_arrays, persons), arranging))
         if isinstance(found, str):
-            print(f"| 10^{exponent} | {found} |" + " – |" * 5)
+            yield [f"10^{exponent}", found, *["–"] * (width - 2)]
             continue
-        print(
-            f"| {found.arguments:,} | {found.floor:.4f} s | {found.seconds:.4f} s | "
-            f"{found.seconds / found.floor:.2f}× | {found.seconds / found.arguments * 1e9:.0f} | "
-            f"{found.beyond / found.arguments:.0f} bytes an argument | {found.peak / 1e9:.2f} GB |",
-            flush=True,
-        )
+        for curve, seconds in (("lifagu", found.seconds), (f"{FLOOR}argsort", found.floor)):
+            part.point("epidemic, in order", "arguments", curve, found.arguments, seconds)
+        yield [
+            *(sized(found.arguments), duration(found.floor), ratio(found.seconds, found.floor)),
+            *(duration(found.seconds), f"{found.seconds / found.arguments * 1e9:.0f}"),
+            *(f"{found.beyond / found.arguments:.0f} bytes an argument", f"{found.peak / 2**30:.2f} GiB"),
+        ]
 
 
 # ---- what else is compiled
 
 
-def what_else(count: int) -> None:
+def what_else(part: Part, count: int) -> None:
     """Grouping with and without the kernel; counting degrees is memory-bound in numpy already."""
     random = np.random.default_rng(0)
     tables, few = random.random((count, 4)), random.random((1_000, 8))[random.integers(0, 1_000, count)]
@@ -163,63 +148,41 @@ def what_else(count: int) -> None:
         ("three times as many numbers, by first occurrence", lambda: by_first_occurrence(ids)),
         ("degrees over three times as many arguments (numpy)", lambda: np.bincount(ids, minlength=count)),
     ]
-    print(f"\n## What else is compiled: {count:,} at a time\n")
-    print("| work | numpy | kernel | ratio |")
-    print("|---" * 4 + "|")
-    for title, work in rows_of_work:
-        with mock.patch.object(kernel, "_kernel", None):
-            plain = best_time(work)
-        ours = best_time(work)
-        print(f"| {title} | {plain:.4f} s | {ours:.4f} s | {plain / ours:.1f}× |", flush=True)
+    part.section(f"What else is compiled: {count:,} at a time")
+    part.table(["work", "numpy", "kernel", "numpy by kernel"], (_with_and_without(*each) for each in rows_of_work))
 
 
-# ---- stages
-
-
-def stages(persons: int) -> None:
-    """From arrays to groups, a lifted model and an answer, with a tenth of the factors unknown."""
-    print(f"\n## Stages: {persons:,} persons, a tenth of their factors unknown\n")
-    print("| stage | seconds |")
-    print("|---|---|")
-    found = run_apart(lambda: _stages(persons))
-    for stage, seconds in [(found, 0.0)] if isinstance(found, str) else found:
-        print(f"| {stage} | {seconds:.2f} |")
-
-
-def _stages(persons: int) -> list[tuple[str, float]]:
-    times = [time.perf_counter()]
-    graph = epidemic_with_holes(persons)
-    times.append(time.perf_counter())
-    moved = lifagu.transfer(graph)
-    times.append(time.perf_counter())
-    completed = moved.graph
-    times.append(time.perf_counter())
-    colouring = lifagu.colour(completed, factor_start=moved.factor_start)
-    times.append(time.perf_counter())
-    assert len(colouring.variable_groups) == 4
-    assert len(colouring.factor_groups) == 3
-    times.append(time.perf_counter())
-    lifted = lifagu.lift(completed, colouring)
-    times.append(time.perf_counter())
-    assert (len(lifted.relations), len(lifted.parfactors)) == (4, 3)
-    lifagu.query(lifted, "x2", evidence={"x6": "true"})
-    times.append(time.perf_counter())
-    stages_in_order = ["building from arrays", "transfer", "completed graph", "colouring", "groups as lists of members"]
-    names = [*stages_in_order, "lifting, with its proof", "one query on the lifted model"]
-    return [*zip(names, np.diff(times).tolist(), strict=True), ("in all", times[-1] - times[0])]
+def _with_and_without(title: str, work: Callable[[], object]) -> list[str]:
+    with mock.patch.object(kernel, "_kernel", None):
+        plain = best_time(work)
+    ours = best_time(work)
+    return [title, duration(plain), duration(ours), ratio(plain, ours)]
 
 
 # ---- peers
 
 
-def beside_peers(small: bool, limit: float) -> None:
+def beside_peers(part: Part) -> None:
     """The peers on growing graphs, as ratios to lifagu, each with how many groups it finds."""
-    print("\n## Beside peers\n")
-    print(f"Each has {limit:g} s; ratios are without the time to build its graph; in brackets the groups it finds.\n")
+    part.section(
+        "Beside peers",
+        f"Each has {part.limit:g} s; ratios are without the time to build its graph; in brackets the groups it finds;",
+        "– where it failed on a smaller graph of the family.",
+        "",
+        *(f"- {peer.name}: {peer.differs}" for peer in PEERS),
+    )
+    table = part.table(["graph", "arguments", "lifagu", *(peer.name for peer in PEERS)], _beside_peers(part))
+    found = []
     for peer in PEERS:
-        print(f"- {peer.name}: {peer.differs}")
-    print(f"\n| graph | arguments | lifagu | {' | '.join(peer.name for peer in PEERS)} |")
-    print("|---" * (3 + len(PEERS)) + "|")
+        if answered := [row for row in table if row["graph"] == "epidemic" and "×" in row[peer.name]]:
+            found.append(f"{peer.name} {answered[-1][peer.name].split()[0]} (at {answered[-1]['arguments']})")
+    part.in_short(
+        "time of peers by that of lifagu on the largest epidemic they manage, by its arguments: "
+        f"{', '.join(found) or 'none is installed'}."
+    )
+
+
+def _beside_peers(part: Part) -> Iterator[list[str]]:
     families: list[tuple[str, Callable[[int], FactorGraph]]] = [
         ("epidemic", lambda arguments: epidemic_by_arrays(arguments // 9)),
         ("torus", lambda arguments: torus(int((arguments / 4) ** 0.5))),
@@ -228,32 +191,32 @@ def beside_peers(small: bool, limit: float) -> None:
     ]
     for title, make in families:
         running = {peer.name for peer in PEERS if installed(peer)}
-        for exponent in (2,) if small else (3, 4, 5, 6):
+        for exponent in (2,) if part.small else (3, 4, 5, 6):
             graph = make(10**exponent)
             colouring = lifagu.colour(graph)
             groups = int(colouring.variable_colours.max()) + int(colouring.factor_colours.max()) + 2
-            ours = best_time(lambda graph=graph: lifagu.colour(graph))  # type: ignore[misc]
-            cells = [beside(peer, graph, ours, limit, running) for peer in PEERS]
-            shown = f"{ours * 1e3:.2f} ms ({groups:,})"
-            print(f"| {title} | {len(graph.arguments):,} | {shown} | {' | '.join(cells)} |", flush=True)
+            ours = best_time(partial(_colour_anew, graph))
+            part.point(f"beside peers: {title}", "arguments", "lifagu", len(graph.arguments), ours)
+            cells = [beside(part, title, peer, graph, ours, running) for peer in PEERS]
+            yield [title, sized(len(graph.arguments)), f"{duration(ours)} ({groups:,})", *cells]
 
 
-def beside(peer: Peer, graph: FactorGraph, ours: float, limit: float, running: set[str]) -> str:
+def beside(part: Part, family: str, peer: Peer, graph: FactorGraph, ours: float, running: set[str]) -> str:
     """One cell; a peer that fails is not asked about larger graphs."""
     if peer.name not in running:
         return "–" if installed(peer) else "not installed"
 
     def work() -> tuple[float, int]:
-        ask = peer.build(graph)
-        start = time.perf_counter()
-        groups = ask()
-        return time.perf_counter() - start, groups
+        groups, seconds = timed(peer.build(graph))
+        return seconds, groups
 
-    found = run_apart(work, limit)
+    found = run_apart(work, part.limit)
+    seconds = found if isinstance(found, str) else found[0]
+    part.point(f"beside peers: {family}", "arguments", peer.name, len(graph.arguments), seconds)
     if isinstance(found, str):
         running.discard(peer.name)
         return found
-    return f"{found[0] / ours:.3g}× ({found[1]:,})"
+    return f"{ratio(found[0], ours)} ({found[1]:,})"
 
 
 if __name__ == "__main__":

@@ -1,106 +1,122 @@
-"""The lifted engine on ground graphs: symmetric ones of growing size, beside the peers until they break.
-
-    python benchmarks/lifted.py [--small]
-
-Each row is measured in a process of its own, so that memory is its own; building from arrays is included.
-"""
+"""The lifted engine on ground graphs: beside the peers until they break, and on to millions of arguments."""
 
 from __future__ import annotations
 
-import argparse
-import multiprocessing
-import resource
-import time
-from collections.abc import Callable
-from itertools import pairwise
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import lifagu
+from apart import memory_peak, run_apart
+from beside import ENGINES, HOW_TO_READ, PACKAGES, Family, show
 from lifagu import FactorGraph
-from machine import machine
+from limits import warm_up
 from models import competing_workshops, epidemic_by_arrays, ring, smokers_and_friends
+from part import FLOOR, Part, begin, duration, ratio, sized
+from timing import arranging, timed
 
 UAI = Path(__file__).parent.parent.parent / "shared/data/uai2014"
-Row = tuple[str, Callable[[], tuple[FactorGraph, str, dict[str, str]]]]
+Asked = tuple[FactorGraph, str, dict[str, str]]  # a graph, the variable asked for, evidence
+WORK = ("build", "query", "all marginals", "best")
+HEAD = ["model", "arguments", "argsort", *WORK, "memory", "steps", "checked"]
 
 
 def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--small", action="store_true", help="a few small sizes, to see that it works")
-    small = parser.parse_args().small
-    print(f"# Lifted inference on ground graphs\n\n{machine(['lifagu', 'numpy'])}\n")
-    print("Seconds: building from arrays or reading, one query, all marginals, the best assignment; peak memory.")
-    print("Checked: largest difference between the query and the marginals computed apart.\n")
-    print("| model | arguments | build | query | all marginals | best | memory | steps | checked |")
-    print("|---" * 9 + "|")
-    for title, make in rows(small):
-        print(measured(title, make), flush=True)
+    """Measure and print."""
+    part = begin("Lifted inference on ground graphs", PACKAGES, *HOW_TO_READ)
+    warm_up(ENGINES)
+    show(part, families(part.small))
+    part.section(
+        "Large graphs",
+        "Building from arrays (or reading a file), one query, all marginals and the best assignment, each as a ratio",
+        "to one stable argsort of as many integers as there are arguments; peak memory; steps of the plan. Each row",
+        "has a process of its own. Checked: largest difference between the query and the marginals computed apart.",
+    )
+    measured(partial(_epidemic, 3))  # what is imported on first use is imported now
+    table = part.table(HEAD, _large(part))
+    largest = [row for row in table if row["model"].startswith("epidemic")][-1]
+    found = ", ".join(f"{work} {largest[work]}" for work in WORK)
+    part.in_short(f"{largest['model']} persons, by one argsort of its {largest['arguments']} arguments: {found}.")
 
 
-def rows(small: bool) -> list[Row]:
-    """What is measured."""
+def families(small: bool) -> list[Family]:
+    """Symmetric graphs on which ground engines break early."""
+    square = lambda side: competing_workshops(side, side)  # noqa: E731
+    sides, lengths = ([4, 8], [10, 100]) if small else ([10, 20, 40, 80], [10, 100, 1_000, 10_000])
+    return [
+        Family.growing("Competing workshops, n × n: P(x0)", "persons", square, sides, "x0"),
+        Family.growing("Smokers and friends, n persons: P(x0)", "persons", smokers_and_friends, sides, "x0"),
+        Family.growing("Ring of n, ternary: P(x0)", "variables", ring, lengths, "x0"),
+    ]
+
+
+def rows(small: bool) -> list[tuple[str, int, Callable[[], Asked]]]:
+    """What is measured when graphs are large: the family, its size, and how to make it."""
     people = (100, 1_000) if small else (1_000, 10_000, 100_000, 1_000_000)
-    found: list[Row] = [
-        (f"epidemic, {n} persons, one observed", lambda n=n: (epidemic_by_arrays(n), "x2", {"x6": "true"}))
-        for n in people
+    lengths = (1_000,) if small else (1_000, 10_000, 100_000, 1_000_000)
+    sides = (30,) if small else (30, 100, 300)
+    files = () if small or not UAI.exists() else ("relational_1", "relational_4")
+    return [
+        *(("epidemic, one observed", n, partial(_epidemic, n)) for n in people),
+        *(("ternary ring, one observed", n, partial(_ring, n)) for n in lengths),
+        *(("competing workshops", side, partial(_workshops, side)) for side in sides),
+        *(("smokers and friends, 30 % observed", side, partial(_smokers, side)) for side in sides),
+        *((f"UAI 2014 {name}", 0, partial(_uai, name)) for name in files),
     ]
-    lengths = (1_000,) if small else (1_000, 100_000, 1_000_000)
-    found += [(f"ring of {n}, ternary, one observed", lambda n=n: (ring(n), "x1", {"x0": "1"})) for n in lengths]
-    side = 30 if small else 300
-    found += [
-        (f"competing workshops {side} × {side}", lambda: (competing_workshops(side, side), "x0", {})),
-        (f"smokers and friends, {side}, 30 % observed", lambda: _smokers(side)),
-    ]
-    for name in () if small or not UAI.exists() else ("relational_1", "relational_4"):
-        found.append((f"UAI 2014 {name}", lambda name=name: _uai(name)))
-    return found
 
 
-def _smokers(count: int) -> tuple[FactorGraph, str, dict[str, str]]:
+def _epidemic(people: int) -> Asked:
+    return epidemic_by_arrays(people), "x2", {"x6": "true"}
+
+
+def _ring(length: int) -> Asked:
+    return ring(length), "x1", {"x0": "1"}
+
+
+def _workshops(side: int) -> Asked:
+    return competing_workshops(side, side), "x0", {}
+
+
+def _smokers(count: int) -> Asked:
     evidence = {f"x{person}": "true" if person % 2 else "false" for person in range(1, count * 3 // 10)}
     return smokers_and_friends(count), "x0", evidence
 
 
-def _uai(name: str) -> tuple[FactorGraph, str, dict[str, str]]:
+def _uai(name: str) -> Asked:
     evidence = {key: str(value) for key, value in lifagu.read_evidence(UAI / f"{name}.uai.evid").items()}
     graph = lifagu.read(UAI / f"{name}.uai.gz")
     assert isinstance(graph, FactorGraph)
     return graph, "x0", evidence
 
 
-def measured(title: str, make: Callable[[], tuple[FactorGraph, str, dict[str, str]]]) -> str:
-    """One line of the table, measured in a child process."""
-    context = multiprocessing.get_context("fork")
-    mine, theirs = context.Pipe()
-    child = context.Process(target=_measure, args=(make, theirs))
-    child.start()
-    theirs.close()
-    try:
-        cells = mine.recv()
-    except EOFError:
-        cells = ["failed"] * 8
-    child.join()
-    return f"| {title} | {' | '.join(cells)} |"
+def _large(part: Part) -> Iterator[list[str]]:
+    for family, size, make in rows(part.small):
+        title = f"{family}, {size:,}" if size else family
+        found = run_apart(partial(measured, make))
+        if isinstance(found, str):
+            yield [title, found, *["–"] * (len(HEAD) - 2)]
+            continue
+        arguments, seconds, memory, steps, difference = found
+        floor = arranging(arguments)
+        if size:
+            for curve, each in zip((*WORK, f"{FLOOR}argsort"), (*seconds, floor), strict=True):
+                part.point(f"{family}: large", "arguments", curve, arguments, each)
+        ratios = [f"{ratio(each, floor)} ({duration(each)})" for each in seconds]
+        rest = [f"{memory / 2**30:.2f} GiB", str(steps), f"{difference:.0e}"]
+        yield [title, sized(arguments), duration(floor), *ratios, *rest]
 
 
-def _measure(make: Callable[[], tuple[FactorGraph, str, dict[str, str]]], pipe: object) -> None:
-    times = [time.perf_counter()]
-    graph, name, evidence = make()
-    times.append(time.perf_counter())
-    answer = lifagu.query(graph, name, evidence=evidence)
-    times.append(time.perf_counter())
-    found = lifagu.marginals(graph, evidence=evidence)
-    difference = np.abs(answer.probabilities - list(found[name].values())).max()
-    times.append(time.perf_counter())
-    lifagu.map_assignment(graph, evidence=evidence)
-    times.append(time.perf_counter())
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    seconds = [f"{later - earlier:.3f}" for earlier, later in pairwise(times)]
-    steps = len(found.prepared.reduced.steps)
-    pipe.send([str(len(graph.arguments)), *seconds, f"{memory:.2f} GB", str(steps), f"{difference:.0e}"])  # type: ignore[attr-defined]
+def measured(make: Callable[[], Asked]) -> tuple[int, list[float], int, int, float]:
+    """Arguments; seconds to build, to ask, for all marginals and the best assignment; memory, steps, difference."""
+    (graph, name, evidence), building = timed(make)
+    answer, asking = timed(lambda: lifagu.query(graph, name, evidence=evidence))
+    found, all_marginals = timed(lambda: lifagu.marginals(graph, evidence=evidence))
+    difference = float(np.abs(answer.probabilities - list(found[name].values())).max())
+    _, best = timed(lambda: lifagu.map_assignment(graph, evidence=evidence))
+    seconds = [building, asking, all_marginals, best]
+    return len(graph.arguments), seconds, memory_peak(), len(found.prepared.reduced.steps), difference
 
 
 if __name__ == "__main__":

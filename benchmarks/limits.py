@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
-import re
 import resource
-import signal
 import sys
-import time
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from multiprocessing.connection import Connection
-from multiprocessing.process import BaseProcess
 
+from apart import child
 from peers import Engine, Model, Outcome, installed
+from timing import timed
 
 MEMORY = 8 * 2**30  # bytes of address space
 REPEATS = 3  # for answers that take less than a second; the best counts
@@ -39,37 +35,18 @@ def measure(engine: Engine, make: Callable[[], Made], limit: float) -> Measured:
     """Best of some runs in a forked process; each of making, building and answering has `limit` seconds."""
     if not installed(engine.package):
         return Measured(failure=MISSING)
-    context = multiprocessing.get_context("fork")
-    receiver, sender = context.Pipe(duplex=False)
-    child = context.Process(target=_child, args=(engine, make, sender))
-    with warnings.catch_warnings():  # threads that libraries hold ready make a fork suspicious; none is at work here
-        warnings.simplefilter("ignore", DeprecationWarning)
-        child.start()
-    sender.close()
-    try:
-        return _collect(receiver, limit)
-    finally:
-        _end(child)
-        receiver.close()
+    with child(lambda report: _work(engine, make, report)) as reports:
+        return _collect(reports, limit)
 
 
-def _end(child: BaseProcess) -> None:
-    """End the child, and the helpers it may have started."""
-    if child.pid is not None:
-        with suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)
-    child.kill()
-    child.join()
-
-
-def _collect(receiver: Connection, limit: float) -> Measured:
-    """The child reports None (made), seconds of building, (seconds, outcome) of each run, True; or a failure."""
+def _collect(reports: Connection, limit: float) -> Measured:
+    """None (made), seconds of building, (seconds, outcome) of each run, True; or a failure."""
     build, best, outcome = None, None, None
     while True:
-        if not receiver.poll(limit):
+        if not reports.poll(limit):
             return Measured(build, failure=f">{limit:g} s" if build is not None else f">{limit:g} s to build")
         try:
-            report = receiver.recv()
+            report = reports.recv()
         except EOFError:
             return Measured(build, failure="crashed")
         match report:
@@ -83,39 +60,22 @@ def _collect(receiver: Connection, limit: float) -> Measured:
                 best, outcome = min(seconds, best or seconds), answer
 
 
-def _child(engine: Engine, make: Callable[[], Made], sender: Connection) -> None:
-    os.setsid()  # a process group of its own
+def _work(engine: Engine, make: Callable[[], Made], report: Callable[[object], None]) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
     warnings.simplefilter("ignore")
-    try:
-        model, variable = make()
-        sender.send(None)
-        start = time.perf_counter()
-        ask = engine.build(model, variable)
-        sender.send(time.perf_counter() - start)
-        for _ in range(REPEATS):
-            start = time.perf_counter()
-            outcome = ask()
-            seconds = time.perf_counter() - start
-            sender.send((seconds, outcome))
-            if seconds > 1:
-                break
-        sender.send(True)
-    except MemoryError:
-        sender.send("memory")
-    except Exception as error:
-        sender.send(_failure(error))
-
-
-def _failure(error: Exception) -> str:
-    """One short cell of a table; engines name lack of memory in their own ways."""
-    kind, text = type(error).__name__, re.sub(r"\S*/|\|", "", " ".join(str(error).split()))  # no folders, no bars
-    if kind == "TooLargeError" or "bad_alloc" in text or "Unable to allocate" in text:
-        return "memory"
-    return f"error: {kind} {text[:40]}".rstrip()
+    model, variable = make()
+    report(None)
+    ask, seconds = timed(lambda: engine.build(model, variable))
+    report(seconds)
+    for _ in range(REPEATS):
+        outcome, seconds = timed(ask)
+        report((seconds, outcome))
+        if seconds > 1:
+            break
+    report(True)
 
 
 def warm_up(engines: list[Engine]) -> None:

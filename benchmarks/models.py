@@ -172,8 +172,27 @@ def cohorts(d: int, seed: int = 0) -> FactorGraph:
 
     Entries are drawn from {0.5, 1, 1, 1.5}, the same for all; then each person belongs to one of three to five
     cohorts, the first with probability ½, and cohort k adds ±k/10 (a coin) to the person's f2.
+
+    >>> cohorts(10)
+    <FactorGraph: 31 variables, 21 factors, 6 distinct tables>
     """
-    random = np.random.default_rng(seed)
+    names = ["Epid", *(f"{kind}.{i}" for i in range(d) for kind in ("Travel", "Sick", "Treat"))]
+    return _cohorts(d, np.random.default_rng(seed), 0.0, variable_names=names)
+
+
+def cohorts_with_holes(d: int, share: float = 0.1, seed: int = 0) -> FactorGraph:
+    """The same for d persons, with kinds and without names: x0 is Epid; a share of the persons' factors is unknown.
+
+    >>> cohorts_with_holes(100)
+    <FactorGraph: 301 variables, 201 factors (24 unknown), 9 distinct tables>
+    """
+    kinds = np.concatenate([[0], np.tile([1, 2, 3], d)])
+    settings = {"kinds": ["Epid", "Travel", "Sick", "Treat"], "variable_kinds": kinds}
+    return _cohorts(d, np.random.default_rng(seed), share, **settings)
+
+
+def _cohorts(d: int, random: np.random.Generator, unknown: float, **settings: Any) -> FactorGraph:
+    """The cohorts for d persons; each of the persons' factors is unknown with this probability."""
     f1, f2 = random.choice([0.5, 1, 1, 1.5], 8), random.choice([0.5, 1, 1, 1.5], 4)
     f2[0] = 1.0  # so that no cohort takes everything away
     count = min(int(random.integers(3, 6)), d)
@@ -183,14 +202,15 @@ def cohorts(d: int, seed: int = 0) -> FactorGraph:
     shifts = [(k + 1) / 10 * (1 - 2 * coin) for k in range(count) for coin in (0, 1)]
     travel, sick, treat = 1 + 3 * np.arange(d) + np.arange(3)[:, None]
     rows = np.stack([travel, sick, np.zeros(d, dtype=np.int64), treat, sick], 1)  # f1's arguments, then f2's
+    tables = np.stack([np.ones(d, dtype=np.int64), 2 + 2 * cohort + sign], 1).ravel()
     return FactorGraph.from_arrays(
         ranges=BOOLEAN,
         variable_ranges=np.zeros(3 * d + 1, dtype=np.int64),
-        offsets=np.concatenate([[0], 1 + np.cumsum([0, *np.tile([3, 2], d)])]),
+        offsets=np.concatenate([[0, 1], 1 + np.cumsum(np.tile([3, 2], d))]),
         arguments=np.concatenate([[0], rows.reshape(-1)]),
         tables=[[1, 1], f1, *(f2 + shift for shift in shifts)],
-        factor_tables=np.concatenate([[0], np.stack([np.ones(d, dtype=np.int64), 2 + 2 * cohort + sign], 1).ravel()]),
-        variable_names=["Epid", *(f"{kind}.{i}" for i in range(d) for kind in ("Travel", "Sick", "Treat"))],
+        factor_tables=np.concatenate([[0], np.where(random.random(2 * d) < unknown, -1, tables)]),
+        **settings,
     )
 
 

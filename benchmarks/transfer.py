@@ -1,27 +1,22 @@
-"""What filling holes costs, from 10^3 to 10^7 factors, against sorting as many numbers in the same run.
-
-    python benchmarks/transfer.py [--small]
-
-A tenth of the factors of the paper's epidemic is unknown. The floor is one stable argsort of as many random 64-bit
-integers as the graph has arguments: a transfer cannot do with much less than one grouping.
-"""
+"""What filling holes costs, from 10^3 to 10^7 factors, against sorting as many numbers in the same run."""
 
 from __future__ import annotations
 
-import argparse
-import time
-from collections.abc import Callable
-
-import numpy as np
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
 
 import lifagu
 from lifagu import FactorGraph
-from machine import machine
 from models import epidemic_with_holes
+from part import FLOOR, Part, begin, duration, ratio, sized
+from timing import arranging, best_time
 
-METHODS: dict[str, dict[str, object]] = {
+OWNED = ("individuals", "profiles")  # methods on a graph that declares individuals
+METHODS: dict[str, dict[str, Any]] = {
     "share": {},
-    "individuals": {"individuals": True},
+    "individuals": {},
+    "profiles": {"profiles": True},
     "published": {"published": True},
     "4 steps": {"steps": 4},
     "6 steps": {"steps": 6},
@@ -29,47 +24,36 @@ METHODS: dict[str, dict[str, object]] = {
 
 
 def main() -> None:
-    """Print a table of seconds and ratios, one row per size."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--small", action="store_true", help="a few small sizes, to see that it works")
-    sizes = (300, 3_000) if parser.parse_args().small else (333, 3_333, 33_333, 333_333, 3_333_333)
-    print(f"# Filling holes\n\n{machine(['lifagu', 'numpy'])}\n")
-    print("Seconds, and the ratio to one stable argsort of as many integers as there are arguments.\n")
-    print(f"| factors | unknown | argsort | {' | '.join(METHODS)} |")
-    print("|---" * (3 + len(METHODS)) + "|")
-    for people in sizes:
-        print(row(people), flush=True)
+    """Measure and print."""
+    part = begin(
+        "Filling holes",
+        ("lifagu", "numpy"),
+        "A tenth of the factors of the paper's epidemic is unknown; timed is the transfer and its completed graph.",
+        "The floor is one stable argsort of as many random 64-bit integers as the graph has arguments: a transfer",
+        "cannot do with much less than one grouping. No peer fills unknown factors.",
+    )
+    largest = part.table(["factors", "unknown", "argsort", *METHODS], _rows(part))[-1]
+    found = ", ".join(f"{method} {largest[method]}" for method in METHODS)
+    part.in_short(f"filling a tenth of {largest['factors']} factors, by one argsort of their arguments: {found}.")
 
 
-def row(people: int) -> str:
-    """One line of the table."""
-    graph = epidemic_with_holes(people)
-    owned = epidemic_with_holes(people, individuals=True)
-    numbers = np.random.default_rng(0).integers(0, 2**62, len(graph.arguments))
-    floor = best_time(lambda: np.argsort(numbers, kind="stable"))
-    cells = [str(len(graph.factor_names)), str(len(graph.unknown)), f"{floor:.4f} s"]
-    for settings in METHODS.values():
-        options = {key: value for key, value in settings.items() if key != "individuals"}
-        cells.append(measured(owned if "individuals" in settings else graph, options, floor))
-    return f"| {' | '.join(cells)} |"
+def _rows(part: Part) -> Iterator[list[str]]:
+    for people in (300, 3_000) if part.small else (333, 3_333, 33_333, 333_333, 3_333_333):
+        graph, owned = (epidemic_with_holes(people, individuals=individuals) for individuals in (False, True))
+        arguments = len(graph.arguments)
+        floor = arranging(arguments)
+        part.point("Filling holes", "arguments", f"{FLOOR}argsort", arguments, floor)
+        cells = []
+        for method, options in METHODS.items():
+            model = owned if method in OWNED else graph
+            seconds = best_time(partial(_completed, model, options))
+            part.point("Filling holes", "arguments", method, arguments, seconds)
+            cells.append(f"{ratio(seconds, floor)} ({duration(seconds)})")
+        yield [sized(len(graph.factor_names)), sized(len(graph.unknown)), duration(floor), *cells]
 
 
-def measured(graph: FactorGraph, options: dict[str, object], floor: float) -> str:
-    """Seconds and ratio of one method, with the completed graph included."""
-    seconds = best_time(lambda: lifagu.transfer(graph, **options).graph)  # type: ignore[arg-type]
-    return f"{seconds:.3f} s ({seconds / floor:.1f}×)"
-
-
-def best_time(work: Callable[[], object]) -> float:
-    """The best of three runs, or of one if it is long."""
-    times = []
-    for _ in range(3):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-        if times[-1] > 3:
-            break
-    return min(times)
+def _completed(graph: FactorGraph, options: dict[str, Any]) -> FactorGraph:
+    return lifagu.transfer(graph, **options).graph
 
 
 if __name__ == "__main__":

@@ -101,6 +101,7 @@ def served() -> Iterator[int]:
 def measured(users: int, seconds: float, pause: float) -> tuple[Latencies, list[str], float]:
     """Latencies by operation, failures, and how long it took."""
     with served() as port:
+        User(port, -1).run(0.0, 0.0)  # the first process of all takes a moment, which is nobody's latency
         everybody = [User(port, number) for number in range(users)]
         start = time.monotonic()
         threads = [threading.Thread(target=user.run, args=(start + seconds, pause)) for user in everybody]

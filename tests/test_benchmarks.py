@@ -1,136 +1,266 @@
-"""The benchmark runs, its tables are whole, and lifagu is right wherever there is something to compare with."""
+"""The benchmarks run, small; their tables are whole, lifagu is right wherever there is something to compare with.
 
+One run of the report covers every part. Where peers are not installed, cells say so.
+"""
+
+import ast
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-GROUND = Path(__file__).parent.parent / "benchmarks" / "ground.py"
-FAMILIES = ["Epidemic", "Cohorts", "Binary grid", "Bayesian networks", "All marginals"]
-COLUMNS = ["model", "lifagu", "pyAgrum", "pgmpy", "opt_einsum", "cotengra greedy", "cotengra auto", "reference"]
+from helpers import ROOT
+
+BENCHMARKS = ROOT / "benchmarks"
 FAILURE = r"–|nan|inf|memory|crashed|not installed|>\d+ s( to build)?|error: .*"
+TIME = r"[\d.e+]+ (µs|ms|s)"
+RATIO = r"[\d.,e+-]+×"
+Table = list[dict[str, str]]
+
+
+def run_report(*options: str, folder: Path = BENCHMARKS) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, str(folder / "report.py"), *options]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+SOURCE = ast.parse((BENCHMARKS / "report.py").read_text()).body
+PARTS = next(ast.literal_eval(line.value) for line in SOURCE if ast.unparse(line).startswith("PARTS ="))
 
 
 @pytest.fixture(scope="module")
-def tables() -> dict[str, list[list[str]]]:
-    """The rows of each table of a small run, headings first, by the first words of its title."""
-    command = [sys.executable, str(GROUND), "--small", "--limit", "5"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a small report on all parts."""
+    folder = tmp_path_factory.mktemp("report")
+    done = run_report("--small", "--limit", "5", "--out", str(folder))
     assert done.returncode == 0, done.stderr
-    found: dict[str, list[list[str]]] = {}
-    for section in done.stdout.split("\n## ")[1:]:
-        title, *lines = section.splitlines()
-        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
-        found[re.split("[,:]", title)[0]] = [rows[0], *rows[2:]]
+    return folder
+
+
+def section(out: Path, part: str) -> str:
+    found = re.search(rf"<!-- part: {part} -->\n(.*?)(?=<!-- part|\Z)", (out / "REPORT.md").read_text(), re.DOTALL)
+    assert found, part
+    return found[1]
+
+
+def tables(out: Path, part: str) -> dict[str, Table]:
+    """Each table of a part, row by row, by the first words of the heading above it; the first by the part's."""
+    found: dict[str, Table] = {}
+    for piece in re.split(r"^#+ ", section(out, part), flags=re.MULTILINE)[1:]:
+        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in piece.splitlines() if line[:1] == "|"]
+        if rows:
+            head, _, *body = rows
+            found[re.split("[,:\n]", piece)[0]] = [dict(zip(head, row, strict=True)) for row in body]
     return found
 
 
-def test_every_family_has_a_table(tables: dict[str, list[list[str]]]) -> None:
-    assert list(tables) == FAMILIES
-    for heading, *rows in tables.values():
-        assert heading == COLUMNS
-        assert len(rows) >= 2
-        assert all(len(row) == len(COLUMNS) for row in rows)
+@pytest.mark.parametrize("part", PARTS)
+def test_every_part_is_in_the_report_with_a_figure(part, out):
+    text = section(out, part)
+    assert text.count("**In short:** ") >= 1
+    assert re.search(r"^Measured: \d{4}-\d\d-\d\d, in \d+ s; load before [\d.]+", text, re.MULTILINE)
+    assert f"](figures/{part}.svg)" in text
+    figure = (out / "figures" / f"{part}.svg").read_text()
+    points = [line.split(",") for line in (out / "figures" / "points.csv").read_text().splitlines()]
+    assert any(point[0] == part for point in points)
+    assert "<dc:date>" not in figure
+    assert "</svg>" in figure
 
 
-def test_every_cell_is_a_ratio_with_digits_or_says_what_failed(tables: dict[str, list[list[str]]]) -> None:
-    for _, *rows in tables.values():
-        for row in rows:
-            assert re.fullmatch(r"[\d.e+]+ ms( · \d+)?", row[1]), row
-            for cell in row[2:-1]:
-                assert re.fullmatch(rf"[\d.e+-]+×( · \d+)?|{FAILURE}", cell), row
-            assert re.fullmatch(r"enumeration|median of \d|none", row[-1]), row
+def test_the_report_says_where_it_ran_and_names_nobody(out):
+    text = (out / "REPORT.md").read_text()
+    for word in ("processor", "memory", "system", "Python", "kernel of lifagu", "versions", "settings"):
+        assert f"| {word} | " in text
+    assert str(ROOT) not in text
+    assert str(out) not in text
+    assert sys.prefix not in text
 
 
-def test_lifagu_is_right_wherever_there_is_a_reference(tables: dict[str, list[list[str]]]) -> None:
-    for title, (_, *rows) in tables.items():
-        compared = [row for row in rows if row[-1] != "none"]
-        assert any(row[-1] == "enumeration" for row in compared), title
-        for row in compared:
-            assert int(row[1].split("·")[1]) >= 9, row
+def test_equal_points_give_equal_figures(out, tmp_path):
+    shutil.copytree(out, tmp_path / "again")
+    again = tmp_path / "again" / "figures"
+    for path in again.glob("*.svg"):
+        path.unlink()
+    subprocess.run([sys.executable, str(BENCHMARKS / "growth.py"), str(again)], check=True)
+    for part in PARTS:
+        assert (again / f"{part}.svg").read_bytes() == (out / f"figures/{part}.svg").read_bytes()
 
 
-def test_relational_models_are_right_at_every_size() -> None:
-    command = [sys.executable, str(GROUND.with_name("relational.py")), "--small"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    rows = [line.split("|") for line in done.stdout.splitlines() if line.startswith("| ") and "model" not in line]
-    assert len(rows) > 15
-    for row in rows:
-        assert float(row[4].split()[0]) < 1e-9, row
+# ---- the parts
 
 
-def test_filling_holes_is_measured() -> None:
-    command = [sys.executable, str(GROUND.with_name("transfer.py")), "--small"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
-    assert len(rows) == 3
-    assert all(row.count("×)") == 5 for row in rows[1:])
+def check_beside_peers(table: Table, exact: bool) -> None:
+    """Every cell is a ratio with digits or says what failed, and lifagu is right where there is a reference."""
+    names = ["model", "lifagu", "pyAgrum", "pgmpy", "opt_einsum", "cotengra greedy", "cotengra auto", "reference"]
+    assert len(table) >= 2
+    assert not exact or any(row["reference"] == "enumeration" for row in table)
+    for row in table:
+        assert list(row) == names
+        assert re.fullmatch(rf"{TIME}( · \d+)?", row["lifagu"]), row
+        assert re.fullmatch(r"enumeration|median of \d|none", row["reference"]), row
+        for name in names[2:-1]:
+            assert re.fullmatch(rf"{RATIO}( · \d+)?|{FAILURE}", row[name]), row
+        if row["reference"] != "none":
+            assert int(row["lifagu"].split("·")[1]) >= 9, row
 
 
-def test_lifted_inference_is_measured_and_right() -> None:
-    command = [sys.executable, str(GROUND.with_name("lifted.py")), "--small"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines() if line[:2] == "| "
+def test_ground_inference(out):
+    found = tables(out, "ground")
+    assert list(found) == ["Epidemic", "Cohorts", "Binary grid", "Bayesian networks", "All marginals"]
+    for table in found.values():
+        check_beside_peers(table, exact=True)
+
+
+def test_lifted_inference(out):
+    found = tables(out, "lifted")
+    large = found.pop("Large graphs")
+    assert list(found) == ["Competing workshops", "Smokers and friends", "Ring of n"]
+    for table in found.values():
+        check_beside_peers(table, exact=True)
+    assert len(large) == 5
+    assert all(float(row["checked"]) < 1e-9 for row in large)
+
+
+def test_relational_models_are_right_at_every_size(out):
+    models, growth = tables(out, "relational").values()
+    assert len(models) > 15
+    assert all(float(row["error"].split()[0]) < 1e-9 for row in models)
+    assert any(re.fullmatch(rf"HORUS > {RATIO} \(> 8 s\)", row["best peer, earlier"]) for row in models)
+    assert len(growth) == 8
+
+
+def test_colour_passing(out):
+    found = tables(out, "colour")
+    assert [row["groups"] for row in found["Against sorting"]] == [
+        *("4 + 3", "4 + 3", "1 + 1", "2 + 1", "1,000 + 999", "1,000 + 3,333"),
     ]
-    assert len(rows) == 6
-    assert all(float(row[-1]) < 1e-9 for row in rows[1:])
+    assert all(re.fullmatch(RATIO, row["ratio"]) for row in found["Against sorting"] + found["Growth"])
+    assert len(found["What else is compiled"]) == 6
+    peers = found["Beside peers"]
+    assert [row["graph"] for row in peers] == ["epidemic", "torus", "path", "random triples"]
+    cells = [cell for row in peers for cell in list(row.values())[3:]]
+    assert all(re.fullmatch(rf"{RATIO} \([\d,]+\)|{FAILURE}", cell) for cell in cells)
 
 
-def test_lifting_is_measured() -> None:
-    command = [sys.executable, str(GROUND.with_name("lifting.py")), "--small"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    rows = [line for line in done.stdout.splitlines() if line.startswith("| ")]
-    assert len(rows) == 7
-    assert all("4 relations, 3 parfactors" in row for row in rows[1:4])
+def test_filling_holes(out):
+    (table,) = tables(out, "transfer").values()
+    assert [row["unknown"] for row in table] == ["79", "937"]
+    cells = [cell for row in table for cell in list(row.values())[3:]]
+    assert len(cells) == 10
+    assert all(re.fullmatch(rf"{RATIO} \({TIME}\)", cell) for cell in cells)
 
 
-def test_colour_passing_is_measured_and_right() -> None:
-    command = [sys.executable, str(GROUND.with_name("colour.py")), "--small", "--limit", "5"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines() if line[:2] == "| "
-    ]
-    groups = {row[0]: row[2] for row in rows if len(row) == 8}
-    assert groups["epidemic, in order"] == groups["epidemic, shuffled"] == "4 + 3"
-    assert (groups["torus 33 × 33"], groups["star"]) == ("1 + 1", "2 + 1")
-    assert (groups["path of 1000"], groups["random triples"]) == ("1,000 + 999", "1,000 + 3,333")
-    assert all(re.fullmatch(r"[\d.]+×", row[5]) for row in rows[1:7])
-    peers = rows[-4:]
-    assert [row[0] for row in peers] == ["epidemic", "torus", "path", "random triples"]
-    assert all(re.fullmatch(rf"[\d.e+]+× \([\d,]+\)|{FAILURE}", cell) for row in peers for cell in row[3:])
+def test_lifting(out):
+    (table,) = tables(out, "lifting").values()
+    assert len(table) == 9
+    epidemics = [row["lifted model"] for row in table if row["graph"].startswith("epidemic")]
+    assert epidemics == ["2 domains, 4 relations, 3 parfactors"] * 3
 
 
-def test_files_are_measured_and_read_back_equal() -> None:
-    command = [sys.executable, str(GROUND.with_name("files.py")), "--small"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines() if line[:2] == "| "
-    ]
-    assert [row[2] for row in rows[1:]] == ["Parquet"] * 3 + ["JSON"] * 3
-    assert all(row[-1] == "yes" for row in rows[1:])
+def test_files_are_read_back_equal(out):
+    growth, beside = tables(out, "files").values()
+    assert [row["kept as"] for row in growth] == ["Parquet"] * 6 + ["JSON"] * 6
+    assert all(row["equal"] == "yes" for row in growth)
+    assert re.fullmatch(TIME, beside[0]["lifagu reads"])
+    assert re.fullmatch(rf"{RATIO}|{FAILURE}", beside[0]["pyAgrum reads"])
 
 
-def users_at_work(*options: str) -> None:
-    command = [sys.executable, str(GROUND.with_name("web.py")), *options]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count(" 0 failed.") == 2
-    assert done.stdout.count("| open |") == 2
+def test_end_to_end(out):
+    found = tables(out, "end_to_end")
+    stages = found.pop("Stages")
+    assert [row["model"] for row in stages] == ["epidemic, 100", "epidemic, 1,000", "cohorts, 100", "cohorts, 1,000"]
+    assert all(float(row["checked"]) < 1e-9 for row in stages)
+    assert list(found) == ["Epidemic completed", "Cohorts completed"]
+    for table in found.values():
+        check_beside_peers(table, exact=False)
 
 
-def test_the_page_answers_several_users() -> None:
-    users_at_work("--small")
+# ---- the driver
 
 
-@pytest.mark.full
-def test_the_page_answers_fifty_users_for_a_minute() -> None:
-    users_at_work()
+def test_parts_are_listed():
+    assert run_report("--list").stdout.split() == list(PARTS)
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """The benchmarks in another folder, where parts can be replaced."""
+    shutil.copytree(
+        BENCHMARKS, tmp_path / "benchmarks", ignore=shutil.ignore_patterns("figures", "REPORT.md", "__pyc*")
+    )
+    return tmp_path / "benchmarks"
+
+
+def test_a_failing_part_is_shown_and_the_others_run(copied, tmp_path):
+    failing = "from part import begin\nbegin('Broken', ['numpy'], 'Text.').table(['a'], [['1']])\n1 / 0\n"
+    (copied / "transfer.py").write_text(failing)
+    (copied / "lifting.py").write_text("import a_module_that_nobody_has\n")
+    (copied / "files.py").write_text("from part import *\nbegin('Fine', ['numpy'], 'Text.').in_short('all is well.')\n")
+    out = tmp_path / "out"
+    done = run_report(
+        *("--small", "--out", str(out), "--only", "transfer", "--only", "lifting", "--only", "files"), folder=copied
+    )
+    assert done.returncode == 1
+    assert "2 of 3 parts failed" in done.stderr
+    assert "## Broken" in section(out, "transfer")
+    assert "| 1 |" in section(out, "transfer")
+    assert "**Failed:** ZeroDivisionError: division by zero" in section(out, "transfer")
+    assert "**Failed:** ModuleNotFoundError: No module named 'a_module_that_nobody_has'" in section(out, "lifting")
+    text = (out / "REPORT.md").read_text()
+    assert "- [Broken](#broken): failed: ZeroDivisionError" in text
+    assert "- [Fine](#fine): all is well." in text
+
+
+def test_a_part_without_end_is_stopped_with_what_it_has_started(copied, tmp_path):
+    started = tmp_path / "started"
+    endless = (
+        "import os, pathlib, threading\nfrom apart import run_apart\nfrom part import begin\n"
+        "begin('Endless', ['numpy'])\n"
+        f"def wait():\n    pathlib.Path({str(started)!r}).write_text(str(os.getpid()))\n    threading.Event().wait()\n"
+        "run_apart(wait)\n"
+    )
+    (copied / "transfer.py").write_text(endless)
+    out = tmp_path / "out"
+    done = run_report("--small", "--out", str(out), "--only", "transfer", "--patience", "8", folder=copied)
+    assert done.returncode == 1
+    assert "**Failed:** stopped after 8 s" in section(out, "transfer")
+    assert not Path(f"/proc/{started.read_text()}").exists()
+
+
+def test_one_part_is_renewed_and_the_others_stay(copied, tmp_path):
+    for number, part in enumerate(("transfer", "lifting")):
+        (copied / f"{part}.py").write_text(
+            f"from part import *\npart = begin('Part {number}', ['numpy'])\npart.in_short('old.')\n"
+            "part.point('a', 'b', 'c', 1, 0.5)\npart.point('a', 'b', 'c', 2, 'nan')\n"
+        )
+    both = ("--out", str(tmp_path / "out"), "--small", "--only", "lifting")
+    assert run_report(*both, "--only", "transfer", folder=copied).returncode == 0
+    (copied / "lifting.py").write_text("from part import *\nbegin('Part 1', ['numpy']).in_short('new.')\n")
+    assert run_report(*both, folder=copied).returncode == 0
+    assert "**In short:** old." in section(tmp_path / "out", "transfer")
+    assert "**In short:** new." in section(tmp_path / "out", "lifting")
+    points = (tmp_path / "out/figures/points.csv").read_text().splitlines()
+    assert points[1:] == ["transfer,a,b,c,1,0.5,", "transfer,a,b,c,2,,nan"]
+    refused = run_report(*both, "--limit", "99", folder=copied)
+    assert refused.returncode == 2
+    assert refused.stderr.startswith("error: REPORT.md is from another machine or other settings")
+
+
+# ---- what is committed
+
+
+def test_the_committed_report_has_every_part_and_its_links_lead_somewhere():
+    text = (BENCHMARKS / "REPORT.md").read_text()
+    assert re.findall(r"<!-- part: (\w+) -->", text) == list(PARTS)
+    for target in re.findall(r"\]\((?!https?:|#)([^)]+)", text):
+        assert (BENCHMARKS / target).exists(), target
+    assert {path.stem for path in (BENCHMARKS / "figures").glob("*.svg")} == set(
+        re.findall(r"figures/(\w+)\.svg", text)
+    )
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_the_docs_say_how_to_repeat_each_part(part):
+    assert f'make bench BENCH="--only {part}"' in (ROOT / "docs" / "benchmarks.md").read_text()

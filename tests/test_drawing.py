@@ -22,6 +22,8 @@ from lifagu.drawing.layout import place
 from lifagu.drawing.layout.boxes import overlapping, separated
 from lifagu.drawing.layout.judging import crossings, over_nodes
 from lifagu.drawing.layout.layered import layers_of, neighbours
+from lifagu.drawing.shapes import Path as Curve
+from lifagu.drawing.shapes import drawing_of
 from lifagu.drawing.style import PALETTE, PATTERNS, colour_of, pattern_of
 from shapes import SHAPES as LIFTED_SHAPES
 from shapes import shape
@@ -276,14 +278,16 @@ def test_a_lifted_figure_stands_for_every_node_of_its_graph(name):
 
 
 def test_sizes_in_lifted_figures_are_bounds_where_counting_would_take_long():
-    build = lifagu.ParfactorGraph.build().domain("P", 10**6).relation("S", "P").relation("F", "P", "P")
-    model = (
-        build.parfactor("g", ["F(X,Y)", "S(X)", "S(Y)"], [1] * 8, where=["X != Y"])
-        .parfactor("h", ["S(X)"], [1, 2])
-        .model()
+    build = (
+        lifagu.ParfactorGraph.build().domain("P", 10**6).relation("S", "P").relation("F", "P", "P").relation("T", "P")
     )
+    build = build.parfactor("g", ["F(X,Y)", "S(X)", "S(Y)"], [1] * 8, where=["X != Y"]).parfactor("h", ["S(X)"], [1, 2])
+    model = build.parfactor("i", ["T(X)", "S(X)"], [1] * 4, where=["X != 7"]).model()
     captions = {node.label: node.caption for node in lifagu.draw(model).nodes}
-    assert captions == {"S(P)": "×1,000,000", "F(P,P)": "≤ ×1e+12", "g": "≤ ×1e+12", "h": "×1,000,000"}
+    assert captions == {
+        **{"S(P)": "×1,000,000", "F(P,P)": "≤ ×1e+12", "T(P)": "≤ ×1,000,000"},
+        **{"g": "≤ ×1e+12", "h": "×1,000,000", "i": "≤ ×1,000,000"},
+    }
     assert "too large" in lifagu.draw(model, "colours").notes[0]
 
 
@@ -312,8 +316,49 @@ def test_rounds_move_nothing():
     assert len({tuple((node.id, node.x, node.y) for node in scene.nodes) for scene in scenes}) == 1
     last = lifagu.colour(graph)
     assert [node.group for node in scenes[-1].nodes] == [*last.variable_colours, *(2 + last.factor_colours)]
+    titles = [{node.id: node.title for node in scene.nodes}["v1"] for scene in scenes]
+    assert [title.partition("; ")[2] for title in titles] == ["group 1 of 3", "group 2, alone", "group 2, alone"]
     with pytest.raises(lifagu.TooLargeError, match="too large"):
         lifagu.draw_rounds(epidemic(1000))
+
+
+def test_arrows_say_how_many_agree():
+    build = lifagu.FactorGraph.build().variables(["A", "B", "C", "D"])
+    graph = (
+        build.factor("f", "A", [1, 2]).factor("g", "B", [1, 2]).factor("h", "C", [2, 1]).factor("u", "D", None).graph()
+    )
+    root = parsed(lifagu.draw(lifagu.transfer(graph)))
+    (arrow,) = marks(root, "arrow")
+    assert (arrow.get("data-from"), arrow.get("data-to")) == ("f0", "f3")
+    assert [each.text for each in arrow.iter(f"{SVG}text")] == ["0.67"]
+    assert "2 of 3 known factors" in arrow.findtext(f"{SVG}title")
+    assert not lifagu.draw(lifagu.transfer(graph, theta=0.7)).arrows
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_arrows_stay_on_the_page(seed):
+    rng = np.random.default_rng(seed)
+    count = int(rng.integers(4, 30))
+    build = lifagu.FactorGraph.build().variables([f"x{number}" for number in range(count)])
+    for number in range(count):
+        build = build.factor(f"f{number}", f"x{number}", [1, 2] if rng.random() < 0.5 else None)
+    scene = lifagu.draw(build.factor("g", ["x0", "x1"], [1, 2, 3, 4]).graph(), "transfers")
+    drawing = drawing_of(scene)
+    for mark in drawing.marks:
+        for each in mark.shapes:
+            if isinstance(each, Curve):
+                way = np.array(each.points)
+                bent = (way[0] + 2 * way[1] + way[-1]) / 4 if len(way) == 3 and not each.closed else way
+                assert (bent >= 0).all()
+                assert (bent <= [drawing.width, drawing.height]).all()
+
+
+def test_large_counting_formulas_are_not_counted_out():
+    build = lifagu.ParfactorGraph.build().domain("P", 50_000).relation("S", "P").relation("T", "P")
+    model = build.parfactor("g", ["#X[S(X)]", "T(Y)"], [1] * 50_001 * 2).model()
+    scene = lifagu.draw(model)
+    assert {node.label: node.caption for node in scene.nodes} == {"S(P)": "×50,000", "T(P)": "×50,000", "g": "×50,000"}
+    assert [edge.label for edge in scene.edges] == ["#", ""]
 
 
 # ---- as files
@@ -412,12 +457,13 @@ for graph in (SHAPES["epidemic"], SHAPES["sparse"], SHAPES["grid"], hostile_grap
 """
 
 
-def test_equal_models_give_equal_bytes_whatever_the_hash_seed():
+def test_equal_models_give_equal_bytes_whatever_the_hash_seed_and_the_number_of_threads():
     tests = str(Path(__file__).parent)
     outputs = set()
-    for seed in ("0", "1"):
+    for seed, threads in (("0", "1"), ("1", "2")):
         path = os.pathsep.join([tests, *sys.path])
-        setting = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}
+        fixed = {"PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
+        setting = {**os.environ, **fixed, "PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}
         done = subprocess.run([sys.executable, "-c", PROGRAM, tests], env=setting, capture_output=True, check=True)
         outputs.add(done.stdout)
     assert len(outputs) == 1

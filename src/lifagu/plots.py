@@ -112,7 +112,7 @@ def draw_rounds(
         raise TooLargeError(f"rounds are drawn node by node, and a graph of {_sizes(shown)} is too large for that")
     graph, settings = _start(model, commutative)
     rounds = list(colour_rounds(graph, graph.evidence(evidence), **settings))
-    scene = graph_scene(shown, what="colours", colouring=rounds[-1], evidence=shown.evidence(evidence))
+    scene = graph_scene(shown, evidence=shown.evidence(evidence))
     first = int(rounds[-1].variable_colours.max(initial=-1)) + 1
     return [recoloured(scene, shown, each, first) for each in rounds]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import cache
 from io import BytesIO
 from typing import Any
 
@@ -13,7 +14,10 @@ METADATA: dict[str, dict[str, None]] = {
     "png": {"Software": None},
     "pdf": {"Creator": None, "Producer": None, "CreationDate": None},
 }
-SETTINGS = {"svg.hashsalt": "lifagu", "font.size": 9, "pdf.fonttype": 42}
+SETTINGS = {
+    **{"svg.hashsalt": "lifagu", "svg.fonttype": "none", "pdf.fonttype": 42},
+    **{"font.size": 9, "font.sans-serif": ["DejaVu Sans"]},
+}
 
 
 def images(
@@ -45,7 +49,13 @@ def images(
 
 def shows(text: str) -> str:
     """The text with a sign for each character that matplotlib's own font lacks, and which it would complain about."""
+    known = _known()
+    return "".join(each if ord(each) in known else "\N{WHITE SQUARE}" for each in text)
+
+
+@cache
+def _known() -> frozenset[int]:
+    """The characters that matplotlib's own font has."""
     from matplotlib.font_manager import FontProperties, findfont, get_font
 
-    known = get_font(findfont(FontProperties())).get_charmap()
-    return "".join(each if ord(each) in known else "\N{WHITE SQUARE}" for each in text)
+    return frozenset(get_font(findfont(FontProperties())).get_charmap())

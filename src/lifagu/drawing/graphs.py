@@ -75,13 +75,16 @@ def graph_scene(
 
 
 def recoloured(scene: Scene, graph: FactorGraph, colouring: Colouring, first: int) -> Scene:
-    """The same picture with the groups of another colouring: nothing moves. For rounds of colour passing.
+    """A picture without colours with the groups of a colouring: nothing moves. For rounds of colour passing.
 
     first: the number of the first group of factors, so that their colours stay while groups of variables are divided.
     """
-    colours = group_numbers(colouring, first)
-    nodes = tuple(replace(node, group=int(colour)) for node, colour in zip(scene.nodes, colours, strict=True))
-    return replace(scene, what="colours", nodes=nodes, groups=groups_of(graph, colouring, first))
+    groups = groups_of(graph, colouring, first)
+    nodes = (
+        replace(node, group=number, title="; ".join([node.title, *_grouped(groups, number)]))
+        for node, number in zip(scene.nodes, group_numbers(colouring, first).tolist(), strict=True)
+    )
+    return replace(scene, what="colours", nodes=tuple(nodes), groups=groups)
 
 
 def with_messages(scene: Scene, kind: str) -> Scene:

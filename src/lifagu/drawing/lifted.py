@@ -24,8 +24,8 @@ from lifagu.notation import parfactor_lines
 from lifagu.parfactors import BoundParfactor
 from lifagu.relational import ParfactorGraph
 
-MOST_COUNTED = 8_000_000  # substitutions that are gone through to count what exists
-MOST_MEMBERS = 2_000  # of one counting formula, for the same
+MOST_COUNTED = 16_000_000  # arguments that are gone through to count what exists
+MOST_COLUMNS = 2_000  # arguments of one factor, for the same
 MOST_COLOURED = 24  # ellipses that have colours of their own
 MOST_SHOWN = 300  # nodes where there are too many
 
@@ -69,11 +69,13 @@ def is_groundable(model: ParfactorGraph) -> bool:
 
 def _is_countable(model: ParfactorGraph) -> bool:
     """Whether the grounding is small enough to be made in numbers, for counting."""
-    return sum(map(_substitutions, model.bound)) <= MOST_COUNTED and all(
-        bound.domains[argument.counted].size <= MOST_MEMBERS
+    columns = [
+        [bound.domains[argument.counted].size if argument.counted >= 0 else 1 for argument in bound.arguments]
         for bound in model.bound
-        for argument in bound.arguments
-        if argument.counted >= 0
+    ]
+    rows = map(_substitutions, model.bound)
+    return all(sum(each) <= MOST_COLUMNS for each in columns) and (
+        sum(many * sum(each) for many, each in zip(rows, columns, strict=True)) <= MOST_COUNTED
     )
 
 
@@ -88,11 +90,12 @@ def _substitutions(bound: BoundParfactor) -> int:
 
 def _relations(model: ParfactorGraph, pieces: GroundPieces | None) -> Iterator[Node]:
     sizes = {domain.name: domain.size for domain in model.domains}
+    whole = _whole_relations(model)
     for number, each in enumerate(model.relations):
         bound = math.prod(sizes[domain] for domain in each.of)
         size = bound if pieces is None else len(pieces.variables.existing[number])
         name = f"{each.name}({','.join(each.of)})" if each.of else each.name
-        label, caption = shortened(name), _times(size, pieces is not None or len(each.of) < 2)
+        label, caption = shortened(name), _times(size, pieces is not None or number in whole)
         yield Node(
             id=f"r{number}",
             kind="variable",
@@ -100,6 +103,17 @@ def _relations(model: ParfactorGraph, pieces: GroundPieces | None) -> Iterator[N
             caption=caption,
             title=f"{name} ∈ {{{', '.join(each.range)}}}{f'; {caption} variables' if caption else ''}",
         )
+
+
+def _whole_relations(model: ParfactorGraph) -> set[int]:
+    """Relations all of whose ground variables exist, as some parfactor has them all."""
+    return {
+        argument.relation
+        for bound in model.bound
+        if not (bound.comparisons or bound.memberships)
+        for argument in bound.arguments
+        if min(argument.codes, default=0) >= 0 and len(set(argument.codes)) == len(argument.codes)
+    }
 
 
 def _parfactors(model: ParfactorGraph, pieces: GroundPieces | None) -> Iterator[Node]:

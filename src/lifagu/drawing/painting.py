@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ INCH = 96.0  # pixels of a scene
 POINT = 72 / INCH  # of a pixel
 MOST_PIXELS = 8000  # of a side
 HATCHES = {"": "", "stripes": "////", "dots": "....", "grid": "++++"}
+GAP = np.array([[np.nan, np.nan]])
 ROUND = np.linspace(0, 2 * np.pi, 49)
 
 
@@ -41,10 +43,27 @@ def _image(drawing: Drawing, ending: str, dpi: int) -> bytes:
         axes.set_xlim(0, drawing.width)
         axes.set_ylim(drawing.height, 0)
         axes.axis("off")
-        for order, shape in enumerate(shape for mark in drawing.marks for shape in mark.shapes):
+        page, *others = [shape for mark in drawing.marks for shape in mark.shapes]
+        lines, rest = _lines(others)
+        _paint(axes, page, 0)
+        for (look, group), points in lines.items():
+            _stroke(axes, points, _coloured(look, group), 1)
+        for order, shape in enumerate(rest, start=2):
             _paint(axes, shape, order)
 
     return images(size, paint, [ending], constrained=False, dpi=dpi)[0]
+
+
+def _lines(shapes: list[Shape]) -> tuple[dict[tuple[str, int], Floats], list[Shape]]:
+    """Straight lines that look alike as one long line with gaps, which is much faster to draw; and all other shapes."""
+    found: dict[tuple[str, int], list[Floats]] = {}
+    rest = []
+    for shape in shapes:
+        if isinstance(shape, Path) and len(shape.points) == 2:
+            found.setdefault((shape.look, shape.group), []).extend((_points(shape), GAP))
+        else:
+            rest.append(shape)
+    return {key: np.concatenate(pieces) for key, pieces in found.items()}, rest
 
 
 def _paint(axes: Any, shape: Shape, order: int) -> None:
@@ -52,23 +71,29 @@ def _paint(axes: Any, shape: Shape, order: int) -> None:
     if isinstance(shape, Words):
         _write(axes, shape, order)
         return
-    look = _look(shape)
-    points = _points(shape)
-    style = {"linewidth": look.width * POINT, "zorder": order, "solid_joinstyle": "miter"}
-    dashes = (0, tuple(each / max(look.width, 0.1) for each in look.dashes)) if look.dashes else "solid"
-    if look.fill:
-        hatch = HATCHES[pattern_of(shape.group)] if shape.group >= 0 and shape.look in ("variable", "factor") else ""
-        axes.fill(
-            *points.T,
-            facecolor=look.fill,
-            edgecolor=look.line or "none",
-            linewidth=look.width * POINT,
-            linestyle=dashes,
-            hatch=hatch or None,
-            zorder=order,
-        )
-    else:
-        axes.plot(*points.T, color=look.line, alpha=look.opacity, linestyle=dashes, **style)
+    look = _coloured(shape.look, shape.group)
+    if not look.fill:
+        _stroke(axes, _points(shape), look, order)
+        return
+    hatch = HATCHES[pattern_of(shape.group)] if shape.group >= 0 and shape.look in ("variable", "factor") else ""
+    axes.fill(
+        *_points(shape).T,
+        facecolor=look.fill,
+        edgecolor=look.line or "none",
+        linewidth=look.width * POINT,
+        linestyle=_dashes(look),
+        hatch=hatch or None,
+        zorder=order,
+    )
+
+
+def _stroke(axes: Any, points: Floats, look: Look, order: int) -> None:
+    width = look.width * POINT
+    axes.plot(*points.T, color=look.line, alpha=look.opacity, linestyle=_dashes(look), linewidth=width, zorder=order)
+
+
+def _dashes(look: Look) -> Any:
+    return (0, tuple(each / max(look.width, 0.1) for each in look.dashes)) if look.dashes else "solid"
 
 
 def _points(shape: Ellipse | Box | Path) -> Floats:
@@ -90,16 +115,16 @@ def _points(shape: Ellipse | Box | Path) -> Floats:
     return points
 
 
-def _look(shape: Ellipse | Box | Path) -> Look:
-    """How a shape looks on a light page, in the colour of its group."""
-    if shape.look == "badge":
-        return Look(PALETTE[colour_of(shape.group)])
-    look = LIGHT[shape.look]
-    if shape.group < 0:
+def _coloured(name: str, group: int) -> Look:
+    """How a class of shapes looks on a light page, in the colour of a group."""
+    if name == "badge":
+        return Look(PALETTE[colour_of(group)])
+    look = LIGHT[name]
+    if group < 0:
         return look
-    colour = colour_of(shape.group)
-    fill = tint(colour, shape.look) if shape.look in ("variable", "factor") else look.fill
-    return Look(fill, bright(colour), look.width, look.dashes, opacity=look.opacity)
+    colour = colour_of(group)
+    fill = tint(colour, name) if name in ("variable", "factor") else look.fill
+    return replace(look, fill=fill, line=bright(colour))
 
 
 def _write(axes: Any, words: Words, order: int) -> None:

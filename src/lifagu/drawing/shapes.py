@@ -15,6 +15,7 @@ from lifagu.drawing.scene import BADGE, LABEL, MARGIN, SHIFT, SMALL, Arrow, Edge
 
 MOST_IN_LEGEND = 24
 HEAD = 8.0
+Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Box:
 class Path:
     """A line through two points, or a curve with one point between that draws it towards itself; closed: filled."""
 
-    points: tuple[tuple[float, float], ...]
+    points: tuple[Point, ...]
     look: str
     group: int = -1
     closed: bool = False
@@ -90,13 +91,14 @@ def drawing_of(scene: Scene) -> Drawing:
     """The shapes of a scene: edges, arrows, and nodes over them, then panels, legend and notes below."""
     nodes = by_id(scene.nodes)
     marks = [_edge(edge, nodes[edge.source], nodes[edge.target]) for edge in scene.edges]
-    marks += [_arrow(arrow, nodes[arrow.source], nodes[arrow.target]) for arrow in scene.arrows]
+    page = (scene.width, scene.height)
+    marks += [_arrow(arrow, nodes[arrow.source], nodes[arrow.target], page) for arrow in scene.arrows]
     marks += [_node(scene, node) for node in scene.nodes]
     marks += [Mark("words", (Words(x, y + SMALL, text, SMALL, "quiet"),)) for x, y, text in scene.panels]
     width = max(scene.width, 280.0)
     below, bottom = _words_below(scene, width)
-    page = Mark("page", (Box(width / 2, bottom / 2, width, bottom, "page"),))
-    return Drawing((page, *marks, *below), width, bottom)
+    paper = Mark("page", (Box(width / 2, bottom / 2, width, bottom, "page"),))
+    return Drawing((paper, *marks, *below), width, bottom)
 
 
 def _edge(edge: Edge, variable: Node, factor: Node) -> Mark:
@@ -171,12 +173,15 @@ def _sign_size(sign: str) -> float:
     return BADGE * (1.5 if len(sign) == 1 else 1.2 if len(sign) == 2 else 0.85)
 
 
-def _arrow(arrow: Arrow, donor: Node, receiver: Node) -> Mark:
-    """A curve to the left of the straight way, with a head at the receiver."""
+def _arrow(arrow: Arrow, donor: Node, receiver: Node, page: Point) -> Mark:
+    """A curve with a head at the receiver, to the left of the straight way unless that leads off the page."""
     across, down = receiver.x - donor.x, receiver.y - donor.y
     length = max(math.hypot(across, down), 1e-9)
     bend = min(0.16 * length, 70.0) / length
-    middle = ((donor.x + receiver.x) / 2 + down * bend, (donor.y + receiver.y) / 2 - across * bend)
+    x, y = (donor.x + receiver.x) / 2, (donor.y + receiver.y) / 2
+    left, right = ((x + down * each, y - across * each) for each in (bend, -bend))
+    on_page = 0 < (x + left[0]) / 2 < page[0] and 0 < (y + left[1]) / 2 < page[1]
+    middle = left if on_page else right
     start = _towards((donor.x, donor.y), middle, donor.width * 0.85)
     tip = _towards((receiver.x, receiver.y), middle, receiver.width * 0.85)
     base = _towards(tip, middle, HEAD)
@@ -189,7 +194,7 @@ def _arrow(arrow: Arrow, donor: Node, receiver: Node) -> Mark:
     return Mark("arrow", tuple(shapes), (("from", arrow.source), ("to", arrow.target)), arrow.title)
 
 
-def _towards(start: tuple[float, float], end: tuple[float, float], length: float) -> tuple[float, float]:
+def _towards(start: Point, end: Point, length: float) -> Point:
     """The point a length away from the start, on the way to the end."""
     whole = max(math.dist(start, end), 1e-9)
     return start[0] + (end[0] - start[0]) * length / whole, start[1] + (end[1] - start[1]) * length / whole

@@ -23,7 +23,8 @@ def stress_places(near: Neighbours, edges: Ints, length: float) -> Floats:
     places = _start(steps)
     small = count <= WHOLE
     best = _majorised(places, steps[np.argsort(pivots)]) if small else _relaxed(places, pivots, steps, edges)
-    return length * _turned(best)
+    turned: Floats = np.round(length * _turned(best), 6)
+    return turned
 
 
 def _turned(places: Floats) -> Floats:
@@ -54,17 +55,28 @@ def _start(steps: Floats) -> Floats:
     """Classical scaling from distances to pivots: the two main directions of the centred squares."""
     squares = (steps**2).T
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True) + squares.mean()
-    _, vectors = np.linalg.eigh(centred.T @ centred)
-    places: Floats = -0.5 * centred @ vectors[:, ::-1][:, :2]
-    if places.shape[1] < 2:
-        places = np.column_stack((places, np.zeros(len(places))))
-    signs = np.sign(places[np.argmax(np.abs(places) > 1e-6, axis=0), [0, 1]])
-    places = places * np.where(signs == 0, 1, signs)
+    places: Floats = -0.5 * centred @ _main_directions(centred.T @ centred)
     spread = np.abs(places).max(initial=0.0)
     places *= steps.max(initial=1.0) / 2 / spread if spread > 0 else 1.0
     angles = np.arange(len(places)) * 2.399963  # the golden angle tells apart what falls together
     places += 0.05 * np.column_stack((np.cos(angles), np.sin(angles)))
     return places
+
+
+def _main_directions(square: Floats) -> Floats:
+    """The two main directions of a symmetric matrix, by iteration from fixed ones.
+
+    Where several are equally good, as in symmetric graphs, this always finds the same, other than a library's solver.
+    """
+    numbers = np.arange(1, len(square) + 1)
+    ways = np.column_stack((np.cos(numbers), np.sin(1.7 * numbers)))
+    for _ in range(ROUNDS):
+        ways = square @ ways
+        for column in range(2):
+            for other in range(column):
+                ways[:, column] -= ways[:, other] * (ways[:, other] @ ways[:, column])
+            ways[:, column] /= max(float(np.linalg.norm(ways[:, column])), 1e-12)
+    return ways
 
 
 def _majorised(places: Floats, wanted: Floats) -> Floats:

@@ -1,0 +1,164 @@
+"""All benchmarks in one report: each part runs as a process of its own, one after the other, in equal conditions.
+
+    python benchmarks/report.py [--only PART]... [--small] [--out FOLDER] [--list]
+
+Writes FOLDER/REPORT.md, growth curves as FOLDER/figures/PART.svg and their points as FOLDER/figures/points.csv. With
+``--only`` the other parts stay as they were. A part that fails is shown with what it printed and why it ended; then
+the exit status is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from growth import Point, figure, read_points, write_points
+from lifagu.errors import MissingExtraError
+from lifagu.formats.files import write_bytes
+from machine import facts
+from part import IN_SHORT, MEASURED, end_when_asked
+from running import Progress, Ran, run
+
+PARTS = ("ground", "lifted", "relational", "colour", "transfer", "lifting", "files", "end_to_end")  # files beside this
+PACKAGES = (
+    *("lifagu", "numpy", "scipy", "pyagrum", "pgmpy", "opt_einsum", "cotengra", "networkx", "scikit-network"),
+    *("igraph", "pynauty", "duckdb", "matplotlib"),
+)
+HERE = Path(__file__).parent
+SMALL = HERE.parent / "build" / "bench-small"
+PATIENCE = 1_800.0
+MARK = "<!-- part: {} -->"
+HOW_TO_READ = """Written by `make bench`, last on {date}; `make bench BENCH="--only PART"` renews one part. What each
+part shows, and how to repeat it: [docs/benchmarks.md](../docs/benchmarks.md).
+
+Ratios are what counts; absolute times are context. Peers and floors ran in the same minutes on the same machine, one
+part after the other, each in a process of its own; each says how busy the machine was otherwise. A peer that fails is
+shown as such: *nan*, *inf*, *memory*, *>15 s*, or its error. What the parts say in short:"""
+
+
+@dataclass(frozen=True)
+class Section:
+    """The Markdown of a part, and the points of its curves."""
+
+    text: str
+    points: list[Point]
+
+
+def main() -> int:
+    """Run the parts and write the report."""
+    options = _options()
+    if options.list:
+        print("\n".join(PARTS))
+        return 0
+    out = options.out or (SMALL if options.small else HERE)
+    about = _about(options)
+    sections = _kept(out) if options.only else {}
+    if sections and about not in (out / "REPORT.md").read_text():
+        print(
+            "error: REPORT.md is from another machine or other settings: run all parts, or use --out", file=sys.stderr
+        )
+        return 2
+    end_when_asked()
+    chosen = [name for name in PARTS if not options.only or name in options.only]
+    failed: list[str] = []
+    for number, name in enumerate(chosen, 1):
+        ran = _run(name, f"[{number}/{len(chosen)}] {name}", options)
+        failed += [name] if ran.reason else []
+        sections[name] = Section(section(name, ran), [{"part": name, **point} for point in ran.points])
+        write(out, about, {each: sections[each] for each in PARTS if each in sections}, name)
+    print(f"{out / 'REPORT.md'} is written; {len(failed)} of {len(chosen)} parts failed", file=sys.stderr)
+    return 1 if failed else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    add = parser.add_argument
+    add("--only", action="append", choices=PARTS, metavar="PART", help="measure this part (may be repeated)")
+    add("--small", action="store_true", help="small sizes, to see that all works; into build/bench-small unless --out")
+    add("--limit", type=float, default=15, metavar="SECONDS", help="time for each peer (default: 15)")
+    add("--patience", type=float, default=PATIENCE, metavar="SECONDS", help="time for each part (default: 1800)")
+    add("--out", type=Path, metavar="FOLDER", help="where the report goes (default: the folder of this file)")
+    add("--list", action="store_true", help="name the parts, and end")
+    return parser.parse_args()
+
+
+def _run(name: str, title: str, options: argparse.Namespace) -> Ran:
+    command = [sys.executable, str(HERE / f"{name}.py"), "--limit", f"{options.limit:g}"]
+    progress = Progress(title)
+    ran = run(command + ["--small"] * options.small, options.patience, progress)
+    progress.end(f"{ran.reason or 'done'} ({ran.seconds:.0f} s)")
+    return ran
+
+
+# ---- the page
+
+
+def _about(options: argparse.Namespace) -> str:
+    """Machine, versions and settings: what must be the same for all parts of a report."""
+    settings = f"{'small' if options.small else 'full'} sizes, {options.limit:g} s for each peer"
+    lines = [f"| {name} | {value} |" for name, value in {**facts(PACKAGES), "settings": settings}.items()]
+    return "\n".join(["| | |\n|---|---|", *lines])
+
+
+def section(name: str, ran: Ran) -> str:
+    """What a part printed, one level down, with the conditions it ran in, its figure, and why it failed if it did."""
+    text = re.sub(r"^#", "##", ran.printed.strip(), flags=re.MULTILINE) or f"## {name}"
+    title, _, rest = text.partition("\n")
+    rest = re.sub(rf"^{MEASURED}.*\n*", "", rest.strip(), flags=re.MULTILINE)
+    head = f"{MEASURED}{date.today()}, in {ran.seconds:.0f} s; {ran.conditions}."
+    shown = [title, head, rest]
+    if ran.reason:
+        shown.append(f"**Failed:** {ran.reason}")
+    if ran.points:
+        shown.append(f"![{title.strip('# ')}: growth](figures/{name}.svg)")
+    return "\n\n".join(part for part in shown if part)
+
+
+def write(out: Path, about: str, sections: dict[str, Section], renewed: str) -> None:
+    """Write the report with the figure of one part that was renewed."""
+    folder = out / "figures"
+    folder.mkdir(parents=True, exist_ok=True)
+    write_points(folder / "points.csv", [point for each in sections.values() for point in each.points])
+    if points := sections[renewed].points:
+        try:
+            figure(folder / renewed, points)
+        except MissingExtraError as error:
+            print(f"no figure: {error}", file=sys.stderr)
+    parts = "\n\n".join(f"{MARK.format(name)}\n{each.text}" for name, each in sections.items())
+    how_to_read = HOW_TO_READ.format(date=date.today())
+    page = f"# Benchmarks\n\n{about}\n\n{how_to_read}\n\n{_at_a_glance(sections)}\n\n{parts}\n"
+    write_bytes(out / "REPORT.md", page.encode())
+
+
+def _at_a_glance(sections: dict[str, Section]) -> str:
+    """One line for each line that a part gives in short, and for each failure."""
+    lines = []
+    for each in sections.values():
+        title = each.text.partition("\n")[0].strip("# ")
+        anchor = re.sub(r"[^\w-]", "", title.lower().replace(" ", "-"))
+        for start in (IN_SHORT, "**Failed:** "):
+            found = re.findall(rf"^{re.escape(start)}(.*)$", each.text, re.MULTILINE)
+            lines += [f"- [{title}](#{anchor}): {'failed: ' * ('Failed' in start)}{text}" for text in found]
+    return "\n".join(lines)
+
+
+def _kept(out: Path) -> dict[str, Section]:
+    """The sections of the report that is there."""
+    page = out / "REPORT.md"
+    if not page.exists():
+        return {}
+    pieces = re.split(rf"^{MARK.format('(.*)')}\n", page.read_text(), flags=re.MULTILINE)[1:]
+    points = read_points(out / "figures" / "points.csv")
+    return {
+        name: Section(text.strip(), [point for point in points if point["part"] == name])
+        for name, text in zip(pieces[::2], pieces[1::2], strict=True)
+        if name in PARTS
+    }
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,39 @@
+"""Seconds: of a piece of work, and of sorting as many numbers in the same run, the floor that ratios refer to."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+
+Result = TypeVar("Result")
+RUNS, ENOUGH = 5, 5.0  # at most so many runs, and none after so many seconds
+
+
+def timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    """A result, and the seconds it took."""
+    start = time.perf_counter()
+    result = work()
+    return result, time.perf_counter() - start
+
+
+def best_time(work: Callable[[], object]) -> float:
+    """The best of five runs, or of fewer if they are long."""
+    times: list[float] = []
+    while len(times) < RUNS and sum(times) < ENOUGH:
+        times.append(timed(work)[1])
+    return min(times)
+
+
+def sorting(count: int) -> float:
+    """Seconds of one sort of so many random 32-bit integers."""
+    numbers = np.random.default_rng(0).integers(0, 2**31 - 1, count).astype(np.int32)
+    return best_time(lambda: np.sort(numbers))
+
+
+def arranging(count: int) -> float:
+    """Seconds of one stable argsort of so many random 64-bit integers: about what it takes to group them once."""
+    numbers = np.random.default_rng(0).integers(0, 2**62, count)
+    return best_time(lambda: np.argsort(numbers, kind="stable"))
