@@ -429,6 +429,26 @@ def test_large_models_are_shown_lifted_and_stay_quick(walk, tmp_path):
     assert percents(page, name) == expected(whole, name, evidence={"Smokes(1..300)": "true"})
 
 
+def test_large_graphs_show_holes_colours_and_answers_by_group(walk, tmp_path):
+    people = [f"Sick.{number}" for number in range(1500)]
+    build = lifagu.FactorGraph.build().variable("Epid", kind="Epid").variables(people, kind="Sick")
+    build = build.factors({f"f.{each}": [each, "Epid"] for each in people[10:]}, [4, 1, 1, 3])
+    graph = build.factors({f"f.{each}": [each, "Epid"] for each in people[:10]}, None).graph()
+    path = tmp_path / "many.json.gz"
+    lifagu.write(graph, path)
+    walk.page.get_by_label("Choose a model file").set_input_files(path)
+    page = walk.settled()
+    assert "1,501 variables and 1,500 factors are too many to draw" in page.inner_text("#graph-note")
+    assert "10 of 10 unknown factors filled" in page.inner_text("#holes-summary")
+    assert page.locator("#lifted .node").count() == 3
+    walk.tab("Colours")
+    page.locator("#groups li", has_text="1,500").first.wait_for()
+    walk.tab("Ask")
+    page.get_by_role("button", name="Run it").click()
+    page.locator(".answer h3", has_text="and 1,499 more").wait_for()
+    assert percents(page, "Sick.0") == expected(lifagu.transfer(graph), "Sick.0")
+
+
 def test_long_work_shows_progress_and_can_be_cancelled(walk, tmp_path):
     variables = [{"name": f"x{each}"} for each in range(60_000)]
     factors = [{"name": f"f{each}", "args": [f"x{each}"], "table": [1, each + 1]} for each in range(60_000)]

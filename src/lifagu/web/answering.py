@@ -9,14 +9,13 @@ import numpy as np
 
 import lifagu
 from lifagu.errors import ModelError
-from lifagu.web.figures import MOST_DRAWN
 from lifagu.web.inputs import Request
 from lifagu.web.workbench import Workbench
 
 if TYPE_CHECKING:
     from lifagu import Answer
 
-MOST_BARS = 500  # distributions that are sent at once
+MOST_BARS = 1000  # distributions that are sent at once
 MOST_ASKED = 60  # variables asked one by one where a page names none
 MOST_SUPPORT = 20
 
@@ -92,7 +91,7 @@ def _all_marginals(found: Any) -> dict[str, Any]:
         return {"classes": classes, "answers": _expanded(found), "left_out": found.left_out[:MOST_SUPPORT]}
     left_out = found.left_out
     shared = {"left_out": left_out[:MOST_SUPPORT], "left_out_count": len(left_out)}
-    if len(found) <= MOST_DRAWN:
+    if len(found) <= MOST_BARS:
         return {"answers": [_named(name, found[name]) for name in found], **shared}
     return {"answers": [], "classes": _classes(found), **shared}
 

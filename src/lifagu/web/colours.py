@@ -14,7 +14,6 @@ from lifagu.web.workbench import Progress
 if TYPE_CHECKING:
     from lifagu import Colouring, FactorGraph, Transfer
 
-MOST_ARGUMENTS = 20_000  # of a graph whose rounds are shown
 MOST_ROUNDS = 60
 MOST_SPLITS = 4  # told in words
 MOST_GROUPS = 40
@@ -28,10 +27,10 @@ RELATIONAL = {
 }
 
 
-def rounds_of(moved: Transfer, evidence: dict[str, Any], progress: Progress) -> dict[str, Any]:
-    """The start colours and those of each round on the completed graph; of large graphs the last ones alone."""
+def rounds_of(moved: Transfer, evidence: dict[str, Any], drawn: bool, progress: Progress) -> dict[str, Any]:
+    """The start colours and those of each round on the completed graph; the last groups alone if it is not drawn."""
     graph = moved.graph
-    if len(graph.arguments) > MOST_ARGUMENTS:
+    if not drawn:
         last = lifagu.colour(graph, evidence, factor_start=moved.factor_start, progress=progress)
         return {"rounds": [], "cut": False, "groups": groups_of(graph, last), "note": LARGE}
     every = list(islice(lifagu.colour_rounds(graph, evidence, factor_start=moved.factor_start), MOST_ROUNDS + 1))

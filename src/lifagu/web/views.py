@@ -65,11 +65,12 @@ def _too_many(facts: dict[str, Any]) -> str:
 
 def colours(bench: Workbench, request: Request) -> dict[str, Any]:
     """Colour passing on the completed graph, round by round where it is small."""
-    if bench.is_whole(request) and not is_drawn(bench, request):
+    drawn = is_drawn(bench, request)
+    if bench.is_whole(request) and not drawn:
         return RELATIONAL
     evidence, moved = bench.observed(request), bench.transfer(request)
     bench.progress.stage("passing colours")
-    return rounds_of(moved, evidence, bench.progress)
+    return rounds_of(moved, evidence, drawn, bench.progress)
 
 
 def transfers(bench: Workbench, request: Request) -> dict[str, Any]:
