@@ -9,17 +9,16 @@ const MANY = 12; // from here on there is a filter
 // Rows that stay keep their elements, so that bars move rather than jump.
 export function showBars(rows) {
   const container = byId("answers");
-  const old = new Map([...container.children].map((each) => [each.dataset.name, each]));
-  replace(
-    container,
-    rows.map((row) => {
-      const known = old.get(row.name);
-      const fits = known && known.querySelectorAll(".value").length === row.labels.length && !row.title;
-      const element = fits ? known : block(row);
-      fill(element, row);
-      return element;
-    }),
-  );
+  const old = [...container.children];
+  const known = new Map(old.map((each) => [each.dataset.name, each]));
+  const blocks = rows.map((row) => {
+    const one = known.get(row.name);
+    const fits = one && one.querySelectorAll(".value").length === row.labels.length && !row.title;
+    const element = fits ? one : block(row);
+    fill(element, row);
+    return element;
+  });
+  if (blocks.length !== old.length || blocks.some((each, place) => each !== old[place])) replace(container, blocks);
   byId("filtering").hidden = rows.length < MANY;
   filterBars();
 }

@@ -74,7 +74,7 @@ export class Figure {
       shape,
       badge(node),
     );
-    this.nodes.set(node.id, { node, group });
+    this.nodes.set(node.id, { node, group, sign: group.querySelector(".sign"), colour: null });
     return group;
   }
 
@@ -99,12 +99,16 @@ export class Figure {
 
   // colours: id → { group, sign }, null takes them away
   paint(colours) {
-    for (const [id, { group }] of this.nodes) {
-      for (let each = 0; each < COLOURS; each += 1) group.classList.remove(`c${each}`);
+    for (const [id, entry] of this.nodes) {
       const colour = colours?.get(id);
-      if (colour) group.classList.add(`c${colour.group % COLOURS}`);
-      group.classList.toggle("painted", Boolean(colour));
-      group.querySelector(".sign").textContent = colour?.sign ?? "";
+      const name = colour ? `c${colour.group % COLOURS}` : null;
+      if (name !== entry.colour) {
+        if (entry.colour) entry.group.classList.remove(entry.colour);
+        if (name) entry.group.classList.add(name);
+        entry.group.classList.toggle("painted", name !== null);
+        entry.colour = name;
+      }
+      entry.sign.textContent = colour?.sign ?? "";
     }
   }
 

@@ -7,6 +7,9 @@ import { change, isDrawn, newest, on, request, state } from "./state.js";
 
 const signs = { v: (group) => `${group + 1}`, f: letters };
 let graph, lifted;
+let variables = new Map(); // by the id of their node
+let painted = new Map(); // id of a node → its group and sign now
+let standsFor = new Map(); // id of a node of the graph → those of the lifted model that stand for it
 
 function letters(group) {
   const last = String.fromCharCode(97 + (group % 26));
@@ -16,8 +19,8 @@ function letters(group) {
 export function startPanes(pickFactor) {
   graph = new Figure(byId("graph"), document.querySelector("[data-zooms=graph]"), {
     least: 0.35,
-    onPick: (node) => (node.kind === "variable" ? observe(variableOf(node.id)) : pickFactor(node.id)),
-    onPoint: (node) => lifted.light(node ? liftedOf(node.id) : []),
+    onPick: (node) => (node.kind === "variable" ? observe(variables.get(node.id)) : pickFactor(node.id)),
+    onPoint: (node) => lifted.light(node ? standsFor.get(node.id) : []),
   });
   lifted = new Figure(byId("lifted"), document.querySelector("[data-zooms=lifted]"), {
     least: 0.35,
@@ -32,11 +35,6 @@ export function startPanes(pickFactor) {
 
 export const light = (ids) => isDrawn() && graph.light(ids);
 
-const variableOf = (id) => state.graph.variables.find((each) => each.id === id);
-
-const liftedOf = (id) =>
-  (state.lifted?.scene.nodes ?? []).filter(({ members }) => members.includes(id)).map((node) => node.id);
-
 export async function loadGraph() {
   const found = await newest("graph", request());
   if (found) change({ graph: found });
@@ -49,10 +47,12 @@ export async function loadLifted() {
 }
 
 function showGraph() {
-  const { scene, variables, note } = state.graph;
+  const { scene, note } = state.graph;
+  variables = new Map((state.graph.variables ?? []).map((each) => [each.id, each]));
+  painted = new Map();
   byId("work").classList.toggle("large", !scene);
   byId("graph-note").textContent = scene
-    ? `${counted(variables.length, "variable")}, ${counted(scene.nodes.length - variables.length, "factor")}`
+    ? `${counted(variables.size, "variable")}, ${counted(scene.nodes.length - variables.size, "factor")}`
     : note;
   byId("graph-words").textContent = scene
     ? "Click an ellipse to observe it, a square to see where its table comes from."
@@ -65,8 +65,8 @@ function showGraph() {
 // What a screen reader says of a node.
 function describe(node) {
   const sort = node.kind === "variable" ? "variable" : node.unknown ? "unknown factor" : "factor";
-  const group = colours().get(node.id);
-  const seen = node.kind === "variable" ? state.evidence[variableOf(node.id)?.name] : undefined;
+  const group = painted.get(node.id);
+  const seen = node.kind === "variable" ? state.evidence[variables.get(node.id)?.name] : undefined;
   const name = node.label || node.title;
   return [`${sort} ${name}`, group && `group ${group.sign}`, seen !== undefined && `observed ${words(seen)}`]
     .filter(Boolean)
@@ -106,7 +106,7 @@ function colours() {
 
 function paint() {
   if (!isDrawn()) return;
-  const painted = colours();
+  painted = colours();
   graph.paint(painted);
   showEvidence();
   if (!state.lifted) return;
@@ -125,6 +125,10 @@ function share(scene) {
 
 function showLifted() {
   const { scene, text, summary } = state.lifted;
+  standsFor = new Map();
+  for (const { id, members } of scene.nodes) {
+    for (const each of members) standsFor.set(each, [...(standsFor.get(each) ?? []), id]);
+  }
   byId("lifted-note").textContent = `In words: ${summary}`;
   byId("lifted-legend").textContent = scene.notes.join("; ");
   byId("lifted-words").textContent = text;
