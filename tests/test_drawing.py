@@ -1,6 +1,5 @@
-"""Figures: everything is in them once, nothing overlaps, names are harmless, equal models give equal bytes."""
+"""Figures: everything is in them once, names are harmless, equal models give equal bytes, large ones are lifted."""
 
-import json
 import os
 import re
 import subprocess
@@ -11,205 +10,19 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import lifagu
-from helpers import CASES, ROOT, graph_of, random_model, run_cli
-from lifagu.drawing.arranging import _box
+from drawn import HOSTILE, SHAPES, SVG, boxes_of, epidemic, hostile_graph, marks, overlaps, parsed
+from helpers import CASES, ROOT, graph_of, random_model
 from lifagu.drawing.labels import clean, shortened, text_width
-from lifagu.drawing.layout import place
-from lifagu.drawing.layout.boxes import overlapping, separated
-from lifagu.drawing.layout.judging import crossings, over_nodes
-from lifagu.drawing.layout.layered import layers_of, neighbours
+from lifagu.drawing.layout.boxes import overlapping
 from lifagu.drawing.shapes import Path as Curve
 from lifagu.drawing.shapes import drawing_of
 from lifagu.drawing.style import PALETTE, PATTERNS, colour_of, pattern_of
 from shapes import SHAPES as LIFTED_SHAPES
 from shapes import shape
-
-SVG = "{http://www.w3.org/2000/svg}"
-EXAMPLES = ["epidemic.json", "figure3.json", "smokers.json", "smokers.blog", "workshop.pfl"]
-
-
-def graph_with(count, scopes):
-    """A graph of Boolean variables with these scopes, equal tables for equal arities."""
-    arities = sorted({len(scope) for scope in scopes})
-    return lifagu.FactorGraph.from_arrays(
-        ranges=[["false", "true"]],
-        variable_ranges=np.zeros(count, dtype=int),
-        offsets=np.cumsum([0, *map(len, scopes)]),
-        arguments=[each for scope in scopes for each in scope],
-        tables=[np.arange(1, 2**arity + 1) for arity in arities],
-        factor_tables=[arities.index(len(scope)) for scope in scopes],
-    )
-
-
-def grid(side):
-    down = [(x * side + y, (x + 1) * side + y) for x in range(side - 1) for y in range(side)]
-    across = [(x * side + y, x * side + y + 1) for x in range(side) for y in range(side - 1)]
-    return graph_with(side * side, down + across)
-
-
-def random_graph(seed, count, many, arity):
-    rng = np.random.default_rng(seed)
-    return graph_with(count, [rng.choice(count, arity, replace=False).tolist() for _ in range(many)])
-
-
-def epidemic(patients):
-    scopes = [(0,)]
-    for patient in range(patients):
-        first = 1 + 4 * patient
-        scopes += [(first, first + 1, 0), (first + 2, first + 1, 0), (first + 3, first + 1, 0)]
-    return graph_with(1 + 4 * patients, scopes)
-
-
-SHAPES = {
-    "chain": graph_with(30, [(each, each + 1) for each in range(29)]),
-    "ring": graph_with(24, [(each, (each + 1) % 24) for each in range(24)]),
-    "star": graph_with(20, [(0, each) for each in range(1, 20)]),
-    "large star": graph_with(60, [(0, each) for each in range(1, 60)]),
-    "tree": graph_with(40, [(each, (each - 1) // 3) for each in range(1, 40)]),
-    "grid": grid(6),
-    "clique": graph_with(8, [(one, two) for one in range(8) for two in range(one)]),
-    "one factor": graph_with(30, [tuple(range(12))]),
-    "parallel": graph_with(3, [(0, 1)] * 20),
-    "alone": graph_with(9, [()]),
-    "parts": graph_with(60, [(3 * each, 3 * each + 1) for each in range(20)]),
-    "epidemic": epidemic(12),
-    "sparse": random_graph(1, 60, 60, 2),
-    "dense": random_graph(2, 30, 60, 4),
-    "large": random_graph(3, 150, 150, 2),
-}
-
-
-def boxes_of(scene):
-    places = np.array([(node.x, node.y) for node in scene.nodes])
-    return places, np.array([_box(node) for node in scene.nodes])
-
-
-def overlaps(scene):
-    """Overlapping pairs, found by comparing all with all."""
-    places, sizes = boxes_of(scene)
-    apart = np.abs(places[:, None] - places)
-    room = (sizes[:, None] + sizes) / 2
-    return int((apart < room - 0.2).all(axis=2).sum() - len(places)) // 2
-
-
-def inside(scene):
-    """Whether all boxes are on the page."""
-    places, sizes = boxes_of(scene)
-    return bool((places - sizes / 2 >= -0.1).all() and (places + sizes / 2 <= [scene.width, scene.height]).all())
-
-
-def parsed(scene):
-    return ElementTree.fromstring(lifagu.to_svg(scene))
-
-
-def marks(root, kind):
-    return [each for each in root.iter(f"{SVG}g") if each.get("class") == f"{kind}s"]
-
-
-# ---- where nodes stand
-
-
-@pytest.mark.parametrize("name", SHAPES)
-def test_nothing_overlaps(name):
-    scene = lifagu.draw(SHAPES[name], "colours")
-    assert overlaps(scene) == 0
-    assert inside(scene)
-
-
-@pytest.mark.parametrize("name", EXAMPLES)
-@pytest.mark.parametrize("what", ["graph", "colours", "lifted", "transfers"])
-def test_nothing_overlaps_in_the_examples(name, what):
-    scene = lifagu.draw(lifagu.read(ROOT / "examples" / name), what)
-    assert overlaps(scene) == 0
-    assert inside(scene)
-
-
-@given(st.integers(0, 10**6), st.integers(1, 40), st.integers(0, 40), st.integers(1, 4))
-@settings(max_examples=30, deadline=None)
-def test_random_graphs_do_not_overlap(seed, count, many, arity):
-    scene = lifagu.draw(random_graph(seed, max(count, arity), many, arity))
-    assert overlaps(scene) == 0
-
-
-@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(1, 40), st.integers(1, 40)), max_size=40))
-def test_boxes_are_found_and_pushed_apart(rows):
-    array = np.array(rows, dtype=float).reshape(-1, 4)
-    places, sizes = array[:, :2], array[:, 2:]
-    apart = np.abs(places[:, None] - places)
-    naive = (apart < (sizes[:, None] + sizes) / 2 + 3 - 1e-9).all(axis=2)
-    one, two = overlapping(places, sizes, gap=3)
-    assert set(zip(one.tolist(), two.tolist(), strict=True)) == set(zip(*np.nonzero(np.triu(naive, 1)), strict=True))
-    assert not len(overlapping(separated(places, sizes, gap=3), sizes, gap=3)[0])
-
-
-@pytest.mark.parametrize("name", ["chain", "ring", "star", "tree", "grid", "parts"])
-def test_planar_shapes_are_drawn_without_crossings(name):
-    scene = lifagu.draw(SHAPES[name])
-    number = {node.id: place for place, node in enumerate(scene.nodes)}
-    edges = np.array([(number[edge.source], number[edge.target]) for edge in scene.edges])
-    places, _ = boxes_of(scene)
-    shapes = np.array([(node.width, node.height) for node in scene.nodes])
-    assert crossings(places, edges) == 0
-    assert over_nodes(places, shapes, edges) == 0
-
-
-@given(st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
-def test_crossings_are_those_found_pair_by_pair(seed):
-    rng = np.random.default_rng(seed)
-    places, edges = rng.random((12, 2)), rng.integers(0, 12, (14, 2))
-    edges = edges[edges[:, 0] != edges[:, 1]]
-
-    def side(one, two, three):
-        (a, b), (c, d), (e, f) = places[one], places[two], places[three]
-        return np.sign((c - a) * (f - b) - (d - b) * (e - a))
-
-    naive = sum(
-        not {*one} & {*two} and side(*one, two[0]) != side(*one, two[1]) and side(*two, one[0]) != side(*two, one[1])
-        for place, one in enumerate(edges.tolist())
-        for two in edges[:place].tolist()
-    )
-    assert crossings(places, edges) == naive
-
-
-@given(st.integers(0, 10**6))
-@settings(max_examples=30, deadline=None)
-def test_layers_hold_their_distance_and_edges_lead_to_the_next(seed):
-    rng = np.random.default_rng(seed)
-    scopes = [(each, int(rng.integers(each))) for each in range(1, 12)]
-    scopes += [tuple(rng.choice(12, 2, replace=False).tolist()) for _ in range(rng.integers(5))]
-    edges = np.array([(each, 12 + factor) for factor, scope in enumerate(scopes) for each in scope])
-    near, extents = neighbours(12 + len(scopes), edges), rng.uniform(5, 50, 12 + len(scopes))
-    layers = layers_of(near, edges, 0, extents, gap=4)
-    level = {node: number for number, row in enumerate(layers.rows) for node in row.tolist()}
-    for row in layers.rows:
-        needed = (extents[row][:-1] + extents[row][1:]) / 2 + 4
-        assert (np.diff(layers.along[row]) >= needed - 1e-6).all()
-    for one, two in edges.tolist():
-        assert abs(level[one] - level[two]) == 1
-
-
-def test_equal_parts_look_equal():
-    scene = lifagu.draw(SHAPES["parts"])
-    node = {each.id: each for each in scene.nodes}
-    ways = set()
-    for number in (1, 2):
-        factor, variable = node[f"f{number}"], node[f"v{3 * number}"]
-        ways.add((round(factor.x - variable.x, 3), round(factor.y - variable.y, 3)))
-    assert len(ways) == 1
-
-
-def test_nothing_at_all_can_be_placed():
-    assert place(np.zeros((0, 2)), np.zeros((0, 2), dtype=int)).shape == (0, 2)
-    scene = lifagu.draw(lifagu.FactorGraph.build().graph())
-    assert parsed(scene).get("class") == "lifagu"
-
-
-# ---- what is in a figure
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -364,30 +177,6 @@ def test_large_counting_formulas_are_not_counted_out():
 # ---- as files
 
 
-HOSTILE = [
-    "<script>alert(1)</script>",
-    "a\"b'c&d",
-    "line\nbreak\ttab",
-    "\u202eright\u202c",
-    "שלום עולם",
-    "数据" * 20,
-    "nul\x00bell\x07",
-    "\ud800",
-    "x" * 500,
-    "$\\frac{1$",
-    "{0}%s",
-    "]]>",
-    "😀",
-    "a\u0301",
-]
-
-
-def hostile_graph():
-    build = lifagu.FactorGraph.build().variables(HOSTILE)
-    scopes = {f"f {name}": [name, HOSTILE[0]] for name in HOSTILE[1:]}
-    return build.factors(scopes, [1, 2, 3, 4]).factor("unknown <b>", HOSTILE[:2], None).graph()
-
-
 def test_hostile_names_are_only_text():
     for what in ("graph", "colours", "lifted", "transfers"):
         scene = lifagu.draw(hostile_graph(), what)
@@ -450,7 +239,7 @@ def test_a_figure_speaks_to_those_who_do_not_see_it():
 PROGRAM = """
 import hashlib, sys, lifagu
 sys.path.insert(0, sys.argv[1])
-from test_drawing import SHAPES, hostile_graph
+from drawn import SHAPES, hostile_graph
 for graph in (SHAPES["epidemic"], SHAPES["sparse"], SHAPES["grid"], hostile_graph()):
     for what in ("colours", "lifted", "transfers"):
         print(hashlib.sha256(lifagu.to_svg(lifagu.draw(graph, what)).encode()).hexdigest())
@@ -529,80 +318,3 @@ def test_what_neither_fits_nor_lifts_is_shown_in_part():
     assert any("more nodes are left out" in note for note in scene.notes)
     ids = {node.id for node in scene.nodes}
     assert all(edge.source in ids and edge.target in ids for edge in scene.edges)
-
-
-# ---- by hand
-
-
-def test_plot_writes_files(capsys, tmp_path):
-    model = ROOT / "examples/epidemic.json"
-    for what in ("graph", "colours", "lifted", "transfers"):
-        target = tmp_path / f"{what}.svg"
-        status, out, err = run_cli(capsys, "plot", model, "--add", "eve=alice", "--what", what, "--out", target)
-        assert (status, err) == (0, "")
-        assert out.startswith(f"{target}: {what}, ")
-        ElementTree.parse(target)
-    assert "3 arrows" in out
-    for ending in ("png", "pdf"):
-        first, second = tmp_path / f"1.{ending}", tmp_path / f"2.{ending}"
-        for target in (first, second):
-            assert run_cli(capsys, "plot", model, "--out", target, "--theta", "0.5", "--evidence", "Epid=true")[0] == 0
-        assert first.read_bytes() == second.read_bytes()
-    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
-
-
-def test_plot_uses_the_options_for_filling(capsys, tmp_path):
-    target = tmp_path / "figure.svg"
-    published = ("plot", ROOT / "examples/epidemic.json", "--add", "eve=alice", "--what", "transfers", "--out", target)
-    run_cli(capsys, *published, "--published", "--theta", "0.9")
-    assert "less than the 0.9 asked for" in target.read_text()
-    assert not marks(ElementTree.parse(target).getroot(), "arrow")
-
-
-def test_plot_says_when_it_shows_the_lifted_graph_instead(capsys, tmp_path):
-    target = tmp_path / "figure.svg"
-    model = tmp_path / "model.json"
-    smokers = json.loads((ROOT / "examples/smokers.json").read_text())
-    model.write_text(json.dumps({**smokers, "domains": {"Person": 1000}}))
-    status, out, err = run_cli(capsys, "plot", model, "--what", "colours", "--out", target)
-    assert (status, out) == (0, f"{target}: lifted, 6 nodes, 5 edges\n")
-    assert "too large to be drawn node by node" in err
-    assert run_cli(capsys, "plot", model, "--what", "colours", "--out", target, "--quiet")[2] == ""
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--out", "figure.gif"], "figures are written as .svg, .png or .pdf"),
-        (["--out", "none/figure.svg"], "cannot be written here"),
-        (["--out", "figure.svg", "--evidence", "Nobody=true"], "there is no variable 'Nobody'"),
-        (["--out", "figure.svg", "--what", "stars"], "invalid choice: 'stars'"),
-        ([], "the following arguments are required: --out"),
-    ],
-)
-def test_mistakes_are_one_line(arguments, message, capsys, monkeypatch, tmp_path):
-    monkeypatch.chdir(tmp_path)
-    status, out, err = run_cli(capsys, "plot", ROOT / "examples/epidemic.json", *arguments)
-    assert (status, out) == (2, "")
-    assert err.startswith("error: ")
-    assert message in err
-    assert err.count("\n") == 1
-    assert not list(tmp_path.iterdir())
-
-
-def test_wrong_figures_are_refused():
-    graph = SHAPES["chain"]
-    with pytest.raises(lifagu.ModelError, match="there is no figure 'stars'; choose one of graph, colours"):
-        lifagu.draw(graph, "stars")
-    with pytest.raises(lifagu.ModelError, match="not list"):
-        lifagu.draw([graph])
-    with pytest.raises(lifagu.FormatError, match=r"figure.jpg: figures are written as \.svg, \.png or \.pdf"):
-        lifagu.plot(graph, "figure.jpg")
-
-
-def test_without_matplotlib_svg_is_there_and_png_says_what_to_install(monkeypatch, tmp_path):
-    monkeypatch.setitem(sys.modules, "matplotlib", None)
-    lifagu.plot(SHAPES["chain"], tmp_path / "chain.svg")
-    with pytest.raises(lifagu.MissingExtraError, match=r"pip install 'lifagu\[plot\]'"):
-        lifagu.plot(SHAPES["chain"], tmp_path / "chain.png")
-    assert [each.name for each in tmp_path.iterdir()] == ["chain.svg"]
