@@ -263,6 +263,8 @@ def test_the_gate():
     assert gate.refusal("GET", {**fetched, "sec-fetch-dest": "iframe"}).status == 403
     assert gate.refusal("GET", {**fetched, "sec-fetch-dest": "document"}) is None  # a link
     assert gate.refusal("POST", {**fetched, "sec-fetch-dest": "document"}).status == 403  # a form
+    behind = {"host": "lifagu.example", "origin": "https://lifagu.example"}  # a proxy that encrypts
+    assert Gate("0.0.0.0", 8350, open=True).refusal("POST", behind) is None
     assert Gate("::1", 8350, open=False).refusal("GET", {"host": "[::1]:8350"}) is None
 
 

@@ -50,7 +50,8 @@ class Gate:
             return Refusal(421, "this server does not answer to that name; use the address that lifagu serve printed")
         elsewhere = headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
         followed = method in SAFE and headers.get("sec-fetch-dest") == "document"  # a link to here is welcome
-        foreign = method not in SAFE and headers.get("origin", f"http://{host}") != f"http://{host}"
+        own = {f"http://{host}", f"https://{host}"} if self.open else {f"http://{host}"}  # perhaps behind a proxy
+        foreign = method not in SAFE and headers.get("origin", f"http://{host}") not in own
         if foreign or (elsewhere and not followed):
             return Refusal(403, "this request comes from another page")
         return None

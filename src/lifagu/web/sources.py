@@ -80,7 +80,8 @@ def upload_source(folder: Path, identity: str, ending: str) -> Source:
 def read_source(source: Source, limits: Limits) -> tuple[FactorGraph | ParfactorGraph, dict[str, Any]]:
     """The model and its evidence. Uploads are read as text files only, so that nothing in them leads to other files."""
     if not source.own:
-        return lifagu.read(source.path), lifagu.read_evidence(source.path)
+        loaded = lifagu.load(source.path)
+        return loaded.model, dict(loaded.evidence)
     path = _unpacked(source.path, limits.upload)
     try:
         return formats.read(path), dict(formats.read_evidence(path))
