@@ -44,6 +44,7 @@ EXAMPLES = {
     "figure3": Example("figure3.json", "Two factors alike", "Figure 3 of the paper, to watch colours pass."),
     "epidemic": Example("epidemic.json", "An epidemic", "Figure 1 of the paper: two patients, two medications."),
     "smokers": Example("smokers.json", "Friends and smokers", "A relational model of four people."),
+    "clinic": Example("clinic.json", "A clinic", "From CSV files by SQL; two tables are unknown."),
     "workshop": Example("workshop.pfl", "A workshop", "Who attends, in the Prolog Factor Language, with evidence."),
 }  # fmt: skip
 
