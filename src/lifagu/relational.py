@@ -38,7 +38,7 @@ def _empty() -> FactorGraph:
 
 
 @contextmanager
-def _collecting_later() -> Iterator[None]:
+def collecting_later() -> Iterator[None]:
     """Without the garbage collector, which would look at many new objects again and again while they are made."""
     was_on = gc.isenabled()
     gc.disable()
@@ -205,7 +205,7 @@ class ParfactorGraph(Shown):
         """
         names, result = list(evidence), []
         checked: set[tuple[int, int, str]] = set()
-        with _collecting_later():
+        with collecting_later():
             for name, found, observation in zip(names, self._found(names), evidence.values(), strict=True):
                 observed = Observed(name, *found, observation)
                 result.append(observed)

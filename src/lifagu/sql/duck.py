@@ -1,4 +1,4 @@
-"""The door to DuckDB: one private database in memory, without network, spilling or settings of the user."""
+"""The door to DuckDB: a private database in memory or a file, without network, spilling or settings of the user."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,16 +21,28 @@ Result = TypeVar("Result")
 
 
 class Duck:
-    """A DuckDB that reads and writes Parquet; every failure becomes one line that begins with the place."""
+    """A DuckDB, in memory if no file is named; every failure becomes one line that begins with the place."""
 
-    def __init__(self, threads: int | None = None) -> None:
+    def __init__(
+        self,
+        threads: int | None = None,
+        file: PathLike | None = None,
+        read_only: bool = False,
+        purpose: str = "a folder of Parquet tables",
+    ) -> None:
         try:
             import duckdb
         except ImportError:
-            raise MissingExtraError("duckdb", "a folder of Parquet tables") from None
+            raise MissingExtraError("duckdb", purpose) from None
         self._errors = duckdb
-        self._connection = duckdb.connect(
-            ":memory:",
+        self._connection = self._connected(threads, file, read_only)
+        self._connection.execute("SET enable_progress_bar = false")  # it would show one in notebooks
+
+    def _connected(self, threads: int | None, file: PathLike | None, read_only: bool) -> Any:
+        opened = partial(
+            self._errors.connect,
+            ":memory:" if file is None else os.fspath(file),
+            read_only=read_only,
             config={
                 "threads": str(threads or min(_processors(), MOST_THREADS)),
                 "temp_directory": "",  # else it would spill into the current folder
@@ -38,13 +51,22 @@ class Duck:
                 "python_enable_replacements": "false",  # names in statements are tables, never Python variables
             },
         )
-        self._connection.execute("SET enable_progress_bar = false")  # it would show one in notebooks
+        return opened() if file is None else self._finished(opened, file)
 
     def __enter__(self) -> Duck:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the database; what was not committed is undone."""
         self._connection.close()
+
+    def is_query(self, statement: str, place: PathLike) -> bool:
+        """Whether a text is one statement that only reads."""
+        found = self._finished(lambda: self._connection.extract_statements(statement), place)
+        return len(found) == 1 and found[0].type == self._errors.StatementType.SELECT
 
     def run(self, statement: str, place: PathLike) -> None:
         """Run a statement for its effect."""
@@ -76,7 +98,8 @@ class Duck:
             try:
                 return done.result()
             except KeyboardInterrupt:
-                self._connection.interrupt()
+                if hasattr(self, "_connection"):  # else it is still being opened
+                    self._connection.interrupt()
                 raise
             except self._errors.OutOfMemoryException:
                 raise TooLargeError(f"{place}: the memory does not suffice; use a machine with more of it") from None
