@@ -227,8 +227,7 @@ def plot(options: Options) -> None:
     if not options.out.lower().endswith((".svg", ".png", ".pdf")):
         raise lifagu.FormatError(f"{options.out}: figures are written as .svg, .png or .pdf")
     with closing(Progress(options.quiet)) as progress:
-        progress.stage(f"reading {options.model}")
-        loaded = lifagu.load(options.model)
+        loaded = _shown_load(options.model, options.db, progress)
         progress.stage("looking for what looks alike")
         shown, evidence = _shown(options, loaded)
         progress.stage(f"drawing {options.out}")
