@@ -239,7 +239,8 @@ def plot(options: Options) -> None:
 
 def _shown(options: Options, loaded: Loaded) -> tuple[FactorGraph | ParfactorGraph | Transfer, Mapping[str, Any]]:
     """What a figure is of, and the evidence: a relational model as it is where nothing is filled or merged."""
-    model, merged = loaded.model, options.digits is not None or options.tolerance is not None
+    model = loaded.model
+    merged = options.digits is not None or options.tolerance is not None
     if isinstance(model, lifagu.ParfactorGraph) and not (model.has_unknown or options.add or merged):
         return model, model.layered(_layers(options, loaded))
     graph, evidence = _ground(options, loaded)
