@@ -22,6 +22,7 @@ test-full: $(VENV)/installed-test $(PEERS)/installed $(VENV)/installed-system li
 # What is given as BENCH goes to the report, such as: make bench BENCH="--only colour"
 bench: $(PEERS)/installed
 	$(PEERS)/bin/python benchmarks/report.py $(BENCH)
+	$(PEERS)/bin/python benchmarks/web.py
 
 figures: $(VENV)/installed
 	$(BIN)/python docs/figures/redraw.py

@@ -24,6 +24,7 @@ from lifagu.cli.results import (
     merging_json,
     transfers_table,
 )
+from lifagu.cli.serve import serve
 
 if TYPE_CHECKING:
     from lifagu import FactorGraph, Loaded, ParfactorGraph, Source, Transfer
@@ -270,6 +271,7 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "marginals": marginals,
     "plot": plot,
     "query": query,
+    "serve": serve,
 }
 
 
