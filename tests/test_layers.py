@@ -29,12 +29,17 @@ VALUES = [
     *("ground_names", "ground_tables", "ground_parts", "grounding", "template"),
 ]
 # composes what the rooms offer, from the outside in
-FACADE = ["", "notebooks", "plots", "imputing", "requested", "lent", "answers", "unsure", "results", "storage"]
+FACADE = [
+    *("", "notebooks", "plots", "imputing", "requested", "lent", "scaling", "answers_by_sql"),
+    *("answers", "unsure", "results", "storage"),
+]
 OUTSIDE = {  # heavy or optional packages, and the only module that may import each
     "pyagrum": {"formats.with_pyagrum"},
     "pgmpy": {"formats.with_pgmpy"},
     "networkx": {"formats.with_networkx"},
     "duckdb": {"sql.duck"},
+    "pyspark": {"sql.engines.on_spark"},
+    "py4j": {"sql.engines.on_spark"},
     "sqlalchemy": {"sql.databases.served"},
     "psycopg": {"sql.databases.served"},
     "shtab": {"cli.commands"},

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from lifagu.answers import prepare_marginals as prepare_marginals
     from lifagu.answers import queries as queries
     from lifagu.answers import query as query
+    from lifagu.answers_by_sql import prepare_by_sql as prepare_by_sql
+    from lifagu.answers_by_sql import where_to_answer as where_to_answer
     from lifagu.drawing.painting import to_pdf as to_pdf
     from lifagu.drawing.painting import to_png as to_png
     from lifagu.drawing.scene import Scene as Scene
@@ -66,6 +68,10 @@ if TYPE_CHECKING:
     from lifagu.results import write_marginals as write_marginals
     from lifagu.rounding import merge_tables as merge_tables
     from lifagu.rounding import round_tables as round_tables
+    from lifagu.scaling import Filling as Filling
+    from lifagu.scaling import FolderLift as FolderLift
+    from lifagu.scaling import lift_folder as lift_folder
+    from lifagu.scaling import where_to_lift as where_to_lift
     from lifagu.storage import check_database as check_database
     from lifagu.storage import check_target as check_target
     from lifagu.storage import load as load
@@ -84,6 +90,7 @@ if TYPE_CHECKING:
 _ROOMS = {
     "lifagu.answers": "describe log_partition map_assignment marginals prepare prepare_map prepare_marginals "
     "queries query",
+    "lifagu.answers_by_sql": "prepare_by_sql where_to_answer",
     "lifagu.drawing.painting": "to_pdf to_png",
     "lifagu.drawing.scene": "Scene side_by_side",
     "lifagu.drawing.svg": "svg_styles to_svg",
@@ -105,6 +112,7 @@ _ROOMS = {
     "lifagu.relational": "ParfactorGraph",
     "lifagu.results": "check_imputed_target write_imputed write_lift write_marginals",
     "lifagu.rounding": "merge_tables round_tables",
+    "lifagu.scaling": "Filling FolderLift lift_folder where_to_lift",
     "lifagu.storage": "check_database check_target load read read_evidence write write_results",
     "lifagu.symmetry.colour": "colour colour_rounds",
     "lifagu.symmetry.lifting": "lift",

@@ -120,7 +120,7 @@ def bind_evidence(
         variable = names.number(name)
         labels, canonical = labels_of(variable)
         if isinstance(observed, Mapping):
-            soft[variable] = _likelihood(name, observed, labels)[np.argsort(canonical)]
+            soft[variable] = likelihood_of(name, observed, labels)[np.argsort(canonical)]
         else:
             hard[variable] = int(canonical[value_of(observed, labels, name)])
     return Evidence(
@@ -131,7 +131,7 @@ def bind_evidence(
     )
 
 
-def _likelihood(name: str, observed: Mapping[str, float], labels: Labels) -> Floats:
+def likelihood_of(name: str, observed: Mapping[str, float], labels: Labels) -> Floats:
     """Likelihoods of one variable in its declared order."""
     for label in observed:
         value_of(label, labels, name)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import lifagu
 from lifagu.cli.demo import demo
+from lifagu.cli.elsewhere import answer_elsewhere, elsewhere, lift_elsewhere, lifts_elsewhere
 from lifagu.cli.experiment import experiment
 from lifagu.cli.imputed import imputed_json, report
 from lifagu.cli.output import Progress, note, say, say_json, shown, table
@@ -83,6 +84,9 @@ def lift(options: Options) -> None:
         raise lifagu.ModelError("--rounds is for reading; leave out --rounds or --json")
     if options.out:
         lifagu.check_target(options.out)
+    if on := lifts_elsewhere(options):
+        lift_elsewhere(options, on, _given(options))
+        return
     with closing(Progress(options.quiet)) as progress:
         graph, evidence = _ground(options, _shown_load(options.model, options.db, progress))
         progress.stage("filling unknown factors")
@@ -117,15 +121,23 @@ def lift(options: Options) -> None:
 
 def query(options: Options) -> None:
     """``lifagu query``."""
-    loaded = _load(options)
-    names = options.queries or list(loaded.queries)
+    on = elsewhere(options)
+    loaded = None if on else _load(options)
+    names = options.queries or (list(loaded.queries) if loaded else [])
     if not names:
         raise lifagu.ModelError(f"name the variables to ask about; {options.model} asks about none itself")
-    model, evidence = _asked(options, loaded)
     questions = [names] if options.joint else [[name] for name in names]
-    result = _run(options, model, evidence, questions)
+    evidence: Mapping[str, Any]
+    if on:
+        evidence = _given(options)
+        result, unknown = answer_elsewhere(options, on, questions, evidence)
+        found = {**answers_json(None, result), "unknown": unknown}
+    else:
+        model, evidence = _asked(options, loaded or _load(options))
+        result = _run(options, model, evidence, questions)
+        found = {**answers_json(model, result), **merging_json(model, evidence, _bounded(options))}
     if options.json:
-        say_json({**answers_json(model, result), **merging_json(model, evidence, _bounded(options))})
+        say_json(found)
         return
     for answer in result.answers:
         say(answer_table(answer, evidence))
@@ -168,10 +180,13 @@ def logz(options: Options) -> None:
     """``lifagu logz``."""
     if options.unknown in ("mixture", "bounds"):
         raise lifagu.NoAnswerError(f"log Z does not exist for --unknown {options.unknown}; ask with one or mean")
-    model, evidence = _asked(options, _load(options))
-    result = _run(options, model, evidence, [])
+    if on := elsewhere(options):
+        result, merging = answer_elsewhere(options, on, [], _given(options))[0], {}
+    else:
+        model, evidence = _asked(options, _load(options))
+        result, merging = _run(options, model, evidence, []), merging_json(model, evidence, _bounded(options))
     if options.json:
-        say_json({"log_partition": result.log_partition, **merging_json(model, evidence, _bounded(options))})
+        say_json({"log_partition": result.log_partition, **merging})
     else:
         say(f"{result.log_partition!r}")
 
@@ -306,9 +321,13 @@ def _asked(
 
 def _layers(options: Options, loaded: Loaded) -> list[Mapping[str, Any]]:
     """Evidence: the file's own, overridden by --evidence-file, overridden by --evidence."""
-    given = [loaded.evidence]
-    given += [_evidence_file(options.evidence_file)] if options.evidence_file else []
-    return [*given, _once(options.evidence)]
+    given = [_evidence_file(options.evidence_file)] if options.evidence_file else []
+    return [loaded.evidence, *given, _once(options.evidence)]
+
+
+def _given(options: Options) -> dict[str, Any]:
+    """The evidence beside the model's own."""
+    return {**(_evidence_file(options.evidence_file) if options.evidence_file else {}), **_once(options.evidence)}
 
 
 def _ground(options: Options, loaded: Loaded) -> tuple[FactorGraph, Mapping[str, Any]]:

@@ -12,6 +12,7 @@ ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
 BP_SCHEDULES = ("parallel", "sequential")
 UNKNOWN = ("one", "mean", "mixture", "bounds")
 FIGURES = ("graph", "colours", "lifted", "transfers")
+PLACES = ("auto", "memory", "duckdb", "spark")
 SHELLS = ("bash", "zsh", "tcsh")
 NO_KERNEL = "none, the slower reference runs; to have it, install lifagu where a C++ compiler is"
 
@@ -107,6 +108,18 @@ def _lift(parser: Parser) -> None:
         help="write the completed model to a file, or as Parquet to a folder (such as result/), there with all results",
     )
     _json(parser)
+    _on(parser)
+    _memory_limit(parser)
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with what an interrupted run on an engine has kept in --temp"
+    )
+    parser.add_argument(
+        "--rounds-at-most",
+        metavar="N",
+        type=_at_least(1),
+        default=1000,
+        help="rounds of colour passing on an engine before it gives up (default 1000)",
+    )
     _quiet(parser)
 
 
@@ -120,6 +133,7 @@ def _query(parser: Parser) -> None:
     )
     parser.add_argument("--joint", action="store_true", help="one joint answer about all of them")
     _asking(parser)
+    _on(parser)
 
 
 def _marginals(parser: Parser) -> None:
@@ -143,6 +157,7 @@ def _map(parser: Parser) -> None:
 def _logz(parser: Parser) -> None:
     _model(parser)
     _asking(parser)
+    _on(parser)
 
 
 def _impute(parser: Parser) -> None:
@@ -392,11 +407,29 @@ def _engine(parser: Parser, choices: Sequence[str], explain: bool = True) -> Non
         parser.add_argument(
             "--explain", action="store_true", help="show the plan and its cost on stderr before running"
         )
+    _memory_limit(parser)
+
+
+def _memory_limit(parser: Parser) -> None:
     parser.add_argument(
         "--memory-limit",
         metavar="SIZE",
         type=_size,
         help="keep within it or refuse, such as 2G or 500M (default: three quarters of what is free)",
+    )
+
+
+def _on(parser: Parser) -> None:
+    parser.add_argument(
+        "--on",
+        metavar="WHERE",
+        type=_place,
+        default="auto",
+        help="where to work on a folder of Parquet tables: memory, duckdb, spark or spark=MASTER; auto (default): in "
+        "memory while it fits",
+    )
+    parser.add_argument(
+        "--temp", metavar="DIR", help="where a database keeps what does not fit in memory (default: the system's place)"
     )
 
 
@@ -416,6 +449,13 @@ def _json(parser: Parser) -> None:
 
 def _quiet(parser: Parser) -> None:
     parser.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+
+
+def _place(text: str) -> str:
+    kind, sign, master = text.partition("=")
+    if not (text in PLACES or (kind == "spark" and sign and master)):
+        raise argparse.ArgumentTypeError(f"'{text}' is none of {', '.join(PLACES)} and spark=MASTER")
+    return text
 
 
 def _observation(text: str) -> tuple[str, str]:

@@ -14,7 +14,11 @@ import lifagu
 from lifagu.cli.output import finite, some, table
 
 if TYPE_CHECKING:
-    from lifagu import Answer, Colouring, FactorGraph, ParfactorGraph, Transfer
+    from numpy.typing import NDArray
+
+    from lifagu import Answer, Colouring, FactorGraph, FolderLift, ParfactorGraph, Transfer
+
+    Ints = NDArray[np.int64]
 
 Marginals = Mapping[str, Mapping[str, float]]
 MOST_ROWS = 40
@@ -22,16 +26,22 @@ MOST_OBSERVED = 8
 MOST_NAMES = 8
 
 
-def transfers_table(moved: Transfer) -> str:
-    """What was filled from whom and why, one entry for all that was treated alike."""
+def transfers_table(moved: Transfer, sizes: Ints | None = None) -> str:
+    """What was filled from whom and why, one entry for all that was treated alike.
+
+    sizes[f]: how many factors each factor stands for, None for one each.
+    """
     graph = moved.original
-    filled, left = len(moved.transferred), len(graph.unknown) - len(moved.transferred)
+    sizes = np.ones(len(graph.factor_names), dtype=np.int64) if sizes is None else sizes
+    filled = int(sizes[moved.transferred].sum())
+    left = int(sizes[graph.unknown].sum()) - filled
     lines = [f"{filled} of {filled + left} unknown factors filled, {left} left (theta {moved.theta:.4g})"]
     classes = moved.by_class()
     for record, factors in classes[:MOST_ROWS]:
-        names = [graph.factor_names[factor] for factor in factors.tolist()]
+        names = [graph.factor_names[factor] for factor in factors[:MOST_NAMES].tolist()]
         source = f"from {record.donor}" if record.donor else record.status.replace("_", " ")
-        lines.append(f"  {some(names, 4)}: {source}")
+        total = int(sizes[factors].sum())
+        lines.append(f"  {some(names, min(4, len(factors)), total)}: {source}")
         lines.append(f"      {record.reason}")
     if len(classes) > MOST_ROWS:
         lines.append(f"  … and {len(classes) - MOST_ROWS} more (all of them with --json)")
@@ -63,6 +73,20 @@ def groups_table(graph: FactorGraph, colouring: Colouring, most: int = MOST_ROWS
             rows.append((sort if place == 0 else "", str(sizes[group]), shown))
         if rest and len(sizes) > most:
             rows.append(("", "…", f"and {len(sizes) - most} more groups"))
+    return table(rows) if rows else "  no variables and no factors"
+
+
+def folder_groups_table(found: FolderLift) -> str:
+    """Groups of a folder that was lifted where it is, the largest first, by their first members."""
+    rows = []
+    for sort, count in (("variables", found.variable_groups), ("factors", found.factor_groups)):
+        shown = [each for each in found.groups if each.sort == sort]
+        rows += [
+            (sort if place == 0 else "", str(each.size), some([each.first], 1, each.size))
+            for place, each in enumerate(shown)
+        ]
+        if count > len(shown):
+            rows.append(("", "…", f"and {count - len(shown)} more groups"))
     return table(rows) if rows else "  no variables and no factors"
 
 
@@ -109,7 +133,7 @@ def answer_table(answer: Answer, evidence: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def answers_json(model: Transfer | ParfactorGraph, result: Any) -> dict[str, Any]:
+def answers_json(model: Transfer | ParfactorGraph | None, result: Any) -> dict[str, Any]:
     """The answers, log Z, and how many unknown factors there were, were filled, and are left."""
     total, filled = 0, 0
     if isinstance(model, lifagu.Transfer):

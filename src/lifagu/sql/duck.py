@@ -1,4 +1,4 @@
-"""The door to DuckDB: a private database in memory or a file, without network, spilling or settings of the user."""
+"""The door to DuckDB: a private database in memory or on disk, without network or settings of the user."""
 
 from __future__ import annotations
 
@@ -8,20 +8,25 @@ from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.errors import FormatError, MissingExtraError, TooLargeError
+from lifagu.errors import FormatError, LifaguError, MissingExtraError, TooLargeError
 from lifagu.replacing import PathLike
 
 MOST_THREADS = 8
+DISK_FULL = ("No space left on device", "max_temp_directory_size", "not enough space")
 Result = TypeVar("Result")
 
 
 class Duck:
-    """A DuckDB, in memory if no file is named; every failure becomes one line that begins with the place."""
+    """A DuckDB, in memory if no file is named; every failure becomes one line that begins with the place.
+
+    folder: where a database of ours is kept, and where it spills to. memory_limit: in bytes.
+    """
 
     def __init__(
         self,
@@ -29,29 +34,38 @@ class Duck:
         file: PathLike | None = None,
         read_only: bool = False,
         purpose: str = "a folder of Parquet tables",
+        folder: PathLike | None = None,
+        memory_limit: int | None = None,
     ) -> None:
         try:
             import duckdb
         except ImportError:
             raise MissingExtraError("duckdb", purpose) from None
         self._errors = duckdb
-        self._connection = self._connected(threads, file, read_only)
+        self._connection = self._connected(threads, file, read_only, folder, memory_limit)
         self._connection.execute("SET enable_progress_bar = false")  # it would show one in notebooks
 
-    def _connected(self, threads: int | None, file: PathLike | None, read_only: bool) -> Any:
-        opened = partial(
-            self._errors.connect,
-            ":memory:" if file is None else os.fspath(file),
-            read_only=read_only,
-            config={
-                "threads": str(threads or min(_processors(), MOST_THREADS)),
-                "temp_directory": "",  # else it would spill into the current folder
-                "autoinstall_known_extensions": "false",
-                "autoload_known_extensions": "false",
-                "python_enable_replacements": "false",  # names in statements are tables, never Python variables
-            },
-        )
-        return opened() if file is None else self._finished(opened, file)
+    def _connected(
+        self,
+        threads: int | None,
+        file: PathLike | None,
+        read_only: bool,
+        folder: PathLike | None,
+        memory_limit: int | None,
+    ) -> Any:
+        settings = {
+            "threads": str(threads or min(_processors(), MOST_THREADS)),
+            "temp_directory": "" if folder is None else str(Path(folder) / "spilled"),  # never the current folder
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "python_enable_replacements": "false",  # names in statements are tables, never Python variables
+        }
+        if memory_limit is not None:
+            settings["memory_limit"] = f"{memory_limit}B"
+        kept = file if folder is None else Path(folder) / "tables.duckdb"
+        database = ":memory:" if kept is None else os.fspath(kept)
+        opened = partial(self._errors.connect, database, read_only=read_only, config=settings)
+        return opened() if kept is None else self._finished(opened, kept)
 
     def __enter__(self) -> Duck:
         return self
@@ -101,11 +115,19 @@ class Duck:
                 if hasattr(self, "_connection"):  # else it is still being opened
                     self._connection.interrupt()
                 raise
-            except self._errors.OutOfMemoryException:
-                raise TooLargeError(f"{place}: the memory does not suffice; use a machine with more of it") from None
             except self._errors.Error as error:
-                first = str(error).strip().partition("\n")[0]
-                raise FormatError(f"{place}: {first}") from None
+                raise self._refusal(
+                    str(error).strip(), isinstance(error, self._errors.OutOfMemoryException), place
+                ) from None
+
+    @staticmethod
+    def _refusal(text: str, memory: bool, place: PathLike) -> LifaguError:
+        """What DuckDB says as one line of ours."""
+        if any(sign in text for sign in DISK_FULL):
+            return TooLargeError(f"{place}: the disk is full; free some of it, or name another folder with --temp")
+        if memory:
+            return TooLargeError(f"{place}: the memory does not suffice; raise --memory-limit, or use a larger machine")
+        return FormatError(f"{place}: {text.partition(chr(10))[0]}")
 
 
 def file_source(path: PathLike) -> str:
@@ -114,8 +136,22 @@ def file_source(path: PathLike) -> str:
     >>> file_source("it's[1].parquet")
     "read_parquet('it''s[[]1[]].parquet', hive_partitioning = false, file_row_number = true)"
     """
-    plain = re.sub(r"[\[\]*?]", lambda found: f"[{found[0]}]", str(path))
-    return f"read_parquet({literal(plain)}, hive_partitioning = false, file_row_number = true)"
+    return f"read_parquet({literal(_plain(path))}, hive_partitioning = false, file_row_number = true)"
+
+
+def parquet_files(path: PathLike) -> str:
+    """A Parquet file, or all of a folder in the order of their names, as a table expression.
+
+    >>> parquet_files("big.parquet")
+    "read_parquet('big.parquet', hive_partitioning = false)"
+    """
+    pattern = f"{_plain(path)}/*.parquet" if Path(path).is_dir() else _plain(path)
+    return f"read_parquet({literal(pattern)}, hive_partitioning = false)"
+
+
+def _plain(path: PathLike) -> str:
+    """A path in which no character means a pattern."""
+    return re.sub(r"[\[\]*?]", lambda found: f"[{found[0]}]", str(path))
 
 
 def literal(text: str) -> str:

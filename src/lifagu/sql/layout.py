@@ -50,7 +50,7 @@ OPTIONAL: dict[str, dict[str, Sort]] = {
 }
 MODEL = ("variables", "factors", "arguments", "tables")  # without which there is no model
 LIFTED = ("domains", "relations", "atoms", "parfactors", "substitutions", "ground_factors")
-RESULTS = ("variable_groups", "factor_groups", "transfers", *LIFTED)  # may stand beside it
+RESULTS = ("variable_groups", "factor_groups", "quotient", "transfers", *LIFTED)  # may stand beside it
 TABLES = (*MODEL, "evidence", *RESULTS)
 
 

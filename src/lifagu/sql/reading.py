@@ -43,6 +43,12 @@ def read_folder(path: PathLike) -> FactorGraph:
         raise FormatError(f"{path}: {error}") from None
 
 
+def count_arguments(path: PathLike) -> int:
+    """How many arguments the factors in a folder have in all, by what its file says about itself."""
+    with Duck() as duck:
+        return ParquetTable(duck, checked_folder(path), "arguments").count()
+
+
 def checked_folder(path: PathLike) -> str:
     """The folder as text; one that is missing or holds tables of other names is an error."""
     folder = Path(path)

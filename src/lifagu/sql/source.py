@@ -77,6 +77,18 @@ class ParquetTable:
         """Whether there is anything in a column."""
         return column in self._types
 
+    def count(self) -> int:
+        """The number of rows."""
+        return int(self.duck.rows(f"SELECT count(*) FROM {self._source}", self.file)[0][0])
+
+    def is_inexact(self, column: str) -> bool:
+        """Whether the numbers in a column may have fractions."""
+        return self._types.get(column, "").partition("(")[0] in ("FLOAT", "DOUBLE", "DECIMAL")
+
+    def holds_lists(self, column: str) -> bool:
+        """Whether a column holds lists."""
+        return self._types.get(column, "").endswith("[]")
+
     def fault(self, column: str, row: int, what: str) -> FormatError:
         """The error about one row."""
         return FormatError(f"{self.file}: column {column}, row {row} (counted from 0): {what}")
@@ -112,7 +124,7 @@ class ParquetTable:
 
     def coded_items(self, column: str) -> Coded:
         """The members of a column's lists (texts that stand alone are lists of one) by number."""
-        if not self._types[column].endswith("[]"):
+        if not self.holds_lists(column):
             return self.coded(column)
         items = (
             f"CAST(unnest({quoted(column)}) AS VARCHAR) AS word, generate_subscripts({quoted(column)}, 1) - 1 AS place"

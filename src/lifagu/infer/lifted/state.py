@@ -54,6 +54,13 @@ class Pool:
         self.fine.setdefault(number, (rest, left_out))
         return number
 
+    def copy(self) -> Pool:
+        """A pool that goes on from here on its own; tables are shared."""
+        other = Pool()
+        other.tables, other.scales = list(self.tables), list(self.scales)
+        other._numbers, other._swappable, other.fine = dict(self._numbers), dict(self._swappable), dict(self.fine)
+        return other
+
     def parts(self, number: int) -> tuple[Table, ...]:
         """Tables whose sum is the table: itself and, where it was known, what its digits leave out."""
         return (self.tables[number], self.fine[number][1]) if number in self.fine else (self.tables[number],)

@@ -24,8 +24,8 @@ from lifagu.infer.lifted.algebra import (
     times,
 )
 from lifagu.infer.lifted.fine import SMALL, fine_block, fine_log_sum, fine_sum
-from lifagu.infer.lifted.rows import Blocks, Counted, Merged, Place, Rows, Twins
-from lifagu.infer.lifted.state import State
+from lifagu.infer.lifted.rows import Blocks, Counted, Merged, Place, Rows, Sum, Twins
+from lifagu.infer.lifted.state import Pool, State
 from lifagu.views import counted
 
 MOST_ENTRIES = 2**22  # of a table made by counting
@@ -101,14 +101,15 @@ def _add_sums(state: State, merged: Merged) -> Ints:
     uses = merged.rows.uses(first + len(merged.sums))
     names = np.arange(first + len(merged.sums))
     for place, terms in enumerate(merged.sums):
-        pool = state.pool
-        if all(label in pool.fine for label, _, _ in terms):
-            fine = fine_sum([(pool.fine[label][0], order, often) for label, order, often in terms])
-            names[first + place] = pool.add_fine(fine, uses[first + place])
-        else:
-            table = sum(times(pool[label].transpose(order), often) for label, order, often in terms)
-            names[first + place] = pool.add(np.asarray(table), uses[first + place])
+        names[first + place] = add_sum(state.pool, terms, uses[first + place])
     return names
+
+
+def add_sum(pool: Pool, terms: Sum, many: int) -> int:
+    """Add the sum of tables, each with its axes in an order and to a power, which stands on so many rows, to a pool."""
+    if all(label in pool.fine for label, _, _ in terms):
+        return pool.add_fine(fine_sum([(pool.fine[label][0], order, often) for label, order, often in terms]), many)
+    return pool.add(np.asarray(sum(times(pool[label].transpose(order), often) for label, order, often in terms)), many)
 
 
 def eliminate(state: State, chosen: Ints) -> EliminateStep:
@@ -133,17 +134,32 @@ def eliminate(state: State, chosen: Ints) -> EliminateStep:
 
 def _summed_out(state: State, blocks: Blocks) -> tuple[Table, Table, int]:
     """The product of a block's tables, what is left when the variables are summed out, and its number in the pool."""
-    pool, together = state.pool, len(blocks.together)
+    together = len(blocks.together)
     many = state.rows.members(blocks.variables) // together
     near = state.sizes[list(blocks.near)].tolist()
     sizes = (*[int(state.sizes[blocks.variables[0]])] * together, *near)
-    parts = [(pool[label], axes) for label, axes in blocks.parts]
-    product = block_product(parts, np.zeros(sizes, dtype=np.longdouble))
+    return add_block(state.pool, blocks.parts, sizes, together, many, state.maximise)
+
+
+def add_block(
+    pool: Pool,
+    parts: Sequence[tuple[int, tuple[int, ...]]],
+    sizes: tuple[int, ...],
+    together: int,
+    many: int,
+    maximise: bool = False,
+) -> tuple[Table, Table, int]:
+    """The product of tables, what is left when its first axes are summed out, and the number of that in a pool.
+
+    parts: labels, and which axis of the whole each slot is; together: how many axes are summed out; many: the rows that
+    the result stands on.
+    """
+    product = block_product([(pool[label], axes) for label, axes in parts], np.zeros(sizes, dtype=np.longdouble))
     summed = tuple(range(together))
-    result = product.max(axis=summed) if state.maximise else log_sum(product, axis=summed)
-    fine = [(pool.fine[label][0], axes) for label, axes in blocks.parts if label in pool.fine]
-    if parts and len(fine) == len(parts) and product.size <= SMALL and not state.maximise:
-        whole = fine_block(fine, sizes).reshape(-1, *near)
+    result = product.max(axis=summed) if maximise else log_sum(product, axis=summed)
+    fine = [(pool.fine[label][0], axes) for label, axes in parts if label in pool.fine]
+    if parts and len(fine) == len(parts) and product.size <= SMALL and not maximise:
+        whole = fine_block(fine, sizes).reshape(-1, *sizes[together:])
         return product, result, pool.add_fine(fine_log_sum(whole), many)
     return product, result, pool.add(result, many)
 

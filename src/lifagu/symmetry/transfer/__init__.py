@@ -29,7 +29,15 @@ from lifagu.symmetry.transfer.result import OpenClass, Transfer
 from lifagu.tables import Tables
 from lifagu.views import counted
 
-__all__ = ["OpenClass", "Transfer", "factor_owners", "record_columns", "transfer", "variable_owners"]
+__all__ = [
+    "OpenClass",
+    "Transfer",
+    "factor_owners",
+    "record_columns",
+    "transfer",
+    "transfer_types",
+    "variable_owners",
+]
 
 
 def transfer(
@@ -98,6 +106,24 @@ def transfer(
         offers = _offers_with_back_off(graph, tables, levels)
     owned = factor_owners(graph) >= 0 if use_individuals else np.zeros(len(graph.factor_names), dtype=np.bool_)
     return Transfer(graph, float(theta), tuple(offers), signatures, owned, published, up_to_scale, equality, drift)
+
+
+def transfer_types(
+    graph: FactorGraph, keys: Ints, sizes: Ints, theta: float, *, published: bool = False, up_to_scale: bool = False
+) -> Transfer:
+    """The same where each factor of the graph stands for sizes[f] factors that share its table and its keys.
+
+    keys[e]: the role of each argument, which the graph itself need not show; factors are in the order of the first they
+    stand for. Individuals play no part.
+    """
+    tables = scaled_tables(graph.tables) if up_to_scale else graph.tables
+    aligned = aligned_tables(graph, tables, np.zeros_like(keys) if published else keys)
+    signatures = factor_signatures(graph, keys)
+    known = np.flatnonzero(graph.factor_table >= 0)
+    offers = offers_by_signature(graph.unknown, known, signatures, aligned, keys, sizes=sizes)
+    owned = np.zeros(len(graph.factor_names), dtype=np.bool_)
+    equality = "up to a factor" if up_to_scale else "exactly"
+    return Transfer(graph, float(theta), (offers,), signatures, owned, published, up_to_scale, equality, None)
 
 
 def _merged(

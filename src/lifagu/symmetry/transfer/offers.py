@@ -25,6 +25,7 @@ class Offers:
     support[a]: how many candidates agree on an alternative;
     donor of alternative i at slot s: donors[donor_first[i] + s].
     keys[e]: what each argument of the graph looks like, to align receiver with donor;
+    sizes[m]: how many factors each factor of the graph stands for, None for one each;
     agreed[k]: in how many other places the candidates' owners agree with the receivers', where profiles were compared.
     """
 
@@ -38,6 +39,7 @@ class Offers:
     keys: Ints
     unit: str = "factor"
     steps: int | None = None
+    sizes: Ints | None = None
     agreed: Ints | None = None
 
     @cached_property
@@ -79,6 +81,11 @@ class Offers:
         """The receivers of each class."""
         return [self.receivers[places] for places in members(self.class_of)]
 
+    def receiver_count(self, number: int) -> int:
+        """How many factors the receivers of a class stand for."""
+        receivers = self.members[number]
+        return len(receivers) if self.sizes is None else int(self.sizes[receivers].sum())
+
     def donors_of(self, places: Ints, choice: Ints) -> Ints:
         """Donors of the receivers at these places if class k takes alternative choice[k] (which it must have)."""
         classes = self.class_of[places]
@@ -103,23 +110,31 @@ class Offers:
             self.keys,
             self.unit,
             self.steps,
+            self.sizes,
             None if self.agreed is None else self.agreed[classes],
         )
 
 
 def offers_by_signature(
-    receivers: Ints, known: Ints, signatures: Ints, tables: Ints, keys: Ints, steps: int | None = None
+    receivers: Ints,
+    known: Ints,
+    signatures: Ints,
+    tables: Ints,
+    keys: Ints,
+    steps: int | None = None,
+    sizes: Ints | None = None,
 ) -> Offers:
     """The plain classes: unknown factors of equal signature, and known ones with it as candidates. Near-linear.
 
     receivers, known: factors; signatures[m]; tables[m]: number of each known factor's table, equal numbers agreeing.
+    sizes[m]: how many factors each stands for, None for one each.
     """
     class_of = by_first_occurrence(signatures[receivers])
     of_signature = np.full(int(signatures.max(initial=-1)) + 1, -1, dtype=np.int64)
     of_signature[signatures[receivers]] = class_of
     known = known[of_signature[signatures[known]] >= 0]
     return offers_from_candidates(
-        receivers, class_of, of_signature[signatures[known]], known, tables, keys, steps=steps
+        receivers, class_of, of_signature[signatures[known]], known, tables, keys, steps=steps, sizes=sizes
     )
 
 
@@ -132,6 +147,7 @@ def offers_from_candidates(
     keys: Ints,
     *,
     steps: int | None = None,
+    sizes: Ints | None = None,
     agreed: Ints | None = None,
 ) -> Offers:
     """Offers to classes whose candidates are known: class asked_by[i] may take the table of factor candidates[i].
@@ -140,7 +156,8 @@ def offers_from_candidates(
     """
     pair = group_rows(np.column_stack((asked_by, tables[candidates])))
     place = first_places(pair)
-    support = np.bincount(pair, minlength=len(place))
+    weights = None if sizes is None else sizes[candidates]
+    support = np.bincount(pair, weights, minlength=len(place)).astype(np.int64)
     order = np.lexsort((place, -support, asked_by[place]))
     per_class = np.bincount(asked_by[place], minlength=int(class_of.max(initial=-1)) + 1)
     return Offers(
@@ -153,5 +170,6 @@ def offers_from_candidates(
         candidates[place[order]],
         keys,
         steps=steps,
+        sizes=sizes,
         agreed=agreed,
     )

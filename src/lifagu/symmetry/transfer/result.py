@@ -270,7 +270,7 @@ class Transfer(Shown):
             agreed=None if offers.agreed is None else int(offers.agreed[kind]),
             theta=self.theta,
             equality=self.equality,
-            members=len(offers.members[kind]),
+            members=offers.receiver_count(kind),
             tables=int(offers.alternatives[kind]),
             competing=tuple(self._competitor(*each) for each in competing),
             fallback=offers.unit == "factor" and bool(self.owned[factor]),

@@ -1,0 +1,170 @@
+"""Answers about rows that were listed elsewhere, once few enough of them are left: the lifted engine goes on with them.
+
+The rows may come from a database that has summed out most variables already; their tables are in `Labels`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.arrays import Ints, connected_parts
+from lifagu.errors import NoAnswerError, TooLargeError
+from lifagu.evidence import Evidence
+from lifagu.infer.asked import Question, asked_for, check_question, no_answer
+from lifagu.infer.lifted.engine import Reduced, shrink
+from lifagu.infer.lifted.labels import Labels
+from lifagu.infer.lifted.matrices import Matrices
+from lifagu.infer.lifted.state import State
+from lifagu.infer.planning import plan_rest
+from lifagu.infer.prepared import Prepared
+from lifagu.ranges import Labels as RangeLabels
+
+
+@dataclass(frozen=True)
+class Known:
+    """A variable that is asked about: its name, its labels, and the place of the observed one, -1 if none is."""
+
+    name: str
+    labels: RangeLabels
+    observed: int = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """What is left of a model: rows (their labels, and an n×k matrix of ids), and the variables asked about, by id.
+
+    unknown: names of unknown factors, for refusals; observed: whether anything was.
+    """
+
+    labels: Labels
+    rows: Sequence[tuple[Ints, Ints]]
+    known: Mapping[int, Known]
+    unknown: Sequence[str] = ()
+    observed: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class _Numbered:
+    """The variables that are left, by number; the last one is observed and stands for all that are."""
+
+    ids: Ints
+    sizes: Ints
+    known: Mapping[int, Known]
+
+    def number(self, variable: int) -> int:
+        return int(np.searchsorted(self.ids, variable))
+
+    def name(self, number: int) -> str:
+        variable = int(self.ids[number])
+        return self.known[variable].name if variable in self.known else f"variable {variable}"
+
+    def labels(self, number: int) -> RangeLabels:
+        return self.known[int(self.ids[number])].labels
+
+    def declared_order(self, number: int) -> Ints:
+        return np.arange(self.sizes[number])
+
+
+def check_asked(known: Mapping[int, Known], questions: Sequence[Sequence[int]], limit: int) -> None:
+    """Refuse questions about nothing, about a variable twice, or with too many values for one answer."""
+    for question in questions:
+        sizes = np.array([len(known[variable].labels) for variable in question], dtype=np.int64)
+        check_question([known[variable].name for variable in question], sizes, limit)
+
+
+def prepare_listed(left: Listed, questions: Sequence[Sequence[int]], limit: int) -> Prepared:
+    """Plan the answers to questions (tuples of ids of known variables); none at all asks for log Z alone."""
+    subject = _numbered(left)
+    asked = [tuple(subject.number(variable) for variable in question) for question in questions]
+    evidence = _evidence(left, subject)
+    included = _included(left, subject, asked)
+    included[evidence.variables] = included[-1] = False
+    titles = tuple(tuple(subject.name(number) for number in question) for question in asked)
+
+    def attempt(walks: bool) -> Prepared:
+        keep = {number for question in asked if len(question) > 1 or not walks for number in question}
+        state = _state(left, subject, included, sorted(keep - set(evidence.variables.tolist())))
+        reduced = Reduced(state, tuple(shrink(state, walks)))
+        return plan_rest(subject, evidence, "lifted", asked, titles, reduced, limit, False, walks, not left.unknown)
+
+    if len(set(asked)) > 1:
+        return attempt(True)
+    try:
+        return attempt(False)
+    except TooLargeError:
+        if not asked:
+            raise
+        return attempt(True)
+
+
+def _numbered(left: Listed) -> _Numbered:
+    """All variables in rows or questions, numbered by id, and one more."""
+    ids = [np.array(sorted(left.known), dtype=np.int64), *(matrix.reshape(-1) for _, matrix in left.rows)]
+    ordered = np.unique(np.concatenate(ids))
+    sizes = np.ones(len(ordered) + 1, dtype=np.int64)
+    for labels, matrix in left.rows:
+        shapes, places = _shapes(left.labels, labels)
+        sizes[np.searchsorted(ordered, matrix)] = shapes[places]
+    for variable, known in left.known.items():
+        sizes[np.searchsorted(ordered, variable)] = len(known.labels)
+    return _Numbered(np.append(ordered, np.iinfo(np.int64).max), sizes, left.known)
+
+
+def _shapes(known: Labels, labels: Ints) -> tuple[Ints, Ints]:
+    """The shape of each distinct label as a matrix, and the place in it of each row."""
+    distinct, places = np.unique(labels, return_inverse=True)
+    return np.array([known.shape(label) for label in distinct.tolist()], dtype=np.int64), places.reshape(-1)
+
+
+def _evidence(left: Listed, subject: _Numbered) -> Evidence:
+    seen = {subject.number(variable): each.observed for variable, each in left.known.items() if each.observed >= 0}
+    if left.observed:
+        seen[len(subject.ids) - 1] = 0
+    variables = np.array(sorted(seen), dtype=np.int64)
+    return Evidence(variables, np.array([seen[number] for number in variables.tolist()], dtype=np.int64))
+
+
+def _included(left: Listed, subject: _Numbered, asked: Sequence[Question]) -> NDArray[np.bool_]:
+    """Which variables are not connected to unknown factors; questions about those that are, and log Z, are refused."""
+    first, second, holes = [], [], [np.zeros(0, dtype=np.int64)]
+    for labels, matrix in left.rows:
+        numbers = np.searchsorted(subject.ids, matrix)
+        for slot in range(1, matrix.shape[1]):
+            first.append(numbers[:, 0])
+            second.append(numbers[:, slot])
+        lost = [label for label in np.unique(labels).tolist() if left.labels.number(label) is None]
+        holes.append(numbers[np.isin(labels, lost), 0])
+    nothing = [np.zeros(0, dtype=np.int64)]
+    parts = connected_parts(len(subject.ids), np.concatenate(nothing + first), np.concatenate(nothing + second))
+    included = ~np.isin(parts, parts[np.concatenate(holes)])
+    for question in asked:
+        if not included[list(question)].all():
+            raise NoAnswerError(no_answer(asked_for(subject.name, len(subject.ids), [question]), left.unknown))
+    if not asked and left.unknown:
+        raise NoAnswerError(no_answer("log Z", left.unknown, where=""))
+    return included
+
+
+def _state(left: Listed, subject: _Numbered, included: NDArray[np.bool_], keep: Sequence[int]) -> State:
+    """The included rows over numbered variables."""
+    parts: dict[int, tuple[list[Ints], list[Ints]]] = {}
+    for labels, matrix in left.rows:
+        numbers = np.searchsorted(subject.ids, matrix)
+        inside = included[numbers].all(axis=1)
+        distinct, places = np.unique(labels[inside], return_inverse=True)
+        pool = np.array([left.labels.number(label) for label in distinct.tolist()], dtype=np.int64)
+        matrices, tables = parts.setdefault(matrix.shape[1], ([], []))
+        matrices.append(numbers[inside])
+        tables.append(pool[places.reshape(-1)])
+    matrices_of = {arity: np.concatenate(matrices) for arity, (matrices, _) in parts.items()}
+    rows = Matrices(matrices_of, {arity: np.concatenate(tables) for arity, (_, tables) in parts.items()})
+    present, kept = included.copy(), frozenset(keep)
+    state = State(
+        rows, left.labels.pool.copy(), subject.sizes, present.copy(), present, kept, subject.name, len(subject.ids)
+    )
+    state.open[list(kept)] = False
+    return state

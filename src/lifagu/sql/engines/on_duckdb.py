@@ -1,0 +1,85 @@
+"""DuckDB as an engine: tables in one file on disk, spilling beside it, within a memory limit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from numpy.typing import NDArray
+
+from lifagu.replacing import PathLike
+from lifagu.sql.duck import Duck, literal, parquet_files
+from lifagu.sql.engines import Source
+from lifagu.sql.engines.dialects import DUCKDB, Dialect
+
+PLACE = "duckdb"
+ARRAYS = "given_arrays"
+
+
+class DuckEngine:
+    """A database in a folder; one process at a time. Statements see the stored tables of earlier processes."""
+
+    dialect: Dialect = DUCKDB
+
+    def __init__(self, folder: PathLike, memory_limit: int | None = None) -> None:
+        self.folder: PathLike = folder
+        Path(folder).mkdir(parents=True, exist_ok=True)
+        self._duck = Duck(folder=folder, memory_limit=memory_limit)
+        self.run("SET preserve_insertion_order = false")  # tables are sets of rows; queries that need an order say so
+
+    def register(self, name: str, source: Source) -> None:
+        """Make Parquet files or arrays readable under a name."""
+        self.drop(name)
+        if not isinstance(source, Mapping):
+            self.run(f"CREATE VIEW {name} AS SELECT * FROM {parquet_files(source)}")
+            return
+        with self._duck.tables({ARRAYS: source}):
+            self.create(name, f"SELECT * FROM {ARRAYS}")
+
+    def run(self, statement: str) -> None:
+        """Run a statement for its effect."""
+        self._duck.run(statement, PLACE)
+
+    def create(self, name: str, query: str) -> None:
+        """Store the rows of a query as a table."""
+        self.run(f"CREATE OR REPLACE TABLE being_made AS {query}")
+        self.drop(name)
+        self.run(f"ALTER TABLE being_made RENAME TO {name}")
+
+    def rows(self, query: str) -> list[tuple[Any, ...]]:
+        """The rows of a small result."""
+        return self._duck.rows(query, PLACE)
+
+    def columns(self, query: str) -> list[NDArray[Any]]:
+        """The columns of a result."""
+        return self._duck.columns(query, PLACE)
+
+    def export(self, query: str, file: PathLike) -> None:
+        """Write the rows of a query to one Parquet file, by one thread: then equal rows give equal bytes."""
+        (threads,) = self.rows("SELECT current_setting('threads')")[0]
+        self.run("SET threads = 1")
+        try:
+            self._duck.run(f"COPY ({query}) TO {literal(str(file))} (FORMAT parquet, COMPRESSION zstd)", file)
+        finally:
+            self.run(f"SET threads = {threads}")
+
+    def drop(self, name: str) -> None:
+        """Forget a name."""
+        found = self.rows(f"SELECT table_type FROM information_schema.tables WHERE table_name = {literal(name)}")
+        for (kind,) in found:
+            self.run(f"DROP {'VIEW' if kind == 'VIEW' else 'TABLE'} {name}")
+
+    def checkpoint(self, name: str) -> None:
+        """Store what a name means now, and see that it is on disk."""
+        if name not in self.names():
+            self.create(name, f"SELECT * FROM {name}")
+        self.run("CHECKPOINT")
+
+    def names(self) -> set[str]:
+        """The tables that are stored."""
+        return {name for (name,) in self.rows("SELECT table_name FROM duckdb_tables()")}
+
+    def close(self) -> None:
+        """Let go of the database."""
+        self._duck.close()

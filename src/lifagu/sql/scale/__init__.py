@@ -1,0 +1,44 @@
+"""Transfer and colour passing where the data is: statements for any engine, few and plain."""
+
+from __future__ import annotations
+
+from lifagu.sql.scale.handing import handing_over
+from lifagu.sql.scale.intake import (
+    Given,
+    check_individuals,
+    check_names,
+    declared_kinds,
+    declared_ranges,
+    names,
+    take_in,
+)
+from lifagu.sql.scale.journal import Journal
+from lifagu.sql.scale.observing import observe
+from lifagu.sql.scale.output import Findings, number_groups, register_columns, write_results
+from lifagu.sql.scale.rounds import Sizes, State, pass_colours
+from lifagu.sql.scale.types import Looks, Types, find_looks, find_types, has_unknown
+
+__all__ = [
+    "Findings",
+    "Given",
+    "Journal",
+    "Looks",
+    "Sizes",
+    "State",
+    "Types",
+    "check_individuals",
+    "check_names",
+    "declared_kinds",
+    "declared_ranges",
+    "find_looks",
+    "find_types",
+    "handing_over",
+    "has_unknown",
+    "names",
+    "number_groups",
+    "observe",
+    "pass_colours",
+    "register_columns",
+    "take_in",
+    "write_results",
+]
