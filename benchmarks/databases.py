@@ -1,14 +1,7 @@
-"""Templates on large databases: how long loading takes and how much memory it needs, from each kind of database.
-
-    python benchmarks/databases.py [--small]
-
-A hospital with n patients, n treatments and 3n factors: learned tables by ward, a column of keys, evidence with gaps.
-Each load runs in a process of its own. CPU is the time that this process computed, without the server's.
-"""
+"""Templates on large databases: how long loading takes and how much memory it needs, from each kind of database."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 import tempfile
@@ -24,11 +17,13 @@ import psycopg
 
 import lifagu
 from apart import memory_now, memory_peak, run_apart
-from machine import machine
+from part import FLOOR, Part, begin, duration, ratio, sized
+from timing import arranging
 
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
 from servers import NoServerError, postgresql
 
+PANEL = "Loading a template, ids being {}"
 IDS = {"whole numbers": "i", "texts": "'patient-' || i"}
 DATA = """
 CREATE TABLE patients AS SELECT {id} AS id, i % 40 AS ward, CASE WHEN i % 3 > 0 THEN i % 7 = 0 END AS test
@@ -81,35 +76,45 @@ TEMPLATE: dict[str, Any] = {
 
 
 def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--small", action="store_true", help="a small size, to see that it works")
-    sizes = (1_000,) if parser.parse_args().small else (100_000, 1_000_000)
-    print(f"# Templates on large databases\n\n{machine(['lifagu', 'numpy', 'duckdb', 'sqlalchemy', 'psycopg'])}\n")
-    print("| patients | ids | database | factors | unknown | observed | seconds | CPU | memory | equal |")
-    print("|---" * 10 + "|")
-    for patients in sizes:
-        for ids in IDS:
-            for line in rows(patients, ids):
-                print(line, flush=True)
+    """Measure and print."""
+    part = begin(
+        "Templates on large databases",
+        ("lifagu", "numpy", "duckdb", "sqlalchemy", "psycopg"),
+        "A hospital with n patients, n treatments and 3n factors: learned tables by ward, a column of keys, evidence",
+        "with gaps. Each load runs in a process of its own; in parentheses the seconds that it computed, without the",
+        "server's. The floor is one stable argsort of as many integers as there are factors.",
+    )
+    head = ["patients", "ids", "database", "factors", "unknown", "observed", "load", "by argsort", "memory", "equal"]
+    shown = part.table(head, (row for size in _sizes(part) for ids in IDS for row in _rows(part, size, ids)))
+    largest = [row for row in shown if row["patients"] == shown[-1]["patients"] and row["ids"] == next(iter(IDS))]
+    found = ", ".join(f"{row['database']} {row['load']}, {row['memory']}" for row in largest)
+    part.in_short(f"{shown[-1]['patients']} patients with {shown[-1]['factors']} factors: {found}.")
 
 
-def rows(patients: int, ids: str) -> Iterator[str]:
-    """One line per database; all of them must give the same."""
+def _sizes(part: Part) -> tuple[int, ...]:
+    return (1_000,) if part.small else (10_000, 100_000, 1_000_000)
+
+
+def _rows(part: Part, patients: int, ids: str) -> Iterator[list[str]]:
+    """One row per database; all of them must give the same."""
     first = None
+    floor = arranging(3 * patients)
+    part.point(PANEL.format(ids), "factors", f"{FLOOR}argsort", 3 * patients, floor)
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         (folder / "hospital.json").write_text(json.dumps(TEMPLATE))
         for name, url in databases(folder, patients, ids, stack):
             found = run_apart(partial(loaded, str(folder / "hospital.json"), url)) if url else "not installed"
             if isinstance(found, str):
-                yield f"| {patients:,} | {ids} | {name} | {found} | | | | | | |"
+                part.point(PANEL.format(ids), "factors", name, 3 * patients, found)
+                yield [sized(patients), ids, name, "", "", "", found, "", "", ""]
                 continue
             first = first or found
+            part.point(PANEL.format(ids), "factors", name, 3 * patients, found["seconds"])
+            times = f"{duration(found['seconds'])} ({duration(found['cpu'])})"
+            cells = [*map(sized, found["counts"]), times, ratio(found["seconds"], floor)]
             equal = "yes" if found["sums"] == first["sums"] else "no"
-            cells = [f"{patients:,}", ids, name, *(f"{each:,}" for each in found["counts"])]
-            cells += [f"{found['seconds']:.1f}", f"{found['cpu']:.1f}", f"{found['memory'] / 2**20:.0f} MB", equal]
-            yield f"| {' | '.join(cells)} |"
+            yield [sized(patients), ids, name, *cells, f"{found['memory'] / 2**20:,.0f} MB", equal]
 
 
 def databases(folder: Path, patients: int, ids: str, stack: ExitStack) -> Iterator[tuple[str, str | None]]:

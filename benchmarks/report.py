@@ -23,7 +23,7 @@ from machine import facts
 from part import IN_SHORT, MEASURED, end_when_asked
 from running import Progress, Ran, run
 
-PARTS = (
+PARTS = (  # files beside this
     "ground",
     "lifted",
     "relational",
@@ -32,11 +32,12 @@ PARTS = (
     "lifting",
     "files",
     "end_to_end",
+    "databases",
     "impute",
-)  # files here
+)
 PACKAGES = (
     *("lifagu", "numpy", "scipy", "pyagrum", "pgmpy", "opt_einsum", "cotengra", "networkx", "scikit-network"),
-    *("igraph", "pynauty", "duckdb", "matplotlib"),
+    *("igraph", "pynauty", "duckdb", "sqlalchemy", "psycopg", "matplotlib"),
 )
 HERE = Path(__file__).parent
 SMALL = HERE.parent / "build" / "bench-small"

@@ -135,6 +135,14 @@ def test_imputing(out):
     assert far["profiles of individuals"] < far["the paper to the letter"]
 
 
+def test_databases_give_the_same_whatever_their_kind(out):
+    (rows,) = tables(out, "databases").values()
+    assert [row["database"] for row in rows] == ["DuckDB", "Parquet files", "CSV files", "PostgreSQL"] * 2
+    measured = [row for row in rows if row["load"] != "not installed"]
+    assert len(measured) >= 6
+    assert all(row["equal"] == "yes" for row in measured)
+
+
 def test_relational_models_are_right_at_every_size(out):
     models, growth = tables(out, "relational").values()
     assert len(models) > 15
@@ -258,22 +266,6 @@ def test_one_part_is_renewed_and_the_others_stay(copied, tmp_path):
     refused = run_report(*both, "--limit", "99", folder=copied)
     assert refused.returncode == 2
     assert refused.stderr.startswith("error: REPORT.md is from another machine or other settings")
-
-
-# ---- beside the report
-
-
-def test_databases_are_measured_and_give_the_same():
-    command = [sys.executable, str(BENCHMARKS / "databases.py"), "--small"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    rows = [
-        [cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines() if line[:2] == "| "
-    ]
-    assert [row[2] for row in rows[1:]] == ["DuckDB", "Parquet files", "CSV files", "PostgreSQL"] * 2
-    measured = [row for row in rows[1:] if row[3] != "not installed"]
-    assert len(measured) >= 6
-    assert all(row[-1] == "yes" for row in measured)
 
 
 # ---- what is committed

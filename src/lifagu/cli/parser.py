@@ -11,6 +11,7 @@ from typing import Any, NoReturn
 ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
 BP_SCHEDULES = ("parallel", "sequential")
 UNKNOWN = ("one", "mean", "mixture", "bounds")
+FIGURES = ("graph", "colours", "lifted", "transfers")
 PLACES = ("auto", "memory", "duckdb", "spark")
 SHELLS = ("bash", "zsh", "tcsh")
 NO_KERNEL = "none, the slower reference runs; to have it, install lifagu where a C++ compiler is"
@@ -65,6 +66,8 @@ def make_parser() -> Parser:
     _logz(command("logz", "natural log of the total weight, with the evidence fixed"))
     _impute(command("impute", "fill what is unknown in a model or a database, answer, and say what rests on what"))
     _convert(command("convert", "translate a model between formats, by file ending"))
+    _plot(command("plot", "draw a model: as it is, coloured by what looks alike, lifted, or with who lends to whom"))
+    _serve(command("serve", "a page on this machine: see the graph, fill holes, pass colours, ask"))
     _experiment(command("experiment", "repeat an evaluation, and write tables, a figure and a report"))
     completion = command("completion", "print a script that completes lifagu's commands in your shell")
     completion.add_argument("shell", choices=SHELLS, help="the shell to print it for")
@@ -202,6 +205,56 @@ def _convert(parser: Parser) -> None:
         help="file to write (.json, .uai, .fg, .blog, each also with .gz), or a folder, as in big/",
     )
     _database(parser)
+
+
+def _plot(parser: Parser) -> None:
+    _model(parser)
+    parser.add_argument(
+        "--what",
+        choices=FIGURES,
+        default="graph",
+        help="the graph as it is (default), colours of what looks alike, the lifted graph, or who lends tables to whom",
+    )
+    parser.add_argument("--out", metavar="FILE", required=True, help="file to write: .svg, .png or .pdf")
+    _filling(parser)
+    _evidence(parser)
+    _quiet(parser)
+
+
+def _serve(parser: Parser) -> None:
+    parser.add_argument("model", metavar="MODEL", nargs="?", help="a model to show; without it, shipped examples")
+    parser.add_argument(
+        "--host",
+        metavar="ADDRESS",
+        default="127.0.0.1",
+        help="address to listen on (default 127.0.0.1, for this machine alone; any other asks for a token)",
+    )
+    parser.add_argument("--port", metavar="N", type=_port, default=8350, help="port (default 8350; 0: any free one)")
+    parser.add_argument("--open", action="store_true", help="open the page in a browser")
+    parser.add_argument("--token", action="store_true", help="ask for a token on this machine as well")
+    parser.add_argument("--read-only", action="store_true", help="no uploads: MODEL and the shipped examples only")
+    parser.add_argument(
+        "--time-limit",
+        metavar="S",
+        type=_at_least(1),
+        default=120,
+        help="seconds that one computation may take (default 120)",
+    )
+    parser.add_argument(
+        "--memory-limit",
+        metavar="SIZE",
+        type=_size,
+        default=4 * 1024**3,
+        help="memory that one opened model may use, such as 500M (default 4G)",
+    )
+    parser.add_argument(
+        "--upload-limit",
+        metavar="SIZE",
+        type=_size,
+        default=128 * 1024**2,
+        help="size of an uploaded file, unpacked (default 128M)",
+    )
+    _quiet(parser)
 
 
 def _experiment(parser: Parser) -> None:
@@ -443,6 +496,12 @@ def _at_least(least: int) -> Callable[[str], int]:
         return int(text)
 
     return whole
+
+
+def _port(text: str) -> int:
+    if not (text.isdecimal() and int(text) < 2**16):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a port between 0 and 65535")
+    return int(text)
 
 
 def _tolerance(text: str) -> float:

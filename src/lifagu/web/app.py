@@ -1,0 +1,308 @@
+"""The routes: static files, models to open, requests about them, and jobs. Starlette is known here alone."""
+
+from __future__ import annotations
+
+import asyncio
+import hmac
+import json
+import shutil
+import traceback
+from collections.abc import AsyncIterator, Awaitable, Callable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+import lifagu
+from lifagu.errors import LifaguError
+from lifagu.web.guard import HEADERS, Gate
+from lifagu.web.limits import size_text
+from lifagu.web.reply import Reply, error_reply, json_reply
+from lifagu.web.sessions import Job, OpenModel, Session, Sessions
+from lifagu.web.sources import ENDINGS, EXAMPLES, Source, example_source, upload_source
+
+PATIENCE = 0.4  # seconds for which a reply is waited for, before a job is named instead
+LONG_POLL = 2.0  # seconds for which a question about a job waits for news
+BODY = 2**20  # bytes of a request that is no upload
+BODY_SECONDS, UPLOAD_SECONDS = 10.0, 120.0
+TYPES = {
+    ".html": "text/html; charset=utf-8",
+    ".css": "text/css; charset=utf-8",
+    ".js": "text/javascript; charset=utf-8",
+    ".svg": "image/svg+xml",
+}
+OPERATIONS = ("open", "graph", "colours", "transfers", "lifted", "plan", "ask", "compare", "file", "figure")
+NO_TOKEN = (
+    "<!doctype html><html lang=en><title>lifagu</title><h1>A token is needed</h1>"
+    "<p>Open the address that <code>lifagu serve</code> printed, which ends with the token."
+)
+
+
+class Refused(Exception):
+    """A request that is not answered, with what is sent instead."""
+
+    def __init__(self, status: int, message: str) -> None:
+        super().__init__(message)
+        self.reply = error_reply(status, message)
+
+
+class Application:
+    """One server's state and its routes. given: the model named on the command line; token: what others must show."""
+
+    def __init__(
+        self, sessions: Sessions, gate: Gate, given: Source | None, token: str | None, read_only: bool
+    ) -> None:
+        self.sessions, self.gate, self.given = sessions, gate, given
+        self.token, self.read_only = token, read_only
+        self.cookie = f"lifagu-{gate.port}"  # cookies do not tell ports apart
+        self.static = static_files()
+
+    def guarded(self) -> ASGIApp:
+        """The whole as an ASGI application, guarded."""
+        routes = [
+            Route("/", self._answered(self.page), methods=["GET"]),
+            Route("/static/{name}", self._answered(self.file), methods=["GET"]),
+            Route("/api/start", self._answered(self.start), methods=["GET"]),
+            Route("/api/models", self._answered(self.open), methods=["POST"]),
+            Route("/api/models/{model}", self._answered(self.close), methods=["DELETE"]),
+            Route("/api/models/{model}/{operation}", self._answered(self.ask), methods=["POST"]),
+            Route("/api/jobs/{job}", self._answered(self.look), methods=["GET"]),
+            Route("/api/jobs/{job}", self._answered(self.cancel), methods=["DELETE"]),
+        ]
+        handlers: Any = {404: _nothing_here, 405: _nothing_here, 500: _own_mistake}
+        inner = Starlette(routes=routes, exception_handlers=handlers)
+        inner.router.redirect_slashes = False
+        return Guarded(inner, self.gate)
+
+    def _answered(self, handler: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+        """A handler whose refusals become replies."""
+
+        async def answer(request: Request) -> Response:
+            try:
+                return await handler(request)
+            except Refused as refused:
+                return _response(refused.reply)
+            except LifaguError as error:
+                return _response(error_reply(422, str(error), error.exit_status))
+            except ClientDisconnect:
+                return Response(status_code=400)
+
+        return answer
+
+    # ---- the page
+
+    async def page(self, request: Request) -> Response:
+        """The page itself; a browser that has no session gets one, if it may."""
+        token = request.query_params.get("token")
+        if self._session_of(request) is None:
+            if self.token is not None and not hmac.compare_digest((token or "").encode(), self.token.encode()):
+                return Response(NO_TOKEN, 401, media_type="text/html")
+            name = self.sessions.new()
+        else:
+            name = None
+        response = RedirectResponse("/", 303) if token is not None else _file(self.static["index.html"], ".html")
+        if name is not None:
+            response.set_cookie(self.cookie, name, httponly=True, samesite="lax", path="/")
+        return response
+
+    async def file(self, request: Request) -> Response:
+        """A style sheet or a script: one of a fixed list."""
+        name = request.path_params["name"]
+        if name not in self.static:
+            raise Refused(404, "there is no such file")
+        return _file(self.static[name], Path(name).suffix)
+
+    async def start(self, request: Request) -> Response:
+        """What can be opened and chosen here."""
+        self._session(request)
+        examples = [{"name": name, "title": each.title, "about": each.about} for name, each in EXAMPLES.items()]
+        value = {
+            "version": lifagu.__version__,
+            "examples": examples,
+            "given": self.given and self.given.title,
+            "read_only": self.read_only,
+            "upload_limit": self.sessions.limits.upload,
+            "endings": ENDINGS,
+        }
+        return _response(json_reply(value))
+
+    # ---- models
+
+    async def open(self, request: Request) -> Response:
+        """Open an example, the model named on the command line, or the bytes of the request."""
+        session, asked = self._session(request), request.query_params
+        if len(asked) != 1 or next(iter(asked)) not in ("example", "given", "ending"):
+            raise Refused(400, "name an example, the given model, or the ending of an upload")
+        name, folder = self.sessions.room_for()
+        try:
+            source = await self._source(request, folder)
+            model = self.sessions.open(session, name, folder, source)
+        except BaseException:
+            shutil.rmtree(folder, ignore_errors=True)
+            raise
+        return await self._run(session, model, "open", b"{}", {"x-lifagu-model": name})
+
+    async def _source(self, request: Request, folder: Path) -> Source:
+        asked = request.query_params
+        if "example" in asked:
+            return example_source(asked["example"][:100])
+        if "given" in asked:
+            if self.given is None:
+                raise Refused(404, "no model was named when the server was started")
+            return self.given
+        if self.read_only:
+            raise Refused(403, "this server shows its own models only (--read-only)")
+        source = upload_source(folder, "upload", asked["ending"])
+        with source.path.open("wb") as file:
+            async for part in _parts(request, self.sessions.limits.upload, UPLOAD_SECONDS):
+                file.write(part)
+        return source
+
+    async def close(self, request: Request) -> Response:
+        """Close a model of this session."""
+        session = self._session(request)
+        self._model(request, session).close()
+        del session.models[request.path_params["model"]]
+        return Response(status_code=204)
+
+    async def ask(self, request: Request) -> Response:
+        """Ask something about a model of this session."""
+        session = self._session(request)
+        model, operation = self._model(request, session), request.path_params["operation"]
+        if operation not in OPERATIONS:
+            raise Refused(404, f"there is no operation of that name; there are {', '.join(OPERATIONS)}")
+        return await self._run(session, model, operation, await _body(request))
+
+    async def _run(
+        self, session: Session, model: OpenModel, operation: str, body: bytes, headers: dict[str, str] | None = None
+    ) -> Response:
+        """The reply if it comes soon, else the name of the job."""
+        name, job = self.sessions.start(session, model, operation, body)
+        response = await self._news(session, name, job, PATIENCE)
+        response.headers.update(headers or {})
+        return response
+
+    # ---- jobs
+
+    async def look(self, request: Request) -> Response:
+        """The reply of a job, or how far it is."""
+        session = self._session(request)
+        return await self._news(session, request.path_params["job"], self._job(request, session), LONG_POLL)
+
+    async def cancel(self, request: Request) -> Response:
+        """Stop a job."""
+        session = self._session(request)
+        self._job(request, session).stop.set()
+        return Response(status_code=204)
+
+    async def _news(self, session: Session, name: str, job: Job, seconds: float) -> Response:
+        assert job.task is not None, "jobs are started where they are made"
+        await asyncio.wait({job.task}, timeout=seconds)
+        if not job.task.done():
+            return _response(json_reply({"job": name, "progress": json.loads(job.progress)}, 202))
+        session.jobs.pop(name, None)
+        return _response(job.task.result())
+
+    # ---- who asks
+
+    def _session_of(self, request: Request) -> Session | None:
+        return self.sessions.find(request.cookies.get(self.cookie, ""))
+
+    def _session(self, request: Request) -> Session:
+        session = self._session_of(request)
+        if session is None:
+            raise Refused(401, "this session is not known (any more); load the page again")
+        return session
+
+    def _model(self, request: Request, session: Session) -> OpenModel:
+        model = session.models.get(request.path_params["model"])
+        if model is None:
+            raise Refused(404, "this model is not open (any more); open it again")
+        return model
+
+    def _job(self, request: Request, session: Session) -> Job:
+        job = session.jobs.get(request.path_params["job"])
+        if job is None:
+            raise Refused(404, "there is no such job (any more)")
+        return job
+
+
+def static_files() -> dict[str, bytes]:
+    """The files of the page by name, held in memory: no request leads to the file system."""
+    return {each.name: each.read_bytes() for each in files("lifagu").joinpath("web/static").iterdir() if each.is_file()}
+
+
+class Guarded:
+    """An application behind its gate: refuses what may not enter, and gives every reply the headers it must have."""
+
+    def __init__(self, inner: ASGIApp, gate: Gate) -> None:
+        self._inner, self._gate = inner, gate
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._inner(scope, receive, send)
+            return
+        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        refusal = self._gate.refusal(scope["method"], headers)
+
+        async def send_with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                given = {name for name, _ in message["headers"]}
+                more = [
+                    (name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in given
+                ]
+                message = {**message, "headers": [*message["headers"], *more]}
+            await send(message)
+
+        if refusal is None:
+            await self._inner(scope, receive, send_with_headers)
+        else:
+            await _response(error_reply(refusal.status, refusal.message))(scope, receive, send_with_headers)
+
+
+async def _body(request: Request) -> bytes:
+    """The body of a request that is no upload."""
+    return b"".join([part async for part in _parts(request, BODY, BODY_SECONDS)])
+
+
+async def _parts(request: Request, most: int, seconds: float) -> AsyncIterator[bytes]:
+    """The body of a request, which must not be longer than so many bytes, nor take longer than so many seconds."""
+    told, size = request.headers.get("content-length", "0"), 0
+    too_large = Refused(413, f"this is more than {size_text(most)}, the most that is taken here")
+    if not told.isdecimal() or int(told[:20]) > most:
+        raise too_large
+    try:
+        async with asyncio.timeout(seconds):
+            async for part in request.stream():
+                size += len(part)
+                if size > most:
+                    raise too_large
+                yield part
+    except TimeoutError:
+        raise Refused(408, "the request came too slowly") from None
+
+
+def _response(reply: Reply) -> Response:
+    response = Response(reply.body, reply.status, media_type=reply.type)
+    if reply.name is not None:
+        response.headers["content-disposition"] = f'attachment; filename="{reply.name}"'
+    return response
+
+
+def _file(body: bytes, ending: str) -> Response:
+    return Response(body, media_type=TYPES[ending])
+
+
+async def _nothing_here(_: Request, error: Exception) -> Response:
+    return _response(error_reply(getattr(error, "status_code", 404), "there is nothing here that answers this"))
+
+
+async def _own_mistake(_: Request, error: Exception) -> Response:
+    traceback.print_exception(error)
+    return _response(error_reply(500, "something went wrong inside lifagu; its terminal says what"))

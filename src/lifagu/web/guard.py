@@ -1,0 +1,82 @@
+"""What stands before every request: whose it may be, how large, and what browsers must keep to in the reply.
+
+A page elsewhere must not be able to use this server through its visitor's browser: requests that come under another
+name (DNS rebinding) or from another page (cross-site requests) are refused, on the loopback interface as well.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+HEADERS = {
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "x-frame-options": "DENY",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(), payment=(), usb=()",
+    "cache-control": "no-store",
+}
+SAFE = ("GET", "HEAD")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """Why a request is not answered."""
+
+    status: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Which names this server answers to. host, port: where it listens; open: others than this machine may come."""
+
+    host: str
+    port: int
+    open: bool
+
+    def refusal(self, method: str, headers: Mapping[str, str]) -> Refusal | None:
+        """Why a request with these headers (names in lower case) is refused, None if it is not."""
+        host = headers.get("host", "")
+        if not self.answers_to(host):
+            return Refusal(421, "this server does not answer to that name; use the address that lifagu serve printed")
+        elsewhere = headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
+        followed = method in SAFE and headers.get("sec-fetch-dest") == "document"  # a link to here is welcome
+        own = {f"http://{host}", f"https://{host}"} if self.open else {f"http://{host}"}  # perhaps behind a proxy
+        foreign = method not in SAFE and headers.get("origin", f"http://{host}") not in own
+        if foreign or (elsewhere and not followed):
+            return Refusal(403, "this request comes from another page")
+        return None
+
+    def answers_to(self, host: str) -> bool:
+        """Whether a Host header names this server. Where others may come a token guards it, under whatever name.
+
+        >>> Gate("127.0.0.1", 8350, False).answers_to("evil.example:8350")
+        False
+        """
+        if not host or len(host) > 300:
+            return False
+        names = {"localhost", "127.0.0.1", "[::1]", f"[{self.host}]" if ":" in self.host else self.host}
+        return self.open or host.lower() in {f"{name}:{self.port}" for name in names}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach an address.
+
+    >>> is_loopback("localhost"), is_loopback("127.0.0.1"), is_loopback("0.0.0.0")
+    (True, True, False)
+    """
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,140 @@
+"""What a page may ask for, checked: each mistake is an error that says what is wrong, as on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from lifagu.errors import ModelError, listed
+
+METHODS = ("share", "profiles", "steps", "structure", "published")
+UNKNOWN = ("one", "mean", "mixture", "bounds")
+ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
+MOST_STEPS = 20
+MOST_NAMES = 1000  # names in one request
+FIELDS = ("theta", "method", "steps", "add", "evidence", "unknown", "engine", "variables", "what", "ending")
+
+
+@dataclass(frozen=True)
+class Request:
+    """One request about a model: how holes are filled, what was observed, what is asked, what is to be written.
+
+    variables: the names asked about, None for those that a page shows on its own.
+    """
+
+    theta: float = 0.0
+    method: str = "share"
+    steps: int = 4
+    add: tuple[tuple[str, str], ...] = ()
+    evidence: Mapping[str, Any] = field(default_factory=dict)
+    unknown: str = "one"
+    engine: str = "auto"
+    variables: tuple[str, ...] | None = None
+    what: str = ""
+    ending: str = ""
+
+    @classmethod
+    def of(cls, given: Any) -> Request:
+        """The request in a JSON value.
+
+        >>> Request.of({"theta": 0.5}).theta
+        0.5
+        """
+        if not isinstance(given, dict):
+            raise ModelError("a request is a JSON object")
+        if wrong := sorted(set(given) - set(FIELDS)):
+            raise ModelError(f"a request has no field {listed(wrong)}; its fields are {', '.join(FIELDS)}")
+        checked = {name: CHECKS[name](value) for name, value in given.items()}
+        return cls(**checked)
+
+    @property
+    def filling(self) -> dict[str, Any]:
+        """The same as settings of `lifagu.transfer`."""
+        return {
+            "structure_only": self.method == "structure",
+            "published": self.method == "published",
+            "profiles": self.method == "profiles",
+            "steps": self.steps if self.method == "steps" else None,
+        }
+
+    @property
+    def key(self) -> tuple[Hashable, ...]:
+        """What a transfer depends on: the published algorithm alone looks at evidence."""
+        seen = self.evidence if self.method == "published" else {}
+        steps = self.steps if self.method == "steps" else None
+        evidence = tuple(sorted((name, repr(value)) for name, value in seen.items()))
+        return self.theta, self.method, steps, self.add, evidence
+
+
+def _theta(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= 1:
+        raise ModelError(f"theta must be a number between 0 and 1, not {_shown(value)}")
+    return float(value)
+
+
+def _steps(value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or value % 2 or not 2 <= value <= MOST_STEPS:
+        raise ModelError(f"steps must be 2, 4, 6, … up to {MOST_STEPS}, not {_shown(value)}")
+    return value
+
+
+def _text(name: str, choices: tuple[str, ...] = ()) -> Any:
+    def check(value: Any) -> str:
+        if not isinstance(value, str) or (choices and value not in choices):
+            raise ModelError(f"{name} is {_shown(value)}; choose one of {', '.join(choices)}")
+        return value
+
+    return check
+
+
+def _names(value: Any) -> tuple[str, ...] | None:
+    if value is None:
+        return None
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        raise ModelError("variables must be a list of names")
+    return tuple(_few(value, "variables"))
+
+
+def _add(value: Any) -> tuple[tuple[str, str], ...]:
+    if not isinstance(value, list) or not all(_is_pair(each) for each in value):
+        raise ModelError("add must be a list of pairs: a new individual, and one that it is like")
+    return tuple((new, like) for new, like in _few(value, "add"))
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and all(isinstance(each, str) and each for each in value)
+
+
+def _evidence(value: Any) -> dict[str, Any]:
+    if not isinstance(value, dict):
+        raise ModelError("evidence must be an object: variable → label, or label → likelihood")
+    for name, seen in _few(value, "evidence").items():
+        if not isinstance(seen, str | dict):
+            raise ModelError(f"the evidence for '{name[:80]}' must be a label, or an object label → likelihood")
+    return value
+
+
+def _few(values: Any, what: str) -> Any:
+    if len(values) > MOST_NAMES:
+        raise ModelError(f"{what} has {len(values)} entries; at most {MOST_NAMES} can be given at once")
+    return values
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 40 else f"{text[:40]}…"
+
+
+CHECKS: dict[str, Any] = {
+    "theta": _theta,
+    "method": _text("method", METHODS),
+    "steps": _steps,
+    "add": _add,
+    "evidence": _evidence,
+    "unknown": _text("unknown", UNKNOWN),
+    "engine": _text("engine", ENGINES),
+    "variables": _names,
+    "what": _text("what"),
+    "ending": _text("ending"),
+}

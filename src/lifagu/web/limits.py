@@ -1,0 +1,64 @@
+"""What a computation may use: seconds, memory, bytes to upload; and how a process keeps to it."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+SLACK = 5  # seconds of processor time beyond the time limit, after which the system itself ends a process
+
+
+@dataclass(frozen=True)
+class Limits:
+    """seconds: for one computation; memory: bytes for one model's process; upload: bytes of a file, unpacked."""
+
+    seconds: float = 120.0
+    memory: int = 4 * 1024**3
+    upload: int = 128 * 1024**2
+
+
+def hold_to(limits: Limits) -> None:
+    """Bind this process to the limits, beyond what it has mapped already; nothing happens where there are no such."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    wanted = _mapped() + limits.memory
+    resource.setrlimit(resource.RLIMIT_AS, (wanted if hard < 0 else min(wanted, hard), hard))
+
+
+def allow_seconds(seconds: float) -> None:
+    """Let the system end this process if it computes for longer than this from now, should nobody else do so."""
+    if sys.platform == "win32":
+        return
+    import resource
+
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    wanted = int(used.ru_utime + used.ru_stime + seconds) + SLACK
+    resource.setrlimit(resource.RLIMIT_CPU, (wanted if hard < 0 else min(wanted, hard), hard))
+
+
+def _mapped() -> int:
+    """Bytes of address space that this process has, 0 where the system does not say."""
+    import resource
+
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    except OSError:
+        return 0
+
+
+def size_text(size: int) -> str:
+    """Bytes as people write them.
+
+    >>> size_text(128 * 1024**2), size_text(1500)
+    ('128M', '1.5K')
+    """
+    for letter, unit in (("G", 1024**3), ("M", 1024**2), ("K", 1024)):
+        if size >= unit:
+            return f"{size / unit:.3g}{letter}"
+    return f"{size} bytes"

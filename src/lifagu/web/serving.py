@@ -1,0 +1,122 @@
+"""The server itself: a socket, an event loop, and an end that leaves nothing behind. Uvicorn is known here alone."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+import signal
+import socket
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import uvicorn
+
+from lifagu.errors import ModelError
+from lifagu.web.app import Application
+from lifagu.web.aside import prepare_processes
+from lifagu.web.guard import Gate, is_loopback
+from lifagu.web.limits import Limits
+from lifagu.web.sessions import Sessions
+from lifagu.web.sources import Source
+
+SWEEP = 60.0  # seconds between two looks for idle sessions
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to serve. port 0: any free one; token: ask for one on the loopback interface as well."""
+
+    model: Path | None = None
+    host: str = "127.0.0.1"
+    port: int = 8350
+    token: bool = False
+    read_only: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+
+def run(settings: Settings, ready: Callable[[str], None]) -> None:
+    """Serve until interrupted; ready is called with the address once browsers may come. At the end all is removed."""
+    listening = _listening(settings.host, settings.port)
+    port = listening.getsockname()[1]
+    is_open = not is_loopback(settings.host)
+    token = secrets.token_urlsafe(32) if is_open or settings.token else None
+    given = Source(settings.model.name, settings.model.absolute()) if settings.model else None
+    prepare_processes()
+    with listening, tempfile.TemporaryDirectory(prefix="lifagu-serve-", ignore_cleanup_errors=True) as folder:
+        asyncio.run(_serve(settings, listening, Gate(settings.host, port, is_open), given, token, Path(folder), ready))
+
+
+async def _serve(
+    settings: Settings,
+    listening: socket.socket,
+    gate: Gate,
+    given: Source | None,
+    token: str | None,
+    folder: Path,
+    ready: Callable[[str], None],
+) -> None:
+    sessions = Sessions(folder, settings.limits, at_once=max(4, 2 * (os.cpu_count() or 1)))
+    application = Application(sessions, gate, given, token, settings.read_only)
+    server = _Server(
+        uvicorn.Config(
+            application.guarded(),
+            http="h11",
+            ws="none",
+            lifespan="off",
+            log_level="critical",  # clients that hang up are no news; mistakes of ours are shown where they are caught
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=1,
+        )
+    )
+    name = f"[{gate.host}]" if ":" in gate.host else gate.host
+    ready(f"http://{name}:{gate.port}/" + (f"?token={token}" if token else ""))
+    sweeping = asyncio.create_task(_sweep(sessions))
+    try:
+        await server.serve(sockets=[listening])
+    finally:
+        sweeping.cancel()
+        sessions.close()
+
+
+async def _sweep(sessions: Sessions) -> None:
+    """Forget idle sessions now and then."""
+    while True:
+        await asyncio.sleep(SWEEP)
+        sessions.forget_idle()
+
+
+class _Server(uvicorn.Server):
+    """A server whose end is an ordinary one when it is asked to end, so that what follows still runs."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Let Ctrl-C and a wish to terminate end the server."""
+        loop = asyncio.get_running_loop()
+        for each in (signal.SIGINT, signal.SIGTERM):
+            with suppress(NotImplementedError):  # where signals have no place in event loops, Ctrl-C still interrupts
+                loop.add_signal_handler(each, self.handle_exit, each, None)
+        yield
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket that listens; a port that is taken or an address that is not ours is an error with a remedy."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, so that asyncio sends at once
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((host, port))
+        listening.listen(128)
+    except (OSError, UnicodeError) as error:
+        listening.close()
+        reason = getattr(error, "strerror", None) or str(error)
+        raise ModelError(
+            f"cannot listen on {host}, port {port}: {reason}; choose another --port (0 takes a free one) or --host"
+        ) from None
+    return listening

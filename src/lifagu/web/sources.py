@@ -1,0 +1,114 @@
+"""Where an opened model comes from: a shipped example, the model named on the command line, or an upload.
+
+Nothing here takes a path from outside: examples are known by name, uploads are bytes with one of a few endings.
+"""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass
+from importlib.resources import as_file, files
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import lifagu
+from lifagu import formats
+from lifagu.errors import FormatError, ModelError, TooLargeError
+from lifagu.web.limits import Limits, size_text
+
+if TYPE_CHECKING:
+    from lifagu import FactorGraph, ParfactorGraph
+
+ENDINGS = tuple(ending + packed for ending in formats.FORMATS for packed in ("", ".gz"))
+CHUNK = 2**16
+
+
+@dataclass(frozen=True)
+class Example:
+    """A shipped model: its file, what people see of it, and perhaps an individual to add, all tables unknown."""
+
+    file: str
+    title: str
+    about: str
+    add: tuple[tuple[str, str], ...] = ()
+
+
+EXAMPLES = {
+    "epidemic-eve": Example(
+        "epidemic.json", "An epidemic, and eve", "Figure 1 of the paper; eve is new, and none of her tables is known.",
+        (("eve", "alice"),),
+    ),
+    "wards": Example(
+        "wards.json", "Two wards", "Ten patients on two wards that treat differently; the tables of three are missing."
+    ),
+    "figure3": Example("figure3.json", "Two factors alike", "Figure 3 of the paper, to watch colours pass."),
+    "epidemic": Example("epidemic.json", "An epidemic", "Figure 1 of the paper: two patients, two medications."),
+    "smokers": Example("smokers.json", "Friends and smokers", "A relational model of four people."),
+    "clinic": Example("clinic.json", "A clinic", "From CSV files by SQL; two tables are unknown."),
+    "workshop": Example("workshop.pfl", "A workshop", "Who attends, in the Prolog Factor Language, with evidence."),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Source:
+    """A model to read. path: chosen by this side, never by a client; own: it came as an upload and is nobody's file."""
+
+    title: str
+    path: Path
+    own: bool = False
+    add: tuple[tuple[str, str], ...] = ()
+
+
+def example_source(name: str) -> Source:
+    """The shipped example of this name."""
+    if name not in EXAMPLES:
+        raise ModelError(f"there is no example '{name}'; there are {', '.join(EXAMPLES)}")
+    chosen = EXAMPLES[name]
+    with as_file(files("lifagu").joinpath(f"examples/{chosen.file}")) as path:
+        return Source(chosen.title, path, add=chosen.add)
+
+
+def upload_source(folder: Path, identity: str, ending: str) -> Source:
+    """A place for an upload; identity: made by this side. Endings other than those of models are an error."""
+    if ending not in ENDINGS:
+        raise FormatError(
+            f"the ending {ending[:20]!r} tells no format that can be opened here; known are "
+            f"{', '.join(formats.FORMATS)} (each also with .gz); for others there is lifagu convert"
+        )
+    return Source("upload", folder / f"{identity}{ending}", own=True)
+
+
+def read_source(source: Source, limits: Limits) -> tuple[FactorGraph | ParfactorGraph, dict[str, Any]]:
+    """The model and its evidence. Uploads are read as text files only, so that nothing in them leads to other files."""
+    if not source.own:
+        loaded = lifagu.load(source.path)
+        return loaded.model, dict(loaded.evidence)
+    path = _unpacked(source.path, limits.upload)
+    try:
+        return formats.read(path), dict(formats.read_evidence(path))
+    except lifagu.LifaguError as error:
+        raise type(error)(str(error).replace(str(path), f"upload{path.suffix}")) from None
+
+
+def _unpacked(path: Path, most: int) -> Path:
+    """The upload without compression, beside it; more than so many bytes are refused before they are there."""
+    if path.suffix != ".gz":
+        return path
+    target = path.with_suffix("")
+    unpacker, written = zlib.decompressobj(wbits=31), 0
+    try:
+        with path.open("rb") as packed, target.open("wb") as plain:
+            while chunk := packed.read(CHUNK):
+                while chunk:
+                    piece = unpacker.decompress(chunk, CHUNK)
+                    written += plain.write(piece)
+                    if written > most:
+                        raise TooLargeError(
+                            f"the file is more than {size_text(most)} when unpacked; see --upload-limit"
+                        )
+                    chunk = unpacker.unconsumed_tail
+    except zlib.error as error:
+        raise FormatError(f"the file is not compressed by gzip as its ending says: {error}") from None
+    if not unpacker.eof:
+        raise FormatError("the compressed file ends too early; upload it again")
+    return target

@@ -1,0 +1,205 @@
+// Questions: evidence beside bars, the plan and its cost, and answers that move when something is observed.
+
+import { filterBars, showBars } from "./bars.js";
+import { announce, byId, counted, make, number, replace } from "./dom.js";
+import { setEvidence } from "./observe.js";
+import { change, isDrawn, newest, on, request, state } from "./state.js";
+
+const UNKNOWN = {
+  one: "the winning tables",
+  mean: "their mean",
+  mixture: "the mixture of all",
+  bounds: "bounds over all",
+};
+const ENGINES = {
+  auto: "the best exact one",
+  lifted: "lifted",
+  ground: "ground",
+  bp: "belief propagation",
+  enumerate: "enumeration",
+};
+
+const choice = (id, label, values, topic) =>
+  make(
+    "label",
+    { class: "choice" },
+    label,
+    make(
+      "select",
+      { id, onchange: (event) => change({ [topic]: event.target.value }) },
+      Object.entries(values).map(([value, text]) => make("option", { value }, text)),
+    ),
+  );
+
+export function startAsk() {
+  replace(
+    byId("panel-ask"),
+    make(
+      "div",
+      { class: "row" },
+      choice("unknown", "Competing tables", UNKNOWN, "unknown"),
+      choice("engine", "Engine", ENGINES, "engine"),
+    ),
+    make(
+      "form",
+      { id: "naming", class: "row", onsubmit: named },
+      make(
+        "label",
+        null,
+        "Variables to ask about",
+        make("input", { id: "names", autocomplete: "off", placeholder: "all; or names, separated by ;" }),
+      ),
+      make("button", { type: "submit" }, "Ask"),
+    ),
+    make(
+      "form",
+      { id: "observing", class: "row", onsubmit: observed },
+      make(
+        "label",
+        null,
+        "Observe",
+        make("input", { id: "seen-name", autocomplete: "off", required: true, placeholder: "variable" }),
+      ),
+      make(
+        "label",
+        null,
+        "as",
+        make("input", { id: "seen-value", autocomplete: "off", required: true, placeholder: "value" }),
+      ),
+      make("button", { type: "submit" }, "Set"),
+    ),
+    make(
+      "label",
+      { class: "check" },
+      make("input", { id: "at-once", type: "checkbox", checked: true, onchange: () => refreshAnswers() }),
+      "Answer at once; else show the plan first",
+    ),
+    make("ul", { id: "seen", class: "chips", "aria-label": "Observed" }),
+    make(
+      "details",
+      { id: "planned", class: "plan" },
+      make("summary", null, "Plan and cost: ", make("span", { id: "plan-head" })),
+      make("pre", { id: "plan", tabindex: "0" }),
+    ),
+    make("button", { id: "run", type: "button", hidden: true, onclick: () => loadAnswers() }, "Run it"),
+    make("p", { id: "answers-note", class: "summary" }),
+    make(
+      "label",
+      { id: "filtering", class: "filter" },
+      "Show",
+      make("input", {
+        id: "filter",
+        type: "search",
+        autocomplete: "off",
+        placeholder: "names with …",
+        oninput: filterBars,
+      }),
+    ),
+    make("div", { id: "answers", class: "answers" }),
+  );
+  on("evidence", showSeen);
+  on("graph", () => {
+    byId("at-once").checked = isDrawn();
+    byId("observing").hidden = isDrawn();
+  });
+  on("model unknown engine", () => {
+    byId("unknown").value = state.unknown;
+    byId("engine").value = state.engine;
+  });
+  on("model", () => {
+    byId("names").value = "";
+    replace(byId("answers"));
+  });
+}
+
+const names = () => {
+  const given = byId("names")
+    .value.split(";")
+    .map((each) => each.trim())
+    .filter(Boolean);
+  return given.length ? given : null;
+};
+
+function named(event) {
+  event.preventDefault();
+  refreshAnswers();
+}
+
+function observed(event) {
+  event.preventDefault();
+  setEvidence(byId("seen-name").value.trim(), byId("seen-value").value.trim());
+  event.target.reset();
+}
+
+export async function refreshAnswers() {
+  if (byId("at-once").checked) await loadAnswers();
+  else {
+    byId("answers").classList.add("stale");
+    const found = await newest("plan", request({ variables: names() }));
+    if (found) showPlan(found.plan);
+    byId("planned").open = true;
+    byId("run").hidden = !found;
+  }
+}
+
+async function loadAnswers() {
+  byId("run").hidden = true;
+  const found = await newest("ask", request({ variables: names() }));
+  if (found) show(found);
+  else byId("answers").classList.add("stale");
+}
+
+function showPlan(plan) {
+  byId("plan-head").textContent = plan.split("\n", 1)[0].replace(/:$/, "");
+  byId("plan").textContent = plan;
+}
+
+function showSeen() {
+  replace(
+    byId("seen"),
+    Object.entries(state.evidence).map(([name, seen]) =>
+      make(
+        "li",
+        null,
+        make(
+          "button",
+          { type: "button", onclick: () => setEvidence(name, null) },
+          `${name} = ${typeof seen === "string" ? seen : "…"} `,
+          make("span", { "aria-hidden": "true" }, "×"),
+          make("span", { class: "hidden" }, "no longer observed"),
+        ),
+      ),
+    ),
+    state.model.kept_evidence ? make("li", null, `${number(state.model.kept_evidence)} observed in the file`) : [],
+  );
+}
+
+function show({
+  plan,
+  engine,
+  notes,
+  log_partition: logZ,
+  answers,
+  classes,
+  left_out: left,
+  left_out_count: leftCount,
+}) {
+  showPlan(plan);
+  byId("answers").classList.remove("stale");
+  const parts = [`Engine: ${engine}.`, logZ === null ? "" : `log Z = ${Number(logZ.toPrecision(8))}.`, ...notes];
+  if (left.length) {
+    const more = (leftCount ?? left.length) > left.length ? ` … (${number(leftCount)})` : "";
+    parts.push(`Without an answer, as unknown factors are connected to them: ${left.join(", ")}${more}.`);
+  }
+  byId("answers-note").textContent = parts.filter(Boolean).join(" ");
+  const rows = answers.length
+    ? answers
+    : (classes ?? []).map(({ representative, members, count, probabilities }) => ({
+        name: representative,
+        title: count > 1 ? `${members} (${number(count)})` : members,
+        labels: Object.keys(probabilities),
+        probabilities: Object.values(probabilities),
+      }));
+  showBars(rows);
+  announce(`${counted(rows.length, "answer")}`);
+}

@@ -1,0 +1,130 @@
+// The published algorithm, shares and k steps side by side: who lends to whom, and what that does to answers.
+
+import { byId, make, number, percent, replace } from "./dom.js";
+import { newest, request, state } from "./state.js";
+
+const TITLES = { published: "Published", share: "Share", steps: "k steps" };
+
+export function startCompare() {
+  replace(
+    byId("panel-compare"),
+    make("p", { class: "quiet" }, "The same model, the same evidence and the same θ, three ways to fill holes."),
+    make("div", { id: "compared", class: "compared" }),
+  );
+}
+
+export async function loadCompare() {
+  const found = await newest("compare", request({ unknown: "one", engine: "auto" }));
+  if (found) show(found);
+}
+
+function show({ total, methods, variables }) {
+  const heads = methods.map(({ method }) =>
+    make("th", { scope: "col" }, method === "steps" ? `${state.steps} steps` : TITLES[method]),
+  );
+  replace(
+    byId("compared"),
+    total === 0
+      ? make("p", { class: "summary" }, "Every table is known, so all three agree.")
+      : holes(total, methods, heads),
+    variables.length
+      ? answers(
+          methods,
+          variables,
+          heads.map((each) => each.cloneNode(true)),
+        )
+      : [],
+  );
+}
+
+function holes(total, methods, heads) {
+  const rows = methods[0].records.map(({ factor }, place) =>
+    make(
+      "tr",
+      null,
+      make("th", { scope: "row" }, factor),
+      methods.map(({ records }) => hole(records[place])),
+    ),
+  );
+  const filled = make(
+    "tr",
+    { class: "total" },
+    make("th", { scope: "row" }, "filled"),
+    methods.map((each) => make("td", null, `${number(each.filled)} of ${number(total)}`)),
+  );
+  return scrolled(
+    "Holes",
+    make(
+      "table",
+      null,
+      make("caption", null, "Who lends a table to each hole"),
+      make("thead", null, make("tr", null, make("td"), heads)),
+      make("tbody", null, rows, filled),
+    ),
+  );
+}
+
+function hole({ status, donor, share, reason }) {
+  if (status !== "transferred") {
+    return make(
+      "td",
+      { title: reason },
+      make("span", { class: "status" }, status.replace("_", " ")),
+      share === null ? null : make("small", null, ` ${percent(share)}`),
+    );
+  }
+  return make("td", { title: reason }, donor, make("small", null, ` ${percent(share)}`));
+}
+
+function reasons(methods) {
+  const listed = methods.flatMap(({ method, records }) =>
+    records.map(({ factor, reason }) =>
+      make("li", null, make("strong", null, `${TITLES[method]}, ${factor}: `), reason),
+    ),
+  );
+  return make("details", null, make("summary", null, "Why"), make("ul", { class: "plain" }, listed));
+}
+
+function answers(methods, variables, heads) {
+  const rows = variables.flatMap((name) => {
+    const found = methods.map(({ answers: each }) => each.answers.find((answer) => answer.name === name));
+    const labels = found.find(Boolean)?.labels ?? [];
+    return labels.map((label, place) =>
+      make(
+        "tr",
+        { class: place === 0 ? "first" : "" },
+        make("th", { scope: "row" }, `${name} = ${label}`),
+        found.map((answer) =>
+          make("td", null, answer ? [bar(answer.probabilities[place]), percent(answer.probabilities[place])] : "–"),
+        ),
+      ),
+    );
+  });
+  const errors = methods
+    .filter(({ answers: each }) => each.error)
+    .map(({ method, answers: each }) => make("p", { class: "reason" }, `${TITLES[method]}: ${each.error}`));
+  return [
+    rows.length
+      ? scrolled(
+          "Answers",
+          make(
+            "table",
+            null,
+            make("caption", null, "What is answered then"),
+            make("thead", null, make("tr", null, make("td"), heads)),
+            make("tbody", null, rows),
+          ),
+        )
+      : [],
+    errors,
+  ];
+}
+
+const scrolled = (label, table) =>
+  make("div", { class: "scrolled", tabindex: "0", role: "region", "aria-label": label }, table);
+
+function bar(value) {
+  const inner = make("span", { class: "fill" });
+  inner.style.width = `${100 * value}%`;
+  return make("span", { class: "bar", "aria-hidden": "true" }, inner);
+}

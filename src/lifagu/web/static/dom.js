@@ -1,0 +1,39 @@
+// Elements without markup in strings: whatever a model is called, it stays text.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+export const byId = (id) => document.getElementById(id);
+
+function filled(element, attributes, children) {
+  for (const [name, value] of Object.entries(attributes ?? {})) {
+    if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+    else if (value === true) element.setAttribute(name, "");
+    else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, value);
+  }
+  element.append(...children.flat(3).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+export const make = (tag, attributes, ...children) => filled(document.createElement(tag), attributes, children);
+
+export const draw = (tag, attributes, ...children) => filled(document.createElementNS(SVG, tag), attributes, children);
+
+export function replace(element, ...children) {
+  element.replaceChildren(...children.flat(3).filter((child) => child !== null && child !== undefined));
+}
+
+export const percent = (value) =>
+  value > 0 && value < 0.0005
+    ? "<\u20090.1\u2009%"
+    : value < 1 && value > 0.9995
+      ? ">\u200999.9\u2009%"
+      : `${(100 * value).toFixed(1)}\u2009%`;
+
+export const number = (value) => value.toLocaleString("en");
+
+export const counted = (count, noun) => `${number(count)} ${noun}${count === 1 ? "" : "s"}`;
+
+// Says something to people who do not see it change.
+export function announce(text) {
+  byId("live").textContent = text;
+}

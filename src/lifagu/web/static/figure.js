@@ -1,0 +1,169 @@
+// A scene as SVG that can be painted, lit, zoomed and walked through with the keyboard.
+
+import { draw, make, replace } from "./dom.js";
+import { arrow, badge, edge, head, square, variable } from "./shapes.js";
+
+const COLOURS = 8;
+const ARROWS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
+
+export class Figure {
+  constructor(container, zooms, { onPick, onPoint, least }) {
+    Object.assign(this, { container, onPick, onPoint, least, nodes: new Map(), scale: 1, scene: null });
+    this.head = `${container.id}-head`;
+    replace(
+      zooms,
+      [
+        ["−", "Smaller", 1 / 1.25],
+        ["⤢", "Fit", 0],
+        ["+", "Larger", 1.25],
+      ].map(([sign, label, factor]) =>
+        make(
+          "button",
+          {
+            type: "button",
+            "aria-label": label,
+            onclick: () => (factor ? this.zoom(this.scale * factor) : this.fit()),
+          },
+          sign,
+        ),
+      ),
+    );
+    new ResizeObserver(() => this.fitted && this.fit()).observe(container);
+  }
+
+  show(scene, describe) {
+    this.scene = scene;
+    this.nodes.clear();
+    const places = new Map(scene.nodes.map((node) => [node.id, node]));
+    const edges = scene.edges.map(({ source, target, label, dotted }) =>
+      edge(places.get(source), places.get(target), label, dotted),
+    );
+    const nodes = scene.nodes.map((node) => this.node(node, describe));
+    this.overlay = draw("g", { class: "arrows", "aria-hidden": "true" });
+    this.svg = draw(
+      "svg",
+      { viewBox: `0 0 ${scene.width} ${scene.height}`, role: "group", "aria-label": scene.title, class: "scene" },
+      head(this.head),
+      draw("g", { "aria-hidden": "true" }, edges),
+      nodes,
+      this.overlay,
+    );
+    replace(this.container, this.svg);
+    nodes[0]?.setAttribute("tabindex", "0");
+    this.fit();
+  }
+
+  node(node, describe) {
+    const shape = node.kind === "variable" ? variable(node) : square(node);
+    const group = draw(
+      "g",
+      {
+        class: `node ${node.kind}${node.unknown ? " unknown" : ""}${node.observed ? " observed" : ""}`,
+        "data-node": node.id,
+        tabindex: "-1",
+        role: "button",
+        "aria-label": describe?.(node) ?? node.title,
+        onclick: () => this.onPick?.(node),
+        onpointerenter: () => this.onPoint?.(node),
+        onpointerleave: () => this.onPoint?.(null),
+        onfocus: (event) => event.target.matches(":focus-visible") && this.onPoint?.(node),
+        onblur: () => this.onPoint?.(null),
+        onkeydown: (event) => this.key(event, node),
+      },
+      draw("title", null, node.title),
+      shape,
+      badge(node),
+    );
+    this.nodes.set(node.id, { node, group, sign: group.querySelector(".sign"), colour: null });
+    return group;
+  }
+
+  key(event, node) {
+    if (event.key === "Enter" || event.key === " ") {
+      event.preventDefault();
+      this.onPick?.(node);
+    }
+    const way = ARROWS[event.key];
+    if (!way) return;
+    event.preventDefault();
+    const next = nearest(node, this.scene.nodes, way);
+    if (next) this.focus(next.id);
+  }
+
+  focus(id) {
+    for (const { group } of this.nodes.values()) group.setAttribute("tabindex", "-1");
+    const { group } = this.nodes.get(id);
+    group.setAttribute("tabindex", "0");
+    group.focus();
+  }
+
+  // colours: id → { group, sign }, null takes them away
+  paint(colours) {
+    for (const [id, entry] of this.nodes) {
+      const colour = colours?.get(id);
+      const name = colour ? `c${colour.group % COLOURS}` : null;
+      if (name !== entry.colour) {
+        if (entry.colour) entry.group.classList.remove(entry.colour);
+        if (name) entry.group.classList.add(name);
+        entry.group.classList.toggle("painted", name !== null);
+        entry.colour = name;
+      }
+      entry.sign.textContent = colour?.sign ?? "";
+    }
+  }
+
+  light(ids) {
+    const lit = new Set(ids ?? []);
+    this.svg?.classList.toggle("lighting", lit.size > 0);
+    for (const [id, { group }] of this.nodes) group.classList.toggle("lit", lit.has(id));
+  }
+
+  // evidence: id → label; describe: node → words
+  observe(evidence, describe) {
+    for (const [id, { node, group }] of this.nodes) {
+      group.classList.toggle("observed", evidence.has(id));
+      const words = group.querySelector(".seen");
+      if (words) words.textContent = evidence.has(id) ? `= ${evidence.get(id)}` : "";
+      group.setAttribute("aria-label", describe(node));
+    }
+  }
+
+  mark(name, ids) {
+    const marked = new Set(ids);
+    for (const [id, { group }] of this.nodes) group.classList.toggle(name, marked.has(id));
+  }
+
+  arrows(pairs) {
+    replace(
+      this.overlay,
+      pairs.map(([to, from]) => arrow(this.nodes.get(from)?.node, this.nodes.get(to)?.node, this.head)),
+    );
+  }
+
+  fit() {
+    if (!this.scene) return;
+    const { clientWidth, clientHeight } = this.container;
+    const whole = Math.min(clientWidth / this.scene.width, clientHeight / this.scene.height);
+    this.zoom(Math.min(Math.max(whole, this.least), 1.4));
+    this.fitted = true;
+  }
+
+  zoom(scale) {
+    this.fitted = false;
+    this.scale = Math.min(Math.max(scale, 0.1), 4);
+    this.svg?.setAttribute("width", this.scene.width * this.scale);
+    this.svg?.setAttribute("height", this.scene.height * this.scale);
+  }
+}
+
+function nearest(from, nodes, [right, down]) {
+  let [best, least] = [null, Infinity];
+  for (const node of nodes) {
+    const [across, below] = [node.x - from.x, node.y - from.y];
+    const forward = across * right + below * down;
+    const aside = Math.abs(across * down) + Math.abs(below * right);
+    const cost = forward + 2.5 * aside;
+    if (forward > 1 && cost < least) [best, least] = [node, cost];
+  }
+  return best;
+}

@@ -1,0 +1,209 @@
+// Holes: how they are filled, for which threshold, from whom, with what share, and why.
+
+import { announce, byId, counted, make, number, percent, replace } from "./dom.js";
+import { light } from "./panes.js";
+import { change, newest, on, request, state } from "./state.js";
+
+const METHODS = {
+  share: ["Share", "individuals as a whole, where they are known"],
+  profiles: ["Profiles", "individuals that agree on other tables"],
+  steps: ["k steps", "wider neighbourhoods"],
+  structure: ["Structure", "neither kinds nor individuals"],
+  published: ["Published", "the paper to the letter"],
+};
+const STATUSES = {
+  transferred: "filled",
+  below_threshold: "below θ",
+  no_candidate: "no donor",
+  ill_typed: "does not fit",
+};
+
+export function startHoles() {
+  const theta = make("input", {
+    id: "theta",
+    type: "range",
+    min: 0,
+    max: 1,
+    step: 0.01,
+    value: 0,
+    list: "shares",
+    "aria-describedby": "theta-words",
+  });
+  theta.addEventListener("input", () => change({ theta: Number(theta.value) }));
+  const methods = Object.entries(METHODS).map(([name, [title, about]]) =>
+    make(
+      "label",
+      { class: "option" },
+      make("input", { type: "radio", name: "method", value: name, onchange: () => change({ method: name }) }),
+      make("span", null, make("strong", null, title), make("small", null, about)),
+    ),
+  );
+  replace(
+    byId("panel-holes"),
+    make("p", { id: "holes-summary", class: "summary" }),
+    make(
+      "fieldset",
+      { class: "options" },
+      make("legend", null, "Who may lend a table"),
+      methods,
+      make(
+        "label",
+        { class: "steps", id: "steps-choice", hidden: true },
+        "k = ",
+        make(
+          "select",
+          {
+            id: "steps",
+            "aria-label": "How many steps",
+            onchange: (event) => change({ steps: Number(event.target.value) }),
+          },
+          [2, 4, 6, 8].map((k) => make("option", { value: k }, `${k} steps`)),
+        ),
+      ),
+    ),
+    make(
+      "div",
+      { class: "slider" },
+      make("label", { for: "theta" }, "θ, the share of candidates that must agree"),
+      make("output", { id: "theta-value", for: "theta" }, "0.00"),
+      theta,
+      make("datalist", { id: "shares" }),
+      make("p", { id: "theta-words", class: "quiet" }),
+    ),
+    make("ul", { id: "holes", class: "records" }),
+    addForm(),
+  );
+  on("model theta method steps", showChoices);
+  on("transfers", showTransfers);
+}
+
+function addForm() {
+  const name = make("input", { id: "add-name", required: true, maxlength: 60, autocomplete: "off" });
+  const like = make("select", { id: "add-like" });
+  on("model", ({ model }) => {
+    replace(
+      like,
+      model.individuals.map((each) => make("option", { value: each }, each)),
+    );
+    byId("adding").hidden = model.individuals.length === 0;
+  });
+  return make(
+    "form",
+    {
+      id: "adding",
+      class: "adding",
+      onsubmit: (event) => {
+        event.preventDefault();
+        change({ add: [...state.add, [name.value.trim(), like.value]] });
+        name.value = "";
+      },
+    },
+    make("h3", null, "Somebody new"),
+    make("p", { class: "quiet" }, "A new individual with the variables of another one; all tables unknown."),
+    make(
+      "div",
+      { class: "row" },
+      make("label", null, "Name", name),
+      make("label", null, "like", like),
+      make("button", { type: "submit" }, "Add"),
+    ),
+  );
+}
+
+export async function loadTransfers() {
+  const found = await newest("transfers", request());
+  if (found) change({ transfers: found });
+}
+
+function showChoices() {
+  byId("theta").value = state.theta;
+  byId("theta-value").textContent = state.theta.toFixed(2);
+  byId("steps").value = state.steps;
+  byId("steps-choice").hidden = state.method !== "steps";
+  for (const radio of document.getElementsByName("method")) radio.checked = radio.value === state.method;
+}
+
+function showTransfers() {
+  const { total, filled, by_theta: byTheta, classes, more_classes: more } = state.transfers;
+  const summary =
+    total === 0
+      ? "Every table is known: there is nothing to fill."
+      : `${number(filled)} of ${counted(total, "unknown factor")} filled, ${number(total - filled)} left.`;
+  if (byId("holes-summary").textContent !== summary) {
+    byId("holes-summary").textContent = summary;
+    announce(summary);
+  }
+  replace(
+    byId("shares"),
+    byTheta.map(([theta]) => make("option", { value: theta })),
+  );
+  const thresholds = byTheta.map(([theta, count]) => `${Number(theta.toFixed(3))}: ${number(count)}`).join(" · ");
+  byId("theta-words").textContent = total === 0 ? "" : `Filled at θ = ${thresholds}`;
+  byId("theta").disabled = total === 0;
+  replace(byId("holes"), classes.map(record), more ? make("li", { class: "quiet" }, `… and ${more} more`) : []);
+}
+
+function record(entry) {
+  const { factors, count, ids, status, donor, donor_id: donorId, share, reason, competing } = entry;
+  const names = factors.slice(0, 4).join(", ") + (count > 4 ? ` and ${number(count - 4)} more` : "");
+  const related = [...ids, ...(status === "transferred" && donorId ? [donorId] : [])];
+  return make(
+    "li",
+    {
+      class: `record ${status}`,
+      "data-ids": ids.join(" "),
+      tabindex: "0",
+      onpointerenter: () => light(related),
+      onpointerleave: () => light([]),
+      onfocus: () => light(related),
+      onblur: () => light([]),
+    },
+    make(
+      "div",
+      { class: "record-head" },
+      make("strong", null, names),
+      make("span", { class: `status ${status}` }, STATUSES[status]),
+    ),
+    status === "transferred" ? make("p", null, "takes the table of ", make("strong", null, donor)) : null,
+    share === null ? null : make("div", { class: "share" }, bar(share), make("span", null, `${percent(share)} agree`)),
+    make("p", { class: "reason" }, reason),
+    competing.length > 1
+      ? make(
+          "details",
+          null,
+          make("summary", null, `${entry.tables} tables compete`),
+          make(
+            "ul",
+            { class: "plain" },
+            competing.map((each) =>
+              make(
+                "li",
+                null,
+                `${each.donor}: ${each.agreeing} (${percent(each.share)}), table ${shortened(each.table)}`,
+              ),
+            ),
+          ),
+        )
+      : null,
+  );
+}
+
+const shortened = (table) => table.slice(0, 16).join(" ") + (table.length > 16 ? " …" : "");
+
+function bar(share) {
+  const inner = make("span", { class: "fill" });
+  const mark = make("span", { class: "mark" });
+  inner.style.width = `${100 * share}%`;
+  mark.style.left = `${100 * state.theta}%`;
+  return make("span", { class: "bar", "aria-hidden": "true" }, inner, mark);
+}
+
+// A square of the graph was picked: its record, or that it is known.
+export function showFactor(id) {
+  const entry = document.querySelector(`#holes [data-ids~="${id}"]`);
+  if (entry) {
+    entry.scrollIntoView({ block: "nearest" });
+    entry.focus();
+  } else announce("the table of this factor is known");
+  return Boolean(entry);
+}

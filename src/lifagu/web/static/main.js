@@ -1,0 +1,153 @@
+// Where everything begins: the tabs, what is loaded when something is opened or changed, and messages.
+
+import { cancel, start } from "./api.js";
+import { loadColours, startColours } from "./colours.js";
+import { loadCompare, startCompare } from "./compare.js";
+import { announce, byId, make, replace } from "./dom.js";
+import { loadTransfers, showFactor, startHoles } from "./holes.js";
+import { startKeep } from "./keep.js";
+import { refreshAnswers, startAsk } from "./ask.js";
+import { startObserving } from "./observe.js";
+import { loadGraph, loadLifted, startPanes } from "./panes.js";
+import { change, complain, forgive, isDrawn, on, state } from "./state.js";
+import { startTheme } from "./theme.js";
+import { startWelcome } from "./welcome.js";
+
+const TABS = { holes: "Holes", colours: "Colours", ask: "Ask", compare: "Compare", keep: "Keep" };
+let tab = "holes";
+
+function startTabs() {
+  const names = Object.keys(TABS);
+  replace(
+    byId("tabs"),
+    names.map((name) =>
+      make(
+        "button",
+        {
+          id: `tab-${name}`,
+          type: "button",
+          role: "tab",
+          "aria-controls": `panel-${name}`,
+          onclick: () => choose(name),
+        },
+        TABS[name],
+      ),
+    ),
+  );
+  byId("tabs").addEventListener("keydown", ({ key }) => {
+    const by = { ArrowRight: 1, ArrowLeft: -1 }[key];
+    const next = by
+      ? names[(names.indexOf(tab) + by + names.length) % names.length]
+      : { Home: names[0], End: names[names.length - 1] }[key];
+    if (!next) return;
+    choose(next);
+    byId(`tab-${next}`).focus();
+  });
+  choose(tab);
+}
+
+function choose(name) {
+  tab = name;
+  for (const each of Object.keys(TABS)) {
+    byId(`tab-${each}`).setAttribute("aria-selected", String(each === name));
+    byId(`tab-${each}`).tabIndex = each === name ? 0 : -1;
+    byId(`panel-${each}`).hidden = each !== name;
+  }
+  byId("work").dataset.tab = name;
+  if (state.model) loadTab();
+}
+
+// What only one tab shows is loaded when that tab is open.
+async function loadTab() {
+  if (tab === "colours" && !isDrawn()) await loadColours();
+  if (tab === "ask") await refreshAnswers();
+  if (tab === "compare") await loadCompare();
+}
+
+function opened(model) {
+  const fresh = {
+    theta: 0,
+    method: "share",
+    steps: 4,
+    unknown: "one",
+    engine: "auto",
+    transfers: null,
+    colours: null,
+    round: 0,
+    lifted: null,
+    graph: null,
+  };
+  silently({ ...fresh, model, add: model.add, evidence: model.evidence });
+  byId("title").textContent = model.title;
+  document.title = `${model.title} – lifagu`;
+  byId("another").hidden = false;
+  showWelcome(false);
+  announce(`${model.title} is open: ${model.summary}`);
+  refresh({ graph: true, filling: true });
+}
+
+let quiet = false;
+
+// A change after which nothing is loaded.
+function silently(values) {
+  quiet = true;
+  change(values);
+  quiet = false;
+}
+
+async function refresh({ graph, filling }) {
+  forgive();
+  if (graph && !(await loadGraph())) return false;
+  const loads = filling ? [loadTransfers(), loadLifted()] : [];
+  if (isDrawn()) loads.push(loadColours());
+  await Promise.all([...loads, loadTab()]);
+  return true;
+}
+
+function startRefreshing() {
+  on("theta method steps", () => quiet || refresh({ filling: true }));
+  on("evidence unknown engine", () => quiet || refresh({ filling: state.method === "published" }));
+  on("add", () => quiet || refreshAdded());
+}
+
+// Somebody who cannot be added is left out again.
+async function refreshAdded() {
+  const added = state.add;
+  if (await refresh({ graph: true, filling: true })) return;
+  if (state.add === added) silently({ add: added.slice(0, -1) });
+}
+
+function showWelcome(shown) {
+  byId("welcome").hidden = !shown;
+  byId("work").hidden = shown;
+  byId("another").textContent = shown ? "Back" : "Open…";
+  byId("main").focus();
+}
+
+function pickFactor(id) {
+  choose("holes");
+  showFactor(id);
+}
+
+async function begin() {
+  startTheme();
+  startPanes(pickFactor);
+  startHoles();
+  startColours();
+  startAsk();
+  startCompare();
+  startKeep();
+  startTabs();
+  startObserving();
+  startRefreshing();
+  byId("cancel").addEventListener("click", cancel);
+  byId("message-close").addEventListener("click", forgive);
+  byId("another").addEventListener("click", () => showWelcome(byId("welcome").hidden));
+  try {
+    startWelcome(await start(), opened);
+  } catch (error) {
+    complain(error);
+  }
+}
+
+begin();

@@ -1,0 +1,74 @@
+// What is open and chosen, who wants to know when it changes, and requests of which only the newest counts.
+
+import { Refused, ask } from "./api.js";
+import { byId } from "./dom.js";
+
+export const state = {
+  model: null, // what the server said when it was opened
+  graph: null, // scene and variables
+  theta: 0,
+  method: "share",
+  steps: 4,
+  add: [],
+  evidence: {},
+  unknown: "one",
+  engine: "auto",
+  transfers: null,
+  colours: null,
+  round: 0,
+  lifted: null,
+};
+
+const listeners = [];
+
+export const on = (topics, listener) => listeners.push([topics.split(" "), listener]);
+
+// What is set to null is not there yet: nobody has anything to show of it.
+export function change(values) {
+  Object.assign(state, values);
+  const changed = Object.keys(values).filter((topic) => values[topic] !== null);
+  for (const [topics, listener] of listeners) {
+    if (topics.some((topic) => changed.includes(topic))) listener(state);
+  }
+}
+
+export const isDrawn = () => state.graph?.scene != null;
+
+// What every request says about filling, evidence and questions.
+export function request(more) {
+  const { theta, method, steps, add, evidence, unknown, engine } = state;
+  return { theta, method, steps, add, evidence, unknown, engine, ...more };
+}
+
+const turns = {};
+
+// Asks the server; resolves to null when something newer was asked of the same kind meanwhile, or it was refused.
+export async function newest(operation, body) {
+  const { model } = state;
+  const turn = (turns[operation] = (turns[operation] ?? 0) + 1);
+  const isNewest = () => turns[operation] === turn && state.model === model;
+  try {
+    while (turns[`${operation} runs`]) await turns[`${operation} runs`];
+    if (!isNewest()) return null;
+    const running = ask(model.id, operation, body);
+    turns[`${operation} runs`] = running.then(
+      () => {},
+      () => {},
+    );
+    const found = await running.finally(() => (turns[`${operation} runs`] = null));
+    return isNewest() ? found : null;
+  } catch (error) {
+    if (isNewest()) complain(error);
+    return null;
+  }
+}
+
+export function complain(error) {
+  if (!(error instanceof Refused)) throw error;
+  byId("message-text").textContent = error.message;
+  byId("message").hidden = false;
+}
+
+export function forgive() {
+  byId("message").hidden = true;
+}

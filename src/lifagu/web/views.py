@@ -1,0 +1,176 @@
+"""What a page shows of a model, as plain values: one function per operation, a request in, a reply out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import lifagu
+from lifagu.errors import LifaguError
+from lifagu.web.answering import ask, plan
+from lifagu.web.colours import RELATIONAL, rounds_of
+from lifagu.web.figures import MOST_DRAWN, figure, is_drawn, lifted_figure, plain
+from lifagu.web.files import written
+from lifagu.web.inputs import Request
+from lifagu.web.reply import Reply, json_reply
+from lifagu.web.workbench import Workbench
+
+if TYPE_CHECKING:
+    from lifagu import FactorGraph, Transfer
+
+MOST_CLASSES = 100
+MOST_MEMBERS = 50
+MOST_INDIVIDUALS = 500
+MOST_COMPARED = 40
+MOST_COMPARED_ANSWERS = 8
+COMPARED = ("published", "share", "steps")
+NOTHING_TO_FILL = {"total": 0, "filled": 0, "by_theta": [], "classes": [], "more_classes": 0, "loans": []}
+
+
+def opened(bench: Workbench, _: Request) -> dict[str, Any]:
+    """What there is: sizes, the evidence of the file, who could be copied."""
+    relational = isinstance(bench.model, lifagu.ParfactorGraph)
+    individuals = [] if isinstance(bench.model, lifagu.ParfactorGraph) else bench.model.individuals
+    return {
+        "kind": "relational" if relational else "graph",
+        "summary": repr(bench.model)[1:-1].partition(": ")[2],
+        "facts": bench.facts(),
+        "evidence": {} if bench.has_long_evidence else bench.evidence,
+        "kept_evidence": len(bench.evidence) if bench.has_long_evidence else 0,
+        "individuals": list(individuals[:MOST_INDIVIDUALS]),
+        "add": bench.source.add,
+    }
+
+
+def graph(bench: Workbench, request: Request) -> dict[str, Any]:
+    """The ground graph as a scene with its variables, where it is small enough to be drawn; else why not."""
+    if not is_drawn(bench, request):
+        return {"scene": None, "variables": None, "factors": None, "note": _too_many(bench.facts())}
+    whole = bench.graph(request)
+    variables = [
+        {"id": f"v{number}", "name": each.name, "labels": each.range} for number, each in enumerate(whole.variables)
+    ]
+    factors = list(whole.factor_names)
+    scene = bench.once(("scene", request.add), lambda: plain(lifagu.draw(whole, "graph")))
+    return {"scene": scene, "variables": variables, "factors": factors, "note": ""}
+
+
+def _too_many(facts: dict[str, Any]) -> str:
+    sizes = f"{facts['variables']:,} variables and {facts['factors']:,} factors"
+    return f"{sizes} are too many to draw one by one; the lifted model shows them by group."
+
+
+def colours(bench: Workbench, request: Request) -> dict[str, Any]:
+    """Colour passing on the completed graph, round by round where it is small."""
+    drawn = is_drawn(bench, request)
+    if bench.is_whole(request) and not drawn:
+        return RELATIONAL
+    evidence, moved = bench.observed(request), bench.transfer(request)
+    bench.progress.stage("passing colours")
+    return rounds_of(moved, evidence, drawn, bench.progress)
+
+
+def transfers(bench: Workbench, request: Request) -> dict[str, Any]:
+    """Which holes are filled, from whom, with what share, and why; what was treated alike together."""
+    if bench.is_whole(request):
+        return NOTHING_TO_FILL | {"theta": request.theta}
+    moved = bench.transfer(request)
+    names = moved.original.factor_names
+    classes = moved.by_class()
+    shown = [
+        {
+            **record.as_dict(),
+            "donor_id": None if record.donor is None else f"f{names.find(record.donor)}",
+            "factors": [names[each] for each in factors[:MOST_MEMBERS].tolist()],
+            "ids": [f"f{each}" for each in factors[:MOST_DRAWN].tolist()],
+            "count": len(factors),
+        }
+        for record, factors in classes[:MOST_CLASSES]
+    ]
+    return {
+        "theta": moved.theta,
+        "total": len(moved.unknown),
+        "filled": len(moved.transferred),
+        "by_theta": moved.filled_by_theta(),
+        "classes": shown,
+        "more_classes": max(len(classes) - MOST_CLASSES, 0),
+        "loans": _loans(moved),
+    }
+
+
+def _loans(moved: Transfer) -> list[tuple[str, str]]:
+    """(receiver, donor) of every filled factor, where all of them can be drawn."""
+    if len(moved.transferred) > MOST_DRAWN:
+        return []
+    pairs = [(receivers, donors) for receivers, donors, _ in moved.loans()]
+    return [(f"f{one}", f"f{other}") for each in pairs for one, other in np.column_stack(each).tolist()]
+
+
+def lifted(bench: Workbench, request: Request) -> dict[str, Any]:
+    """The lifted model as a scene and in words, and the proof that it means the graph."""
+    model = bench.lifted(request)
+    bench.progress.stage("drawing the lifted model")
+    return {
+        "scene": bench.once(("lifted scene", *request.key), lambda: plain(lifted_figure(bench, request))),
+        "text": str(model),
+        "summary": repr(model)[1:-1].partition(": ")[2],
+        "proof": str(model.proof) if model.proof else "",
+    }
+
+
+def compare(bench: Workbench, request: Request) -> dict[str, Any]:
+    """The published algorithm, shares of agreement, and k steps, side by side: what is filled, and what is answered."""
+    if bench.is_whole(request) and not is_drawn(bench, request):
+        return {"total": 0, "variables": [], "methods": []}
+    whole = bench.graph(request)
+    variables = request.variables if request.variables is not None else _beside_holes(whole)
+    methods = []
+    for method in COMPARED:
+        asked = replace(request, method=method, variables=variables)
+        moved = bench.transfer(asked)
+        methods.append(
+            {
+                "method": method,
+                "filled": len(moved.transferred),
+                "records": [record.as_dict() for record in moved.record[:MOST_COMPARED]],
+                "answers": _answers(bench, asked),
+            }
+        )
+    return {"total": len(whole.unknown), "variables": variables, "methods": methods}
+
+
+def _answers(bench: Workbench, request: Request) -> dict[str, Any]:
+    """Answers, or why there is none under this method."""
+    try:
+        return ask(bench, request) if request.variables else {"answers": []}
+    except LifaguError as error:
+        return {"answers": [], "error": str(error)}
+
+
+def _beside_holes(whole: FactorGraph) -> tuple[str, ...]:
+    """Arguments of the first unknown factors, or the first variables."""
+    places = [variable for factor in whole.unknown[:MOST_COMPARED].tolist() for variable in whole.scope(factor)]
+    places = places or list(range(min(len(whole.variable_names), MOST_COMPARED_ANSWERS)))
+    return tuple(whole.variable_names[each] for each in dict.fromkeys(places[:100]))[:MOST_COMPARED_ANSWERS]
+
+
+def _shown(view: Callable[[Workbench, Request], dict[str, Any]]) -> Callable[[Workbench, Any], Reply]:
+    """An operation that shows what a view gives."""
+    return lambda bench, given: json_reply(view(bench, Request.of(given)))
+
+
+OPERATIONS: dict[str, Callable[[Workbench, Any], Reply]] = {
+    "open": _shown(opened),
+    "graph": _shown(graph),
+    "colours": _shown(colours),
+    "transfers": _shown(transfers),
+    "lifted": _shown(lifted),
+    "plan": _shown(plan),
+    "ask": _shown(ask),
+    "compare": _shown(compare),
+    "file": lambda bench, given: written(bench, Request.of(given)),
+    "figure": lambda bench, given: figure(bench, Request.of(given)),
+}
