@@ -5,6 +5,8 @@ import re
 import shutil
 import signal
 import subprocess
+import threading
+from collections import deque
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -21,7 +23,7 @@ spark.executor.memory 512m
 class Cluster:
     """The master's address, and the workers, which can be killed."""
 
-    def __init__(self, master: str, workers: list[subprocess.Popen]) -> None:
+    def __init__(self, master, workers):
         self.master = master
         self.workers = workers
 
@@ -38,32 +40,34 @@ def end(process):
 
 
 @contextmanager
-def started(stack, folder, settings, until, *command):
-    """A process of Spark's, from the moment it says what is waited for; yields what it said."""
+def started(settings, until, *command):
+    """A process of Spark's from the moment it says what is waited for, and what that is; ended afterwards."""
     import pyspark
 
-    log = folder / f"{command[0].rpartition('.')[2]}-{len(list(folder.iterdir()))}.log"
     spark_class = Path(pyspark.__file__).parent / "bin/spark-class"
-    process = subprocess.Popen(
+    with subprocess.Popen(
         [spark_class, *command],
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
         env=settings,
         start_new_session=True,
-    )
-    stack.callback(end, process)
-    said = []
-    for line in process.stderr:
-        said.append(line)
-        if found := re.search(until, line):
-            break
-    else:
-        pytest.fail(f"{command[0]} ended: {' '.join(said[-3:])}")
-    drain = subprocess.Popen(["cat"], stdin=process.stderr, stdout=log.open("w"))  # so that it never waits for a reader
-    process.stderr.close()
-    stack.callback(drain.wait)
-    yield process, found
+    ) as process:
+        try:
+            said = deque(maxlen=3)
+            for line in process.stderr:
+                said.append(line)
+                if found := re.search(until, line):
+                    break
+            else:
+                pytest.fail(f"{command[0]} ended: {' '.join(said)}")
+            reader = threading.Thread(target=deque, args=(process.stderr, 0))  # so that it never waits for one
+            reader.start()
+            yield process, found
+            end(process)
+            reader.join()
+        finally:
+            end(process)
 
 
 @contextmanager
@@ -86,18 +90,9 @@ def cluster(folder, workers=2):
         options = ("--host", "127.0.0.1", "--port", "0", "--webui-port", "0")
         room = "org.apache.spark.deploy"
         _, found = stack.enter_context(
-            started(stack, folder, settings, r"Starting Spark master at (\S+)", f"{room}.master.Master", *options)
+            started(settings, r"Starting Spark master at (\S+)", f"{room}.master.Master", *options)
         )
-        begun = [
-            stack.enter_context(
-                started(
-                    stack,
-                    folder,
-                    settings,
-                    "Successfully registered with master",
-                    *(f"{room}.worker.Worker", *options, "-c", "1", "-m", "1g", found[1]),
-                )
-            )
-            for _ in range(workers)
-        ]
+        worker = (f"{room}.worker.Worker", *options, "-c", "1", "-m", "1g", found[1])
+        registered = "Successfully registered with master"
+        begun = [stack.enter_context(started(settings, registered, *worker)) for _ in range(workers)]
         yield Cluster(found[1], [process for process, _ in begun])

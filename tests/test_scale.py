@@ -21,7 +21,7 @@ from lifagu.sql.engines import open_engine
 from lifagu.sql.engines.on_duckdb import DuckEngine
 from lifagu.sql.scale import Journal, Sizes, handing_over, pass_colours
 from lifagu.sql.scale import alike as alike_rows
-from spark_cluster import cluster
+from spark_cluster import WHY_NOT, cluster
 from test_parquet import MISTAKES, TABLES, make_folder, observed_graphs
 
 EPIDEMIC = ROOT / "examples/epidemic.json"
@@ -381,6 +381,15 @@ def test_whole_individuals_are_filled_in_memory_only(tmp_path):
     assert lifagu.lift_folder(tmp_path / "big", filling=lifagu.Filling(structure_only=True)).unknown > 0
 
 
+def test_the_benchmark_runs():
+    command = [sys.executable, str(ROOT / "benchmarks/scale.py"), "--small"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [line.split("|")[1:-1] for line in done.stdout.splitlines() if line[:2] == "| "]
+    assert [row[2].strip() for row in rows[1:]] == ["memory", "duckdb"] * 4
+    assert all(int(row[-1]) > 1 for row in rows[1:])
+
+
 # ---- Spark
 
 
@@ -420,7 +429,8 @@ def test_a_lost_worker_changes_nothing(tmp_path, monkeypatch, spark):
     assert not list((tmp_path / "here").iterdir())
 
 
-def test_a_master_that_is_not_there(tmp_path, monkeypatch, spark):
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT)
+def test_a_master_that_is_not_there(tmp_path):
     lifagu.write(chain(4), tmp_path / "big")
     with pytest.raises(lifagu.LifaguError, match="Spark at nonsense cannot be started: ") as caught:
         lifagu.lift_folder(tmp_path / "big", on="spark=nonsense")

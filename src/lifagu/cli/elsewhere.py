@@ -80,6 +80,7 @@ def _lifts_in_memory_only(options: Options) -> str | None:
     given = {
         "--add": options.add,
         "--steps": options.steps is not None,
+        "--profiles": options.profiles,
         "--digits": options.digits is not None,
         "--tolerance": options.tolerance is not None,
         "--commutative": options.commutative,

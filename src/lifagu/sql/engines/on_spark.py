@@ -107,9 +107,12 @@ class SparkEngine:
         return {each.parent.name for each in self._tables.glob("[!.]*/_SUCCESS")}
 
     def close(self) -> None:
-        """End the session if it was opened here."""
+        """End the session, and Java with it, if it was opened here."""
         if self._own:
-            self._done(self._spark.stop)
+            try:
+                self._done(self._spark.stop)
+            finally:
+                _end_java()
 
     def _fresh(self, name: str) -> Path:
         """A place for files that do not count yet."""
@@ -219,7 +222,20 @@ def _started(builder: Any, folder: Path, master: str, memory_limit: int | None) 
             session.sparkContext.setLogLevel("OFF")
             return session
     except (PySparkException, Py4JError, ConnectionError, RuntimeError) as error:
+        _end_java()
         raise LifaguError(f"Spark at {master} cannot be started: {_refusal(str(error))}") from None
+
+
+def _end_java() -> None:
+    """End the Java process that pyspark would keep for the next session, which may want another amount of memory."""
+    from pyspark import SparkContext
+
+    gateway = SparkContext._gateway
+    if gateway is not None:
+        SparkContext._gateway = SparkContext._jvm = None
+        gateway.shutdown()
+        gateway.proc.stdin.close()  # upon which it ends
+        gateway.proc.wait()
 
 
 @contextmanager
