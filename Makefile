@@ -9,7 +9,7 @@ KERNEL := setup.py $(wildcard kernel/*)
 
 .PHONY: demo test test-full bench lint clean
 
-demo: $(VENV)/installed
+demo: $(VENV)/installed-demo
 	$(BIN)/lifagu demo
 
 test: $(VENV)/installed-test $(VENV)/installed-system lint
@@ -36,15 +36,15 @@ $(VENV)/bin/python $(PEERS)/bin/python:
 	  { echo "error: lifagu needs Python 3.11 or newer; name one with: make PYTHON=/path/to/python3.12 $(MAKECMDGOALS)"; exit 2; }
 	$(PYTHON) -m venv $(@:/bin/python=)
 
-$(VENV)/installed: pyproject.toml $(KERNEL) | $(BIN)/python
-	$(BIN)/python $(PIP) install -e .
+$(VENV)/installed-demo: pyproject.toml $(KERNEL) | $(BIN)/python
+	$(BIN)/python $(PIP) install -e '.[duckdb]'
 	@$(BIN)/lifagu --version
 	@touch $@
 
 $(VENV)/installed-test: pyproject.toml $(KERNEL) | $(BIN)/python
 	$(BIN)/python $(PIP) install -e '.[test]'
 	@$(BIN)/lifagu --version
-	@touch $@ $(VENV)/installed
+	@touch $@ $(VENV)/installed-demo
 
 # The peers that benchmarks compare with have an environment of their own, with lifagu beside them.
 $(PEERS)/installed: pyproject.toml $(KERNEL) | $(PEERS)/bin/python

@@ -23,7 +23,17 @@ from machine import facts
 from part import IN_SHORT, MEASURED, end_when_asked
 from running import Progress, Ran, run
 
-PARTS = ("ground", "lifted", "relational", "colour", "transfer", "lifting", "files", "end_to_end")  # files beside this
+PARTS = (
+    "ground",
+    "lifted",
+    "relational",
+    "colour",
+    "transfer",
+    "lifting",
+    "files",
+    "end_to_end",
+    "impute",
+)  # files here
 PACKAGES = (
     *("lifagu", "numpy", "scipy", "pyagrum", "pgmpy", "opt_einsum", "cotengra", "networkx", "scikit-network"),
     *("igraph", "pynauty", "duckdb", "matplotlib"),

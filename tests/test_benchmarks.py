@@ -123,6 +123,18 @@ def test_lifted_inference(out):
     assert all(float(row["checked"]) < 1e-9 for row in large)
 
 
+def test_imputing(out):
+    found = tables(out, "impute")
+    sizes, beside = found.values()
+    assert [(row["patients"], row["factors"]) for row in sizes] == [("1,000", "3,001"), ("10,000", "30,001")]
+    for row in sizes:
+        for step in ("load", "fill and colour", "and answer", "write"):
+            assert re.fullmatch(rf"{TIME} \({TIME}\)", row[step]), row
+    far = {row["filled by"]: float(row["mean KL"]) for row in beside}
+    assert len(far) == 7
+    assert far["profiles of individuals"] < far["the paper to the letter"]
+
+
 def test_relational_models_are_right_at_every_size(out):
     models, growth = tables(out, "relational").values()
     assert len(models) > 15
@@ -246,6 +258,22 @@ def test_one_part_is_renewed_and_the_others_stay(copied, tmp_path):
     refused = run_report(*both, "--limit", "99", folder=copied)
     assert refused.returncode == 2
     assert refused.stderr.startswith("error: REPORT.md is from another machine or other settings")
+
+
+# ---- beside the report
+
+
+def test_databases_are_measured_and_give_the_same():
+    command = [sys.executable, str(BENCHMARKS / "databases.py"), "--small"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    rows = [
+        [cell.strip() for cell in line.strip("|").split("|")] for line in done.stdout.splitlines() if line[:2] == "| "
+    ]
+    assert [row[2] for row in rows[1:]] == ["DuckDB", "Parquet files", "CSV files", "PostgreSQL"] * 2
+    measured = [row for row in rows[1:] if row[3] != "not installed"]
+    assert len(measured) >= 6
+    assert all(row[-1] == "yes" for row in measured)
 
 
 # ---- what is committed

@@ -375,7 +375,7 @@ def test_interrupted(capsys, monkeypatch):
 
 
 def test_demo(capsys):
-    status, out, _ = run_cli(capsys, "demo")
+    status, out, _ = run_cli(capsys, "demo", "paper")
     assert status == 0
     for shown in ("So A and C look alike", "unknown: f1.eve", "from f1.alice", "4 of 6 known factors", "test result"):
         assert shown in out

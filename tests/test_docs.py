@@ -1,10 +1,13 @@
 """Documentation cannot go stale: what it shows is run, and what there is must be in it."""
 
 import argparse
+import csv
 import doctest
+import io
 import re
 import shlex
 
+import duckdb
 import pytest
 
 import lifagu
@@ -21,23 +24,40 @@ def text_of(name):
     return (ROOT / name).read_text()
 
 
-def shown_commands():
-    """(page, command, expected output) of every ``$ lifagu …`` in a console block."""
-    for page in PAGES:
-        for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
-            for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
-                command, _, output = part.partition("\n")
-                if command.startswith("lifagu "):
-                    yield page.name, command, output
+def shown_commands(page):
+    """(command, expected output) of every ``$ lifagu …`` and ``$ duckdb …`` in the console blocks of a page."""
+    for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            if command.startswith(("lifagu ", "duckdb ")):
+                yield command, output
 
 
-@pytest.mark.parametrize(("page", "command", "output"), list(shown_commands()))
-def test_shown_outputs_are_real(page, command, output, capsys, monkeypatch, tmp_path):
+def duckdb_says(*arguments):
+    """What DuckDB's own command line would print: ``duckdb -csv FILE STATEMENT``, or nothing without ``-csv``."""
+    *options, file, statement = arguments
+    with duckdb.connect(file) as database:
+        found = database.execute(statement)
+        out = io.StringIO()
+        if options == ["-csv"]:
+            rows = csv.writer(out, lineterminator="\n")
+            rows.writerows([[each[0] for each in found.description], *found.fetchall()])
+        return out.getvalue()
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if any(shown_commands(page))], ids=lambda page: page.name)
+def test_shown_outputs_are_real(page, capsys, monkeypatch, tmp_path):
+    """The commands of a page run one after another in one folder."""
     for name in ("examples", "src"):
         (tmp_path / name).symlink_to(ROOT / name)
     monkeypatch.chdir(tmp_path)
-    _, out, err = run_cli(capsys, *shlex.split(command)[1:])
-    assert (err + out).rstrip() == output.rstrip()
+    for command, output in shown_commands(page):
+        program, *arguments = shlex.split(command)
+        if program == "lifagu":
+            _, out, err = run_cli(capsys, *arguments)
+        else:
+            out, err = duckdb_says(*arguments), ""
+        assert (err + out).rstrip() == output.rstrip(), command
 
 
 def test_the_readme_shows_something_on_the_first_screen():

@@ -17,7 +17,7 @@ import lifagu
 import lifagu.symmetry.lifting as lifting
 from helpers import CASES, ROOT, graph_of, random_model, run_cli
 from lifagu.arrays import by_first_occurrence
-from lifagu.cli.demo import example
+from lifagu.cli.demo_paper import example
 from lifagu.domains import ConstantRows
 from lifagu.model import Colouring, FactorGraph
 from lifagu.proofs import Proof

@@ -4,7 +4,7 @@ import pytest
 
 import lifagu
 from helpers import CASES, graph_of, groups_by_name
-from lifagu.cli.demo import example
+from lifagu.cli.demo_paper import example
 
 KNOWN = [name for name, case in CASES.items() if all(factor["table"] for factor in case["model"]["factors"])]
 

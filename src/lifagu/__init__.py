@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from lifagu.formats.with_pyagrum import to_pyagrum as to_pyagrum
     from lifagu.grounding import expand_evidence as expand_evidence
     from lifagu.grounding import ground as ground
+    from lifagu.imputing import Imputed as Imputed
+    from lifagu.imputing import impute as impute
     from lifagu.infer import AllMarginals as AllMarginals
     from lifagu.infer import Answer as Answer
     from lifagu.infer import Best as Best
@@ -49,6 +51,8 @@ if TYPE_CHECKING:
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
     from lifagu.relational import ParfactorGraph as ParfactorGraph
+    from lifagu.results import check_imputed_target as check_imputed_target
+    from lifagu.results import write_imputed as write_imputed
     from lifagu.results import write_lift as write_lift
     from lifagu.results import write_marginals as write_marginals
     from lifagu.rounding import merge_tables as merge_tables
@@ -57,15 +61,20 @@ if TYPE_CHECKING:
     from lifagu.scaling import FolderLift as FolderLift
     from lifagu.scaling import lift_folder as lift_folder
     from lifagu.scaling import where_to_lift as where_to_lift
+    from lifagu.storage import check_database as check_database
     from lifagu.storage import check_target as check_target
+    from lifagu.storage import load as load
     from lifagu.storage import read as read
     from lifagu.storage import read_evidence as read_evidence
     from lifagu.storage import write as write
+    from lifagu.storage import write_results as write_results
     from lifagu.symmetry.colour import colour as colour
     from lifagu.symmetry.colour import colour_rounds as colour_rounds
     from lifagu.symmetry.lifting import lift as lift
     from lifagu.symmetry.transfer import Transfer as Transfer
     from lifagu.symmetry.transfer import transfer as transfer
+    from lifagu.template import Loaded as Loaded
+    from lifagu.template import Source as Source
 
 _ROOMS = {
     "lifagu.answers": "describe log_partition map_assignment marginals prepare prepare_map prepare_marginals "
@@ -80,18 +89,20 @@ _ROOMS = {
     "lifagu.formats.with_pgmpy": "from_pgmpy to_pgmpy",
     "lifagu.formats.with_pyagrum": "from_pyagrum to_pyagrum",
     "lifagu.grounding": "expand_evidence ground",
+    "lifagu.imputing": "Imputed impute",
     "lifagu.infer": "AllMarginals Answer Best",
     "lifagu.infer.relational": "ClassMarginals RelationalBest",
     "lifagu.kernel": "has_kernel",
     "lifagu.model": "Colouring FactorGraph",
     "lifagu.relational": "ParfactorGraph",
-    "lifagu.results": "write_lift write_marginals",
+    "lifagu.results": "check_imputed_target write_imputed write_lift write_marginals",
     "lifagu.rounding": "merge_tables round_tables",
     "lifagu.scaling": "Filling FolderLift lift_folder where_to_lift",
-    "lifagu.storage": "check_target read read_evidence write",
+    "lifagu.storage": "check_database check_target load read read_evidence write write_results",
     "lifagu.symmetry.colour": "colour colour_rounds",
     "lifagu.symmetry.lifting": "lift",
     "lifagu.symmetry.transfer": "Transfer transfer",
+    "lifagu.template": "Loaded Source",
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted(_ROOM_OF)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Ints
+from lifagu.arrays import Ints, by_first_occurrence, first_places
 from lifagu.names import Names, NumberedNames
 
 
@@ -75,11 +75,21 @@ def text_lists(lists: Sequence[Sequence[str]], of: Ints | None = None) -> Lists:
 
 
 def name_column(names: Names, numbers: Ints) -> Column:
-    """The names of many nodes; numbered ones without an object each.
+    """The names of many nodes, null for -1; numbered ones without an object each, others made once where they occur.
 
     >>> name_column(NumberedNames("variable", "x", 9), np.array([4])).prefix
     'x'
     """
-    if isinstance(names, NumberedNames):
+    if isinstance(names, NumberedNames) and not (numbers < 0).any():
         return Numbered(names.prefix, numbers)
-    return texts(names, numbers)
+    return texts(*used_names(names, numbers))
+
+
+def used_names(names: Names, numbers: Ints) -> tuple[list[str], Ints]:
+    """The names of the nodes that occur, each once, and for each number the place of its name there, -1 for -1.
+
+    >>> used_names(Names("variable", ["A", "B", "C"]), np.array([2, 0, -1, 2]))
+    (['C', 'A'], array([ 0,  1, -1,  0]))
+    """
+    place = by_first_occurrence(numbers)
+    return names.of_nodes(numbers[first_places(place)]), place

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -47,6 +47,64 @@ class Evidence:
             frozen(number[self.soft_variables][soft]),
             tuple(each for each, kept in zip(self.likelihoods, soft.tolist(), strict=True) if kept),
         )
+
+    def overridden(self, later: Evidence) -> Evidence:
+        """This evidence where the later one says nothing, and the later one.
+
+        >>> first = Evidence(np.array([1, 2]), np.array([0, 0]))
+        >>> first.overridden(Evidence(np.array([2]), np.array([1]))).values.tolist()
+        [0, 1]
+        """
+        again = np.concatenate((later.variables, later.soft_variables))
+        hard, soft = ~np.isin(self.variables, again), ~np.isin(self.soft_variables, again)
+        variables = np.concatenate((self.variables[hard], later.variables))
+        values = np.concatenate((self.values[hard], later.values))
+        soft_variables = np.concatenate((self.soft_variables[soft], later.soft_variables))
+        kept = [each for each, stays in zip(self.likelihoods, soft.tolist(), strict=True) if stays]
+        likelihoods = [*kept, *later.likelihoods]
+        order, soft_order = np.argsort(variables, kind="stable"), np.argsort(soft_variables, kind="stable")
+        return Evidence(
+            frozen(variables[order]),
+            frozen(values[order]),
+            frozen(soft_variables[soft_order]),
+            tuple(likelihoods[each] for each in soft_order.tolist()),
+        )
+
+
+class Observations(Mapping[str, Observation]):
+    """Evidence by name that is bound already: millions of observations without a text each.
+
+    names: of the variables; labels_of(variable): its declared labels and their canonical values.
+    """
+
+    def __init__(self, bound: Evidence, names: Names, labels_of: Callable[[int], tuple[Labels, Ints]]) -> None:
+        self.bound, self.names, self._labels_of = bound, names, labels_of
+
+    def __len__(self) -> int:
+        return len(self.bound.variables) + len(self.bound.soft_variables)
+
+    def __iter__(self) -> Iterator[str]:
+        numbers = np.concatenate((self.bound.variables, self.bound.soft_variables))
+        return map(self.names.__getitem__, numbers.tolist())
+
+    def __getitem__(self, name: str) -> Observation:
+        variable = self.names.find(name)
+        if variable is None:
+            raise KeyError(name)
+        labels, canonical = self._labels_of(variable)
+        if (place := _place(self.bound.variables, variable)) is not None:
+            return labels[int(np.flatnonzero(canonical == self.bound.values[place])[0])]
+        if (place := _place(self.bound.soft_variables, variable)) is not None:
+            return dict(zip(labels, self.bound.likelihoods[place][canonical].tolist(), strict=True))
+        raise KeyError(name)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} observations>"
+
+
+def _place(ascending: Ints, wanted: int) -> int | None:
+    place = int(np.searchsorted(ascending, wanted))
+    return place if place < len(ascending) and ascending[place] == wanted else None
 
 
 EvidenceLike = Evidence | Mapping[str, Observation] | None

@@ -11,7 +11,7 @@ from typing import overload
 
 import numpy as np
 
-from lifagu.arrays import Ints
+from lifagu.arrays import Ints, group_rows
 from lifagu.domains import Domain
 from lifagu.errors import ModelError
 from lifagu.names import Names, found_one_by_one
@@ -50,6 +50,24 @@ class RowNames:
         ]
         return f"{self.prefix}({','.join(texts)})" if texts else self.prefix
 
+    def of_nodes(self, nodes: Ints) -> list[str]:
+        """The names of many nodes at once; the text of a constant is made once.
+
+        >>> names = RowNames("Drug", (Domain.of("Person", ["al", "eve"]), Domain("Day", 9)), np.array([[0, 3], [1, 8]]))
+        >>> names.of_nodes(np.array([1, 0]))
+        ['Drug(eve,9)', 'Drug(al,4)']
+        """
+        if not self.domains or (self.which is not None and (self.which[nodes] >= 0).any()):
+            return list(map(self.__getitem__, nodes.tolist()))
+        columns = []
+        for domain, column in zip(self.domains, self.rows[nodes].T, strict=True):
+            met, places = np.unique(column, return_inverse=True)
+            texts = [str(each + 1) for each in met.tolist()]
+            if (constants := domain.constants) is not None:
+                texts = [constant_text(constants[each]) for each in met.tolist()]
+            columns.append([texts[place] for place in places.tolist()])
+        return [f"{self.prefix}({','.join(row)})" for row in zip(*columns, strict=True)]
+
     def heads(self) -> Counter[str]:
         """What stands before the first parenthesis of names, and how often; only original names have to be made."""
         named = np.zeros(len(self), dtype=np.bool_) if self.which is None else self.which >= 0
@@ -81,6 +99,11 @@ class RowNames:
             low, high = low + int(np.searchsorted(within, number)), low + int(np.searchsorted(within, number, "right"))
         return low if low < high else None
 
+    def places(self, rows: Ints) -> Ints:
+        """Numbers of the nodes with these constants (m×k), -1 where there is none; near-linear."""
+        ids = group_rows(np.vstack((self.rows, rows)))[len(self.rows) :]  # own rows are distinct: 0, 1, …
+        return np.where(ids < len(self.rows), ids, -1)
+
 
 class JoinedNames(Names):
     """The names of several lists of nodes one after another; names are told apart by the list that has them.
@@ -106,6 +129,10 @@ class JoinedNames(Names):
 
     def __len__(self) -> int:
         return int(self._starts[-1])
+
+    def start(self, which: int) -> int:
+        """The number of the first node of one of the lists."""
+        return int(self._starts[which])
 
     @overload
     def __getitem__(self, node: int) -> str: ...
@@ -137,6 +164,19 @@ class JoinedNames(Names):
     def find_each(self, names: Sequence[str]) -> Ints:
         """The numbers of the nodes with these names, -1 where there is none."""
         return found_one_by_one(self, names)
+
+    def of_nodes(self, nodes: Ints) -> list[str]:
+        """The names of many nodes at once."""
+        which = self.origins(nodes)
+        found = np.empty(len(nodes), dtype=object)
+        for number in np.unique(which).tolist():
+            places = np.flatnonzero(which == number)
+            found[places] = self.lists[number].of_nodes(nodes[places] - self._starts[number])
+        return list(found)
+
+    def origins(self, nodes: Ints) -> Ints:
+        """The list that has the name of each node."""
+        return np.searchsorted(np.array(self._starts), nodes, side="right") - 1
 
     def heads(self) -> Counter[str]:
         """What stands before the first parenthesis of the names that have one, and how often."""

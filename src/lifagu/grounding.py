@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lifagu.arrays import Ints, by_value, group_rows, members
+from lifagu.arrays import Floats, Ints, by_value, first_places, group_rows, members
 from lifagu.errors import ModelError, TooLargeError
 from lifagu.evidence import Observation
 from lifagu.ground_names import JoinedNames, RowNames
@@ -48,9 +48,25 @@ def ground(model: ParfactorGraph | FactorGraph) -> FactorGraph:
     >>> graph.factor("g(7,8)").arguments
     ('Friends(7,8)', 'Smokes(7)', 'Smokes(8)')
     """
-    if isinstance(model, FactorGraph):
-        return model
-    pieces = ground_pieces(model)
+    return model if isinstance(model, FactorGraph) else ground_rows(model, {})
+
+
+@dataclass(frozen=True, eq=False)
+class TabledRows:
+    """The ground factors of a parfactor, listed, each with a table of its own.
+
+    rows[n×k]: the substitutions of its k logical variables, distinct and in lexicographic order; tables: flat, in the
+    order of the arguments; table_of[n]: which of them each ground factor has, -1 = unknown.
+    """
+
+    rows: Ints
+    tables: Sequence[Floats]
+    table_of: Ints
+
+
+def ground_rows(model: ParfactorGraph, listed: Mapping[int, TabledRows]) -> FactorGraph:
+    """The grounding of a model in which some parfactors, by number, stand for listed ground factors instead."""
+    pieces = ground_pieces(model, listed)
     return assembled(model, pieces.variables, pieces.blocks, factor_names(model, pieces.admitted))
 
 
@@ -66,15 +82,19 @@ class GroundPieces:
     admitted: list[Ints]
 
 
-def ground_pieces(model: ParfactorGraph) -> GroundPieces:
-    """The ground variables and blocks of ground factors of a model, in numbers."""
-    admitted = [substitutions(bound) for bound in model.bound]
+def ground_pieces(model: ParfactorGraph, listed: Mapping[int, TabledRows] | None = None) -> GroundPieces:
+    """The ground variables and blocks of ground factors of a model, in numbers; listed: as for `ground_rows`."""
+    given = listed or {}
+    admitted = [
+        given[number].rows if number in given else substitutions(bound) for number, bound in enumerate(model.bound)
+    ]
     columns = [_columns(bound, rows) for bound, rows in zip(model.bound, admitted, strict=True)]
     variables = _variables(model, [column for each in columns for column in each])
     blocks, taken = [_part_block(model, variables)], 0
-    for bound, rows, slots in zip(model.bound, admitted, columns, strict=True):
-        ids = variables.of_column[taken : taken + len(slots)]
-        blocks.append(_block(bound, np.column_stack([np.zeros((len(rows), 0), dtype=np.int64), *ids])))
+    for number, (bound, rows, slots) in enumerate(zip(model.bound, admitted, columns, strict=True)):
+        columns_of = variables.of_column[taken : taken + len(slots)]
+        ids = np.column_stack([np.zeros((len(rows), 0), dtype=np.int64), *columns_of])
+        blocks.append(_listed_block(bound, ids, given[number]) if number in given else _block(bound, ids))
         taken += len(slots)
     return GroundPieces(variables, blocks, admitted)
 
@@ -222,6 +242,20 @@ def _block(bound: BoundParfactor, ids: Ints) -> Block:
     pattern = group_rows(first)
     tables = [diagonal(table, sizes, first[rows[0]]) for rows in members(pattern)]
     return Block(ids[kept], kept.sum(axis=1), tables, pattern)
+
+
+def _listed_block(bound: BoundParfactor, ids: Ints, listed: TabledRows) -> Block:
+    """The same with a table for each ground factor; a table is cut down once for all where arguments fall together."""
+    first = first_columns(ids)
+    kept = first == np.arange(ids.shape[1])
+    sizes = [argument.size for argument in bound.arguments]
+    known = np.flatnonzero(listed.table_of >= 0)
+    pattern = group_rows(np.column_stack((listed.table_of[known], first[known])))
+    examples = known[first_places(pattern)]
+    tables = [diagonal(listed.tables[listed.table_of[each]], sizes, first[each]) for each in examples.tolist()]
+    table_of = np.full(len(ids), -1, dtype=np.int64)
+    table_of[known] = pattern
+    return Block(ids[kept], kept.sum(axis=1), tables, table_of)
 
 
 def _part_block(model: ParfactorGraph, variables: GroundVariables) -> Block:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from functools import cached_property, reduce
 from html import escape
 from typing import Any
 
@@ -28,7 +28,7 @@ from lifagu.assembly import (
 from lifagu.builder import GraphBuilder
 from lifagu.checks import check_arguments, check_ids, check_offsets, check_tables
 from lifagu.errors import ModelError
-from lifagu.evidence import Evidence, EvidenceLike, bind_evidence
+from lifagu.evidence import Evidence, EvidenceLike, Observation, Observations, bind_evidence
 from lifagu.names import Names
 from lifagu.ranges import Labels, Ranges
 from lifagu.tables import GivenTables, Tables, intern_tables
@@ -246,9 +246,29 @@ class FactorGraph:
         """
         if isinstance(evidence, Evidence):
             return evidence
+        if isinstance(evidence, Observations) and evidence.names is self.variable_names:
+            return evidence.bound
         if not isinstance(evidence, Mapping | None):
             raise ModelError(f"evidence is a mapping from variable to label, not {type(evidence).__name__}")
         return bind_evidence(evidence or {}, self.variable_names, self._labels_and_values)
+
+    def observations(self, evidence: EvidenceLike) -> Observations:
+        """The same by name, bound once for all.
+
+        >>> dict(FactorGraph.build().variable("A").graph().observations({"A": "true"}))
+        {'A': 'true'}
+        """
+        return Observations(self.evidence(evidence), self.variable_names, self._labels_and_values)
+
+    def layered(self, layers: Sequence[Mapping[str, Observation]]) -> Mapping[str, Observation]:
+        """Several layers of evidence as one: what a later one observes, an earlier one no longer does.
+
+        >>> FactorGraph.build().variable("A").graph().layered([{"A": "true"}, {"A": "false"}])
+        {'A': 'false'}
+        """
+        if not any(isinstance(layer, Observations) for layer in layers):
+            return {name: observed for layer in layers for name, observed in layer.items()}
+        return self.observations(reduce(Evidence.overridden, map(self.evidence, layers), Evidence()))
 
     def _labels_and_values(self, variable: int) -> tuple[Labels, Ints]:
         return self.labels(variable), self.ranges.to_declared(int(self.variable_declared[variable]))

@@ -53,6 +53,14 @@ class Names(Sequence[str]):
         """The numbers of the names that hold a parenthesis, as those made of a relation and its constants do."""
         return [number for number, name in enumerate(self) if "(" in name]
 
+    def of_nodes(self, nodes: Ints) -> list[str]:
+        """The names of many nodes at once."""
+        return list(map(self.__getitem__, nodes.tolist()))
+
+    def origins(self, nodes: Ints) -> Ints:
+        """A number for each node that tells apart those whose names are made from different parfactors or relations."""
+        return np.zeros(len(nodes), dtype=np.int64)
+
     def heads(self) -> Counter[str]:
         """What stands before the first parenthesis of the names that have one, and how often."""
         return Counter(name.partition("(")[0].strip() for name in self if "(" in name)
@@ -188,6 +196,14 @@ class ChosenNames(Names):
         """The numbers of the nodes with these names, -1 where there is none."""
         numbers = self.names.find_each(names)
         return np.where(numbers < 0, -1, np.append(self._places, -1)[numbers])
+
+    def of_nodes(self, nodes: Ints) -> list[str]:
+        """The names of many nodes at once."""
+        return self.names.of_nodes(self.numbers[nodes])
+
+    def origins(self, nodes: Ints) -> Ints:
+        """Where the names of these nodes come from, as numbers."""
+        return self.names.origins(self.numbers[nodes])
 
     def with_parentheses(self) -> Sequence[int]:
         """The numbers of the names that hold a parenthesis."""

@@ -229,6 +229,8 @@ def domain_of(name: str, given: Any) -> Domain:
     >>> domain_of("Floor", [1, 2, "roof"]).constants
     ('1', '2', 'roof')
     """
+    if isinstance(given, Domain):
+        return given
     if isinstance(given, int) and not isinstance(given, bool):
         return Domain.of(name, given)
     if isinstance(given, str | Mapping | bool) or not isinstance(given, Iterable):

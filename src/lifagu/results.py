@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from lifagu.assembly import taken_lists
-from lifagu.columns import Column, Columns, name_column, texts
+from lifagu.columns import Column, Columns, Lists, Nullable, Numbered, name_column, texts
+from lifagu.errors import FormatError
 from lifagu.evidence import EvidenceLike
 from lifagu.formats.csv_table import write_csv
 from lifagu.infer import AllMarginals
 from lifagu.infer.relational import ClassMarginals
 from lifagu.model import Colouring
 from lifagu.relational import ParfactorGraph
-from lifagu.replacing import PathLike
+from lifagu.replacing import PathLike, check_replaceable, replaced_folder
 from lifagu.sql import group_tables, lifted_tables, model_tables, write_folder, write_table
 from lifagu.storage import is_folder, write
 from lifagu.symmetry.transfer import Transfer, record_columns
 
+IMPUTED = frozenset(
+    f"{name}.{ending}" for name in ("transfers", "tables", "marginals") for ending in ("parquet", "csv")
+)
 Progress = Callable[[int, int], None]
 Marginals = Mapping[str, Mapping[str, float]]
 
@@ -59,6 +66,48 @@ def write_marginals(path: PathLike, found: Marginals) -> None:
         header, rows = _marginal_rows(found)
         cells = list(zip(*rows, strict=True)) or [()] * len(header)
         write_table(path, dict(zip(header, map(_column, cells), strict=True)))
+
+
+def write_imputed(path: PathLike, tables: Mapping[str, Columns], progress: Progress | None = None) -> None:
+    """Write the tables of an `impute` into a folder, replaced in one step: as Parquet, or as CSV if it ends in .csv.
+
+    A folder is replaced if it holds nothing but such tables. In CSV files lists stand as JSON, and null is empty.
+    """
+    check_imputed_target(path)
+    if not _wants_csv(path):
+        write_folder(path, tables, progress, IMPUTED)
+        return
+    with replaced_folder(path, IMPUTED) as temporary:
+        for name, columns in tables.items():
+            write_csv(temporary / f"{name}.csv", list(columns), zip(*map(_cells, columns.values()), strict=True))
+
+
+def check_imputed_target(path: PathLike) -> None:
+    """Refuse now, before long work, a place that `write_imputed` would refuse to replace."""
+    if Path(path).suffix.lower() not in ("", ".csv"):
+        raise FormatError(f"{path}: results go to a folder, of Parquet tables, or of CSV files if it ends in .csv")
+    check_replaceable(path, IMPUTED)
+
+
+def _wants_csv(path: PathLike) -> bool:
+    return Path(path).suffix.lower() == ".csv"
+
+
+def _cells(column: Column) -> Sequence[Any]:
+    """The values of a column as a CSV file has them, one by one."""
+    if isinstance(column, Lists):
+        of = np.arange(len(column.offsets) - 1) if column.of is None else column.of
+        lists = [column.values[slice(*pair)].tolist() for pair in pairwise(column.offsets.tolist())]
+        shown = [json.dumps(each, ensure_ascii=False) if each else "" for each in lists]
+        return [shown[each] for each in of.tolist()]
+    if isinstance(column, Nullable):
+        return ["" if each < 0 else each for each in column.numbers.tolist()]
+    if isinstance(column, Numbered):
+        return [f"{column.prefix}{each}" for each in column.numbers.tolist()]
+    values = column.tolist()
+    if column.dtype == np.bool_:
+        return ["true" if each else "false" for each in values]
+    return ["" if each is None or each != each else each for each in values]  # nan differs from itself
 
 
 def _marginal_rows(found: Marginals) -> tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]:

@@ -1,4 +1,4 @@
-"""Where models are kept: text files in the room `formats`, folders of Parquet tables in the room `sql`.
+"""Where models are kept: text files in the room `formats`, folders of Parquet tables and databases in the room `sql`.
 
 Neither room knows the other; this door above both tells by the path which one is meant.
 """
@@ -6,35 +6,99 @@ Neither room knows the other; this door above both tells by the path which one i
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
+from lifagu.columns import Columns
 from lifagu.errors import FormatError
 from lifagu.evidence import EvidenceLike, Observation
 from lifagu.formats import read as read_file
 from lifagu.formats import read_evidence as read_file_evidence
+from lifagu.formats import read_queries, read_template
 from lifagu.formats import write as write_file
 from lifagu.grounding import expand_evidence, ground
 from lifagu.model import FactorGraph
 from lifagu.relational import ParfactorGraph
 from lifagu.replacing import PathLike
-from lifagu.sql import check_folder, model_tables, read_folder, read_folder_evidence, write_folder
+from lifagu.sql import (
+    check_folder,
+    check_writable,
+    load_template,
+    model_tables,
+    read_folder,
+    read_folder_evidence,
+    write_folder,
+)
+from lifagu.sql import write_results as write_into
+from lifagu.template import Loaded, Source
 
 
-def read(path: PathLike) -> FactorGraph | ParfactorGraph:
-    """Read a model: a file by its ending, or a folder of Parquet tables (docs/formats.md).
+def load(path: PathLike, database: str | None = None, progress: Callable[[str], None] | None = None) -> Loaded:
+    """Read a model, its evidence and its questions at once: a file by its ending, a folder, or a template.
 
-    Files with domains, relations or parfactors give a relational model, everything else a factor graph.
+    A template's database is asked once; database: the path or URL of another one than it names. progress(text) is
+    told what is being read. What `read` and `read_evidence` give are parts of this.
     """
-    return read_folder(path) if is_folder(path) else read_file(path)
+    if is_folder(path):
+        _refuse_database(path, database)
+        return Loaded(read_folder(path), read_folder_evidence(path))
+    template = read_template(path)
+    if template is not None:
+        source = template.source if database is None else _named(database)
+        return replace(load_template(template, source, progress), source=source)
+    _refuse_database(path, database)
+    return Loaded(read_file(path), read_file_evidence(path), read_queries(path))
 
 
-def read_evidence(path: PathLike) -> dict[str, Observation]:
-    """The evidence in a file or folder: a lifagu model's own, a JSON object (name → label), or an ``.evid`` file.
+def read(path: PathLike, database: str | None = None) -> FactorGraph | ParfactorGraph:
+    """Read a model: a file by its ending, a folder of Parquet tables (docs/formats.md), or a template with its data.
+
+    Files with domains, relations or parfactors give a relational model, everything else a factor graph. database: the
+    path or URL of the database that a template is to read instead of its own.
+    """
+    if is_folder(path):
+        _refuse_database(path, database)
+        return read_folder(path)
+    if read_template(path) is not None:
+        return load(path, database).model
+    _refuse_database(path, database)
+    return read_file(path)
+
+
+def read_evidence(path: PathLike, database: str | None = None) -> dict[str, Observation]:
+    """The evidence in a file or folder: a model's or template's own, a JSON object (name → label), an ``.evid`` file.
 
     Models in other formats carry no evidence.
     """
-    return read_folder_evidence(path) if is_folder(path) else read_file_evidence(path)
+    if is_folder(path):
+        return read_folder_evidence(path)
+    if read_template(path) is None:
+        return read_file_evidence(path)
+    return dict(load(path, database).evidence)
+
+
+def write_results(database: str | Source, tables: Mapping[str, Columns]) -> None:
+    """Put result tables ``lifagu_…`` into a database, given by path or URL, all in one transaction or none.
+
+    Each takes the place of an earlier one of its name; nothing else is touched.
+    """
+    write_into(_named(database), tables)
+
+
+def check_database(database: str | Source) -> None:
+    """Refuse now, before long work, a database that `write_results` would refuse."""
+    check_writable(_named(database))
+
+
+def _named(database: str | Source) -> Source:
+    """A database that was named on the command line or in Python: paths are relative to the current folder."""
+    return database if isinstance(database, Source) else Source(database, place="database")
+
+
+def _refuse_database(path: PathLike, database: str | None) -> None:
+    if database is not None:
+        raise FormatError(f"{path}: this model reads no database; a template names its source in the file")
 
 
 def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: EvidenceLike = None) -> None:

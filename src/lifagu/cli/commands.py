@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import closing
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ import lifagu
 from lifagu.cli.demo import demo
 from lifagu.cli.elsewhere import answer_elsewhere, elsewhere, lift_elsewhere, lifts_elsewhere
 from lifagu.cli.experiment import experiment
+from lifagu.cli.imputed import imputed_json, report
 from lifagu.cli.output import Progress, note, say, say_json, shown, table
 from lifagu.cli.results import (
     answer_table,
@@ -26,7 +27,7 @@ from lifagu.cli.results import (
 )
 
 if TYPE_CHECKING:
-    from lifagu import FactorGraph, ParfactorGraph, Transfer
+    from lifagu import FactorGraph, Loaded, ParfactorGraph, Source, Transfer
 
 Options = argparse.Namespace
 
@@ -38,7 +39,8 @@ def check(options: Options) -> None:
         return
     if options.model is None:
         raise lifagu.ModelError("name the model file to check, or ask for the --schema")
-    model, evidence = lifagu.read(options.model), lifagu.read_evidence(options.model)
+    loaded = _load(options)
+    model, evidence = loaded.model, loaded.evidence
     if isinstance(model, lifagu.ParfactorGraph):
         observed = len(model.observations(evidence))
     else:
@@ -49,7 +51,7 @@ def check(options: Options) -> None:
 
 def info(options: Options) -> None:
     """``lifagu info``."""
-    model = lifagu.read(options.model)
+    model = _load(options).model
     whole = isinstance(model, lifagu.ParfactorGraph) and not (model.has_unknown or options.add)
     graph = model if whole else _observed(options, model, [])[0]
     facts = lifagu.describe(graph)
@@ -85,8 +87,7 @@ def lift(options: Options) -> None:
         lift_elsewhere(options, on, _given(options))
         return
     with closing(Progress(options.quiet)) as progress:
-        progress.stage(f"reading {options.model}")
-        graph, evidence = _ground(options, lifagu.read(options.model))
+        graph, evidence = _ground(options, _shown_load(options.model, options.db, progress))
         progress.stage("filling unknown factors")
         moved = _transfer(options, graph, evidence, theta=options.theta)
         settings: dict[str, Any] = {
@@ -119,16 +120,14 @@ def lift(options: Options) -> None:
 
 def query(options: Options) -> None:
     """``lifagu query``."""
-    names = options.queries or lifagu.read_queries(options.model)
-    if not names:
-        raise lifagu.ModelError(f"name the variables to ask about; {options.model} asks about none itself")
-    questions = [names] if options.joint else [[name] for name in names]
     if on := elsewhere(options):
-        evidence = _given(options)
-        result, unknown = answer_elsewhere(options, on, questions, evidence)
+        evidence: Mapping[str, Any] = _given(options)
+        result, unknown = answer_elsewhere(options, on, _questions(options, options.queries), evidence)
         found = {**answers_json(None, result), "unknown": unknown}
     else:
-        model, evidence = _asked(options)
+        loaded = _load(options)
+        questions = _questions(options, options.queries or list(loaded.queries))
+        model, evidence = _asked(options, loaded)
         result = _run(options, model, evidence, questions)
         found = {**answers_json(model, result), **merging_json(model, evidence, _bounded(options))}
     if options.json:
@@ -140,11 +139,18 @@ def query(options: Options) -> None:
         say(f"log Z = {result.log_partition:.10g}")
 
 
+def _questions(options: Options, names: list[str]) -> list[list[str]]:
+    """One question for each variable, or one about all of them."""
+    if not names:
+        raise lifagu.ModelError(f"name the variables to ask about; {options.model} asks about none itself")
+    return [names] if options.joint else [[name] for name in names]
+
+
 def marginals(options: Options) -> None:
     """``lifagu marginals``."""
     if options.out and not options.out.lower().endswith((".csv", ".csv.gz", ".parquet")):
         raise lifagu.FormatError(f"{options.out}: marginals are written as .csv (or .csv.gz) or .parquet")
-    model, evidence = _asked(options, classes=True)
+    model, evidence = _asked(options, _load(options), classes=True)
     if options.engine == "bp":
         found: Any = _propagated(options, model, evidence)
     else:
@@ -161,7 +167,7 @@ def marginals(options: Options) -> None:
 
 def map_(options: Options) -> None:
     """``lifagu map``."""
-    model, evidence = _asked(options)
+    model, evidence = _asked(options, _load(options))
     best = _planned(options, lifagu.prepare_map, model, evidence)
     if options.json:
         found = {"log_weight": best.log_weight, "assignment": best.assignment}
@@ -178,7 +184,7 @@ def logz(options: Options) -> None:
     if on := elsewhere(options):
         result, merging = answer_elsewhere(options, on, [], _given(options))[0], {}
     else:
-        model, evidence = _asked(options)
+        model, evidence = _asked(options, _load(options))
         result, merging = _run(options, model, evidence, []), merging_json(model, evidence, _bounded(options))
     if options.json:
         say_json({"log_partition": result.log_partition, **merging})
@@ -186,9 +192,51 @@ def logz(options: Options) -> None:
         say(f"{result.log_partition!r}")
 
 
+def impute(options: Options) -> None:
+    """``lifagu impute``."""
+    if options.out:
+        lifagu.check_imputed_target(options.out)
+    with closing(Progress(options.quiet)) as progress:
+        loaded = lifagu.load(options.model, options.db, progress.stage)
+        if options.write:
+            lifagu.check_database(_source(options, loaded))
+        graph, evidence = _ground(options, loaded)
+        progress.stage("filling, colouring and answering")
+        found = lifagu.impute(
+            graph,
+            evidence,
+            options.queries or loaded.queries or None,
+            theta=options.theta,
+            unknown=options.unknown,
+            engine=options.engine,
+            memory_limit=options.memory_limit,
+            progress=progress,
+            **_filling(options),
+        )
+        if options.out:
+            progress.stage(f"writing {options.out}")
+            lifagu.write_imputed(options.out, found.tables(), progress)
+        if options.write:
+            progress.stage("writing into the database")
+            tables = {f"lifagu_{name}": columns for name, columns in found.tables().items()}
+            lifagu.write_results(_source(options, loaded), tables)
+    if options.json:
+        say_json(imputed_json(found))
+    else:
+        say(report(found))
+
+
+def _source(options: Options, loaded: Loaded) -> Source:
+    """The database that results are to be written into."""
+    if loaded.source is None:
+        raise lifagu.ModelError(f"{options.model} reads no database to --write into; name a folder with --out")
+    return loaded.source
+
+
 def convert(options: Options) -> None:
     """``lifagu convert``."""
-    lifagu.write(lifagu.read(options.source), options.target, lifagu.read_evidence(options.source))
+    loaded = _load(options, options.source)
+    lifagu.write(loaded.model, options.target, loaded.evidence)
 
 
 def completion(options: Options) -> None:
@@ -206,6 +254,7 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "convert": convert,
     "demo": demo,
     "experiment": experiment,
+    "impute": impute,
     "info": info,
     "lift": lift,
     "logz": logz,
@@ -215,26 +264,39 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
 }
 
 
-def _asked(options: Options, classes: bool = False) -> tuple[Transfer | ParfactorGraph, dict[str, Any]]:
+def _load(options: Options, path: str | None = None) -> Loaded:
+    """The model with its own evidence and questions, read once."""
+    with closing(Progress(getattr(options, "quiet", False))) as progress:
+        return _shown_load(path or options.model, options.db, progress)
+
+
+def _shown_load(path: str, database: str | None, progress: Progress) -> Loaded:
+    progress.stage(f"reading {path}")
+    return lifagu.load(path, database, lambda what: progress.stage(f"reading {what}"))
+
+
+def _asked(
+    options: Options, loaded: Loaded, classes: bool = False
+) -> tuple[Transfer | ParfactorGraph, Mapping[str, Any]]:
     """What is asked, and the evidence: a relational model as it is where nothing is unknown, else a transfer.
 
     classes: a relational model that was filled is lifted again, so that it answers by class as well.
     """
-    model = lifagu.read(options.model)
+    model = loaded.model
     relational = isinstance(model, lifagu.ParfactorGraph) and options.engine in ("auto", "lifted")
     relational &= options.digits is None and options.tolerance is None  # merging is about ground tables
     if isinstance(model, lifagu.ParfactorGraph) and relational and not (model.has_unknown or options.add):
-        return model, model.layered(_layers(options))
-    graph, evidence = _ground(options, model)
+        return model, model.layered(_layers(options, loaded))
+    graph, evidence = _ground(options, loaded)
     moved = _transfer(options, graph, evidence, options.theta)
     lifts = classes and relational and options.unknown == "one" and moved.equality == "exactly"
     return (lifagu.lift(moved) if lifts else moved), evidence
 
 
-def _layers(options: Options) -> list[dict[str, Any]]:
+def _layers(options: Options, loaded: Loaded) -> list[Mapping[str, Any]]:
     """Evidence: the file's own, overridden by --evidence-file, overridden by --evidence."""
     given = [_evidence_file(options.evidence_file)] if options.evidence_file else []
-    return [lifagu.read_evidence(options.model), *given, _once(options.evidence)]
+    return [loaded.evidence, *given, _once(options.evidence)]
 
 
 def _given(options: Options) -> dict[str, Any]:
@@ -242,10 +304,10 @@ def _given(options: Options) -> dict[str, Any]:
     return {**(_evidence_file(options.evidence_file) if options.evidence_file else {}), **_once(options.evidence)}
 
 
-def _ground(options: Options, model: FactorGraph | ParfactorGraph) -> tuple[FactorGraph, dict[str, Any]]:
+def _ground(options: Options, loaded: Loaded) -> tuple[FactorGraph, Mapping[str, Any]]:
     """The model, grounded if it is relational, and the evidence on it."""
-    graph, layers = _observed(options, model, _layers(options))
-    evidence = {name: observed for layer in layers for name, observed in layer.items()}
+    graph, layers = _observed(options, loaded.model, _layers(options, loaded))
+    evidence = graph.layered(layers)
     graph.evidence(evidence)
     return graph, evidence
 
@@ -266,46 +328,39 @@ def _once(observations: list[tuple[str, str]]) -> dict[str, str]:
 
 
 def _observed(
-    options: Options, model: FactorGraph | ParfactorGraph, layers: list[dict[str, Any]]
-) -> tuple[FactorGraph, list[dict[str, Any]]]:
+    options: Options, model: FactorGraph | ParfactorGraph, layers: list[Mapping[str, Any]]
+) -> tuple[FactorGraph, list[Mapping[str, Any]]]:
     """The graph, and layers of evidence by its names: ranges of a relational model become what they cover."""
     grounded = lifagu.ground(model)
     graph = grounded
     for new, like in options.add:
         graph = graph.with_individual(new, like)
     if not isinstance(model, lifagu.ParfactorGraph):
-        return graph, [dict(layer) for layer in layers]
-    expanded = []
+        return graph, layers
+    expanded: list[Mapping[str, Any]] = []
     for layer in layers:
         added = {name for name in layer if name in graph.variable_names and name not in grounded.variable_names}
         others = {name: value for name, value in layer.items() if name not in added}
-        expanded.append({name: layer[name] for name in layer if name in added})
-        expanded[-1] |= lifagu.expand_evidence(model, others, grounded)
+        new = {name: layer[name] for name in layer if name in added}
+        expanded.append(new | lifagu.expand_evidence(model, others, grounded))
     return graph, expanded
 
 
-def _transfer(options: Options, graph: FactorGraph, evidence: dict[str, Any], theta: float) -> Transfer:
-    return lifagu.transfer(
-        graph,
-        theta,
-        evidence,
-        structure_only=options.structure_only,
-        published=options.published,
-        evidence_in_roles=options.evidence_in_roles,
-        steps=options.steps,
-        profiles=options.profiles,
-        digits=options.digits,
-        tolerance=options.tolerance,
-        up_to_scale=options.up_to_scale,
-        commutative=options.commutative,
-    )
+def _transfer(options: Options, graph: FactorGraph, evidence: Mapping[str, Any], theta: float) -> Transfer:
+    return lifagu.transfer(graph, theta, evidence, **_filling(options))
 
 
-def _run(options: Options, model: Transfer | ParfactorGraph, evidence: dict[str, Any], questions: Any) -> Any:
+def _filling(options: Options) -> dict[str, Any]:
+    """The options about filling holes, other than theta, as `lifagu.transfer` names them."""
+    names = ("structure_only", "published", "evidence_in_roles", "steps", "profiles", "digits", "tolerance")
+    return {name: getattr(options, name) for name in (*names, "up_to_scale", "commutative")}
+
+
+def _run(options: Options, model: Transfer | ParfactorGraph, evidence: Mapping[str, Any], questions: Any) -> Any:
     """Answers to questions, planned first."""
     asked = [tuple(question) for question in questions]
 
-    def prepare(model: Transfer | ParfactorGraph, evidence: dict[str, Any], **settings: Any) -> Any:
+    def prepare(model: Transfer | ParfactorGraph, evidence: Mapping[str, Any], **settings: Any) -> Any:
         return lifagu.prepare(model, asked, evidence, bp=_bp_settings(options), **settings)
 
     result = _planned(options, prepare, model, evidence)
@@ -315,7 +370,7 @@ def _run(options: Options, model: Transfer | ParfactorGraph, evidence: dict[str,
 
 
 def _planned(
-    options: Options, prepare: Callable[..., Any], model: Transfer | ParfactorGraph, evidence: dict[str, Any]
+    options: Options, prepare: Callable[..., Any], model: Transfer | ParfactorGraph, evidence: Mapping[str, Any]
 ) -> Any:
     """Plan, show the plan if wanted, and compute with progress."""
     if isinstance(model, lifagu.Transfer) and model.equality != "exactly":
@@ -332,7 +387,7 @@ def _planned(
         progress.close()
 
 
-def _compared(moved: Transfer, evidence: dict[str, Any], bounded: bool) -> str:
+def _compared(moved: Transfer, evidence: Mapping[str, Any], bounded: bool) -> str:
     """How tables were compared, and how far that can move answers where it is known."""
     bound = moved.bound(evidence) if bounded else None
     return f"tables were compared {moved.equality}" + (f": {bound}" if bound else "")
@@ -343,7 +398,7 @@ def _bounded(options: Options) -> bool:
     return bool(options.unknown == "one" and options.engine != "bp")
 
 
-def _propagated(options: Options, model: Transfer | ParfactorGraph, evidence: dict[str, Any]) -> Any:
+def _propagated(options: Options, model: Transfer | ParfactorGraph, evidence: Mapping[str, Any]) -> Any:
     """The marginals that belief propagation gives, one question per variable."""
     assert isinstance(model, lifagu.Transfer), "relational models are asked as they are by exact engines only"
     result = _run(options, model, evidence, [[name] for name in model.graph.variable_names])

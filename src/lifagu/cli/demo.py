@@ -1,76 +1,140 @@
-"""``lifagu demo``: the paper's hospital, a new patient, and what lifagu makes of her; checked on screen."""
+"""``lifagu demo``: a hospital's database with holes, a new patient, a test result, and the truth beside it all."""
 
 from __future__ import annotations
 
 import argparse
-from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
 import lifagu
+from lifagu.cli.demo_paper import demo_paper
+from lifagu.cli.imputed import lent_table
 from lifagu.cli.output import say, table
-from lifagu.cli.results import answer_table, groups_table, transfers_table
+from lifagu.examples.hospital import Hospital, hospital
+from lifagu.examples.installing import install_hospital, result_arrives
+from lifagu.experiments.beside_truth import WAYS, answers, near_holes, off, true_graph
 
 if TYPE_CHECKING:
-    from lifagu import FactorGraph, Transfer
+    from lifagu import FactorGraph, Imputed, Loaded
 
-ALIKE = """Figure 3 of the paper: who looks alike?
-
-  A --[phi1]-- B --[phi2]-- C      phi1 and phi2 hold the same potentials
-"""
-MISSING = """Figure 1 of the paper: an epidemic (Epid), and for each patient whether they travel, are sick, and are
-treated with two medications. alice and bob have been measured. eve is new: she gets the same variables, and no tables.
-"""
-LENT = """Who can lend eve a table? Somebody whose factors stand in the same places:
-"""
-PUBLISHED = """What would the published algorithm have done? It sees structure only, so eve's factors all look alike:
-"""
-TEST = """Now a test result arrives: alice is sick.
-"""
+MISSING = {
+    "intake": "nobody interviewed them, eve among them",
+    "lab": "the table of the test kit 'strip' was never filled in",
+    "age": "the ward 'isolation' opened last week: nothing to learn from",
+    "stay": "the same ward, no former stays",
+    "response": "their genotype was not determined",
+    "roster": "was never kept, on no ward",
+}
+SHOWN = ("published", "share", "steps", "individuals", "profiles", "mean")
+WATCHED = {"Sick(eve)": "true", "Test(eve)": "positive", "Stay(eve)": "long", "Effect(eve,gammadex)": "good"}
 
 
-def demo(_: argparse.Namespace) -> None:
-    """Walk through two small examples of the paper."""
-    _colours(example("figure3"))
-    graph = example("epidemic").with_individual("eve", like="alice")
-    say(MISSING)
-    say(f"  unknown: {', '.join(graph.factor_names[factor] for factor in graph.unknown)}\n")
-    moved = lifagu.transfer(graph)
-    say(f"{LENT}\n{transfers_table(moved)}\n")
-    say(f"So eve joins alice and bob:\n\n{groups_table(graph, lifagu.colour(moved.graph))}\n")
-    published = lifagu.transfer(graph, published=True)
-    say(f"{PUBLISHED}\n{transfers_table(published)}\n")
-    say("P(Sick.eve = true), each checked by adding up all assignments:\n")
-    _compare([("with donors matched as individuals", moved, {}), ("with the published rule", published, {})])
-    say(TEST)
-    _compare([("with donors matched as individuals", moved, {"Sick.alice": "true"})])
-    unsure = lifagu.query(lifagu.transfer(graph, structure_only=True), "Sick.eve", unknown="bounds")
-    say("And had nobody told us what is what, the competing tables would leave P(Sick.eve) as open as this:\n")
-    say(answer_table(unsure, {}))
-    say("\nTry it with a model of yours: lifagu query MODEL VARIABLE --add NEW=LIKE --unknown bounds")
+def demo(options: argparse.Namespace) -> None:
+    """``lifagu demo``."""
+    if options.what == "paper":
+        if options.out:
+            raise lifagu.ModelError("the paper's examples need no folder; leave out --out")
+        demo_paper()
+        return
+    drawn = hospital()
+    with TemporaryDirectory() if options.out is None else nullcontext(options.out) as folder:
+        template = install_hospital(folder, drawn)
+        before = Visit.to(template, drawn)
+        _introduce(drawn, before)
+        _lend(before)
+        _compare(before)
+        with TemporaryDirectory() as copy:  # the database that is kept stays as it was
+            template = install_hospital(copy, drawn)
+            result_arrives(copy, "eve", "positive")
+            _second_run(before, Visit.to(template, drawn))
+    kept = f"lifagu impute {Path(options.out) / 'hospital.json'}" if options.out else "lifagu demo --out hospital"
+    say(f"Go on with the {'database you have now' if options.out else 'database in a folder'}: {kept}")
 
 
-def _colours(graph: FactorGraph) -> None:
-    say(ALIKE)
-    titles = {0: "start: equal ranges, equal tables", 1: "round 1: B stands at the second place of two factors"}
-    for number, colouring in enumerate(lifagu.colour_rounds(graph)):
-        colours = ", ".join(
-            f"{graph.variable_names[each]} {colour}" for each, colour in enumerate(colouring.variable_colours.tolist())
-        )
-        say(f"  {titles.get(number, f'round {number}: nothing changes any more')}: {colours}")
-    say("\nSo A and C look alike, and phi1 and phi2: one of each stands for both.\n")
+@dataclass(frozen=True, eq=False)
+class Visit:
+    """One look into the database: what was read, what was imputed, and what would be said with the true tables."""
+
+    loaded: Loaded
+    found: Imputed
+    drawn: Hospital
+
+    @classmethod
+    def to(cls, template: Path, drawn: Hospital) -> Visit:
+        """Read the database and impute."""
+        loaded = lifagu.load(template)
+        return cls(loaded, lifagu.impute(lifagu.ground(loaded.model), loaded.evidence, loaded.queries), drawn)
+
+    @property
+    def graph(self) -> FactorGraph:
+        """The graph with its holes."""
+        return self.found.transfer.original
+
+    @cached_property
+    def truth(self) -> Mapping[str, Mapping[str, float]]:
+        """All marginals with the true tables in the holes."""
+        return lifagu.marginals(true_graph(self.graph, self.drawn.truth), evidence=self.loaded.evidence)
 
 
-def _compare(rows: list[tuple[str, Transfer, dict[str, Any]]]) -> None:
-    """Answers beside the oracle's; a difference would be an error of ours, so it is shown, not hidden."""
-    lines = [("", "elimination", "enumeration")]
-    for title, moved, evidence in rows:
-        ground = lifagu.query(moved, "Sick.eve", evidence=evidence, engine="ground")
-        oracle = lifagu.query(moved, "Sick.eve", evidence=evidence, engine="enumerate")
-        lines.append((title, f"{ground['true']:.6f}", f"{oracle['true']:.6f}"))
-    say(table(lines) + "\n")
+def _introduce(drawn: Hospital, visit: Visit) -> None:
+    sizes = {name: len(next(iter(rows.values()))) for name, rows in drawn.tables.items()}
+    patients, treatments, tests, stays = (sizes[name] for name in ("patient", "treatment", "test", "stay_history"))
+    held = f"{patients} patients, {treatments} treatments, {tests} test results, {stays} former stays"
+    say(f"A hospital's database: {held}.")
+    variables = len(visit.graph.variable_names)
+    say(f"A template says in SQL how it becomes a model of {variables} variables. Some of its tables are missing:\n")
+    names = visit.graph.factor_names
+    counts = dict.fromkeys(MISSING, 0)
+    for factor in visit.graph.unknown.tolist():
+        counts[names[factor].partition("(")[0]] += 1
+    say(table((name, str(count), MISSING[name]) for name, count in counts.items()) + "\n")
 
 
-def example(name: str) -> FactorGraph:
-    """One of the models that come with the package."""
-    with as_file(files("lifagu").joinpath(f"examples/{name}.json")) as path:
-        return lifagu.ground(lifagu.read(path))
+def _lend(visit: Visit) -> None:
+    found = visit.found
+    say(
+        f"lifagu fills {found.filled} of {found.unknown} from patients who look alike; the share says how many agree:\n"
+    )
+    say(_indented(lent_table(found)) + "\n")
+    record = next(each for each in found.transfer.record if each.factor == "intake(eve)")
+    say(f"intake(eve) is among them. {record.reason}")
+    for line in found.left:
+        say(f"All {line.count} of {line.factors}: {line.reason}")
+    say()
+
+
+def _compare(visit: Visit) -> None:
+    say("The generator kept the truth. Answers about what is near the holes, beside those with the true tables:\n")
+    graph, evidence = visit.graph, visit.loaded.evidence
+    names = near_holes(graph, graph.evidence(evidence))
+    rows: list[tuple[str, ...]] = [("filled by", "mean KL", "largest", "mean error", "largest", "P(Sick(eve))")]
+    for name in SHOWN:
+        given = answers(graph, evidence, WAYS[name])
+        far = off(visit.truth, given, names)
+        numbers = [f"{number:.4f}" for number in far[1:]]
+        rows.append((WAYS[name].summary, *numbers, f"{given['Sick(eve)']['true']:.3f}"))
+    rows.append(("the true tables", "0", "0", "0", "0", f"{visit.truth['Sick(eve)']['true']:.3f}"))
+    say(table(rows) + "\n")
+
+
+def _second_run(before: Visit, after: Visit) -> None:
+    say("Now eve's test result arrives: INSERT INTO test VALUES ('eve', 'positive'). The second run:\n")
+    rows = [("", "before", "after", "with the true tables", "in truth")]
+    for name, label in WATCHED.items():
+        first, second = (each.found.marginals[name][label] for each in (before, after))
+        true = f"{before.truth[name][label]:.3f} and {after.truth[name][label]:.3f}"
+        rows.append((f"{name} = {label}", f"{first:.3f}", f"{second:.3f}", true, before.drawn.world[name]))
+    say(table(rows) + "\n")
+    records = zip(before.found.transfer.record, after.found.transfer.record, strict=True)
+    changed = sum(first != second for first, second in records)
+    unknown = before.found.unknown
+    say(f"{changed} of {unknown} transfers changed: who lends to eve depends on her place, not on her result.")
+
+
+def _indented(text: str) -> str:
+    return "\n".join(f"  {line}" for line in text.splitlines())

@@ -55,8 +55,7 @@ def make_parser() -> Parser:
         added: Parser = commands.add_parser(name, help=summary, description=summary, **settings)
         return added
 
-    demo = command("demo", "a worked example, explained on screen")
-    demo.set_defaults(quiet=False)
+    _demo(command("demo", "a hospital's database with holes and a new patient, explained on screen"))
     _check(command("check", "validate a model file and say what is wrong where"))
     _info(command("info", "sizes, ranges, unknown factors, connected parts, and what could be asked"))
     _lift(command("lift", "fill unknown factors from symmetric places, show what looks alike, and lift it"))
@@ -64,6 +63,7 @@ def make_parser() -> Parser:
     _marginals(command("marginals", "P(variable | evidence) of every variable, in one pass"))
     _map(command("map", "a most probable assignment and the log of its weight"))
     _logz(command("logz", "natural log of the total weight, with the evidence fixed"))
+    _impute(command("impute", "fill what is unknown in a model or a database, answer, and say what rests on what"))
     _convert(command("convert", "translate a model between formats, by file ending"))
     _experiment(command("experiment", "repeat an evaluation, and write tables, a figure and a report"))
     completion = command("completion", "print a script that completes lifagu's commands in your shell")
@@ -71,8 +71,20 @@ def make_parser() -> Parser:
     return parser
 
 
+def _demo(parser: Parser) -> None:
+    parser.add_argument(
+        "what",
+        choices=("hospital", "paper"),
+        nargs="?",
+        default="hospital",
+        help="the hospital (default), or the small examples of the paper",
+    )
+    parser.add_argument("--out", metavar="FOLDER", help="keep the hospital's database and template in a folder")
+
+
 def _check(parser: Parser) -> None:
     parser.add_argument("model", metavar="MODEL", nargs="?", help="model file")
+    _database(parser)
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of model files instead")
 
 
@@ -114,7 +126,7 @@ def _query(parser: Parser) -> None:
         "queries",
         metavar="Q",
         nargs="*",
-        help="variables to ask about, one answer each; without any, those that a .blog file asks about",
+        help="variables to ask about, one answer each; without any, those that a .blog file or a template asks about",
     )
     parser.add_argument("--joint", action="store_true", help="one joint answer about all of them")
     _asking(parser)
@@ -145,6 +157,33 @@ def _logz(parser: Parser) -> None:
     _on(parser)
 
 
+def _impute(parser: Parser) -> None:
+    _model(parser)
+    parser.add_argument(
+        "--queries",
+        metavar="Q",
+        nargs="+",
+        help="variables to ask about (default: what the model asks about itself, else what is near unknown factors)",
+    )
+    target = parser.add_mutually_exclusive_group()
+    target.add_argument(
+        "--out",
+        metavar="FOLDER",
+        help="write transfers, tables and marginals into a folder: as Parquet, or as CSV if its name ends in .csv",
+    )
+    target.add_argument(
+        "--write",
+        action="store_true",
+        help="put them into the database as lifagu_transfers, lifagu_tables and lifagu_marginals, in one transaction",
+    )
+    _filling(parser)
+    _unknown(parser, UNKNOWN)
+    _evidence(parser)
+    _engine(parser, ("auto", "lifted", "ground", "enumerate"), explain=False)
+    _json(parser)
+    _quiet(parser)
+
+
 def _asking(parser: Parser, unknown: Sequence[str] = UNKNOWN, engines: Sequence[str] = ENGINES) -> None:
     """What all questions have in common."""
     _filling(parser)
@@ -162,6 +201,7 @@ def _convert(parser: Parser) -> None:
         metavar="OUT",
         help="file to write (.json, .uai, .fg, .blog, each also with .gz), or a folder, as in big/",
     )
+    _database(parser)
 
 
 def _experiment(parser: Parser) -> None:
@@ -218,6 +258,15 @@ def _model(parser: Parser) -> None:
         metavar="MODEL",
         help="a file (.json, .uai, .fg, .blog, .pfl, .bif, …, also with .gz) or a folder of Parquet tables "
         "(see docs/formats.md)",
+    )
+    _database(parser)
+
+
+def _database(parser: Parser) -> None:
+    parser.add_argument(
+        "--db",
+        metavar="URL",
+        help="the database that a template is to read instead of its own: a path or postgresql://…",
     )
 
 
@@ -291,7 +340,7 @@ def _unknown(parser: Parser, choices: Sequence[str]) -> None:
     )
 
 
-def _engine(parser: Parser, choices: Sequence[str]) -> None:
+def _engine(parser: Parser, choices: Sequence[str], explain: bool = True) -> None:
     parser.add_argument(
         "--engine",
         choices=choices,
@@ -301,7 +350,10 @@ def _engine(parser: Parser, choices: Sequence[str]) -> None:
     )
     if "bp" in choices:
         _belief_propagation(parser)
-    parser.add_argument("--explain", action="store_true", help="show the plan and its cost on stderr before running")
+    if explain:
+        parser.add_argument(
+            "--explain", action="store_true", help="show the plan and its cost on stderr before running"
+        )
     _memory_limit(parser)
 
 

@@ -56,20 +56,23 @@ def groups(graph: FactorGraph, colouring: Colouring) -> dict[str, list[list[str]
     }
 
 
-def groups_table(graph: FactorGraph, colouring: Colouring) -> str:
-    """Groups, the largest first; only what is shown is named."""
+def groups_table(graph: FactorGraph, colouring: Colouring, most: int = MOST_ROWS, rest: bool = True) -> str:
+    """Groups, the largest first; only what is shown is named.
+
+    most: groups of each sort that are shown; rest: whether to say how many more there are.
+    """
     rows = []
     for sort, names, colours in (
         ("variables", graph.variable_names, colouring.variable_colours),
         ("factors", graph.factor_names, colouring.factor_colours),
     ):
         sizes = np.bincount(colours)
-        for place, group in enumerate(np.argsort(-sizes, kind="stable")[:MOST_ROWS].tolist()):
+        for place, group in enumerate(np.argsort(-sizes, kind="stable")[:most].tolist()):
             first = np.flatnonzero(colours == group)[:MOST_NAMES].tolist()
             shown = some([names[each] for each in first], MOST_NAMES, int(sizes[group]))
             rows.append((sort if place == 0 else "", str(sizes[group]), shown))
-        if len(sizes) > MOST_ROWS:
-            rows.append(("", "…", f"and {len(sizes) - MOST_ROWS} more groups"))
+        if rest and len(sizes) > most:
+            rows.append(("", "…", f"and {len(sizes) - most} more groups"))
     return table(rows) if rows else "  no variables and no factors"
 
 
@@ -88,7 +91,7 @@ def folder_groups_table(found: FolderLift) -> str:
 
 
 def lift_json(
-    moved: Transfer, colouring: Colouring, evidence: dict[str, Any], commutative: bool, lifted: str
+    moved: Transfer, colouring: Colouring, evidence: Mapping[str, Any], commutative: bool, lifted: str
 ) -> dict[str, Any]:
     """Groups, transfers with reasons, and the lifted model, which is given as the text of a file."""
     return {
@@ -102,7 +105,7 @@ def lift_json(
     }
 
 
-def merging_json(model: Transfer | ParfactorGraph, evidence: dict[str, Any], bounded: bool = True) -> dict[str, Any]:
+def merging_json(model: Transfer | ParfactorGraph, evidence: Mapping[str, Any], bounded: bool = True) -> dict[str, Any]:
     """How tables were compared and how far answers can be off by that, where they were not compared exactly."""
     if not isinstance(model, lifagu.Transfer) or model.equality == "exactly":
         return {}
@@ -110,7 +113,7 @@ def merging_json(model: Transfer | ParfactorGraph, evidence: dict[str, Any], bou
     return {"equality": model.equality, "off_by_at_most": bound and bound._asdict()}
 
 
-def answer_table(answer: Answer, evidence: dict[str, Any]) -> str:
+def answer_table(answer: Answer, evidence: Mapping[str, Any]) -> str:
     """One answer, with bounds where there are some, and what it rests on."""
     observed = islice(evidence.items(), MOST_OBSERVED)
     given = [f"{name}={value}" if isinstance(value, str) else f"{name}~…" for name, value in observed]

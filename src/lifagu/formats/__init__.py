@@ -9,9 +9,11 @@ from lifagu.evidence import EvidenceLike, Observation
 from lifagu.formats import blog, fg, native, pfl, uai
 from lifagu.formats.blog_writer import format_blog
 from lifagu.formats.files import PathLike, ending, read_text, write_text
+from lifagu.formats.template_json import parse_template
 from lifagu.grounding import expand_evidence, ground
 from lifagu.model import FactorGraph
 from lifagu.relational import ParfactorGraph
+from lifagu.template import Template
 
 FORMATS = {
     ".json": "lifagu's own format, the only one with unknown factors, kinds and individuals",
@@ -80,6 +82,11 @@ def read_evidence(path: PathLike) -> dict[str, Observation]:
 def read_queries(path: PathLike) -> list[str]:
     """The variables that a model file itself asks about; only .blog files do."""
     return blog.parse_queries(read_text(path), str(path)) if ending(path) == ".blog" else []
+
+
+def read_template(path: PathLike) -> Template | None:
+    """What a .json file says if it is a template, None if it is an ordinary model or another file."""
+    return parse_template(read_text(path), str(path)) if ending(path) == ".json" else None
 
 
 def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: EvidenceLike = None) -> None:

@@ -18,6 +18,7 @@ from lifagu.views import Variable
 FORMAT = "lifagu/1"
 RELATIONAL = ("domains", "relations", "parfactors")
 SECTIONS = ("format", "ranges", "tables", "variables", "factors", "evidence", *RELATIONAL, "comment")
+TEMPLATE = ("source", "queries")
 VARIABLE_KEYS = ("name", "range", "kind", "individual", "comment")
 FACTOR_KEYS = ("name", "args", "table", "comment")
 
@@ -54,6 +55,8 @@ def load_model(text: str, place: str) -> dict[str, Any]:
         given = f"'{model['format']}'" if "format" in model else "missing"
         raise PathError(place, ("format",), f'is {given}; a model file has "format": "{FORMAT}"')
     for key in model:
+        if key in TEMPLATE:
+            raise PathError(place, (key,), "this is part of a template, which names a source; read it from its file")
         if key not in SECTIONS:
             raise PathError(place, (key,), f"there is no such section{did_you_mean(key, SECTIONS)}")
     return model

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,13 @@ Arrays = dict[str, dict[str, NDArray[Any]]]
 
 def copy_columns(duck: Duck, columns: Columns, file: Path, place: PathLike) -> None:
     """Write a table into a file; place: what the user calls it. The duck should have one thread, for equal bytes."""
+    with selected(duck, columns) as table:
+        duck.run(f"COPY ({table}) TO {literal(str(file))} (FORMAT parquet, COMPRESSION zstd)", place)
+
+
+@contextmanager
+def selected(duck: Duck, columns: Columns) -> Iterator[str]:
+    """A query that gives these columns, for the time being."""
     arrays: Arrays = {"rows": {"row": np.arange(row_count(columns))}}
     values = [_value(f"c{number}", column, arrays) for number, column in enumerate(columns.values())]
     shown = ", ".join(f"{value} AS {quoted(name)}" for value, name in zip(values, columns, strict=True))
@@ -26,7 +35,7 @@ def copy_columns(duck: Duck, columns: Columns, file: Path, place: PathLike) -> N
     )
     table = f"SELECT {shown} FROM rows{joins}" + (" ORDER BY rows.row" if joins else "")
     with duck.tables({f"{name}_items" if name != "rows" else name: each for name, each in arrays.items()}):
-        duck.run(f"COPY ({table}) TO {literal(str(file))} (FORMAT parquet, COMPRESSION zstd)", place)
+        yield table
 
 
 def _value(name: str, column: Column, arrays: Arrays) -> str:

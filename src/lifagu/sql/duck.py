@@ -1,4 +1,4 @@
-"""The door to DuckDB: one private database, without network or settings of the user; in memory unless told."""
+"""The door to DuckDB: a private database in memory, a folder or a file, without network or settings of the user."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,18 +23,24 @@ Result = TypeVar("Result")
 
 
 class Duck:
-    """A DuckDB that reads and writes Parquet; every failure becomes one line that begins with the place.
+    """A DuckDB, in memory if neither file nor folder is named; every failure is one line that begins with the place.
 
-    folder: where the database is kept and where it spills to; without one it stays in memory. memory_limit: in bytes.
+    folder: where the database is kept and where it spills to; others never spill. memory_limit: in bytes.
     """
 
     def __init__(
-        self, threads: int | None = None, folder: PathLike | None = None, memory_limit: int | None = None
+        self,
+        threads: int | None = None,
+        file: PathLike | None = None,
+        read_only: bool = False,
+        purpose: str = "a folder of Parquet tables",
+        folder: PathLike | None = None,
+        memory_limit: int | None = None,
     ) -> None:
         try:
             import duckdb
         except ImportError:
-            raise MissingExtraError("duckdb", "a folder of Parquet tables") from None
+            raise MissingExtraError("duckdb", purpose) from None
         self._errors = duckdb
         settings = {
             "threads": str(threads or min(_processors(), MOST_THREADS)),
@@ -44,8 +51,10 @@ class Duck:
         }
         if memory_limit is not None:
             settings["memory_limit"] = f"{memory_limit}B"
-        database = ":memory:" if folder is None else str(Path(folder) / "tables.duckdb")
-        self._connection = self._finished(lambda: duckdb.connect(database, config=settings), database)
+        database = file if folder is None else Path(folder) / "tables.duckdb"
+        name = ":memory:" if database is None else os.fspath(database)
+        opened = partial(duckdb.connect, name, read_only=read_only, config=settings)
+        self._connection = opened() if database is None else self._finished(opened, database)
         self._connection.execute("SET enable_progress_bar = false")  # it would show one in notebooks
 
     def __enter__(self) -> Duck:
@@ -55,8 +64,13 @@ class Duck:
         self.close()
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Let go of the database; what was not committed is undone."""
         self._connection.close()
+
+    def is_query(self, statement: str, place: PathLike) -> bool:
+        """Whether a text is one statement that only reads."""
+        found = self._finished(lambda: self._connection.extract_statements(statement), place)
+        return len(found) == 1 and found[0].type == self._errors.StatementType.SELECT
 
     def run(self, statement: str, place: PathLike) -> None:
         """Run a statement for its effect."""
@@ -88,7 +102,8 @@ class Duck:
             try:
                 return done.result()
             except KeyboardInterrupt:
-                self._connection.interrupt()
+                if hasattr(self, "_connection"):  # else it is still being opened
+                    self._connection.interrupt()
                 raise
             except self._errors.Error as error:
                 raise self._refusal(

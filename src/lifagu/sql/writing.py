@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -24,13 +24,19 @@ Progress = Callable[[int, int], None]
 FILES = frozenset(map(file_name, TABLES))
 
 
-def write_folder(path: PathLike, tables: Mapping[str, Columns], progress: Progress | None = None) -> None:
+def write_folder(
+    path: PathLike,
+    tables: Mapping[str, Columns],
+    progress: Progress | None = None,
+    replaceable: Collection[str] = FILES,
+) -> None:
     """Replace a folder by these tables in one step; a folder with anything else in it is refused.
 
-    progress(done, total) is called after each table with the rows written so far.
+    progress(done, total) is called after each table with the rows written so far. replaceable: the files that may be
+    in it already.
     """
     total, done = sum(map(row_count, tables.values())), 0
-    with Duck(threads=1) as duck, replaced_folder(path, FILES) as temporary:
+    with Duck(threads=1) as duck, replaced_folder(path, replaceable) as temporary:
         for table, columns in tables.items():
             copy_columns(duck, columns, temporary / file_name(table), Path(path) / file_name(table))
             done += row_count(columns)

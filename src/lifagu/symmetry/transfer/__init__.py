@@ -20,7 +20,7 @@ from lifagu.roles import factor_signatures, variable_roles
 from lifagu.rounding import compared, merge_tables, scaled_tables
 from lifagu.symmetry.exchange import canonical_orders
 from lifagu.symmetry.transfer.columns import record_columns
-from lifagu.symmetry.transfer.individuals import factor_owners, offers_by_individual
+from lifagu.symmetry.transfer.individuals import factor_owners, offers_by_individual, variable_owners
 from lifagu.symmetry.transfer.lending import aligned_tables
 from lifagu.symmetry.transfer.neighbourhood import hubs, neighbourhood_keys
 from lifagu.symmetry.transfer.offers import Offers, offers_by_signature
@@ -29,7 +29,15 @@ from lifagu.symmetry.transfer.result import OpenClass, Transfer
 from lifagu.tables import Tables
 from lifagu.views import counted
 
-__all__ = ["OpenClass", "Transfer", "record_columns", "transfer", "transfer_types"]
+__all__ = [
+    "OpenClass",
+    "Transfer",
+    "factor_owners",
+    "record_columns",
+    "transfer",
+    "transfer_types",
+    "variable_owners",
+]
 
 
 def transfer(

@@ -18,11 +18,17 @@ from lifagu.model import FactorGraph
 from lifagu.symmetry.transfer.offers import Offers
 
 
-def factor_owners(graph: FactorGraph) -> Ints:
-    """The individual each factor belongs to, -1 if none or several."""
+def variable_owners(graph: FactorGraph) -> Ints:
+    """The individual each variable belongs to, which is the first it lists; -1 if it lists none."""
     listed = np.diff(graph.individual_offsets) > 0
     owner = np.full(len(graph.variable_names), -1, dtype=np.int64)
     owner[listed] = graph.individual_ids[graph.individual_offsets[:-1][listed]]
+    return owner
+
+
+def factor_owners(graph: FactorGraph) -> Ints:
+    """The individual each factor belongs to, -1 if none or several."""
+    owner = variable_owners(graph)
     result = np.full(len(graph.factor_names), -1, dtype=np.int64)
     for factors, matrix in graph.scopes:
         owners = owner[matrix]

@@ -1,0 +1,266 @@
+"""Templates: lifagu's JSON with a `source`, and queries where a model has literal content."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lifagu.builder import as_floats
+from lifagu.domains import Domain
+from lifagu.errors import ModelError, did_you_mean
+from lifagu.evidence import Observation
+from lifagu.formats.json_lines import PathError, Step, at, line_of, located, path_text
+from lifagu.formats.json_parts import (
+    FORMAT,
+    SECTIONS,
+    TEMPLATE,
+    check_keys,
+    items_at,
+    kind_of,
+    label_of,
+    list_of,
+    load,
+    object_at,
+)
+from lifagu.formats.relational_json import PARFACTOR_KEYS, parse_relational
+from lifagu.relational import ParfactorGraph
+from lifagu.template import Asked, Learned, Query, RowParfactor, Source, Template
+
+LEARNED_KEYS = ("sql", "columns", "given", "by", "prior", "min_support", "comment")
+WithDomains = Callable[[Mapping[str, Domain]], ParfactorGraph]
+ROW_KEYS = (*PARFACTOR_KEYS, "rows")
+
+
+def parse_template(text: str, place: str) -> Template | None:
+    """What the text of a file says as a template; None if it names no source and so is an ordinary model.
+
+    >>> parse_template('{"format": "lifagu/1", "variables": []}', "model.json") is None
+    True
+    """
+    if '"source"' not in text:
+        return None
+    whole = load(text, place)
+    if not (isinstance(whole, dict) and whole.get("format") == FORMAT and "source" in whole):
+        return None
+    with located(text, place):
+        return _Reader(text, place, whole).template()
+
+
+@dataclass(frozen=True)
+class _Reader:
+    """Reads the sections of one file."""
+
+    text: str
+    place: str
+    whole: dict[str, Any]
+
+    def template(self) -> Template:
+        """All of it."""
+        for key in self.whole:
+            if key not in (*SECTIONS, *TEMPLATE):
+                close = did_you_mean(key, (*SECTIONS, *TEMPLATE))
+                raise PathError(self.place, (key,), f"there is no such section{close}")
+        tables = object_at(self.whole.get("tables", {}), self.place, "tables")
+        learned = {name: self._learned(name, item) for name, item in tables.items() if isinstance(item, dict)}
+        literal = {name: item for name, item in tables.items() if name not in learned}
+        domains, constants = self._domains()
+        parfactors, ordinary = self._parfactors(learned, literal)
+        self._refuse_learned_factors(learned)
+        evidence, observed = self._evidence()
+        rest = {key: value for key, value in self.whole.items() if key not in (*TEMPLATE, "evidence")}
+        rest |= {"tables": literal, "parfactors": ordinary}
+        return Template(
+            self.place,
+            self._source(),
+            domains,
+            {name: self._potentials(name, item) for name, item in literal.items()},
+            learned,
+            parfactors,
+            evidence,
+            observed,
+            tuple(self._asked(number, item) for number, item in enumerate(items_at(self.whole, "queries", self.place))),
+            self._model(rest, constants),
+        )
+
+    def _model(self, rest: dict[str, Any], constants: dict[str, Any]) -> WithDomains:
+        """What there is beside queries, once the constants of queried domains are known."""
+
+        def model(domains: Mapping[str, Domain]) -> ParfactorGraph:
+            with located(self.text, self.place):
+                return parse_relational({**rest, "domains": {**constants, **domains}}, self.place)
+
+        return model
+
+    def where(self, *steps: Step) -> str:
+        """A place in the file, for errors that come later."""
+        return f"{self.place}:{line_of(self.text, steps)}: {path_text(steps)}"
+
+    def query(self, item: Any, *steps: Step) -> Query:
+        """A query: its text, or the lines of it."""
+        with at(self.place, *steps):
+            sql = item["sql"]
+            lines = [sql] if isinstance(sql, str) else list_of(sql, "sql is a text, or a list of lines")
+            if not all(isinstance(line, str) for line in lines) or not "".join(lines).strip():
+                raise ModelError("sql is a text, or a list of lines, that holds a query")
+            return Query("\n".join(lines), self.where(*steps))
+
+    # ---- sections
+
+    def _source(self) -> Source:
+        given, folder = self.whole["source"], str(Path(self.place).parent)
+        with at(self.place, "source"):
+            if isinstance(given, dict):
+                check_keys(given, "a source", ("files", "comment"), required=("files",))
+                files = object_at(given["files"], self.place, "source", "files")
+                if not files or not all(isinstance(path, str) for path in files.values()):
+                    raise ModelError("files names for each table the file that holds it")
+                return Source(files, folder, self.where("source"))
+            if not isinstance(given, str) or not given:
+                raise ModelError(f"a source is a path, a URL, or an object with files, not {kind_of(given)}")
+        return Source(given, folder, self.where("source"))
+
+    def _domains(self) -> tuple[dict[str, Query], dict[str, Any]]:
+        """Queries by domain, and all domains in order, those that are queried without constants yet."""
+        given = object_at(self.whole.get("domains", {}), self.place, "domains")
+        queries = {}
+        for name, item in given.items():
+            if isinstance(item, dict):
+                queries[name] = self._alone(item, "domains", name)
+        return queries, {name: None if name in queries else item for name, item in given.items()}
+
+    def _alone(self, item: Any, *steps: Step) -> Query:
+        """An object that holds nothing but a query."""
+        with at(self.place, *steps):
+            check_keys(item, "a query", ("sql", "comment"), required=("sql",))
+        return self.query(item, *steps)
+
+    def _learned(self, name: str, item: Any) -> Learned:
+        with at(self.place, "tables", name):
+            check_keys(item, "a learned table", LEARNED_KEYS, required=("sql", "columns"))
+            columns, given, by = (_texts(item.get(key, []), key) for key in ("columns", "given", "by"))
+            if not columns:
+                raise ModelError("columns names a column for each argument")
+            for column in given:
+                if column not in columns:
+                    raise ModelError(f"given has '{column}', which is not among columns: {', '.join(columns)}")
+            if len(given) == len(columns):
+                raise ModelError("given has all columns; a table conditional on everything says nothing")
+            support = item.get("min_support", 1)
+            if isinstance(support, bool) or not isinstance(support, int) or support < 0:
+                raise ModelError("min_support is a whole number of records, 0 or more")
+            prior = _prior(item.get("prior", 1))
+        return Learned(self.query(item, "tables", name), columns, given, by, prior, support)
+
+    def _potentials(self, name: str, item: Any) -> tuple[float, ...]:
+        with at(self.place, "tables", name):
+            table = as_floats(list_of(item, "a table is a list of numbers, or an object with sql"))
+            if table is None:
+                raise ModelError("the table holds something that is not a number, or rows of unequal length")
+            return tuple(table.tolist())
+
+    def _parfactors(
+        self, learned: Mapping[str, Learned], literal: Mapping[str, Any]
+    ) -> tuple[dict[int, RowParfactor], list[Any]]:
+        """Those that need the database, by number, and all of them as ordinary ones."""
+        found, ordinary = {}, []
+        for number, item in enumerate(items_at(self.whole, "parfactors", self.place)):
+            with at(self.place, "parfactors", number):
+                check_keys(item, "a parfactor", ROW_KEYS, required=("name", "args", "table"))
+                table = item["table"]
+                if isinstance(table, str) and table not in learned and table not in literal:
+                    close = did_you_mean(table, [*literal, *learned])
+                    raise ModelError(
+                        f"parfactor '{item['name']}' has the table '{table}', which is not declared{close}"
+                    )
+            by_name = isinstance(table, str) and table in learned
+            plain = {key: value for key, value in item.items() if key != "rows"}
+            if "rows" in item or by_name or isinstance(table, dict):
+                found[number] = self._row_parfactor(number, item, learned)
+                plain["table"] = None if by_name or isinstance(table, dict) else table
+            ordinary.append(plain)
+        return found, ordinary
+
+    def _row_parfactor(self, number: int, item: dict[str, Any], learned: Mapping[str, Learned]) -> RowParfactor:
+        steps, table = ("parfactors", number), item["table"]
+        rows = self._alone(item["rows"], *steps, "rows") if "rows" in item else None
+        with at(self.place, *steps):
+            if rows is not None and "where" in item:
+                raise ModelError("a parfactor has rows or where; say in the query which rows there are")
+            if isinstance(item["args"], list) and any(str(each).lstrip().startswith("#") for each in item["args"]):
+                raise ModelError("counting formulas stand only in parfactors with a literal table and without rows")
+        column = None
+        if isinstance(table, dict):
+            with at(self.place, *steps, "table"):
+                check_keys(table, "a table by row", ("column", "comment"), required=("column",))
+                column = table["column"]
+                if not isinstance(column, str) or not column:
+                    raise ModelError("column names the column of rows that holds each table")
+                if rows is None:
+                    raise ModelError("a column holds the tables of rows, but the parfactor has no rows")
+        name = table if isinstance(table, str) and table in learned else None
+        if name is not None and rows is None and learned[name].by:
+            with at(self.place, *steps, "table"):
+                raise ModelError(
+                    f"'{name}' is learned by {', '.join(learned[name].by)}; give the parfactor rows with such columns"
+                )
+        return RowParfactor(self.where(*steps), rows, column, name)
+
+    def _refuse_learned_factors(self, learned: Mapping[str, Learned]) -> None:
+        for number, factor in enumerate(items_at(self.whole, "factors", self.place)):
+            table = factor.get("table") if isinstance(factor, dict) else None
+            if isinstance(table, dict) or (isinstance(table, str) and table in learned):
+                raise PathError(
+                    self.place, ("factors", number, "table"), "learned tables are for parfactors; make it one"
+                )
+
+    def _evidence(self) -> tuple[dict[str, Query], dict[str, Observation]]:
+        """Queries by relation, and what is observed by name."""
+        queries: dict[str, Query] = {}
+        observed: dict[str, Observation] = {}
+        relations = self._relations()
+        for name, item in object_at(self.whole.get("evidence", {}), self.place, "evidence").items():
+            if isinstance(item, dict) and "sql" in item:
+                queries[name] = self._alone(item, "evidence", name)
+                if name not in relations:
+                    close = did_you_mean(name, relations)
+                    raise PathError(self.place, ("evidence", name), f"there is no relation '{name}'{close}")
+                continue
+            with at(self.place, "evidence", name):
+                observed[name] = dict(item) if isinstance(item, dict) else label_of(item)
+        return queries, observed
+
+    def _relations(self) -> list[str]:
+        items = items_at(self.whole, "relations", self.place)
+        return [str(each.get("name")) for each in items if isinstance(each, dict)]
+
+    def _asked(self, number: int, item: Any) -> Asked:
+        steps = ("queries", number)
+        if isinstance(item, str) and item:
+            return Asked(item, None, self.where(*steps))
+        with at(self.place, *steps):
+            if not isinstance(item, dict):
+                raise ModelError("queries names variables or relations, or has objects with relation and sql")
+            check_keys(item, "a question", ("relation", "sql", "comment"), required=("relation", "sql"))
+            if item["relation"] not in (relations := self._relations()):
+                close = did_you_mean(str(item["relation"]), relations)
+                raise ModelError(f"there is no relation '{item['relation']}'{close}")
+        return Asked(item["relation"], self.query(item, *steps), self.where(*steps))
+
+
+def _texts(value: Any, key: str) -> tuple[str, ...]:
+    names = list_of(value, f"{key} is a list of columns")
+    if not all(isinstance(name, str) and name for name in names):
+        raise ModelError(f"{key} is a list of columns, named by texts")
+    if len({name.lower() for name in names}) < len(names):
+        raise ModelError(f"{key} names a column twice")
+    return tuple(names)
+
+
+def _prior(value: Any) -> tuple[float, ...]:
+    """Pseudo counts: one number for all states, or one for each."""
+    numbers = as_floats(value if isinstance(value, list) else [value])
+    if numbers is None or not len(numbers) or not all(0 <= each < float("inf") for each in numbers.tolist()):
+        raise ModelError("prior is a number of imagined records, 0 or more, for each state, or a list of such numbers")
+    return tuple(numbers.tolist())

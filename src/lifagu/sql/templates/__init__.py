@@ -1,0 +1,39 @@
+"""From a template and its database to a graph, its evidence and its questions: each query is asked once."""
+
+from __future__ import annotations
+
+from lifagu.errors import FormatError, ModelError
+from lifagu.grounding import ground_rows
+from lifagu.sql.databases import Database, opened
+from lifagu.sql.templates.batches import Progress
+from lifagu.sql.templates.constants import queried_domain
+from lifagu.sql.templates.observing import Observer
+from lifagu.sql.templates.rows import RowReader
+from lifagu.template import Loaded, Source, Template
+
+
+def load_template(template: Template, source: Source | None = None, progress: Progress | None = None) -> Loaded:
+    """Read everything a template asks for; source: another one than it names. progress(text): what is being read.
+
+    Near-linear; rows come in batches and become integers at once.
+    """
+    with opened(source or template.source) as database:
+        try:
+            return _loaded(template, database, progress or _nothing)
+        except ModelError as error:
+            raise FormatError(f"{template.place}: {error}") from None
+
+
+def _loaded(template: Template, database: Database, progress: Progress) -> Loaded:
+    domains = {name: queried_domain(name, query, database, progress) for name, query in template.domains.items()}
+    model = template.model(domains)
+    reader = RowReader(template, model, database, progress)
+    listed = {number: reader.rows_of(number, each) for number, each in template.parfactors.items()}
+    progress("the graph")
+    graph = ground_rows(model, listed)
+    observer = Observer(reader, graph)
+    return Loaded(graph, graph.observations(observer.evidence()), observer.asked())
+
+
+def _nothing(_: str) -> None:
+    pass
