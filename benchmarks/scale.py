@@ -14,6 +14,7 @@ import tempfile
 import time
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import duckdb
@@ -105,7 +106,7 @@ def measured(folder: Path, on: str, limit: int) -> Measured:
             found = lift_on(engine, folder, out=out, memory=int(BESIDE * limit), told=told)
             engine.close()
             groups = found.variable_groups + found.factor_groups
-            rounds = [after - before for before, after in zip(times, times[1:], strict=False)]
+            rounds = [after - before for before, after in pairwise(times)]
         seconds = time.perf_counter() - begun - started
     shown = started if on == "spark" else 0.0
     return Measured(shown, seconds, memory_peak(), watch.disk, watch.spilled, rounds, groups)

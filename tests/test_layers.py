@@ -17,9 +17,7 @@ VALUES = [
     *("ground_names", "ground_tables", "ground_parts", "grounding", "template"),
 ]
 # composes what the rooms offer, from the outside in
-FACADE = [
-    *("", "imputing", "requested", "lent", "scaling", "answers_by_sql", "answers", "unsure", "results", "storage"),
-]
+FACADE = ["", "imputing", "requested", "lent", "scaling", "answers_by_sql", "answers", "unsure", "results", "storage"]
 OUTSIDE = {  # heavy or optional packages, and the only module that may import each
     "pyagrum": {"formats.with_pyagrum"},
     "pgmpy": {"formats.with_pgmpy"},

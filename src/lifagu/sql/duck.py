@@ -1,4 +1,4 @@
-"""The door to DuckDB: a private database in memory, a folder or a file, without network or settings of the user."""
+"""The door to DuckDB: a private database in memory or on disk, without network or settings of the user."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ Result = TypeVar("Result")
 
 
 class Duck:
-    """A DuckDB, in memory if neither file nor folder is named; every failure is one line that begins with the place.
+    """A DuckDB, in memory if no file is named; every failure becomes one line that begins with the place.
 
-    folder: where the database is kept and where it spills to; others never spill. memory_limit: in bytes.
+    folder: where a database of ours is kept, and where it spills to. memory_limit: in bytes.
     """
 
     def __init__(
@@ -42,6 +42,17 @@ class Duck:
         except ImportError:
             raise MissingExtraError("duckdb", purpose) from None
         self._errors = duckdb
+        self._connection = self._connected(threads, file, read_only, folder, memory_limit)
+        self._connection.execute("SET enable_progress_bar = false")  # it would show one in notebooks
+
+    def _connected(
+        self,
+        threads: int | None,
+        file: PathLike | None,
+        read_only: bool,
+        folder: PathLike | None,
+        memory_limit: int | None,
+    ) -> Any:
         settings = {
             "threads": str(threads or min(_processors(), MOST_THREADS)),
             "temp_directory": "" if folder is None else str(Path(folder) / "spilled"),  # never the current folder
@@ -51,11 +62,10 @@ class Duck:
         }
         if memory_limit is not None:
             settings["memory_limit"] = f"{memory_limit}B"
-        database = file if folder is None else Path(folder) / "tables.duckdb"
-        name = ":memory:" if database is None else os.fspath(database)
-        opened = partial(duckdb.connect, name, read_only=read_only, config=settings)
-        self._connection = opened() if database is None else self._finished(opened, database)
-        self._connection.execute("SET enable_progress_bar = false")  # it would show one in notebooks
+        kept = file if folder is None else Path(folder) / "tables.duckdb"
+        database = ":memory:" if kept is None else os.fspath(kept)
+        opened = partial(self._errors.connect, database, read_only=read_only, config=settings)
+        return opened() if kept is None else self._finished(opened, kept)
 
     def __enter__(self) -> Duck:
         return self

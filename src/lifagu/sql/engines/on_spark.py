@@ -25,6 +25,7 @@ from lifagu.sql.engines import Source
 from lifagu.sql.engines.dialects import SPARK, Dialect
 
 PLACE = "spark"
+MASTERS = ("local", "spark://", "yarn", "k8s://")  # how the address of a master begins
 LOOPBACK = ("local", "spark://127.", "spark://localhost")
 LEAST_MEMORY = 512 * 2**20  # the driver does not start with less
 SESSION = {
@@ -172,6 +173,8 @@ def _refusal(text: str) -> LifaguError:
 
 def _session(folder: Path, master: str, memory_limit: int | None) -> tuple[Any, bool]:
     """A session at the master, and whether it was started here and not by the caller."""
+    if not master.startswith(MASTERS):
+        raise ModelError(f"'{master}' is no master of Spark; name one such as spark://host:7077, yarn or local[4]")
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")

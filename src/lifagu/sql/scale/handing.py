@@ -59,8 +59,8 @@ def _mark(journal: Journal, state: State, memory: int) -> bool:
         "arcs",
         "SELECT f.colour AS factor, v.colour AS variable, count(*) AS size FROM arguments a "
         f"JOIN {state.factors} f ON f.id = a.factor JOIN {state.variables} v ON v.id = a.variable "
-        "WHERE f.colour NOT IN (SELECT colour FROM factor_alone) "
-        "AND v.colour NOT IN (SELECT colour FROM variable_alone) GROUP BY f.colour, v.colour",
+        "LEFT JOIN factor_alone g ON g.colour = f.colour LEFT JOIN variable_alone w ON w.colour = v.colour "
+        "WHERE g.colour IS NULL AND w.colour IS NULL GROUP BY f.colour, v.colour",
     )
     ((count,),) = engine.rows("SELECT count(*) FROM arcs")
     if count > MOST_ARCS:

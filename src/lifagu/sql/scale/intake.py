@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lifagu.errors import FormatError, ModelError
+from lifagu.errors import FormatError, ModelError, TooLargeError
 from lifagu.ranges import BOOLEAN, Labels, check_labels
 from lifagu.replacing import PathLike
 from lifagu.sql.duck import Duck
@@ -219,11 +219,13 @@ def name_of(given: Given, table: str) -> str:
 
 def names(journal: Journal, given: Given, table: str, numbers: list[int]) -> list[str]:
     """The names of a few nodes."""
-    if not numbers:
-        return []
-    name, source = name_of(given, table), given.numbered(table)
-    few = ", ".join(str(number) for number in sorted(set(numbers)))
-    found = dict(journal.engine.rows(f"SELECT number, {name} FROM {source} s WHERE number IN ({few})"))
+    if "name" not in given.columns[table] and given.dense[table]:
+        return [f"{PREFIX[table]}{number}" for number in numbers]
+    engine = journal.engine
+    engine.register("asked", {"number": np.unique(np.array(numbers, dtype=np.int64))})
+    asked = f"FROM {given.numbered(table)} s JOIN asked a ON a.number = s.number"
+    found = dict(engine.rows(f"SELECT s.number, {name_of(given, table)} {asked}"))
+    engine.drop("asked")
     return [str(found[number]) for number in numbers]
 
 
@@ -324,8 +326,8 @@ def _coded(journal: Journal, given: Given, word: str, name: str) -> list[Any]:
     )
     found = journal.engine.rows(f"SELECT word, first FROM {name}_found ORDER BY first LIMIT {MOST_WORDS + 1}")
     if len(found) > MOST_WORDS:
-        raise FormatError(
-            f"{given.file('variables')}: more than {MOST_WORDS} different {name}; these are looked at in memory"
+        raise TooLargeError(
+            f"{given.file('variables')}: more than {MOST_WORDS} different {name}, which are looked at in memory"
         )
     firsts = np.array([first for _, first in found], dtype=np.int64)
     journal.register(f"{name}_codes", {"first": firsts, "code": np.arange(len(firsts))})

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from lifagu.arrays import Floats, Ints
-from lifagu.errors import FormatError, ModelError
+from lifagu.errors import FormatError, ModelError, TooLargeError
 from lifagu.evidence import Observation, bind_evidence
 from lifagu.names import Names
 from lifagu.ranges import Ranges
-from lifagu.sql.scale.intake import Given, names, numbers_of
+from lifagu.sql.scale.intake import MOST_WORDS, Given, names, numbers_of
 from lifagu.sql.scale.journal import Journal
 
 
@@ -75,7 +75,13 @@ def _own(journal: Journal, given: Given, found: _Found) -> str:
         f"{code} AS declared FROM evidence_rows e JOIN {given.numbered('variables')} v ON v.number = e.id{to_code} "
         "WHERE e.value IS NOT NULL OR e.likelihood IS NOT NULL) t GROUP BY declared, value, likelihood",
     )
-    words = engine.rows("SELECT declared, value, likelihood, first FROM evidence_words ORDER BY first")
+    words = engine.rows(
+        f"SELECT declared, value, likelihood, first FROM evidence_words ORDER BY first LIMIT {MOST_WORDS + 1}"
+    )
+    if len(words) > MOST_WORDS:
+        raise TooLargeError(
+            f"{given.file('evidence')}: more than {MOST_WORDS} different observations, which are looked at in memory"
+        )
     codes = []
     called = names(journal, given, "variables", [row[3] for row in words])
     for name, (declared, value_given, likelihood_given, _) in zip(called, words, strict=True):
