@@ -7,7 +7,7 @@ BIN    := $(VENV)/bin
 PIP    := -m pip --disable-pip-version-check --quiet
 KERNEL := setup.py $(wildcard kernel/*)
 
-.PHONY: demo test test-full bench lint clean
+.PHONY: demo test test-full bench figures lint clean
 
 demo: $(VENV)/installed-demo
 	$(BIN)/lifagu demo
@@ -22,6 +22,9 @@ test-full: $(VENV)/installed-test $(PEERS)/installed $(VENV)/installed-system li
 # What is given as BENCH goes to the report, such as: make bench BENCH="--only colour"
 bench: $(PEERS)/installed
 	$(PEERS)/bin/python benchmarks/report.py $(BENCH)
+
+figures: $(VENV)/installed
+	$(BIN)/python docs/figures/redraw.py
 
 lint: $(VENV)/installed-test
 	$(BIN)/ruff check .

@@ -10,6 +10,8 @@ from importlib import import_module
 from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
+from lifagu.showing import show_with
+
 if TYPE_CHECKING:
     from lifagu.answers import describe as describe
     from lifagu.answers import log_partition as log_partition
@@ -22,6 +24,12 @@ if TYPE_CHECKING:
     from lifagu.answers import query as query
     from lifagu.answers_by_sql import prepare_by_sql as prepare_by_sql
     from lifagu.answers_by_sql import where_to_answer as where_to_answer
+    from lifagu.drawing.painting import to_pdf as to_pdf
+    from lifagu.drawing.painting import to_png as to_png
+    from lifagu.drawing.scene import Scene as Scene
+    from lifagu.drawing.scene import side_by_side as side_by_side
+    from lifagu.drawing.svg import svg_styles as svg_styles
+    from lifagu.drawing.svg import to_svg as to_svg
     from lifagu.errors import FormatError as FormatError
     from lifagu.errors import LifaguError as LifaguError
     from lifagu.errors import MissingExtraError as MissingExtraError
@@ -50,6 +58,9 @@ if TYPE_CHECKING:
     from lifagu.kernel import has_kernel as has_kernel
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
+    from lifagu.plots import draw as draw
+    from lifagu.plots import draw_rounds as draw_rounds
+    from lifagu.plots import plot as plot
     from lifagu.relational import ParfactorGraph as ParfactorGraph
     from lifagu.results import check_imputed_target as check_imputed_target
     from lifagu.results import write_imputed as write_imputed
@@ -80,6 +91,9 @@ _ROOMS = {
     "lifagu.answers": "describe log_partition map_assignment marginals prepare prepare_map prepare_marginals "
     "queries query",
     "lifagu.answers_by_sql": "prepare_by_sql where_to_answer",
+    "lifagu.drawing.painting": "to_pdf to_png",
+    "lifagu.drawing.scene": "Scene side_by_side",
+    "lifagu.drawing.svg": "svg_styles to_svg",
     "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError TooLargeError",
     "lifagu.evidence": "Evidence",
     "lifagu.formats": "read_queries",
@@ -94,6 +108,7 @@ _ROOMS = {
     "lifagu.infer.relational": "ClassMarginals RelationalBest",
     "lifagu.kernel": "has_kernel",
     "lifagu.model": "Colouring FactorGraph",
+    "lifagu.plots": "draw draw_rounds plot",
     "lifagu.relational": "ParfactorGraph",
     "lifagu.results": "check_imputed_target write_imputed write_lift write_marginals",
     "lifagu.rounding": "merge_tables round_tables",
@@ -114,6 +129,14 @@ def __getattr__(name: str) -> Any:
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'lifagu' has no attribute {name!r}")
     return getattr(import_module(_ROOM_OF[name]), name)
+
+
+def _html(value: Any) -> str:
+    shown: str = import_module("lifagu.notebooks").html(value)
+    return shown
+
+
+show_with(_html)  # values say by themselves that they have a picture; how it is made is looked up when one is wanted
 
 
 def __dir__() -> list[str]:

@@ -30,6 +30,7 @@ from lifagu.infer.relational import (
 from lifagu.model import FactorGraph
 from lifagu.parts import describe as describe_graph
 from lifagu.relational import ParfactorGraph
+from lifagu.showing import Shown
 from lifagu.symmetry.colour import colour
 from lifagu.symmetry.transfer import Transfer
 from lifagu.unsure import consider, parts_given, with_drift, with_support
@@ -287,7 +288,7 @@ def prepare(
 
 
 @dataclass(frozen=True, eq=False)
-class Supported:
+class Supported(Shown):
     """Answers about one completed graph, with the transferred tables they rest on; winning: it has the best tables."""
 
     transfer: Transfer
@@ -317,7 +318,7 @@ class Supported:
 
 
 @dataclass(frozen=True, eq=False)
-class Propagated:
+class Propagated(Shown):
     """Questions for belief propagation on the colour groups: not exact, and the notes of the answers say so."""
 
     graph: FactorGraph

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
-from html import escape
 from typing import Any
 
 import numpy as np
@@ -31,12 +30,13 @@ from lifagu.errors import ModelError
 from lifagu.evidence import Evidence, EvidenceLike, Observation, Observations, bind_evidence
 from lifagu.names import Names
 from lifagu.ranges import Labels, Ranges
+from lifagu.showing import Shown
 from lifagu.tables import GivenTables, Tables, intern_tables
 from lifagu.views import Factor, Variable, View, counted
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FactorGraph:
+class FactorGraph(Shown):
     """A factor graph with n variables, m factors and e arguments; all arrays are read-only.
 
     variable_declared[n]: which declared label order (`ranges.declared`) each variable has;
@@ -329,20 +329,9 @@ class FactorGraph:
             f"{counted(tables, 'distinct table')}>"
         )
 
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escape(factor.name)}</td><td>{escape(', '.join(factor.arguments))}</td>"
-            f"<td>{'unknown' if factor.table is None else escape(_potentials(factor.table))}</td></tr>"
-            for factor in self.factors[:10]
-        )
-        more = len(self.factor_names) - 10
-        rest = f"<tr><td colspan=3>… and {more} more</td></tr>" if more > 0 else ""
-        head = "<tr><th>factor</th><th>arguments</th><th>potentials</th></tr>"
-        return f"<p>{escape(repr(self)[1:-1])}</p><table>{head}{rows}{rest}</table>"
-
 
 @dataclass(frozen=True, eq=False)
-class Colouring:
+class Colouring(Shown):
     """Which variables and which factors look alike: dense colours, numbered by first occurrence in input order."""
 
     variable_colours: Ints
@@ -374,8 +363,3 @@ class Colouring:
 
 def _same(mine: Any, theirs: Any) -> bool:
     return np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else bool(mine == theirs)
-
-
-def _potentials(table: Floats) -> str:
-    shown = ", ".join(f"{value:.4g}" for value in table.reshape(-1)[:8])
-    return shown + (", …" if table.size > 8 else "")

@@ -28,6 +28,7 @@ from lifagu.proofs import Proof
 from lifagu.relational_builder import RelationalBuilder
 from lifagu.relations import Relation as Relation
 from lifagu.relations import Vocabulary
+from lifagu.showing import Shown
 from lifagu.terms import Span
 from lifagu.views import counted
 
@@ -37,7 +38,7 @@ def _empty() -> FactorGraph:
 
 
 @contextmanager
-def _collecting_later() -> Iterator[None]:
+def collecting_later() -> Iterator[None]:
     """Without the garbage collector, which would look at many new objects again and again while they are made."""
     was_on = gc.isenabled()
     gc.disable()
@@ -67,7 +68,7 @@ class Observed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParfactorGraph:
+class ParfactorGraph(Shown):
     """A parameterised factor graph.
 
     ground_part: plain variables and ground factors. Its factors may also name ground variables of relations, which
@@ -204,7 +205,7 @@ class ParfactorGraph:
         """
         names, result = list(evidence), []
         checked: set[tuple[int, int, str]] = set()
-        with _collecting_later():
+        with collecting_later():
             for name, found, observation in zip(names, self._found(names), evidence.values(), strict=True):
                 observed = Observed(name, *found, observation)
                 result.append(observed)

@@ -23,6 +23,7 @@ from lifagu.evidence import Evidence
 from lifagu.infer import Answer, Prepared, Result, prepare
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_of_factors, parts_without, subgraph
+from lifagu.showing import Shown
 from lifagu.symmetry.transfer import OpenClass, Transfer
 
 MOST_COMPLETIONS = 4096
@@ -114,7 +115,7 @@ class Matter:
 
 
 @dataclass(frozen=True, eq=False)
-class Considered:
+class Considered(Shown):
     """Questions planned over all completions."""
 
     transfer: Transfer

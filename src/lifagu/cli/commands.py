@@ -239,6 +239,31 @@ def convert(options: Options) -> None:
     lifagu.write(loaded.model, options.target, loaded.evidence)
 
 
+def plot(options: Options) -> None:
+    """``lifagu plot``."""
+    if not options.out.lower().endswith((".svg", ".png", ".pdf")):
+        raise lifagu.FormatError(f"{options.out}: figures are written as .svg, .png or .pdf")
+    with closing(Progress(options.quiet)) as progress:
+        loaded = _shown_load(options.model, options.db, progress)
+        progress.stage("looking for what looks alike")
+        shown, evidence = _shown(options, loaded)
+        progress.stage(f"drawing {options.out}")
+        scene = lifagu.plot(shown, options.out, options.what, evidence=evidence, commutative=options.commutative)
+    for remark in scene.notes[: 1 if scene.what != options.what else 0]:
+        note(f"note: {remark}", options.quiet)
+    say(f"{options.out}: {repr(scene)[1:-1].partition(': ')[2]}")
+
+
+def _shown(options: Options, loaded: Loaded) -> tuple[FactorGraph | ParfactorGraph | Transfer, Mapping[str, Any]]:
+    """What a figure is of, and the evidence: a relational model as it is where nothing is filled or merged."""
+    model = loaded.model
+    merged = options.digits is not None or options.tolerance is not None
+    if isinstance(model, lifagu.ParfactorGraph) and not (model.has_unknown or options.add or merged):
+        return model, model.layered(_layers(options, loaded))
+    graph, evidence = _ground(options, loaded)
+    return graph if options.what == "graph" else _transfer(options, graph, evidence, options.theta), evidence
+
+
 def completion(options: Options) -> None:
     """``lifagu completion``."""
     import shtab
@@ -260,6 +285,7 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "logz": logz,
     "map": map_,
     "marginals": marginals,
+    "plot": plot,
     "query": query,
 }
 

@@ -12,6 +12,7 @@ ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
 BP_SCHEDULES = ("parallel", "sequential")
 UNKNOWN = ("one", "mean", "mixture", "bounds")
 PLACES = ("auto", "memory", "duckdb", "spark")
+FIGURES = ("graph", "colours", "lifted", "transfers")
 SHELLS = ("bash", "zsh", "tcsh")
 NO_KERNEL = "none, the slower reference runs; to have it, install lifagu where a C++ compiler is"
 
@@ -65,6 +66,7 @@ def make_parser() -> Parser:
     _logz(command("logz", "natural log of the total weight, with the evidence fixed"))
     _impute(command("impute", "fill what is unknown in a model or a database, answer, and say what rests on what"))
     _convert(command("convert", "translate a model between formats, by file ending"))
+    _plot(command("plot", "draw a model: as it is, coloured by what looks alike, lifted, or with who lends to whom"))
     _experiment(command("experiment", "repeat an evaluation, and write tables, a figure and a report"))
     completion = command("completion", "print a script that completes lifagu's commands in your shell")
     completion.add_argument("shell", choices=SHELLS, help="the shell to print it for")
@@ -202,6 +204,20 @@ def _convert(parser: Parser) -> None:
         help="file to write (.json, .uai, .fg, .blog, each also with .gz), or a folder, as in big/",
     )
     _database(parser)
+
+
+def _plot(parser: Parser) -> None:
+    _model(parser)
+    parser.add_argument(
+        "--what",
+        choices=FIGURES,
+        default="graph",
+        help="the graph as it is (default), colours of what looks alike, the lifted graph, or who lends tables to whom",
+    )
+    parser.add_argument("--out", metavar="FILE", required=True, help="file to write: .svg, .png or .pdf")
+    _filling(parser)
+    _evidence(parser)
+    _quiet(parser)
 
 
 def _experiment(parser: Parser) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from html import escape
 from itertools import product
 
 import numpy as np
@@ -12,10 +11,11 @@ import numpy as np
 from lifagu.arrays import Floats
 from lifagu.errors import ModelError
 from lifagu.ranges import Labels
+from lifagu.showing import Shown
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
+class Answer(Shown):
     """P(variables | evidence): one probability per tuple of labels, row-major in the order of the question.
 
     log_partition is the natural log of the total weight with the evidence fixed; None where it does not exist
@@ -64,11 +64,3 @@ class Answer:
     def __repr__(self) -> str:
         shown = ", ".join(f"{' '.join(labels)}: {probability:.6g}" for labels, probability in list(self.items())[:8])
         return f"<P({', '.join(self.variables)}): {shown}{', …' if self.log_probabilities.size > 8 else ''}>"
-
-    def _repr_html_(self) -> str:
-        head = "".join(f"<th>{escape(name)}</th>" for name in (*self.variables, "probability"))
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{escape(each)}</td>" for each in labels) + f"<td>{probability:.6g}</td></tr>"
-            for labels, probability in list(self.items())[:100]
-        )
-        return f"<table><tr>{head}</tr>{rows}</table>"

@@ -17,6 +17,7 @@ from lifagu.infer.lifted import Assignment, Reduced, Residual, do_nothing, reduc
 from lifagu.infer.plan import Plan, default_memory_limit
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_without
+from lifagu.showing import Shown
 from lifagu.views import counted
 
 ENGINES = ("auto", "lifted", "ground")
@@ -24,7 +25,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Best:
+class Best(Shown):
     """A most probable assignment, as canonical values of all variables, and the natural log of its weight."""
 
     graph: FactorGraph
@@ -84,7 +85,7 @@ def plan_search(reduced: Reduced, limit: int) -> Search:
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedBest:
+class PreparedBest(Shown):
     """The search for a best assignment planned and ready to run; `str` shows the plan and its cost."""
 
     graph: FactorGraph

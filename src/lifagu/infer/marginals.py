@@ -15,6 +15,7 @@ from lifagu.infer.plan import default_memory_limit
 from lifagu.infer.planning import plan_questions
 from lifagu.infer.prepared import Prepared, Progress, Solution
 from lifagu.model import FactorGraph
+from lifagu.showing import Shown
 from lifagu.views import counted
 
 
@@ -27,7 +28,7 @@ def prepare_marginals(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Computed(Mapping[str, dict[str, float]]):
+class Computed(Shown, Mapping[str, dict[str, float]]):
     """Marginals by name, and how they were computed."""
 
     prepared: Prepared
@@ -50,7 +51,7 @@ class Computed(Mapping[str, dict[str, float]]):
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedMarginals:
+class PreparedMarginals(Shown):
     """All marginals planned and ready to run; `str` shows the plan and its cost."""
 
     graph: FactorGraph

@@ -28,6 +28,7 @@ from lifagu.infer.engines import PartPlan, run_part
 from lifagu.infer.lifted import Distinct, Marginals, Reduced, Residual, walk_back
 from lifagu.infer.table import log_sum
 from lifagu.ranges import Labels
+from lifagu.showing import Shown
 from lifagu.views import counted
 
 Progress = Callable[[int, int], None]
@@ -48,7 +49,7 @@ class Subject(Protocol):
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Shown):
     """Answers in the order of the questions; log Z is None where it does not exist or did not fit (see notes)."""
 
     answers: list[Answer]
@@ -66,7 +67,7 @@ class Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class Prepared(Shown):
     """Questions, lifted steps, parts and plans; `str` shows the plan and its cost, `run` computes.
 
     titles: the names that questions are about; walks: whether probabilities walk back through the lifted steps;

@@ -17,12 +17,13 @@ from lifagu.infer.relational.assigned import ground_names
 from lifagu.infer.relational.questions import Observed, known_kinds
 from lifagu.infer.relational.start import Shattered, shattered, start
 from lifagu.relational import ParfactorGraph
+from lifagu.showing import Shown
 
 MOST_VALUES = 2**26  # ground variables that are given values
 
 
 @dataclass(frozen=True, eq=False)
-class RelationalBest:
+class RelationalBest(Shown):
     """A most probable assignment of all ground variables, and the natural log of its weight."""
 
     whole: Shattered
@@ -46,7 +47,7 @@ class RelationalBest:
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedRelationalBest:
+class PreparedRelationalBest(Shown):
     """The search for a best assignment planned and ready to run; `str` shows the plan and its cost."""
 
     whole: Shattered

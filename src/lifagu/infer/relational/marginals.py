@@ -19,6 +19,7 @@ from lifagu.infer.relational.marks import lists_individuals
 from lifagu.infer.relational.questions import Observed, known_kinds, plan_cells
 from lifagu.infer.relational.start import Shattered, missing, shattered, start
 from lifagu.relational import ParfactorGraph
+from lifagu.showing import Shown
 from lifagu.views import counted
 
 MOST_LISTED = 10**7  # ground variables that may be listed by name
@@ -59,7 +60,7 @@ def prepare_relational_marginals(
 
 
 @dataclass(frozen=True, eq=False)
-class PreparedClassMarginals:
+class PreparedClassMarginals(Shown):
     """All marginals planned and ready to run; `str` shows the plan and its cost."""
 
     model: ParfactorGraph

@@ -99,10 +99,10 @@ def cells_of(values: Sequence[Any]) -> CellColumn:
         kinds.discard(type(None))
     if kinds == {list}:
         return _lists(values, missing)
-    if kinds == {int}:
-        whole = [0 if each is None else each for each in values] if missing.any() else values
+    if kinds in ({int}, {bool}):
+        filled = [False if each is None else each for each in values] if missing.any() else values
         with suppress(OverflowError):
-            return Cells(np.array(whole, dtype=np.int64), missing)
+            return Cells(np.array(filled, dtype=np.int64 if kinds == {int} else np.bool_), missing)
     objects = np.empty(len(values), dtype=object)
     objects[:] = values
     return Cells(objects, missing, textual=kinds <= {str})

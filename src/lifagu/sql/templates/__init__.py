@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lifagu.errors import FormatError, ModelError
 from lifagu.grounding import ground_rows
+from lifagu.relational import collecting_later
 from lifagu.sql.databases import Database, opened
 from lifagu.sql.templates.batches import Progress
 from lifagu.sql.templates.constants import queried_domain
@@ -17,7 +18,7 @@ def load_template(template: Template, source: Source | None = None, progress: Pr
 
     Near-linear; rows come in batches and become integers at once.
     """
-    with opened(source or template.source) as database:
+    with opened(source or template.source) as database, collecting_later():
         try:
             return _loaded(template, database, progress or _nothing)
         except ModelError as error:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from typing import NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from lifagu.drift import Bound, Drift
 from lifagu.evidence import EvidenceLike
 from lifagu.model import FactorGraph
 from lifagu.rounding import equal_up_to_scale
+from lifagu.showing import Shown
 from lifagu.symmetry.transfer.individuals import factor_owners
 from lifagu.symmetry.transfer.lending import align_axes, alignments, lend, order_decided
 from lifagu.symmetry.transfer.offers import Offers
@@ -39,7 +39,7 @@ class OpenClass(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Transfer:
+class Transfer(Shown):
     """A graph, and for each of its unknown factors what it takes from whom.
 
     `graph` is the completed graph, `record` says why for each unknown factor in input order, `original` is the graph
@@ -350,16 +350,6 @@ class Transfer:
     def __repr__(self) -> str:
         left = len(self.original.unknown) - len(self.transferred)
         return f"<Transfer: {counted(len(self.transferred), 'factor')} filled, {left} left unknown>"
-
-    def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{escape(each.factor)}</td><td>{escape(each.donor or '–')}</td><td>{escape(each.reason)}</td></tr>"
-            for each in self.record[:20]
-        )
-        more = len(self.record) - 20
-        rest = f"<tr><td colspan=3>… and {more} more</td></tr>" if more > 0 else ""
-        head = "<tr><th>factor</th><th>donor</th><th>reason</th></tr>"
-        return f"<p>{escape(repr(self)[1:-1])}</p><table>{head}{rows}{rest}</table>"
 
 
 def _verdicts(offers: Offers, theta: float) -> Ints:

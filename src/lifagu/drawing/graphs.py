@@ -1,0 +1,250 @@
+"""A factor graph as a scene: plain, coloured by groups, or with arrows from donors to receivers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lifagu.arrays import Ints, first_places
+from lifagu.drawing.arranging import arranged
+from lifagu.drawing.labels import shortened
+from lifagu.drawing.scene import Arrow, Edge, Group, Node, Scene
+from lifagu.evidence import Evidence
+from lifagu.model import Colouring, FactorGraph
+from lifagu.names import Names
+from lifagu.views import counted
+
+MOST_NODES = 2000
+MOST_EDGES = 10_000
+MOST_LABELLED = 320  # nodes up to which all have labels
+MOST_LISTED = 6  # names in a sentence
+
+
+@dataclass(frozen=True)
+class Loan:
+    """A factor takes the table of another: numbers of both, the share of candidates that agree, and why."""
+
+    receiver: int
+    donor: int
+    share: float
+    reason: str
+
+
+def fits(graph: FactorGraph) -> bool:
+    """Whether a graph is small enough to be drawn node by node."""
+    nodes = len(graph.variable_names) + len(graph.factor_names)
+    return nodes <= MOST_NODES and len(graph.arguments) <= MOST_EDGES
+
+
+def graph_scene(
+    graph: FactorGraph,
+    *,
+    what: str = "graph",
+    colouring: Colouring | None = None,
+    evidence: Evidence | None = None,
+    loans: Sequence[Loan] = (),
+    reasons: Mapping[int, str] | None = None,
+    title: str | None = None,
+) -> Scene:
+    """A graph that `fits`, with a place for every node.
+
+    colouring: groups, shown by colour and sign. evidence: observed variables are marked. loans: arrows; reasons: what
+    is said about unknown factors, by number.
+    """
+    small = len(graph.variable_names) + len(graph.factor_names) > MOST_LABELLED
+    groups = () if colouring is None else groups_of(graph, colouring)
+    variables = _variables(graph, colouring, evidence, groups, small)
+    factors = _factors(graph, colouring, groups, small, reasons or {})
+    arrows = tuple(
+        Arrow(f"f{each.donor}", f"f{each.receiver}", "" if each.share >= 1 else f"{each.share:.2g}", each.reason)
+        for each in loans
+    )
+    scene = Scene(
+        what,
+        title or _title(graph),
+        _description(graph, groups, loans),
+        (*variables, *factors),
+        _edges(graph),
+        arrows,
+        groups,
+        tuple(_notes(graph, loans, evidence, small)),
+    )
+    return arranged(scene)
+
+
+def recoloured(scene: Scene, graph: FactorGraph, colouring: Colouring, first: int) -> Scene:
+    """A picture without colours with the groups of a colouring: nothing moves. For rounds of colour passing.
+
+    first: the number of the first group of factors, so that their colours stay while groups of variables are divided.
+    """
+    groups = groups_of(graph, colouring, first)
+    nodes = (
+        replace(node, group=number, title="; ".join([node.title, *_grouped(groups, number)]))
+        for node, number in zip(scene.nodes, group_numbers(colouring, first).tolist(), strict=True)
+    )
+    return replace(scene, what="colours", nodes=tuple(nodes), groups=groups)
+
+
+def with_messages(scene: Scene, kind: str) -> Scene:
+    """The same picture, in which all variables, or all factors, have heard the colours of their neighbours.
+
+    Factors hear those of their arguments in order, variables those of their factors from the first group to the last.
+    """
+    group = {node.id: node.group for node in scene.nodes}
+    heard: dict[str, list[int]] = {node.id: [] for node in scene.nodes}
+    for edge in scene.edges:
+        heard[edge.source].append(group[edge.target])
+        heard[edge.target].append(group[edge.source])
+    marks = {each: tuple(found if each.startswith("f") else sorted(found)) for each, found in heard.items()}
+    nodes = (replace(node, marks=marks[node.id] if node.kind == kind else ()) for node in scene.nodes)
+    return replace(scene, nodes=tuple(nodes))
+
+
+def group_numbers(colouring: Colouring, first: int | None = None) -> Ints:
+    """The group of each variable and then of each factor, whose groups are numbered after those of variables."""
+    after = _variable_groups(colouring) if first is None else first
+    return np.concatenate((colouring.variable_colours, after + colouring.factor_colours))
+
+
+def groups_of(graph: FactorGraph, colouring: Colouring, first: int | None = None) -> tuple[Group, ...]:
+    """All groups: of variables with numbers as signs, of factors with letters; empty ones before the number `first`."""
+    variables = _groups(graph.variable_names, colouring.variable_colours, str)
+    factors = _groups(graph.factor_names, colouring.factor_colours, letters)
+    return (*variables, *[Group("", "", 0)] * ((first or 0) - len(variables)), *factors)
+
+
+def _variable_groups(colouring: Colouring) -> int:
+    return int(colouring.variable_colours.max(initial=-1)) + 1
+
+
+def _groups(names: Names, colours: Ints, sign: Callable[[int], str]) -> list[Group]:
+    sizes = np.bincount(colours).tolist()
+    return [
+        Group(sign(number + 1), shortened(names[first]) + (" …" if size > 1 else ""), size)
+        for number, (first, size) in enumerate(zip(first_places(colours).tolist(), sizes, strict=True))
+    ]
+
+
+def letters(number: int) -> str:
+    """a, b, …, z, aa, ab, … for 1, 2, ….
+
+    >>> letters(1), letters(26), letters(27), letters(28)
+    ('a', 'z', 'aa', 'ab')
+    """
+    text = ""
+    while number:
+        number, rest = divmod(number - 1, 26)
+        text = chr(97 + rest) + text
+    return text
+
+
+def _variables(
+    graph: FactorGraph, colouring: Colouring | None, evidence: Evidence | None, groups: Sequence[Group], small: bool
+) -> list[Node]:
+    colours = [-1] * len(graph.variable_names) if colouring is None else colouring.variable_colours.tolist()
+    observed = _observed(graph, evidence)
+    nodes = []
+    for number, name in enumerate(graph.variable_names):
+        seen = observed.get(number, "")
+        label, caption = ("", "") if small else (shortened(name), seen and f"= {shortened(seen, 14)}")
+        nodes.append(
+            Node(
+                id=f"v{number}",
+                kind="variable",
+                label=label,
+                title="; ".join([name, *([f"observed: {seen}"] if seen else []), *_grouped(groups, colours[number])]),
+                caption=caption,
+                group=colours[number],
+                observed=bool(seen),
+            )
+        )
+    return nodes
+
+
+def _factors(
+    graph: FactorGraph,
+    colouring: Colouring | None,
+    groups: Sequence[Group],
+    small: bool,
+    reasons: Mapping[int, str],
+) -> list[Node]:
+    colours = np.full(len(graph.factor_names), -1) if colouring is None else colouring.factor_colours
+    first = 0 if colouring is None else _variable_groups(colouring)
+    numbers = np.where(colours >= 0, colours + first, -1).tolist()
+    unknown = (graph.factor_table < 0).tolist()
+    names, nodes = graph.variable_names, []
+    for number, name in enumerate(graph.factor_names):
+        scope = graph.scope(number)
+        listed = ", ".join(names[each] for each in scope[:MOST_LISTED]) + (", …" if len(scope) > MOST_LISTED else "")
+        about = [f"{name}({listed})", *(["unknown"] if unknown[number] else []), *_grouped(groups, numbers[number])]
+        about += [reasons[number]] if number in reasons else []
+        label = "" if small else shortened(name, 16)
+        nodes.append(
+            Node(
+                id=f"f{number}",
+                kind="factor",
+                label=label,
+                title="; ".join(about),
+                group=numbers[number],
+                unknown=unknown[number],
+            )
+        )
+    return nodes
+
+
+def _grouped(groups: Sequence[Group], number: int) -> list[str]:
+    if number < 0:
+        return []
+    group = groups[number]
+    return [f"group {group.sign}, alone" if group.size == 1 else f"group {group.sign} of {group.size}"]
+
+
+def _observed(graph: FactorGraph, evidence: Evidence | None) -> dict[int, str]:
+    """Labels of what was observed, by variable; "…" for soft evidence."""
+    if evidence is None:
+        return {}
+    found = dict.fromkeys(evidence.soft_variables.tolist(), "…")
+    for variable, value in zip(evidence.variables.tolist(), evidence.values.tolist(), strict=True):
+        place = graph.declared_order(variable).tolist().index(value)
+        found[variable] = graph.labels(variable)[place]
+    return found
+
+
+def _edges(graph: FactorGraph) -> tuple[Edge, ...]:
+    owners = np.repeat(np.arange(len(graph.factor_names)), np.diff(graph.offsets))
+    return tuple(
+        Edge(f"v{variable}", f"f{factor}")
+        for variable, factor in zip(graph.arguments.tolist(), owners.tolist(), strict=True)
+    )
+
+
+def _title(graph: FactorGraph) -> str:
+    unknown = f" ({len(graph.unknown)} unknown)" if len(graph.unknown) else ""
+    variables, factors = counted(len(graph.variable_names), "variable"), counted(len(graph.factor_names), "factor")
+    return f"A factor graph with {variables} and {factors}{unknown}"
+
+
+def _description(graph: FactorGraph, groups: Sequence[Group], loans: Sequence[Loan]) -> str:
+    parts = [f"{_title(graph)}: variables are ellipses, factors are squares."]
+    if groups:
+        parts.append(f"{counted(len(groups), 'group')} of what looks alike.")
+    if loans:
+        shown = [f"{graph.factor_names[each.receiver]} from {graph.factor_names[each.donor]}" for each in loans[:5]]
+        rest = f" and {len(loans) - 5} more" if len(loans) > 5 else ""
+        parts.append(f"Tables taken: {', '.join(shown)}{rest}.")
+    return " ".join(parts)
+
+
+def _notes(graph: FactorGraph, loans: Sequence[Loan], evidence: Evidence | None, small: bool) -> list[str]:
+    found = []
+    if len(graph.unknown):
+        found.append("dashed, with a question mark: no table of its own")
+    if loans:
+        found.append("arrow: takes the table of the factor it comes from")
+    if evidence is not None and len(evidence.variables) + len(evidence.soft_variables):
+        found.append("double line: observed")
+    if small:
+        found.append("names are left out; in an SVG they appear when you point at a node")
+    return found

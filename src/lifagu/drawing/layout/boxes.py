@@ -1,0 +1,123 @@
+"""Boxes in the plane: which overlap, pushed apart, and packed into rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.arrays import Floats, Ints
+
+Flags = NDArray[np.bool_]
+PUSHES = 60
+
+
+def overlapping(places: Floats, sizes: Floats, gap: float = 0.0) -> tuple[Ints, Ints]:
+    """The pairs of boxes, first < second, that overlap or come closer than a gap in both directions.
+
+    places[n, 2]: centres; sizes[n, 2]: widths and heights. Cost: near-linear, beside the pairs that
+    share some x or, if they are fewer, some y.
+
+    >>> pairs = overlapping(np.array([[0.0, 0], [9, 0], [30, 0]]), np.full((3, 2), 10.0))
+    >>> [each.tolist() for each in pairs]
+    [[0], [1]]
+    """
+    axes = [_sharing(places[:, axis], sizes[:, axis], gap) for axis in (0, 1)]
+    order, many = min(axes, key=lambda each: int(each[1].sum()))
+    first = np.repeat(np.arange(len(order)), many)
+    second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(many) - many, many)
+    one, two = order[first], order[second]
+    near = np.abs(places[one, 1] - places[two, 1]) < (sizes[one, 1] + sizes[two, 1]) / 2 + gap - 1e-9
+    near &= np.abs(places[one, 0] - places[two, 0]) < (sizes[one, 0] + sizes[two, 0]) / 2 + gap - 1e-9
+    one, two = one[near], two[near]
+    return np.minimum(one, two), np.maximum(one, two)
+
+
+def _sharing(middle: Floats, size: Floats, gap: float) -> tuple[Ints, Ints]:
+    """Boxes by where they begin along one axis, and for each how many of the next begin before it ends."""
+    order = np.argsort(middle - size / 2, kind="stable")
+    starts = (middle - size / 2)[order]
+    stops = np.searchsorted(starts, starts + size[order] + gap, side="left")
+    return order, np.maximum(stops - np.arange(len(order)) - 1, 0)
+
+
+def separated(places: Floats, sizes: Floats, gap: float) -> Floats:
+    """The same places moved as little as need be, so that no two boxes come closer than a gap.
+
+    Overlapping pairs are pushed apart along the axis on which they overlap less; what is left after some rounds is
+    settled by spreading everything out, which cannot fail as places differ.
+    """
+    places = _told_apart(places)
+    while True:
+        for _ in range(PUSHES if len(places) < 400 else PUSHES // 3):
+            one, two = overlapping(places, sizes, gap)
+            if not len(one):
+                return places
+            places = places + _pushes(places, sizes, gap + 0.5, one, two)
+        places = _told_apart(places) * 1.2
+
+
+def _told_apart(places: Floats) -> Floats:
+    """Places that are all different: those that fall together are moved a little, each in its own direction."""
+    rounded = np.round(places, 3)
+    _, first, copies = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first[copies.reshape(-1)] != np.arange(len(places)))
+    angles = again * 2.399963  # the golden angle
+    moved = places.copy()
+    moved[again] += 0.5 * np.column_stack((np.cos(angles), np.sin(angles))) * (1 + again[:, None] / len(places))
+    return moved
+
+
+def _pushes(places: Floats, sizes: Floats, gap: float, one: Ints, two: Ints) -> Floats:
+    """How far each box is pushed by all those it overlaps: half of each overlap, averaged where there are many."""
+    apart = places[two] - places[one]
+    lack = (sizes[one] + sizes[two]) / 2 + gap - np.abs(apart)
+    axis = np.argmin(lack, axis=1)
+    rows = np.arange(len(one))
+    sign = np.where(apart[rows, axis] < 0, -1.0, 1.0)
+    push = np.zeros_like(apart)
+    push[rows, axis] = sign * lack[rows, axis] / 2
+    total = np.zeros_like(places)
+    np.add.at(total, one, -push)
+    np.add.at(total, two, push)
+    many = np.bincount(np.concatenate((one, two)), minlength=len(places))
+    return total / np.sqrt(np.maximum(many, 1))[:, None]
+
+
+def packed(sizes: Floats, gap: float, shape: float) -> Floats:
+    """Centres of boxes in rows, none overlapping, the whole about `shape` times as wide as high.
+
+    Boxes are taken from the highest to the lowest, in the given order where equal.
+
+    >>> packed(np.array([[10.0, 5], [10, 5]]), gap=2, shape=3).tolist()
+    [[5.0, 2.5], [17.0, 2.5]]
+    """
+    room = sizes + gap
+    widest = max(float(room[:, 0].max()), float(np.sqrt(room.prod(axis=1).sum() * shape)))
+    centres = np.zeros_like(sizes)
+    left = top = row_height = 0.0
+    for box in np.argsort(-sizes[:, 1], kind="stable").tolist():
+        width, height = sizes[box].tolist()
+        if left > 0 and left + width > widest:
+            left, top, row_height = 0.0, top + row_height + gap, 0.0
+        centres[box] = left + width / 2, top + height / 2
+        left, row_height = left + width + gap, max(row_height, height)
+    return centres
+
+
+def tiled(sizes: Floats, gap: float, shape: float) -> tuple[Floats, Floats]:
+    """Centres of boxes in equal cells, row by row, around a middle cell that is left free, and the centre of that.
+
+    >>> centres, middle = tiled(np.full((8, 2), 8.0), gap=2, shape=1)
+    >>> centres[[0, 7]].tolist(), middle.tolist()
+    ([[5.0, 5.0], [25.0, 25.0]], [15.0, 15.0])
+    """
+    wide, high = (sizes.max(axis=0) + gap).tolist()
+    columns = max(int(np.ceil(np.sqrt((len(sizes) + 1) * shape * high / wide))), 1)
+    columns += 1 - columns % 2
+    rows = -(-(len(sizes) + 1) // columns)
+    rows += 1 - rows % 2
+    middle = rows // 2 * columns + columns // 2
+    cells = np.arange(len(sizes))
+    cells[cells >= middle] += 1
+    centres = np.column_stack((cells % columns + 0.5, cells // columns + 0.5)) * [wide, high]
+    return centres, np.array([middle % columns + 0.5, middle // columns + 0.5]) * [wide, high]

@@ -1,0 +1,158 @@
+"""What is drawn, as a frozen value: nodes with places, edges, arrows, groups, and words around them.
+
+Lengths are pixels, y grows downward, (x, y) is the centre of a node's shape. A scene knows nothing of SVG or of
+matplotlib; `lifagu.drawing.svg` and `lifagu.drawing.painting` turn the same scene into both.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from lifagu.showing import Shown
+from lifagu.views import counted
+
+LABEL = 13.0  # font sizes
+SMALL = 11.0
+SQUARE = 16.0  # side of a factor
+DOT = 18.0  # diameter of a variable without a label
+SHIFT = 4.0  # by which stacked squares stand apart
+MARGIN = 18.0
+BADGE = 7.0  # radius of the dot with the sign of a group
+
+
+@dataclass(frozen=True)
+class Group:
+    """What looks alike: the sign that stands for it beside its colour, what it is about, and how many belong to it."""
+
+    sign: str
+    label: str
+    size: int
+
+
+@dataclass(frozen=True)
+class Node:
+    """One node.
+
+    kind: "variable", "factor" or "parfactor". x, y, width, height: of its shape; a factor's label stands outside, above
+    or below, and all are empty in a large figure. caption: a smaller second text. group: its place in the scene's
+    groups, -1 without one. marks: groups shown as a row of dots, as messages that it has heard. members: ids of the
+    ground nodes that a node of a lifted graph stands for, where they are few. title: what is said about it in full,
+    when somebody points at it.
+    """
+
+    id: str
+    kind: str
+    label: str
+    title: str
+    x: float = 0.0
+    y: float = 0.0
+    width: float = 0.0
+    height: float = 0.0
+    caption: str = ""
+    group: int = -1
+    unknown: bool = False
+    stacked: bool = False
+    observed: bool = False
+    below: bool = False
+    marks: tuple[int, ...] = ()
+    members: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A line between a variable and a factor, by ids.
+
+    label: "×2" for two arguments, "#" where a group is counted; dotted: a ground variable and the relation it is of;
+    faint: one of very many.
+    """
+
+    source: str
+    target: str
+    label: str = ""
+    dotted: bool = False
+    faint: bool = False
+
+
+@dataclass(frozen=True)
+class Arrow:
+    """From the factor that lends its table to the one that takes it; label: the share, where not all agree."""
+
+    source: str
+    target: str
+    label: str = ""
+    title: str = ""
+
+
+@dataclass(frozen=True)
+class Scene(Shown):
+    """A figure. what: graph, colours, lifted or transfers; panels: titles of panels, each with its place.
+
+    notes: sentences that stand below; description: the whole in words, for those who do not see it.
+    """
+
+    what: str
+    title: str
+    description: str
+    nodes: tuple[Node, ...]
+    edges: tuple[Edge, ...]
+    arrows: tuple[Arrow, ...] = ()
+    groups: tuple[Group, ...] = ()
+    notes: tuple[str, ...] = ()
+    width: float = 0.0
+    height: float = 0.0
+    panels: tuple[tuple[float, float, str], ...] = ()
+
+    def __repr__(self) -> str:
+        parts = [counted(len(self.nodes), "node"), counted(len(self.edges), "edge")]
+        parts += [counted(len(self.arrows), "arrow")] if self.arrows else []
+        return f"<Scene: {self.what}, {', '.join(parts)}>"
+
+
+_Link = TypeVar("_Link", Edge, Arrow)
+
+
+def side_by_side(scenes: Sequence[Scene], titles: Sequence[str], title: str, description: str) -> Scene:
+    """Several scenes as panels of one, from left to right; ids get the number of the panel, as in ``1:v0``.
+
+    Groups are those of the first panel that has the most; equal numbers are equal colours everywhere.
+    """
+    gap = 34.0
+    height, left = max(scene.height for scene in scenes), 0.0
+    nodes: list[Node] = []
+    edges: list[Edge] = []
+    arrows: list[Arrow] = []
+    panels = []
+    for number, (scene, heading) in enumerate(zip(scenes, titles, strict=True), start=1):
+        down = (height - scene.height) / 2
+        nodes += [
+            replace(each, id=f"{number}:{each.id}", x=each.x + left, y=each.y + down, members=())
+            for each in scene.nodes
+        ]
+        edges += [_renamed(each, number) for each in scene.edges]
+        arrows += [_renamed(each, number) for each in scene.arrows]
+        panels.append((left + scene.width / 2, height, heading))
+        left += scene.width + gap
+    most = max(scenes, key=lambda scene: sum(group.size > 0 for group in scene.groups))
+    return Scene(
+        scenes[0].what,
+        title,
+        description,
+        tuple(nodes),
+        tuple(edges),
+        tuple(arrows),
+        most.groups,
+        width=left - gap,
+        height=height + 24,
+        panels=tuple(panels),
+    )
+
+
+def _renamed(link: _Link, number: int) -> _Link:
+    return replace(link, source=f"{number}:{link.source}", target=f"{number}:{link.target}")
+
+
+def by_id(nodes: Iterable[Node]) -> dict[str, Node]:
+    """The nodes by their ids."""
+    return {node.id: node for node in nodes}
