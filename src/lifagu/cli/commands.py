@@ -121,19 +121,14 @@ def lift(options: Options) -> None:
 
 def query(options: Options) -> None:
     """``lifagu query``."""
-    on = elsewhere(options)
-    loaded = None if on else _load(options)
-    names = options.queries or (list(loaded.queries) if loaded else [])
-    if not names:
-        raise lifagu.ModelError(f"name the variables to ask about; {options.model} asks about none itself")
-    questions = [names] if options.joint else [[name] for name in names]
-    evidence: Mapping[str, Any]
-    if on:
-        evidence = _given(options)
-        result, unknown = answer_elsewhere(options, on, questions, evidence)
+    if on := elsewhere(options):
+        evidence: Mapping[str, Any] = _given(options)
+        result, unknown = answer_elsewhere(options, on, _questions(options, options.queries), evidence)
         found = {**answers_json(None, result), "unknown": unknown}
     else:
-        model, evidence = _asked(options, loaded or _load(options))
+        loaded = _load(options)
+        questions = _questions(options, options.queries or list(loaded.queries))
+        model, evidence = _asked(options, loaded)
         result = _run(options, model, evidence, questions)
         found = {**answers_json(model, result), **merging_json(model, evidence, _bounded(options))}
     if options.json:
@@ -143,6 +138,13 @@ def query(options: Options) -> None:
         say(answer_table(answer, evidence))
     if result.log_partition is not None:
         say(f"log Z = {result.log_partition:.10g}")
+
+
+def _questions(options: Options, names: list[str]) -> list[list[str]]:
+    """One question for each variable, or one about all of them."""
+    if not names:
+        raise lifagu.ModelError(f"name the variables to ask about; {options.model} asks about none itself")
+    return [names] if options.joint else [[name] for name in names]
 
 
 def marginals(options: Options) -> None:

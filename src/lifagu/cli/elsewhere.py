@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -33,6 +33,7 @@ def _in_memory_only(options: Options) -> str | None:
         f"--engine {options.engine}": options.engine not in ("auto", "lifted"),
         f"--unknown {options.unknown}": options.unknown != "one",
         "--add": options.add,
+        "--db": options.db,
         "--digits": options.digits is not None,
         "--tolerance": options.tolerance is not None,
     }
@@ -40,7 +41,7 @@ def _in_memory_only(options: Options) -> str | None:
 
 
 def answer_elsewhere(
-    options: Options, on: str, questions: Sequence[Sequence[str]], evidence: dict[str, Any]
+    options: Options, on: str, questions: Sequence[Sequence[str]], evidence: Mapping[str, Any]
 ) -> tuple[Any, dict[str, int]]:
     """The answers, and how many unknown factors there were; evidence: beside the folder's own."""
     with closing(Progress(options.quiet)) as progress:
