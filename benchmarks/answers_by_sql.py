@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import decimal
+import os
 import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
@@ -147,11 +149,10 @@ class Watch:
 
 def _size(folder: Path) -> int:
     total = 0
-    for each in folder.rglob("*"):
-        try:
-            total += each.stat().st_blocks * 512
-        except OSError:  # it went away while we looked
-            continue
+    for place, _, files in os.walk(folder):
+        for each in files:
+            with suppress(OSError):  # it went away while we looked
+                total += (Path(place) / each).stat().st_blocks * 512
     return total
 
 

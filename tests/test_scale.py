@@ -19,7 +19,7 @@ from lifagu.arrays import by_first_occurrence
 from lifagu.scaling import _refined, lift_on
 from lifagu.sql.engines import open_engine
 from lifagu.sql.engines.on_duckdb import DuckEngine
-from lifagu.sql.scale import Journal, Sizes, handing_over, pass_colours
+from lifagu.sql.scale import Journal, Sizes, handing_over, pass_colours, rounds
 from lifagu.sql.scale import alike as alike_rows
 from spark_cluster import cluster
 from test_parquet import MISTAKES, TABLES, make_folder, observed_graphs
@@ -58,6 +58,34 @@ def assert_same_tables(folder, other):
 def without_owners(graph, ways):
     """Whole individuals are filled in memory only."""
     return {**ways, "structure_only": True} if graph.individuals else ways
+
+
+# ---- the protocol
+
+
+def test_tables_are_replaced_exported_and_found_again(tmp_path):
+    opened = open_engine("duckdb", tmp_path / "work", 2**28)
+    opened.register("given", {"id": np.arange(5), "word": np.array(list("abcab"), dtype=object)})
+    opened.create("kept", "SELECT id, word FROM given WHERE id > 0")
+    opened.create("kept", "SELECT id + 1 AS id, word FROM kept")  # a table may be made from what it replaces
+    opened.run("CREATE OR REPLACE VIEW seen AS SELECT word, count(*) AS times FROM kept GROUP BY word")
+    opened.checkpoint("seen")
+    opened.drop("given")
+    for name in ("one", "two"):
+        opened.export("SELECT * FROM kept ORDER BY id DESC", tmp_path / f"{name}.parquet")
+    opened.close()
+    assert (tmp_path / "one.parquet").read_bytes() == (tmp_path / "two.parquet").read_bytes()
+    again = open_engine("duckdb", tmp_path / "work", 2**28)
+    assert again.names() == {"kept", "seen"}
+    assert again.rows("SELECT * FROM seen ORDER BY word") == [("a", 1), ("b", 2), ("c", 1)]
+    again.register("exported", tmp_path / "one.parquet")
+    assert again.columns("SELECT id FROM exported")[0].tolist() == [5, 4, 3, 2]
+    for wrong in ("SELECT * FROM nowhere", "SELEC"):
+        with pytest.raises(lifagu.FormatError, match="^duckdb: "):
+            again.rows(wrong)
+    again.close()
+    with pytest.raises(lifagu.ModelError, match="there is no engine 'oracle'"):
+        open_engine("oracle", tmp_path)
 
 
 # ---- colours by rounds
@@ -117,7 +145,9 @@ def engine(tmp_path_factory):
 
 
 @pytest.mark.parametrize("seed", range(24))
-def test_rounds_by_sql_give_the_kernels_colours(engine, seed):
+def test_rounds_by_sql_give_the_kernels_colours(engine, monkeypatch, seed):
+    """To the end by SQL, or handed over after the first, the second, … round at which anything changes."""
+    monkeypatch.setattr(rounds, "FIRST_HAND_OVER", 1 + seed % 4 // 2)
     arrays = random_arrays(random.Random(seed))
     found, _ = passed(engine, *arrays, memory=None if seed % 2 else 2**20)
     for mine, theirs in zip(found, kernel(*arrays), strict=True):
@@ -414,16 +444,16 @@ def test_a_lost_worker_changes_nothing(tmp_path, monkeypatch, spark):
         evidence="SELECT i AS variable_id, NULL AS value, [1.0, i % 2 + 2.0] AS likelihood FROM range(1, 9, 5) t(i)",
     )
     lifted_in_memory(tmp_path / "big", tmp_path / "memory")
-    rounds = []
+    ended = []
 
     def told(line):
         if line.startswith("round"):
-            rounds.append(line)
-            if len(rounds) == 1:
+            ended.append(line)
+            if len(ended) == 1:
                 spark.kill_worker()
 
     lifagu.lift_folder(tmp_path / "big", on=f"spark={spark.master}", out=tmp_path / "spark", temp=tmp_path, told=told)
-    assert len(rounds) > 1
+    assert len(ended) > 1
     assert_same_tables(tmp_path / "spark", tmp_path / "memory")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["big", "here", "memory", "spark"]
     assert not list((tmp_path / "here").iterdir())

@@ -28,16 +28,6 @@ class Dialect:
             mixed = f"hash(xor({mixed}, CAST({value} AS UBIGINT)))"
         return mixed
 
-    def listed(self, value: str, by: str) -> str:
-        """Values of a group as a list, in the order of other values, which must differ.
-
-        >>> DUCKDB.listed("x", by="place")
-        'list(x ORDER BY place)'
-        """
-        if self.name == "spark":
-            return f"transform(sort_array(collect_list(struct({by} AS place, {value} AS item))), each -> each.item)"
-        return f"list({value} ORDER BY {by})"
-
     def length(self, items: str) -> str:
         """Length of a list."""
         return f"CAST({'size' if self.name == 'spark' else 'len'}({items}) AS BIGINT)"

@@ -17,6 +17,7 @@ from lifagu.sql.scale.alike import group_owners
 from lifagu.sql.scale.journal import Journal
 
 WIDEST = 2**62  # colours beyond it would not fit
+FIRST_HAND_OVER = 4  # the round after which it is asked first, then after twice as many each time
 Told = Callable[[str], None]
 
 
@@ -54,7 +55,7 @@ def pass_colours(
     the arguments of those with news.
     """
     state = State(0, "variable_start", "factor_start", "variable_start", sizes.variables, sizes.start)
-    due = 4
+    due = FIRST_HAND_OVER
     while state.changed:
         if state.round == most_rounds:
             raise TooLargeError(
