@@ -265,7 +265,9 @@ def test_any_names_any_labels(engine, tmp_path_factory, observed):
                 ask(engine, folder, questions)
             continue
         found = ask(engine, folder, questions)
-        assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-9, abs=1e-9)
+        assert (found.log_partition is None) == (expected.log_partition is None)  # with unknown factors elsewhere
+        if expected.log_partition is not None:
+            assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-9, abs=1e-9)
         for mine, theirs in zip(found.answers, expected.answers, strict=True):
             assert (mine.variables, mine.ranges) == (theirs.variables, theirs.ranges)
             np.testing.assert_allclose(mine.probabilities, theirs.probabilities, rtol=1e-9, atol=1e-12)

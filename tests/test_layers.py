@@ -30,8 +30,8 @@ VALUES = [
 ]
 # composes what the rooms offer, from the outside in
 FACADE = [
-    *("", "notebooks", "plots", "imputing", "requested", "lent", "scaling", "answers_by_sql", "answers", "unsure"),
-    *("results", "storage"),
+    *("", "notebooks", "plots", "imputing", "requested", "lent", "scaling", "answers_by_sql"),
+    *("answers", "unsure", "results", "storage"),
 ]
 OUTSIDE = {  # heavy or optional packages, and the only module that may import each
     "pyagrum": {"formats.with_pyagrum"},

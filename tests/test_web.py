@@ -183,6 +183,12 @@ def test_large_relational_models_are_shown_as_they_are(tmp_path):
         OPERATIONS["ask"](bench, {"engine": "ground"})
 
 
+def test_the_server_knows_the_operations_of_its_processes():
+    from lifagu.web import app
+
+    assert set(app.OPERATIONS) == set(OPERATIONS)
+
+
 def test_numbers_that_json_lacks_are_null():
     assert json.loads(json_reply([float("inf"), {"a": float("nan")}, 1.5]).body) == [None, {"a": None}, 1.5]
 

@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
 BP_SCHEDULES = ("parallel", "sequential")
 UNKNOWN = ("one", "mean", "mixture", "bounds")
-PLACES = ("auto", "memory", "duckdb", "spark")
 FIGURES = ("graph", "colours", "lifted", "transfers")
+PLACES = ("auto", "memory", "duckdb", "spark")
 SHELLS = ("bash", "zsh", "tcsh")
 NO_KERNEL = "none, the slower reference runs; to have it, install lifagu where a C++ compiler is"
 
