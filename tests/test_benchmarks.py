@@ -168,7 +168,7 @@ def test_filling_holes(out):
     (table,) = tables(out, "transfer").values()
     assert [row["unknown"] for row in table] == ["79", "937"]
     cells = [cell for row in table for cell in list(row.values())[3:]]
-    assert len(cells) == 10
+    assert len(cells) == 12
     assert all(re.fullmatch(rf"{RATIO} \({TIME}\)", cell) for cell in cells)
 
 

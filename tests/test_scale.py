@@ -463,6 +463,7 @@ def test_no_master_and_no_spark(tmp_path, monkeypatch):
     lifagu.write(chain(4), tmp_path / "big")
     with pytest.raises(lifagu.ModelError, match="'nonsense' is no master of Spark; name one such as spark://host:7077"):
         lifagu.lift_folder(tmp_path / "big", on="spark=nonsense")
-    monkeypatch.setitem(sys.modules, "pyspark", None)
+    for module in ("pyspark", "pyspark.sql"):
+        monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(lifagu.MissingExtraError, match=r"pip install 'lifagu\[spark\]'"):
         lifagu.lift_folder(tmp_path / "big", on="spark")

@@ -55,7 +55,7 @@ def _mapped() -> int:
 def size_text(size: int) -> str:
     """Bytes as people write them.
 
-    >>> size_text(128 * 1024**2), size_text(1500)
+    >>> size_text(128 * 1024**2), size_text(1536)
     ('128M', '1.5K')
     """
     for letter, unit in (("G", 1024**3), ("M", 1024**2), ("K", 1024)):

@@ -1,0 +1,89 @@
+"""Values of options, from text; a mistake says what would have been right."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from collections.abc import Callable
+
+PLACES = ("auto", "memory", "duckdb", "spark")
+
+
+def place(text: str) -> str:
+    """Where to work: memory, duckdb, spark, spark=MASTER, or auto."""
+    kind, sign, master = text.partition("=")
+    if not (text in PLACES or (kind == "spark" and sign and master)):
+        raise argparse.ArgumentTypeError(f"'{text}' is none of {', '.join(PLACES)} and spark=MASTER")
+    return text
+
+
+def observation(text: str) -> tuple[str, str]:
+    """A name and a value, split at the last sign."""
+    name, sign, value = text.rpartition("=")
+    if not (name and sign and value):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
+    return name, value
+
+
+def addition(text: str) -> tuple[str, str]:
+    """A new individual, and the one it is like."""
+    new, sign, like = text.partition("=")
+    if not (new and sign and like):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NEW=LIKE")
+    return new, like
+
+
+def theta(text: str) -> float:
+    """A share."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value <= 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a number between 0 and 1")
+    return value
+
+
+def names(text: str) -> list[str]:
+    """Names separated by commas."""
+    names = [each.strip() for each in text.split(",")]
+    if not all(names):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a list of names separated by commas")
+    return names
+
+
+def at_least(least: int) -> Callable[[str], int]:
+    """A reader of whole numbers with a least one."""
+
+    def whole(text: str) -> int:
+        if not (text.isdecimal() and int(text) >= least):
+            raise argparse.ArgumentTypeError(f"'{text}' is not a whole number of at least {least}")
+        return int(text)
+
+    return whole
+
+
+def port(text: str) -> int:
+    """A port, 0 for any free one."""
+    if not (text.isdecimal() and int(text) < 2**16):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a port between 0 and 65535")
+    return int(text)
+
+
+def tolerance(text: str) -> float:
+    """A share less than 1."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a share of at least 0 and less than 1, such as 0.01")
+    return value
+
+
+def size(text: str) -> int:
+    """A number of bytes, written with a unit or without."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
+    if not match:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a size; write for instance 2G, 500M or 1000000")
+    return int(float(match[1]) * 1024 ** "_kmgt".index(match[2] or "_"))
