@@ -74,7 +74,8 @@ def _words(graph: FactorGraph, number: int, variables: list[Any], factors: list[
     ]
     if not splits:
         return f"Nothing changes any more: these are the groups. {_count(variables[number], factors[number])}"
-    more = [f"and {len(splits) - MOST_SPLITS} more groups split."] if len(splits) > MOST_SPLITS else []
+    left = len(splits) - MOST_SPLITS
+    more = [f"{left} more {'group splits' if left == 1 else 'groups split'} off as well."] if left > 0 else []
     return " ".join([*splits[:MOST_SPLITS], *more, _count(variables[number], factors[number])])
 
 
