@@ -15,14 +15,14 @@ Options = argparse.Namespace
 
 
 def elsewhere(options: Options) -> str | None:
-    """The engine that a question goes to, None if that is the memory; says where `--on auto` went with a folder."""
+    """The engine that a question goes to, None if that is the memory; says so where `--on auto` chose another one."""
     obstacle = _in_memory_only(options)
     if options.on == "memory" or (options.on == "auto" and obstacle):
         return None
     if obstacle:
         raise lifagu.ModelError(f"{obstacle} works in memory only; leave it out, or leave out --on {options.on}")
     where, why = lifagu.where_to_answer(options.model, options.on, options.memory_limit)
-    if why:
+    if options.on == "auto" and (where != "memory" or (options.explain and why)):
         note(f"note: answered {'in' if where == 'memory' else 'by'} {where}: {why}", options.quiet)
     return None if where == "memory" else where
 
@@ -64,15 +64,15 @@ def answer_elsewhere(
 
 
 def lifts_elsewhere(options: Options) -> str | None:
-    """The engine that a folder is lifted by, None if that is the memory; says what `--on auto` chose, and why."""
+    """The engine that a folder is lifted by, None if that is the memory; says so where `--on auto` chose another."""
     obstacle = _lifts_in_memory_only(options)
     if options.on == "memory" or (options.on == "auto" and obstacle):
         return None
     where, why = lifagu.where_to_lift(options.model, options.on, options.memory_limit)
     if where != "memory" and obstacle:
         raise lifagu.ModelError(f"{obstacle} works in memory only; leave it out, or take --on memory")
-    if why:
-        note(f"note: lifted {'in' if where == 'memory' else 'by'} {where}: {why}", options.quiet)
+    if options.on == "auto" and where != "memory":
+        note(f"note: lifted by {where}: {why}", options.quiet)
     return None if where == "memory" else where
 
 
