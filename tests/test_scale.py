@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import lifagu
 from helpers import ROOT, run_cli
 from lifagu.arrays import by_first_occurrence
-from lifagu.scaling import _refined, lift_on
+from lifagu.lifting_by_sql import _refined, lift_on
 from lifagu.sql.engines import open_engine
 from lifagu.sql.engines.on_duckdb import DuckEngine
 from lifagu.sql.scale import Journal, Sizes, handing_over, pass_colours, rounds
@@ -379,7 +379,7 @@ def test_lift_on_the_command_line(tmp_path, capsys):
     assert lifagu.read(tmp_path / "out").unknown.size == 0
     status, out, err = run_cli(capsys, "lift", tmp_path / "big", "--memory-limit", "2k")
     assert status == 4
-    assert err.startswith("note: lifted by duckdb: 10 arguments need about 3.91 KiB, beyond the limit of 2 KiB\n")
+    assert err.startswith("note: duckdb was chosen: 10 arguments need about 3.91 KiB, beyond the limit of 2 KiB\n")
 
 
 @pytest.mark.parametrize(
@@ -389,7 +389,7 @@ def test_lift_on_the_command_line(tmp_path, capsys):
         (["--json"], "--json works in memory only"),
         (["--out", "model.json"], "model.json: what duckdb finds is written into a folder"),
         (["--resume"], "name it with --temp"),
-        (["--evidence", "nobody=true"], "variable 'nobody' is not in the model"),
+        (["--evidence", "nobody=true"], "there is no variable 'nobody' in the model"),
         (["--evidence", "v0=maybe"], "variable 'v0' has no value 'maybe'"),
     ],
 )

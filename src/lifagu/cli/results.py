@@ -79,8 +79,8 @@ def groups_table(graph: FactorGraph, colouring: Colouring, most: int = MOST_ROWS
 def folder_groups_table(found: FolderLift) -> str:
     """Groups of a folder that was lifted where it is, the largest first, by their first members."""
     rows = []
-    for sort, count in (("variables", found.variable_groups), ("factors", found.factor_groups)):
-        shown = [each for each in found.groups if each.sort == sort]
+    for sort, count in (("variables", found.groups.variables), ("factors", found.groups.factors)):
+        shown = [each for each in found.groups.largest if each.sort == sort]
         rows += [
             (sort if place == 0 else "", str(each.size), some([each.first], 1, each.size))
             for place, each in enumerate(shown)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from lifagu.sql.duck import literal
 
+MOST_BITS = 10**9  # that DuckDB sets at once
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -43,6 +45,16 @@ class Dialect:
         ('((id) // 8)', '((id) div 8)')
         """
         return f"(({value}) {'div' if self.name == 'spark' else '//'} {by})"
+
+    def different(self, column: str, beyond: int) -> str:
+        """How many different numbers a column holds, all of them below a number.
+
+        >>> SPARK.different("id", 9), DUCKDB.different("id", 9)
+        ('count(DISTINCT id)', 'bit_count(bitstring_agg(CAST(id AS BIGINT), 0, 8))')
+        """
+        if self.name == "spark" or beyond > MOST_BITS:
+            return f"count(DISTINCT {column})"
+        return f"bit_count(bitstring_agg(CAST({column} AS BIGINT), 0, {beyond - 1}))"
 
     def text(self, value: str) -> str:
         """A text as SQL.

@@ -10,10 +10,11 @@ from lifagu.sql.scale.intake import (
     declared_kinds,
     declared_ranges,
     names,
+    numbers_of,
     take_in,
 )
 from lifagu.sql.scale.journal import Journal
-from lifagu.sql.scale.observing import observe
+from lifagu.sql.scale.observing import Observations, observe
 from lifagu.sql.scale.output import Findings, number_groups, register_columns, write_results
 from lifagu.sql.scale.rounds import Sizes, State, pass_colours
 from lifagu.sql.scale.types import Looks, Types, find_looks, find_types, has_unknown
@@ -23,6 +24,7 @@ __all__ = [
     "Given",
     "Journal",
     "Looks",
+    "Observations",
     "Sizes",
     "State",
     "Types",
@@ -36,6 +38,7 @@ __all__ = [
     "has_unknown",
     "names",
     "number_groups",
+    "numbers_of",
     "observe",
     "pass_colours",
     "register_columns",

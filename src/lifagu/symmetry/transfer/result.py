@@ -129,7 +129,8 @@ class Transfer(Shown):
         for donor, share in zip(donors, shares, strict=True):
             table = graph.tables[int(graph.factor_table[donor])]
             aligned = table if self.published else align_axes(graph, offers.keys, table, donor, donors[0])
-            total = total + share * (aligned / aligned.sum())
+            scaled = aligned / aligned.max()  # the sum of large numbers may be too large
+            total = total + share * (scaled / scaled.sum())
         return np.asarray(total)
 
     # ---- how far merging can move answers
