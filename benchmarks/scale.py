@@ -62,9 +62,8 @@ def main() -> None:
         "Lifting where the data is",
         ("lifagu", "numpy", "duckdb", "pyspark"),
         "The paper's epidemic, and persons of six cohorts with every tenth of their tables unknown, as folders of",
-        "Parquet tables: filled, coloured, and all results written; in memory without a limit, and without the",
-        "relational model, which engines do not make; and by DuckDB and Spark (`local[*]`) within "
-        f"{LIMIT / 2**30:g} GiB.",
+        "Parquet tables: filled, coloured, and all results written. By DuckDB and Spark (`local[*]`) within",
+        f"{LIMIT >> 30} GiB; in memory within the machine's, without the relational model, which engines do not make.",
         f"All find as many groups. A run has {PATIENCE:g} s. With `--far`, DuckDB goes on beyond {sized(SIZES[-1])}",
         f"arguments while the disk has {BYTES} bytes free for each and a run should take less than {PATIENCE_FAR:g} s.",
         *ABOUT_COSTS,
@@ -74,7 +73,7 @@ def main() -> None:
         table = part.table(HEAD, (row for family in families for row in _rows(part, family, Path(place))))
     largest = {row["on"]: row for row in table if row["model"] == "epidemic" and row["groups"] != "–"}
     found = (f"{on} {row['time']} with {row['memory']} for {row['arguments']}" for on, row in largest.items())
-    part.in_short(f"an epidemic lifted, by one argsort of its arguments: {', '.join(found)}.")
+    part.in_short(f"an epidemic lifted (× of one argsort of its arguments): {', '.join(found)}.")
 
 
 def _rows(part: Part, family: Family, place: Path) -> Iterator[Sequence[str]]:
