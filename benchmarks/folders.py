@@ -20,8 +20,8 @@ import duckdb
 
 from apart import descendants, memory_now, memory_peak, processor_seconds, run_apart
 from lifagu.answers_by_sql import prepare_on as prepare_on
-from lifagu.scaling import BESIDE as BESIDE
-from lifagu.scaling import lift_on as lift_on
+from lifagu.lifting_by_sql import BESIDE as BESIDE
+from lifagu.lifting_by_sql import lift_on as lift_on
 from lifagu.sql.engines import Engine, open_engine
 from machine import memory
 from part import duration, ratio
