@@ -250,7 +250,7 @@ def test_what_cannot_be_read_is_refused(tmp_path, tables):
 
 
 def big_graph(people=111_111):
-    """10^6 arguments: an epidemic with every tenth factor unknown, in two cohorts."""
+    """10^6 arguments: an epidemic with every tenth factor unknown, in two cohorts of persons."""
     travel, sick, first, second = 1 + 4 * np.arange(people) + np.arange(4)[:, None]
     hub = np.zeros(people, dtype=np.int64)
     rows = np.stack([np.stack([other, sick, hub], 1) for other in (travel, first, second)], 1)
@@ -264,6 +264,9 @@ def big_graph(people=111_111):
         factor_tables=np.concatenate([[0], np.where(np.arange(3 * people) % 10 == 3, -1, tables)]),
         kinds=["Epid", "Travel", "Sick", "Treat"],
         variable_kinds=np.concatenate([[0], np.tile([1, 2, 3, 3], people)]),
+        individuals=[f"p{person}" for person in range(people)],
+        individual_offsets=np.concatenate([[0], np.arange(4 * people + 1)]),
+        variable_individuals=np.repeat(np.arange(people), 4),
     )
 
 
