@@ -1,8 +1,9 @@
-"""Transfer and colour passing where the data is: statements for any engine, few and plain."""
+"""Transfer, colour passing and answers where the data is: statements for any engine, few and plain."""
 
 from __future__ import annotations
 
 from lifagu.sql.scale.handing import handing_over
+from lifagu.sql.scale.imputing import find_near, lent_to, write_imputed
 from lifagu.sql.scale.intake import (
     Given,
     check_individuals,
@@ -33,9 +34,11 @@ __all__ = [
     "declared_kinds",
     "declared_ranges",
     "find_looks",
+    "find_near",
     "find_types",
     "handing_over",
     "has_unknown",
+    "lent_to",
     "names",
     "number_groups",
     "numbers_of",
@@ -43,5 +46,6 @@ __all__ = [
     "pass_colours",
     "register_columns",
     "take_in",
+    "write_imputed",
     "write_results",
 ]
