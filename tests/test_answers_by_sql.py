@@ -24,7 +24,7 @@ from lifagu.answers_by_sql import prepare_on
 from lifagu.sql.engines import open_engine
 from lifagu.sql.scale.eliminating import blocks, loading, rows
 from test_parquet import MISTAKES, make_folder, observed_graphs
-from test_scale import WAYS, without_owners
+from test_scale import WAYS
 
 LIMIT = 2**30
 
@@ -277,7 +277,7 @@ def test_any_names_any_labels(tmp_path_factory, observed):
 def test_filled_on_the_way(tmp_path_factory, observed, ways, unknown):
     """Unknown factors are filled as in memory before rows are made fewer, by all ways that SQL knows."""
     graph, evidence = observed
-    folder, ways = tmp_path_factory.mktemp("model") / "big", without_owners(graph, ways)
+    folder = tmp_path_factory.mktemp("model") / "big"
     lifagu.write(graph, folder, evidence)
     moved = lifagu.transfer(graph, evidence=evidence, **ways)
     for questions in ([[name] for name in graph.variable_names][:2], []):

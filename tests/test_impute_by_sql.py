@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import lifagu
 from helpers import run_cli
 from test_parquet import observed_graphs
-from test_scale import WAYS, big_graph, chain, stop_at, without_owners
+from test_scale import WAYS, big_graph, chain, stop_at
 
 LIMIT = 2**28
 DRAWING = (Phase.explicit, Phase.reuse, Phase.generate)  # an example takes too long to be made smaller
@@ -46,7 +46,6 @@ def assert_as_from_memory(found, expected, folder, other):
 @given(observed_graphs(), st.sampled_from(WAYS), st.sampled_from(["one", "mean"]), st.booleans())
 def test_as_from_memory(tmp_path_factory, observed, ways, unknown, asks):
     place, (graph, evidence) = tmp_path_factory.mktemp("folder"), observed
-    ways = without_owners(graph, ways)
     lifagu.write(graph, place / "big", evidence)
     queries = list(graph.variable_names)[::2] if asks else None
     graph = lifagu.read(place / "big")  # kinds and ranges in the order of the folder

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from lifagu.arrays import group_rows
+from lifagu.arrays import Ints, group_rows
 from lifagu.checks import MOST_AXES, table_size_error
 from lifagu.errors import FormatError, ModelError
 from lifagu.evidence import Observation
@@ -24,6 +24,7 @@ from lifagu.infer.plan import default_memory_limit, readable_size
 from lifagu.model import FactorGraph
 from lifagu.ranges import Ranges
 from lifagu.replacing import PathLike
+from lifagu.roles import factor_signatures
 from lifagu.sql import count_arguments
 from lifagu.sql.scale import (
     Given,
@@ -40,6 +41,7 @@ from lifagu.sql.scale import (
     has_unknown,
     names,
     observe,
+    split_by_home,
     take_in,
 )
 from lifagu.storage import is_folder
@@ -199,19 +201,18 @@ def complete_on(
     observations = observe(journal, given, ranges, evidence)
     fills = filling is not None and has_unknown(journal, given)
     by_kind = fills and filling is not None and not (filling.structure_only or filling.published)
-    if by_kind and "individual" in given.columns["variables"]:
-        raise ModelError(
-            f"{path}: whole individuals are filled from others in memory only; take --on memory, or leave out the "
-            "column individual of variables.parquet"
-        )
     told("finding types of factors")
-    looks = find_looks(journal, given, observations, kinds=by_kind, degrees=fills)
+    looks = find_looks(journal, given, observations, kinds=fills, degrees=fills)
     types = find_types(journal, given, len(looks.declared))
     _check_tables(journal, given, ranges, looks, types)
+    moved, owners = None, np.full(len(types.first), -1)
+    if by_kind and filling is not None and "individual" in given.columns["variables"]:
+        told("finding what individuals have")
+        signatures = factor_signatures(types.offsets, _roles(ranges, looks, filling)[types.looks])
+        types, owners = split_by_home(journal, given, types, signatures)
     graph = _graph_of_types(journal, given, ranges, kinds, looks, types)
-    moved = None
     if filling is not None:
-        moved = _filled(graph, ranges, looks, types, filling)
+        moved = _filled(graph, _roles(ranges, looks, filling)[types.looks], types.size, owners, filling)
         graph = moved.averaged() if mean else moved.graph
     return Completed(journal, given, ranges, kinds, observations, looks, types, moved, graph)
 
@@ -233,19 +234,20 @@ def _graph_of_types(
     )
 
 
-def _filled(graph: FactorGraph, ranges: Ranges, looks: Looks, types: Types, filling: Filling) -> Transfer:
-    """Transfer on the graph of types."""
-    columns = [ranges.range_of[looks.declared], looks.degree, looks.kind + 1]
+def _roles(ranges: Ranges, looks: Looks, filling: Filling) -> Ints:
+    """The role of each look, as in `variable_roles`."""
+    columns = [ranges.range_of[looks.declared], looks.degree]
+    if not (filling.structure_only or filling.published):
+        columns.append(looks.kind + 1)
     if filling.evidence_in_roles or filling.published:
         columns.append(looks.seen)
-    roles = group_rows(np.column_stack(columns)) if len(looks.declared) else looks.declared
+    return group_rows(np.column_stack(columns)) if len(looks.declared) else looks.declared
+
+
+def _filled(graph: FactorGraph, keys: Ints, sizes: Ints, owners: Ints, filling: Filling) -> Transfer:
+    """Transfer on the graph of types."""
     return transfer_types(
-        graph,
-        roles[types.looks],
-        types.size,
-        filling.theta,
-        published=filling.published,
-        up_to_scale=filling.up_to_scale,
+        graph, keys, sizes, owners, filling.theta, published=filling.published, up_to_scale=filling.up_to_scale
     )
 
 

@@ -153,7 +153,7 @@ def _asked(whole: Completed, queries: Sequence[str] | None) -> tuple[dict[str, i
     if queries is not None:
         return numbers_of(journal, given, queries), None
     hard = np.array([mark.observed >= 0 for mark in marks_of(whole)], dtype=np.bool_)
-    numbers, count = find_near(journal, types.first[types.table < 0], np.flatnonzero(~hard), MOST_ASKED)
+    numbers, count = find_near(journal, given, types.first[types.table < 0], np.flatnonzero(~hard), MOST_ASKED)
     return dict(zip(names(journal, given, "variables", numbers), numbers, strict=True)), count
 
 
@@ -169,7 +169,7 @@ def _answered(
     answerable = dict(zip(asked, has_answer(left, list(asked.values())), strict=True))
     questions = [[number] for name, number in asked.items() if answerable[name]]
     answers = prepare_listed(left, questions, memory).run(progress).answers if questions else []
-    own = lent_to(whole.journal, [number for (number,) in questions])
+    own = lent_to(whole.journal, whole.given, [number for (number,) in questions])
     found = []
     for (number,), answer in zip(questions, answers, strict=True):
         probabilities = {label: value for (label,), value in answer.items()}

@@ -34,6 +34,10 @@ class Dialect:
         """Length of a list."""
         return f"CAST({'size' if self.name == 'spark' else 'len'}({items}) AS BIGINT)"
 
+    def first(self, items: str) -> str:
+        """The first item of a list, null if there is none."""
+        return f"get({items}, 0)" if self.name == "spark" else f"list_extract({items}, 1)"
+
     def filled(self, items: str) -> str:
         """How many items of a list are not null."""
         return f"size(array_compact({items}))" if self.name == "spark" else f"list_aggregate({items}, 'count')"

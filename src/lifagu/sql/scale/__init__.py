@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lifagu.sql.scale.handing import handing_over
+from lifagu.sql.scale.homes import split_by_home
 from lifagu.sql.scale.imputing import find_near, lent_to, write_imputed
 from lifagu.sql.scale.intake import (
     Given,
@@ -45,6 +46,7 @@ __all__ = [
     "observe",
     "pass_colours",
     "register_columns",
+    "split_by_home",
     "take_in",
     "write_imputed",
     "write_results",
