@@ -51,6 +51,8 @@ if TYPE_CHECKING:
     from lifagu.grounding import ground as ground
     from lifagu.imputing import Imputed as Imputed
     from lifagu.imputing import impute as impute
+    from lifagu.imputing_by_sql import FolderImputed as FolderImputed
+    from lifagu.imputing_by_sql import impute_folder as impute_folder
     from lifagu.infer import AllMarginals as AllMarginals
     from lifagu.infer import Answer as Answer
     from lifagu.infer import Best as Best
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from lifagu.infer.relational import RelationalBest as RelationalBest
     from lifagu.kernel import has_kernel as has_kernel
     from lifagu.lifting_by_sql import FolderLift as FolderLift
+    from lifagu.lifting_by_sql import Groups as Groups
     from lifagu.lifting_by_sql import lift_folder as lift_folder
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
@@ -104,10 +107,11 @@ _ROOMS = {
     "lifagu.formats.with_pyagrum": "from_pyagrum to_pyagrum",
     "lifagu.grounding": "expand_evidence ground",
     "lifagu.imputing": "Imputed impute",
+    "lifagu.imputing_by_sql": "FolderImputed impute_folder",
     "lifagu.infer": "AllMarginals Answer Best",
     "lifagu.infer.relational": "ClassMarginals RelationalBest",
     "lifagu.kernel": "has_kernel",
-    "lifagu.lifting_by_sql": "FolderLift lift_folder",
+    "lifagu.lifting_by_sql": "FolderLift Groups lift_folder",
     "lifagu.model": "Colouring FactorGraph",
     "lifagu.plots": "draw draw_rounds plot",
     "lifagu.relational": "ParfactorGraph",

@@ -123,7 +123,7 @@ def left_over(
 
     numbers: of the variables that are asked about, by name; asked: the questions about them.
     """
-    work, marks, labels = sql.Work(whole.journal.engine), _marks(whole), Labels()
+    work, marks, labels = sql.Work(whole.journal.engine), marks_of(whole), Labels()
     known = _known(work, marks, numbers)
     check_asked(known, asked, limit)
     rounds: list[str] = []
@@ -147,7 +147,7 @@ def left_over(
     return Listed(labels, listed, known, _unknown_names(whole), observed), tuple(rounds)
 
 
-def _marks(whole: Completed) -> list[sql.Mark]:
+def marks_of(whole: Completed) -> list[sql.Mark]:
     """What is known of the variables with each look."""
     looks, seen = whole.looks, whole.observations
     observation = dict(zip(zip(seen.declared, seen.seen.tolist(), strict=True), range(len(seen)), strict=True))

@@ -202,7 +202,7 @@ def complete_on(
     fills = filling is not None and has_unknown(journal, given)
     by_kind = fills and filling is not None and not (filling.structure_only or filling.published)
     told("finding types of factors")
-    looks = find_looks(journal, given, observations, kinds=by_kind, degrees=fills)
+    looks = find_looks(journal, given, observations, kinds=fills, degrees=fills)
     types = find_types(journal, given, len(looks.declared))
     _check_tables(journal, given, ranges, looks, types)
     moved, owners = None, np.full(len(types.first), -1)
@@ -236,7 +236,9 @@ def _graph_of_types(
 
 def _roles(ranges: Ranges, looks: Looks, filling: Filling) -> Ints:
     """The role of each look, as in `variable_roles`."""
-    columns = [ranges.range_of[looks.declared], looks.degree, looks.kind + 1]
+    columns = [ranges.range_of[looks.declared], looks.degree]
+    if not (filling.structure_only or filling.published):
+        columns.append(looks.kind + 1)
     if filling.evidence_in_roles or filling.published:
         columns.append(looks.seen)
     return group_rows(np.column_stack(columns)) if len(looks.declared) else looks.declared

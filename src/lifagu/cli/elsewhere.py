@@ -45,6 +45,8 @@ def _in_memory_only(options: Options) -> str | None:
         "--tolerance": options.tolerance is not None,
         "--commutative": options.commutative,
     }
+    if options.command == "impute":
+        given["--write"] = options.write
     if options.command == "lift":
         given |= {"--rounds": options.rounds, "--json": options.json}
     else:
@@ -101,6 +103,26 @@ def answer_elsewhere(
     return result, {"total": total, "transferred": filled, "left": total - filled}
 
 
+def impute_elsewhere(options: Options, on: str, evidence: Mapping[str, Any]) -> lifagu.FolderImputed:
+    """A folder filled, coloured and asked by an engine, and written; evidence: beside the folder's own."""
+    with _kept(options) as progress:
+        return lifagu.impute_folder(
+            options.model,
+            evidence,
+            options.queries,
+            on=on,
+            out=options.out,
+            filling=_filling(options),
+            unknown=options.unknown,
+            memory_limit=options.memory_limit,
+            temp=options.temp,
+            resume=options.resume,
+            most_rounds=options.rounds_at_most,
+            told=progress.stage,
+            progress=progress,
+        )
+
+
 def lift_elsewhere(options: Options, on: str, evidence: dict[str, Any]) -> None:
     """Lift a folder by an engine, write what was found and show it in short; evidence: beside the folder's own."""
     with _kept(options) as progress:
@@ -120,6 +142,6 @@ def lift_elsewhere(options: Options, on: str, evidence: dict[str, Any]) -> None:
         say(f"{transfers_table(found.transfer, found.sizes)}\n")
     if found.transfer.equality != "exactly":
         say(f"tables were compared {found.transfer.equality}\n")
-    say(folder_groups_table(found))
+    say(folder_groups_table(found.groups))
     if not options.out:
         say("\nwho is in which group is written with --out FOLDER")

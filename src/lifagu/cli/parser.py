@@ -162,6 +162,8 @@ def _impute(parser: Parser) -> None:
     options.unknown(parser, UNKNOWN)
     options.evidence(parser)
     options.engine(parser, ("auto", "lifted", "ground", "enumerate"), explain=False)
+    options.on(parser)
+    options.rounds_at_most(parser)
     options.json(parser)
     options.quiet(parser)
 

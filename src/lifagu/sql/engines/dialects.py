@@ -83,6 +83,10 @@ class Dialect:
         """A list of expressions."""
         return f"array({', '.join(items)})" if self.name == "spark" else f"[{', '.join(items)}]"
 
+    def sliced(self, items: str, length: str) -> str:
+        """The first so many items of a list."""
+        return f"{'slice' if self.name == 'spark' else 'list_slice'}({items}, 1, {length})"
+
     def lists_of(self, item: str) -> str:
         """The type of lists, given the type of what they hold (BIGINT, DOUBLE or STRING)."""
         return f"ARRAY<{item}>" if self.name == "spark" else f"{item}[]"

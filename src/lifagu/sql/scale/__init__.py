@@ -1,9 +1,10 @@
-"""Transfer and colour passing where the data is: statements for any engine, few and plain."""
+"""Transfer, colour passing and answers where the data is: statements for any engine, few and plain."""
 
 from __future__ import annotations
 
 from lifagu.sql.scale.handing import handing_over
 from lifagu.sql.scale.homes import split_by_home
+from lifagu.sql.scale.imputing import find_near, lent_to, write_imputed
 from lifagu.sql.scale.intake import (
     Given,
     check_individuals,
@@ -34,9 +35,11 @@ __all__ = [
     "declared_kinds",
     "declared_ranges",
     "find_looks",
+    "find_near",
     "find_types",
     "handing_over",
     "has_unknown",
+    "lent_to",
     "names",
     "number_groups",
     "numbers_of",
@@ -45,5 +48,6 @@ __all__ = [
     "register_columns",
     "split_by_home",
     "take_in",
+    "write_imputed",
     "write_results",
 ]

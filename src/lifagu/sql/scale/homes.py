@@ -26,7 +26,7 @@ def split_by_home(journal: Journal, given: Given, types: Types, signatures: Ints
 
     signatures[t]: of each type. The table typed (id, type) is replaced. A few passes over what individuals own.
     """
-    _find_owners(journal, given)
+    find_owners(journal, given)
     journal.register("type_signatures", {"type": types.first, "signature": signatures})
     _group_homes(journal)
     journal.create(
@@ -50,8 +50,8 @@ def split_by_home(journal: Journal, given: Given, types: Types, signatures: Ints
     return _taken(types, np.searchsorted(types.first, old), first, size), owners
 
 
-def _find_owners(journal: Journal, given: Given) -> None:
-    """Store factor_owners (id, owner): an individual is called by its first variable."""
+def find_owners(journal: Journal, given: Given) -> None:
+    """Store variable_owners and factor_owners (id, owner): an individual is called by its first variable."""
     dialect = journal.engine.dialect
     word = "CAST(individual AS STRING)"
     if given.listed:
@@ -67,7 +67,7 @@ def _find_owners(journal: Journal, given: Given) -> None:
         "SELECT a.factor AS id, min(o.owner) AS owner FROM arguments a JOIN variable_owners o ON o.id = a.variable "
         "GROUP BY a.factor HAVING min(o.owner) = max(o.owner)",
     )
-    journal.drop("owned", "variable_owners")
+    journal.drop("owned")
 
 
 def _group_homes(journal: Journal) -> None:
@@ -90,7 +90,7 @@ def _group_homes(journal: Journal) -> None:
         "coalesce(h.place, 0) AS place FROM typed t LEFT JOIN homes h ON h.id = t.id LEFT JOIN home_groups g "
         "ON g.id = h.owner",
     )
-    journal.drop("factor_owners", "homes", "homes_alike", "home_groups")
+    journal.drop("homes", "homes_alike", "home_groups")
 
 
 def _check_count(journal: Journal, given: Given) -> None:
