@@ -240,7 +240,7 @@ def names(journal: Journal, given: Given, table: str, numbers: list[int]) -> lis
 
 
 def numbers_of(journal: Journal, given: Given, wanted: Iterable[str]) -> dict[str, int]:
-    """The numbers of variables by name; one that does not exist is an error."""
+    """The numbers of variables by name, in the order in which they are wanted; one that does not exist is an error."""
     asked, engine = list(dict.fromkeys(wanted)), journal.engine
     column, keys = "CAST(s.name AS STRING)", np.array(asked, dtype=object)
     called: dict[Any, str] = {name: name for name in asked}
@@ -256,7 +256,7 @@ def numbers_of(journal: Journal, given: Given, wanted: Iterable[str]) -> dict[st
     for name in asked:
         if name not in found:
             raise ModelError(f"there is no variable '{name}' in the model")
-    return found
+    return {name: found[name] for name in asked}
 
 
 def _id_in(name: str) -> int | None:

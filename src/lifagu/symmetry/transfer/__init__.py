@@ -121,8 +121,8 @@ def transfer_types(
     """The same where each factor of the graph stands for sizes[f] factors that share its table and its keys.
 
     keys[e]: the role of each argument, which the graph itself need not show; factors are in the order of the first they
-    stand for. owners[f]: the individual that owns factor f, -1 for none; it stands for sizes[f] individuals with factors
-    that are alike in each place. The first of such individuals stands for itself alone, as it is the one that lends.
+    stand for. owners[f]: the individual that owns factor f, -1 for none; it stands for sizes[f] individuals whose
+    factors are alike in each place. The first of these stands for itself alone, as it is the one that lends.
     """
     tables = scaled_tables(graph.tables) if up_to_scale else graph.tables
     aligned = aligned_tables(graph, tables, np.zeros_like(keys) if published else keys)
