@@ -8,6 +8,7 @@ import pytest
 import lifagu
 from helpers import ROOT, run_cli
 from lifagu.sql.scale import homes
+from test_impute_by_sql import assert_as_from_memory as assert_imputed_as_from_memory
 from test_parquet import make_folder
 from test_scale import assert_same_tables, lifted_in_memory, stop_at
 
@@ -132,6 +133,16 @@ def test_too_many_sorts_of_homes(tmp_path, capsys, monkeypatch):
     status, out, err = run_cli(capsys, "lift", tmp_path / "big", "--on", "duckdb")
     assert (status, out, err.count("\n")) == (4, "", 1)
     assert "more than 5 are too many; take --on memory or --structure-only, or leave out the column individual" in err
+
+
+@pytest.mark.parametrize("seed", range(12, 16))
+def test_impute_reports_as_from_memory(tmp_path, seed):
+    graph, evidence = hospital(random.Random(seed))
+    lifagu.write(graph, tmp_path / "big", evidence)
+    expected = lifagu.impute(graph, evidence)
+    lifagu.write_imputed(tmp_path / "memory", expected.tables())
+    found = lifagu.impute_folder(tmp_path / "big", out=tmp_path / "sql")
+    assert_imputed_as_from_memory(found, expected, tmp_path / "sql", tmp_path / "memory")
 
 
 @pytest.mark.parametrize("unknown", ["one", "mean"])
