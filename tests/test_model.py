@@ -99,6 +99,7 @@ def arrays(**changes):
         ({"variable_names": ["a", "b", "a"]}, "variable 'a' is declared twice"),
         ({"factor_names": ["a", ""]}, "factor 1 has the name ''"),
         ({"kinds": ["k"], "variable_kinds": [0, 0]}, "variable_kinds has 2 entries for 3 variables"),
+        ({"individuals": ["i"], "variable_individuals": [0, 0]}, "variable_individuals came without individual_off"),
         ({"individuals": ["i"], "individual_offsets": [0, 1], "variable_individuals": [0]}, "individual_offsets has 2"),
     ],
 )

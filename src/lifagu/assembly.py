@@ -69,6 +69,10 @@ def used_names(what: str, names: Sequence[str], ids: Any, count: int) -> tuple[t
 def individual_lists(names: Sequence[str], offsets: Any, ids: Any, count: int) -> tuple[tuple[str, ...], Ints, Ints]:
     """Individuals that occur, in order of first use, and each variable's list of them."""
     if offsets is None:
+        if ids is not None:
+            raise ModelError(
+                "variable_individuals came without individual_offsets, which say whose they are; give both"
+            )
         return (), frozen(np.zeros(count + 1, dtype=np.int64)), frozen(np.zeros(0, dtype=np.int64))
     offsets, ids = as_ids(offsets), as_ids(ids)
     check_offsets(offsets, len(ids), "individual_offsets")
