@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from lifagu.replacing import PathLike
+from lifagu.replacing import PathLike, failing
 from lifagu.sql.duck import Duck, literal, parquet_files
 from lifagu.sql.engines import Source
 from lifagu.sql.engines.dialects import DUCKDB, Dialect
@@ -24,7 +24,8 @@ class DuckEngine:
 
     def __init__(self, folder: PathLike, memory_limit: int | None = None) -> None:
         self.folder: PathLike = folder
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        with failing(folder, "cannot hold tables"):
+            Path(folder).mkdir(parents=True, exist_ok=True)
         self._duck = Duck(folder=folder, memory_limit=memory_limit)
         self.run("SET preserve_insertion_order = false")  # tables are sets of rows; queries that need an order say so
 
@@ -42,10 +43,11 @@ class DuckEngine:
         self._duck.run(statement, PLACE)
 
     def create(self, name: str, query: str) -> None:
-        """Store the rows of a query as a table."""
+        """Store the rows of a query as a table; whoever is killed meanwhile leaves the one that it replaces."""
         self.run(f"CREATE OR REPLACE TABLE being_made AS {query}")
-        self.drop(name)
-        self.run(f"ALTER TABLE being_made RENAME TO {name}")
+        with self._duck.transaction(PLACE):
+            self.drop(name)
+            self.run(f"ALTER TABLE being_made RENAME TO {name}")
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a small result."""

@@ -1,0 +1,111 @@
+"""Work of a session of Spark, watched from here: Ctrl-C ends it, and so does a cluster without anybody to do it.
+
+Spark itself waits for executors without end and without a word; every wait here ends after a stated time.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections.abc import Callable
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+from lifagu.errors import LifaguError
+from lifagu.sql.engines.spark_session import end_java, java_status
+from lifagu.sql.engines.spark_words import LOG, last_words, refusal
+
+LOOK = 1.0  # seconds from one look at the cluster to the next
+WAIT = "spark.lifagu.wait"  # the setting that says how many seconds to wait for executors
+SECONDS = 120  # unless it is set
+CANCELLING = 5.0  # seconds for cancelled work to end, before Java is ended
+Result = TypeVar("Result")
+
+
+class Watched:
+    """A session and one thread that works for it. Every failure is one line: a LifaguError."""
+
+    def __init__(self, session: Any, own: bool, folder: Path) -> None:
+        logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+        self._session, self._own, self._log = session, own, folder / LOG
+        context = session.sparkContext
+        self._master, settings = context.master, context.getConf()
+        self._wait = float(settings.get(WAIT, str(SECONDS)))
+        self._memory = settings.get("spark.executor.memory", "1g")
+        self._group = f"lifagu-{uuid.uuid4().hex}"
+        self._thread = ThreadPoolExecutor(1)
+        self.done(lambda: context.setJobGroup(self._group, "lifagu", interruptOnCancel=True))
+
+    def done(self, work: Callable[[], Result]) -> Result:
+        """The result of some work, while somebody can do it."""
+        try:
+            future = self._thread.submit(work)
+            self._watch(future)
+        except BaseException:
+            self._cancel()
+            raise
+        return self._result(future)
+
+    def close(self) -> None:
+        """End the session, and Java with it, if it was opened here."""
+        try:
+            if self._own and java_status() is None:
+                self.done(self._session.stop)
+        finally:
+            if self._own:
+                end_java()
+            self._thread.shutdown()
+
+    def _result(self, future: Future[Result]) -> Result:
+        from py4j.protocol import Py4JError
+        from pyspark.errors import PySparkException
+
+        try:
+            return future.result()
+        except (PySparkException, Py4JError, ConnectionError) as error:
+            raise refusal(_text(error), last_words(self._log), self._ended()) from None
+
+    def _ended(self) -> int | None:
+        """Java's status if it ended; a broken connection is noticed a moment before that."""
+        return java_status() if self._own else None
+
+    def _watch(self, future: Future[Any]) -> None:
+        """Wait for the end of some work, but not for long without executors."""
+        since = time.monotonic()
+        while not wait([future], timeout=LOOK).done:
+            if self._has_executors():
+                since = time.monotonic()
+            elif time.monotonic() - since > self._wait:
+                raise LifaguError(
+                    f"spark: no executor at {self._master} for {self._wait:g} seconds; see that workers run there with "
+                    f"{self._memory} of memory free (spark.executor.memory), or set {WAIT} to more seconds"
+                )
+
+    def _has_executors(self) -> bool:
+        """Whether somebody works for the session; the driver, which counts as one, does so only where it is local."""
+        if self._master.startswith("local"):
+            return True
+        try:
+            return len(self._session.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) > 1
+        except Exception:  # Java ends, which the work itself will tell
+            return True
+
+    def _cancel(self) -> None:
+        """End what is still running; some of it may only be about to begin, so that is said again."""
+        until, all_done = time.monotonic() + CANCELLING, self._thread.submit(lambda: None)
+        while not wait([all_done], timeout=0.1).done and time.monotonic() < until:
+            with suppress(Exception):
+                self._session.sparkContext.cancelJobGroup(self._group)
+        if not all_done.done() and self._own:
+            end_java()
+
+
+def _text(error: Exception) -> str:
+    """What an error says; that may have to be asked of a Java process which is gone."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
