@@ -18,6 +18,7 @@ WHY_NOT = "Spark needs Java, which is not here" if not (os.environ.get("JAVA_HOM
 QUICK = """
 spark.sql.shuffle.partitions 2
 spark.sql.codegen.wholeStage false
+spark.sql.codegen.factoryMode NO_CODEGEN
 spark.executor.memory 512m
 """
 
@@ -90,7 +91,6 @@ def cluster(folder, workers=2, more=""):
         "SPARK_CONF_DIR": str(folder / "conf"),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_WORKER_DIR": str(folder / "work"),
-        "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",  # ready sooner
     }
     settings = {**os.environ, **added}
     with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:

@@ -18,7 +18,13 @@ from lifagu.errors import FormatError, LifaguError, MissingExtraError, TooLargeE
 from lifagu.replacing import PathLike
 
 MOST_THREADS = 8
-DISK_FULL = ("No space left on device", "max_temp_directory_size", "not enough space", "File too large", "quota exceeded")
+DISK_FULL = (
+    "No space left on device",
+    "max_temp_directory_size",
+    "not enough space",
+    "File too large",
+    "quota exceeded",
+)
 Result = TypeVar("Result")
 
 

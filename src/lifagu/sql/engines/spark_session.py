@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from lifagu.errors import LifaguError, MissingExtraError, ModelError
-from lifagu.sql.engines.spark_words import LOG, last_words, refusal
+from lifagu.sql.engines.spark_words import LOG, last_words, refusal_at_start, text_of
 
 MASTERS = ("local", "spark://", "yarn", "k8s://")  # how the address of a master begins
 LOOPBACK = ("local", "spark://127.", "spark://localhost")
@@ -85,6 +85,7 @@ def _started(folder: Path, master: str, memory_limit: int | None) -> Any:
         "spark.local.dir": str(folder / "spilled"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
+        "spark.driver.defaultJavaOptions": "-XX:+ExitOnOutOfMemoryError",  # else it may go on half-dead
     }
     if master.startswith(LOOPBACK):
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
@@ -100,9 +101,9 @@ def _started(folder: Path, master: str, memory_limit: int | None) -> Any:
             warnings.simplefilter("ignore")
             return _session_in_java(conf, folder / LOG)
     except (PySparkException, Py4JError, OSError, RuntimeError) as error:
+        text = text_of(error)
         end_java()
-        said = refusal(str(error), last_words(folder / LOG))
-        raise type(said)(f"Spark at {master} cannot be started: {str(said).removeprefix('spark: ')}") from None
+        raise refusal_at_start(master, text, last_words(folder / LOG)) from None
     except BaseException:
         end_java()
         raise
@@ -124,7 +125,7 @@ def _session_in_java(conf: Any, log: Path) -> Any:
     for key, value in conf.getAll():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
+    session.sparkContext.setLogLevel("ERROR")
     return session
 
 
@@ -140,13 +141,16 @@ def _own_interrupts() -> Iterator[None]:
             signal.signal(signal.SIGINT, before)
 
 
-def java_status() -> int | None:
-    """The exit status of the Java process of this process's sessions; None while it runs, or if another started it."""
+def java_status(seconds: float = 0) -> int | None:
+    """The exit status of the Java process of this process's sessions; None if it does not end within some seconds."""
     from pyspark import SparkContext
 
     gateway = SparkContext._gateway
-    process = None if gateway is None else gateway.proc
-    return None if process is None else process.poll()
+    if gateway is None or gateway.proc is None:
+        return None
+    with suppress(subprocess.TimeoutExpired):
+        gateway.proc.wait(seconds)
+    return int(gateway.proc.returncode) if gateway.proc.returncode is not None else None
 
 
 def end_java() -> None:

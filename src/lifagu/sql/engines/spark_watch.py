@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from lifagu.errors import LifaguError
-from lifagu.sql.engines.spark_session import end_java, java_status
-from lifagu.sql.engines.spark_words import LOG, last_words, refusal
+from lifagu.sql.engines.spark_session import ENDING, end_java, java_status
+from lifagu.sql.engines.spark_words import LOG, last_words, refusal, text_of
 
 LOOK = 1.0  # seconds from one look at the cluster to the next
 WAIT = "spark.lifagu.wait"  # the setting that says how many seconds to wait for executors
@@ -30,6 +30,7 @@ class Watched:
 
     def __init__(self, session: Any, own: bool, folder: Path) -> None:
         logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+        logging.getLogger().addFilter(_not_of_py4j)
         self._session, self._own, self._log = session, own, folder / LOG
         context = session.sparkContext
         self._master, settings = context.master, context.getConf()
@@ -52,25 +53,25 @@ class Watched:
     def close(self) -> None:
         """End the session, and Java with it, if it was opened here."""
         try:
-            if self._own and java_status() is None:
-                self.done(self._session.stop)
+            if self._own:
+                with suppress(LifaguError):  # as Java is ended anyway
+                    self.done(self._session.stop)
         finally:
             if self._own:
                 end_java()
             self._thread.shutdown()
+            logging.getLogger().removeFilter(_not_of_py4j)
 
     def _result(self, future: Future[Result]) -> Result:
-        from py4j.protocol import Py4JError
+        from py4j.protocol import Py4JError, Py4JNetworkError
         from pyspark.errors import PySparkException
 
         try:
             return future.result()
         except (PySparkException, Py4JError, ConnectionError) as error:
-            raise refusal(_text(error), last_words(self._log), self._ended()) from None
-
-    def _ended(self) -> int | None:
-        """Java's status if it ended; a broken connection is noticed a moment before that."""
-        return java_status() if self._own else None
+            broken = isinstance(error, Py4JNetworkError | ConnectionError)
+            ended = self._own and java_status(ENDING if broken else 0) is not None
+            raise refusal(text_of(error), last_words(self._log) if broken or ended else None) from None
 
     def _watch(self, future: Future[Any]) -> None:
         """Wait for the end of some work, but not for long without executors."""
@@ -103,9 +104,6 @@ class Watched:
             end_java()
 
 
-def _text(error: Exception) -> str:
-    """What an error says; that may have to be asked of a Java process which is gone."""
-    try:
-        return str(error)
-    except Exception:
-        return ""
+def _not_of_py4j(record: logging.LogRecord) -> bool:
+    """Leaves out what py4j writes to everybody's log when Java is gone, as that is told by an error."""
+    return "py4j" not in record.pathname

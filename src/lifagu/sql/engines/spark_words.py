@@ -16,15 +16,15 @@ LOST = ("ExecutorLostFailure", "SparkContext was shut down", "stopped SparkConte
 NOISE = re.compile(r'^(: |Exception in thread "[^"]*" |Caused by: |Error: )*([\w.$]+(Exception|Error): )?')
 
 
-def refusal(text: str, log: str = "", ended: int | None = None) -> LifaguError:
-    """An error as one of ours; log: the last words of Java's, which may say more; ended: Java's status, if it ended.
+def refusal(text: str, log: str | None = None) -> LifaguError:
+    """An error as one of ours; log: the last words of Java, if it ended.
 
     >>> refusal("java.io.IOException: No space left on device")
     TooLargeError('spark: a disk is full; free some of it, or name another folder with --temp')
-    >>> refusal("Py4JError: whatever", 'Exception in thread "main" SparkException: no conf\\n  at Main', 1)
-    LifaguError('spark: Java ended with status 1: no conf; go on with --resume')
+    >>> refusal("Py4JError: whatever", 'Exception in thread "main" SparkException: no conf\\n  at Main')
+    LifaguError('spark: Java ended: no conf; go on with --resume')
     """
-    both = f"{text}\n{log}" if ended is not None else text
+    both = f"{text}\n{log or ''}"
     if any(sign in both for sign in DISK_FULL):
         return TooLargeError("spark: a disk is full; free some of it, or name another folder with --temp")
     lost = any(sign in text for sign in LOST)
@@ -32,11 +32,32 @@ def refusal(text: str, log: str = "", ended: int | None = None) -> LifaguError:
         return TooLargeError(
             "spark: the memory does not suffice; raise --memory-limit, or spark.executor.memory where a cluster is used"
         )
-    if ended is not None:
-        return LifaguError(f"spark: Java ended with status {ended}{_because(_telling(log))}; go on with --resume")
+    if log is not None:
+        return LifaguError(f"spark: Java ended: {_telling(log) or 'nothing is known'}; go on with --resume")
     if lost:
         return LifaguError("spark: the cluster was lost; see that its workers run, and go on with --resume")
     return FormatError(f"spark: {_telling(text) or 'the session ended unexpectedly'}")
+
+
+def refusal_at_start(master: str, text: str, log: str) -> LifaguError:
+    """Why there is no session: what Java said, or else the error.
+
+    >>> refusal_at_start("yarn", "[JAVA_GATEWAY_EXITED] Java gateway process exited", "SparkException: no conf")
+    LifaguError('Spark at yarn cannot be started: no conf')
+    """
+    said = refusal(text, log)
+    if isinstance(said, TooLargeError):
+        return said
+    gone = "JAVA_GATEWAY_EXITED" in text or not text
+    return LifaguError(f"Spark at {master} cannot be started: {_telling(log if gone else text)}")
+
+
+def text_of(error: Exception) -> str:
+    """What an error says; that may have to be asked of a Java process which is gone."""
+    try:
+        return str(error)
+    except Exception:
+        return ""
 
 
 def last_words(log: Path) -> str:
@@ -49,12 +70,14 @@ def last_words(log: Path) -> str:
         return ""
 
 
-def _because(reason: str) -> str:
-    return f": {reason}" if reason else ""
-
-
 def _telling(text: str) -> str:
-    """The first line that says what is wrong, without the names of Java's classes before it."""
+    """The first line that says what is wrong, and what caused it, without the names of Java's classes before them.
+
+    >>> _telling("java.io.Ex: oh\\n a.KubernetesException: no answer\\n\\tat x.Y\\nCaused by: b.ConnectException: refused")
+    'no answer: refused'
+    """
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("at ")]
     said = next((line for line in lines if "Exception" in line or line.startswith("[")), lines[0] if lines else "")
-    return NOISE.sub("", said)
+    cause = next((line for line in reversed(lines) if line.startswith("Caused by: ")), "")
+    told = [NOISE.sub("", each) for each in (said, cause) if each]
+    return ": ".join(told if told[-1:] != told[:1] else told[:1])
