@@ -19,7 +19,7 @@ import lifagu
 from lifagu.sql.engines import open_engine, spark_session
 from lifagu.sql.engines.on_duckdb import DuckEngine
 from lifagu.sql.engines.on_spark import SparkEngine
-from spark_cluster import WHY_NOT, cluster
+from spark_cluster import WHY_NOT, cluster, end
 from test_scale import big_graph
 
 needs_java = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "it is here")
@@ -145,7 +145,7 @@ def test_a_table_that_is_being_replaced_is_never_missing(tmp_path):
 @pytest.fixture(scope="module")
 def spark(tmp_path_factory):
     """A cluster whose drivers soon say that nobody works for them."""
-    with cluster(tmp_path_factory.mktemp("cluster"), more="spark.lifagu.wait 4\n") as running:
+    with cluster(tmp_path_factory.mktemp("cluster"), more="spark.lifagu.wait 15\n") as running:
         yield running
 
 
@@ -206,11 +206,11 @@ class Terminal:
             assert self.read(0.02), self.shown
 
     def interrupt(self):
-        """Ctrl-C, which goes to all processes of the session; the last line, and the status."""
+        """Ctrl-C, which goes to all processes of the session; the error that is shown last, and the status."""
         os.killpg(self.process.pid, signal.SIGINT)
         while self.read(PATIENCE):
             pass
-        return self.shown.decode().splitlines()[-1], self.process.wait(PATIENCE)
+        return self.shown.decode().splitlines()[-1].partition("error: ")[2], self.process.wait(PATIENCE)
 
     def gone(self):
         """Whether all that it started is gone, after a moment at most."""
@@ -251,13 +251,13 @@ def at_a_terminal(*arguments, **added):
 
 @pytest.mark.parametrize("kind", ["duckdb", pytest.param("spark=local[2]", marks=needs_java)])
 def test_ctrl_c_ends_everything(tmp_path, kind):
-    """In the middle of the work: one line, and neither Java nor files are left."""
+    """In the middle of a statement: one line, and neither Java nor files are left."""
     lifagu.write(big_graph(20_000), tmp_path / "big")
     (tmp_path / "temporary").mkdir()
     asked = ("lift", tmp_path / "big", "--on", kind, "--out", tmp_path / "out")
     with at_a_terminal(*asked, TMPDIR=str(tmp_path / "temporary")) as running:
-        running.read_until("finding types")
-        assert running.interrupt() == ("error: interrupted; nothing was half-written", 130)
+        running.read_until("checking")
+        assert running.interrupt() == ("interrupted; nothing was half-written", 130)
         assert running.gone()
     assert not list((tmp_path / "temporary").iterdir())
     assert sorted(each.name for each in tmp_path.iterdir()) == ["big", "temporary"]
@@ -268,7 +268,7 @@ def test_ctrl_c_while_spark_starts(tmp_path):
     lifagu.write(big_graph(10), tmp_path / "big")
     with at_a_terminal("lift", tmp_path / "big", "--on", "spark=local[2]", TMPDIR=str(tmp_path)) as running:
         running.read_until_file(tmp_path, "lifagu-*/spark.log")
-        assert running.interrupt() == ("error: interrupted; nothing was half-written", 130)
+        assert running.interrupt() == ("interrupted; nothing was half-written", 130)
         assert running.gone()
     assert [each.name for each in tmp_path.iterdir()] == ["big"]
 
@@ -313,7 +313,9 @@ def test_somebody_else_at_the_master(tmp_path):
         master = f"spark://127.0.0.1:{other.getsockname()[1]}"
         status, (said,) = lifted(tmp_path / "big", "--on", f"spark={master}", "--temp", tmp_path / "temp")
     assert status == 2
-    assert said.startswith(f"error: Spark at {master} cannot be started: ")
+    assert said == (
+        f"error: Spark at {master} cannot be started: no master answers; see that one runs there, and its port"
+    )
 
 
 @needs_java
@@ -363,3 +365,31 @@ def test_disk_and_memory_of_spark(tmp_path):
         finally:
             opened.close()
         assert spark_session.java_status() is None
+
+
+@needs_java
+@pytest.mark.full
+def test_too_little_memory_for_executors(tmp_path, spark):
+    """Executors end one after the other, until Spark gives up."""
+    opened = open_engine(f"spark={spark.master}", tmp_path)
+    try:
+        with pytest.raises(lifagu.TooLargeError, match="^spark: the memory does not suffice; raise .*executor"):
+            opened.rows("SELECT size(collect_list(concat(repeat('x', 100000), id))) FROM range(30000)")
+    finally:
+        opened.close()
+
+
+@needs_java
+@pytest.mark.full
+def test_all_workers_lost(tmp_path, spark):
+    """After the first round: said after a stated time, and what was finished is kept."""
+    lifagu.write(big_graph(10), tmp_path / "big")
+
+    def told(line):
+        if line.startswith("round 1"):
+            for each in spark.workers:
+                end(each)
+
+    with pytest.raises(lifagu.LifaguError, match="^spark: no executor at spark://.* for 15 seconds; see that workers"):
+        lifagu.lift_folder(tmp_path / "big", on=f"spark={spark.master}", temp=tmp_path / "temp", told=told)
+    assert list((tmp_path / "temp").glob("*/tables/*/_SUCCESS"))

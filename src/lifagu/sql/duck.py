@@ -48,7 +48,7 @@ class Duck:
         except ImportError:
             raise MissingExtraError("duckdb", purpose) from None
         self._errors = duckdb
-        self._thread = ThreadPoolExecutor(1)
+        self._thread = one_thread()
         self._connection = self._connected(threads, file, read_only, folder, memory_limit)
         self._connection.execute("SET enable_progress_bar = false")  # it would show one in notebooks
 
@@ -153,6 +153,13 @@ class Duck:
         if memory:
             return TooLargeError(f"{place}: the memory does not suffice; raise --memory-limit, or use a larger machine")
         return FormatError(f"{place}: {text.partition(chr(10))[0]}")
+
+
+def one_thread() -> ThreadPoolExecutor:
+    """A pool of one thread that has begun: if it were interrupted while it begins, the pool would not know of it."""
+    pool = ThreadPoolExecutor(1)
+    pool.submit(lambda: None).result()
+    return pool
 
 
 def file_source(path: PathLike) -> str:

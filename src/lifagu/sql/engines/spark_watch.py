@@ -9,12 +9,13 @@ import logging
 import time
 import uuid
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, wait
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 from lifagu.errors import LifaguError
+from lifagu.sql.duck import one_thread
 from lifagu.sql.engines.spark_session import ENDING, end_java, java_status
 from lifagu.sql.engines.spark_words import LOG, last_words, refusal, text_of
 
@@ -37,7 +38,7 @@ class Watched:
         self._wait = float(settings.get(WAIT, str(SECONDS)))
         self._memory = settings.get("spark.executor.memory", "1g")
         self._group = f"lifagu-{uuid.uuid4().hex}"
-        self._thread = ThreadPoolExecutor(1)
+        self._thread = one_thread()
         self.done(lambda: context.setJobGroup(self._group, "lifagu", interruptOnCancel=True))
 
     def done(self, work: Callable[[], Result]) -> Result:

@@ -48,6 +48,10 @@ def refusal_at_start(master: str, text: str, log: str) -> LifaguError:
     said = refusal(text, log)
     if isinstance(said, TooLargeError):
         return said
+    if "stopped SparkContext" in text:
+        return LifaguError(
+            f"Spark at {master} cannot be started: no master answers; see that one runs there, and its port"
+        )
     gone = "JAVA_GATEWAY_EXITED" in text or not text
     return LifaguError(f"Spark at {master} cannot be started: {_telling(log if gone else text)}")
 
@@ -73,7 +77,7 @@ def last_words(log: Path) -> str:
 def _telling(text: str) -> str:
     """The first line that says what is wrong, and what caused it, without the names of Java's classes before them.
 
-    >>> _telling("java.io.Ex: oh\\n a.KubernetesException: no answer\\n\\tat x.Y\\nCaused by: b.ConnectException: refused")
+    >>> _telling("Py4JError: o\\n a.KubeException: no answer\\n\\tat x.Y\\nCaused by: b.ConnectException: refused")
     'no answer: refused'
     """
     lines = [line.strip() for line in text.splitlines() if line.strip() and not line.lstrip().startswith("at ")]
