@@ -342,7 +342,7 @@ def test_nobody_works(tmp_path, workers):
 @needs_java
 def test_disk_and_memory_of_spark(tmp_path):
     """What is left of a killed run is put in order; a full disk and too little memory are one line each."""
-    with small_disk(tmp_path / "disk", 3000):
+    with small_disk(tmp_path / "disk", 3000) as grow:
         tables = tmp_path / "disk/tables"
         for name in (".kept.replaced", ".0123456789abcdef", ".older.replaced", "older"):
             (tables / name).mkdir(parents=True)
@@ -360,6 +360,7 @@ def test_disk_and_memory_of_spark(tmp_path):
             with pytest.raises(lifagu.TooLargeError, match="^spark: a disk is full; free some of it"):
                 opened.create("kept", "SELECT id, uuid() AS text FROM range(1000000)")
             assert opened.names() == {"kept", "older"} == {each.name for each in tables.iterdir()}
+            grow(500_000)
             with pytest.raises(lifagu.TooLargeError, match="^spark: the memory does not suffice; raise --memory"):
                 opened.rows("SELECT collect_list(concat(repeat('x', 100000), id)) FROM range(30000)")
         finally:

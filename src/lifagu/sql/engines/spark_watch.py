@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from lifagu.errors import LifaguError
 from lifagu.sql.duck import one_thread
 from lifagu.sql.engines.spark_session import ENDING, end_java, java_status
-from lifagu.sql.engines.spark_words import LOG, last_words, refusal, text_of
+from lifagu.sql.engines.spark_words import LOG, last_words, log_size, refusal, text_of
 
 LOOK = 1.0  # seconds from one look at the cluster to the next
 WAIT = "spark.lifagu.wait"  # the setting that says how many seconds to wait for executors
@@ -43,13 +43,14 @@ class Watched:
 
     def done(self, work: Callable[[], Result]) -> Result:
         """The result of some work, while somebody can do it."""
+        said = log_size(self._log)
         try:
             future = self._thread.submit(work)
             self._watch(future)
         except BaseException:
             self._cancel()
             raise
-        return self._result(future)
+        return self._result(future, said)
 
     def close(self) -> None:
         """End the session, and Java with it, if it was opened here."""
@@ -63,7 +64,8 @@ class Watched:
             self._thread.shutdown()
             logging.getLogger().removeFilter(_not_of_py4j)
 
-    def _result(self, future: Future[Result]) -> Result:
+    def _result(self, future: Future[Result], said: int) -> Result:
+        """What came of some work, or one line; said: the size of the log when it began."""
         from py4j.protocol import Py4JError, Py4JNetworkError
         from pyspark.errors import PySparkException
 
@@ -72,7 +74,7 @@ class Watched:
         except (PySparkException, Py4JError, ConnectionError) as error:
             broken = isinstance(error, Py4JNetworkError | ConnectionError)
             ended = self._own and java_status(ENDING if broken else 0) is not None
-            raise refusal(text_of(error), last_words(self._log) if broken or ended else None) from None
+            raise refusal(text_of(error), last_words(self._log, said) if broken or ended else None) from None
 
     def _watch(self, future: Future[Any]) -> None:
         """Wait for the end of some work, but not for long without executors."""

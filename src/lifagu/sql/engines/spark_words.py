@@ -64,11 +64,16 @@ def text_of(error: Exception) -> str:
         return ""
 
 
-def last_words(log: Path) -> str:
-    """The end of Java's log, nothing if there is none."""
+def log_size(log: Path) -> int:
+    """How much Java has said up to now, in bytes."""
+    return log.stat().st_size if log.exists() else 0
+
+
+def last_words(log: Path, since: int = 0) -> str:
+    """The end of Java's log, of what it has said since it had some size; nothing if there is none."""
     try:
         with log.open("rb") as file:
-            file.seek(max(log.stat().st_size - READ, 0))
+            file.seek(max(log_size(log) - READ, since))
             return file.read().decode(errors="replace")
     except OSError:
         return ""
