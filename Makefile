@@ -20,7 +20,7 @@ test-full: $(VENV)/installed-test $(PEERS)/installed $(VENV)/installed-system li
 	$(PEERS)/bin/python benchmarks/report.py --small
 
 # What is given as BENCH goes to the report, such as: make bench BENCH="--only colour"
-bench: $(PEERS)/installed
+bench: $(PEERS)/installed $(VENV)/installed-system
 	$(PEERS)/bin/python benchmarks/report.py $(BENCH)
 	$(PEERS)/bin/python benchmarks/web.py
 

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import re
 import signal
+import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -82,14 +83,40 @@ def memory_now() -> int:
     return _status("VmRSS")
 
 
-def memory_peak() -> int:
-    """The most bytes this process has used since."""
-    return _status("VmHWM")
+def memory_peak(process: int | str = "self") -> int:
+    """The most bytes this process, or another one, has used since."""
+    return _status("VmHWM", process)
 
 
-def _status(name: str) -> int:
+def _status(name: str, process: int | str = "self") -> int:
     try:
-        lines = Path("/proc/self/status").read_text().splitlines()
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
     except OSError:
         return 0
     return next((int(line.split()[1]) * 1024 for line in lines if line.startswith(name)), 0)
+
+
+def descendants() -> list[int]:
+    """The processes that this one has started and that still run, and those that they have; none where unknown."""
+    parents = {}
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it ended while we looked
+            parents[int(path.parent.name)] = int(_after_name(path)[1])
+    found = [os.getpid()]
+    for each in found:
+        found += [process for process, parent in parents.items() if parent == each]
+    return found[1:]
+
+
+def processor_seconds() -> float:
+    """Seconds that all threads of this process and of its descendants have used so far."""
+    ticks = 0
+    for process in descendants():
+        with suppress(OSError):
+            ticks += sum(map(int, _after_name(Path(f"/proc/{process}/stat"))[11:13]))  # its own and the system's
+    return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _after_name(path: Path) -> list[str]:
+    """What stands in a process's line of figures after its name, which may hold anything: state, parent, …"""
+    return path.read_text().rpartition(")")[2].split()

@@ -1,7 +1,8 @@
 """What every part of the benchmarks shares: its options, its heading, its tables, and the points of its curves.
 
-A part is a file that is run alone: ``python benchmarks/NAME.py [--small] [--limit SECONDS]``. It prints Markdown:
-``# title``, a line on where it was measured, text and tables, and lines **In short:** that a report repeats at its top.
+A part is a file that is run alone: ``python benchmarks/NAME.py [--small] [--limit SECONDS] [--far]``. It prints
+Markdown: ``# title``, a line on where it was measured, text and tables, and lines **In short:** that a report repeats
+at its top.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ MEASURED, IN_SHORT, FLOOR = "Measured: ", "**In short:** ", "floor: "
 
 @dataclass(frozen=True)
 class Part:
-    """How a part was called: whether a few small sizes will do, seconds that each peer has, where points go."""
+    """How a part was called: whether a few small sizes will do, seconds for each peer, where points go, how far."""
 
     small: bool
     limit: float
     points: Path | None
+    far: bool
 
     def text(self, *lines: str) -> None:
         """A paragraph."""
@@ -72,9 +74,10 @@ def begin(title: str, packages: Iterable[str], *lines: str) -> Part:
     parser.add_argument("--small", action="store_true", help="a few small sizes, to see that it works")
     parser.add_argument("--limit", type=float, default=15, metavar="SECONDS", help="time for each peer (default: 15)")
     parser.add_argument("--points", type=Path, metavar="FILE", help="add the points of growth curves to a CSV file")
+    parser.add_argument("--far", action="store_true", help="go on as far as disk and patience allow, if the part can")
     options = parser.parse_args()
     end_when_asked()
-    part = Part(options.small, options.limit, options.points)
+    part = Part(options.small, options.limit, options.points, options.far)
     part.text(f"# {title}")
     part.text(f"{MEASURED}{machine(packages)}")
     part.text(*(line.replace("{limit}", f"{part.limit:g}") for line in lines))

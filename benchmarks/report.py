@@ -1,6 +1,6 @@
 """All benchmarks in one report: each part runs as a process of its own, one after the other, in equal conditions.
 
-    python benchmarks/report.py [--only PART]... [--small] [--out FOLDER] [--list]
+    python benchmarks/report.py [--only PART]... [--small] [--far] [--out FOLDER] [--list]
 
 Writes FOLDER/REPORT.md, growth curves as FOLDER/figures/PART.svg and their points as FOLDER/figures/points.csv. With
 ``--only`` the other parts stay as they were. A part that fails is shown with what it printed and why it ended; then
@@ -34,14 +34,17 @@ PARTS = (  # files beside this
     "end_to_end",
     "databases",
     "impute",
+    "scale",
+    "answers_by_sql",
 )
 PACKAGES = (
     *("lifagu", "numpy", "scipy", "pyagrum", "pgmpy", "opt_einsum", "cotengra", "networkx", "scikit-network"),
-    *("igraph", "pynauty", "duckdb", "sqlalchemy", "psycopg", "matplotlib"),
+    *("igraph", "pynauty", "duckdb", "sqlalchemy", "psycopg", "matplotlib", "pyspark"),
 )
 HERE = Path(__file__).parent
 SMALL = HERE.parent / "build" / "bench-small"
-PATIENCE = 1_800.0
+PATIENCE, PATIENCE_FAR = 1_800.0, 86_400.0  # seconds for a part
+LONGER = {"scale": 7_200.0, "answers_by_sql": 5_400.0}  # for those that go to large folders
 MARK = "<!-- part: {} -->"
 HOW_TO_READ = """Written by `make bench`, last on {date}; `make bench BENCH="--only PART"` renews one part. What each
 part shows, and how to repeat it: [docs/benchmarks.md](../docs/benchmarks.md).
@@ -68,9 +71,10 @@ def main() -> int:
     out = options.out or (SMALL if options.small else HERE)
     about = _about(options)
     sections = _kept(out) if options.only else {}
-    if sections and about not in (out / "REPORT.md").read_text():
+    if sections and (changed := differences((out / "REPORT.md").read_text(), about)):
         print(
-            "error: REPORT.md is from another machine or other settings: run all parts, or use --out", file=sys.stderr
+            f"error: REPORT.md is from another machine or other settings ({changed}): run all parts, or use --out",
+            file=sys.stderr,
         )
         return 2
     end_when_asked()
@@ -91,7 +95,9 @@ def _options() -> argparse.Namespace:
     add("--only", action="append", choices=PARTS, metavar="PART", help="measure this part (may be repeated)")
     add("--small", action="store_true", help="small sizes, to see that all works; into build/bench-small unless --out")
     add("--limit", type=float, default=15, metavar="SECONDS", help="time for each peer (default: 15)")
-    add("--patience", type=float, default=PATIENCE, metavar="SECONDS", help="time for each part (default: 1800)")
+    add("--far", action="store_true", help="parts that can go on as far as disk and patience allow")
+    defaults = ", ".join([f"{PATIENCE:g}", *(f"{seconds:g} for {name}" for name, seconds in LONGER.items())])
+    add("--patience", type=float, metavar="SECONDS", help=f"time for each part (default: {defaults})")
     add("--out", type=Path, metavar="FOLDER", help="where the report goes (default: the folder of this file)")
     add("--list", action="store_true", help="name the parts, and end")
     return parser.parse_args()
@@ -100,7 +106,9 @@ def _options() -> argparse.Namespace:
 def _run(name: str, title: str, options: argparse.Namespace) -> Ran:
     command = [sys.executable, str(HERE / f"{name}.py"), "--limit", f"{options.limit:g}"]
     progress = Progress(title)
-    ran = run(command + ["--small"] * options.small, options.patience, progress)
+    command += ["--small"] * options.small + ["--far"] * options.far
+    patience = PATIENCE_FAR if options.far else LONGER.get(name, PATIENCE)
+    ran = run(command, options.patience or patience, progress)
     progress.end(f"{ran.reason or 'done'} ({ran.seconds:.0f} s)")
     return ran
 
@@ -108,11 +116,34 @@ def _run(name: str, title: str, options: argparse.Namespace) -> Ran:
 # ---- the page
 
 
-def _about(options: argparse.Namespace) -> str:
+def _about(options: argparse.Namespace) -> dict[str, str]:
     """Machine, versions and settings: what must be the same for all parts of a report."""
     settings = f"{'small' if options.small else 'full'} sizes, {options.limit:g} s for each peer"
-    lines = [f"| {name} | {value} |" for name, value in {**facts(PACKAGES), "settings": settings}.items()]
-    return "\n".join(["| | |\n|---|---|", *lines])
+    return {**facts(PACKAGES), "settings": settings}
+
+
+def differences(page: str, about: dict[str, str]) -> str:
+    """In what a report differs from this machine and these settings; "" if in nothing.
+
+    A package that the report does not name came with a new part: nothing in the report was measured with it.
+
+    >>> here = {"memory": "24 GiB", "versions": "numpy 2.4.6, pyspark 4.3.0"}
+    >>> differences("| memory | 24 GiB |\\n| versions | numpy 2.4.6 |", here)
+    ''
+    >>> differences("| memory | 16 GiB |\\n| versions | numpy 2.4.6, pyspark not installed |", here)
+    'memory: 16 GiB, here 24 GiB; pyspark: not installed, here 4.3.0'
+    """
+    there = dict(re.findall(r"^\| (.+?) \| (.*) \|$", page.partition(MARK.split("{")[0])[0], re.MULTILINE))
+    facts_there = {name: there.get(name, "unknown") for name in about if name != "versions"}
+    both = {**facts_there, **_packages(there.get("versions", ""))}
+    here = {**about, **_packages(about["versions"])}
+    changed = [name for name, value in both.items() if here.get(name, value) != value]
+    return "; ".join(f"{name}: {both[name]}, here {here[name]}" for name in changed)
+
+
+def _packages(versions: str) -> dict[str, str]:
+    """The version of each package in a list of them."""
+    return dict(each.split(" ", 1) for each in versions.split(", ") if each)
 
 
 def section(name: str, ran: Ran) -> str:
@@ -129,7 +160,7 @@ def section(name: str, ran: Ran) -> str:
     return "\n\n".join(part for part in shown if part)
 
 
-def write(out: Path, about: str, sections: dict[str, Section], renewed: str) -> None:
+def write(out: Path, about: dict[str, str], sections: dict[str, Section], renewed: str) -> None:
     """Write the report with the figure of one part that was renewed."""
     folder = out / "figures"
     folder.mkdir(parents=True, exist_ok=True)
@@ -141,7 +172,8 @@ def write(out: Path, about: str, sections: dict[str, Section], renewed: str) -> 
             print(f"no figure: {error}", file=sys.stderr)
     parts = "\n\n".join(f"{MARK.format(name)}\n{each.text}" for name, each in sections.items())
     how_to_read = HOW_TO_READ.format(date=date.today())
-    page = f"# Benchmarks\n\n{about}\n\n{how_to_read}\n\n{_at_a_glance(sections)}\n\n{parts}\n"
+    head = "\n".join(["| | |\n|---|---|", *(f"| {name} | {value} |" for name, value in about.items())])
+    page = f"# Benchmarks\n\n{head}\n\n{how_to_read}\n\n{_at_a_glance(sections)}\n\n{parts}\n"
     write_bytes(out / "REPORT.md", page.encode())
 
 

@@ -1,115 +1,145 @@
-"""Lifting where the data is: folders of growing size, in memory, by DuckDB and by Spark, under one memory limit.
-
-    python benchmarks/scale.py [--small] [--sizes N …] [--on memory duckdb spark] [--limit GIB] [--temp DIR]
-
-Each line is one lift, with all results written, in a process of its own. Seconds: without starting Spark, which is a
-column of its own; memory: the most that the process used (DuckDB is part of it, Spark's Java is not and is held to the
-limit); disk and spilled: the most bytes that the engine had there; then the rounds, and the seconds of each.
-"""
+"""Lifting where the data is: folders of growing size, in memory, by DuckDB and by Spark, under one memory limit."""
 
 from __future__ import annotations
 
-import argparse
+import shutil
 import tempfile
 import time
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
-import duckdb
-
 import lifagu
-from answers_by_sql import Watch, make_epidemic
-from apart import memory_now, memory_peak, run_apart
-from lifagu.scaling import BESIDE, lift_on
-from lifagu.sql.engines import open_engine
-from machine import machine
+from apart import run_apart
+from folders import (
+    ABOUT_COSTS,
+    BESIDE,
+    COSTS,
+    Engine,
+    Took,
+    lift_on,
+    measured,
+    missing,
+    took,
+    write_epidemic,
+    write_tables,
+)
+from part import FLOOR, Part, begin, duration, sized
+from timing import arranging
 
-MOST = {"memory": 10**8, "duckdb": 10**10, "spark": 10**7}
+LIMIT = 4 * 2**30  # bytes of memory for an engine and what goes on beside it
+MOST = {"memory": 10**8, "duckdb": 10**10, "spark": 10**7}  # arguments
+SIZES, FURTHER = (10**6, 10**7, 10**8), (3 * 10**8, 10**9, 3 * 10**9, 10**10)
+PATIENCE, PATIENCE_FAR = 1_200.0, 14_400.0  # seconds for one run
+BYTES = 120  # of disk for an argument: the folder, the engine's tables, what it spills, and the output
 COHORTS = 6
+HEAD = ["model", "arguments", "on", *COSTS, "rounds", "seconds of each", "groups"]
 
 
 @dataclass(frozen=True)
-class Measured:
-    """What one run took."""
+class Family:
+    """Models of one shape: how to write one for so many persons, and arguments per person."""
 
-    start: float
-    seconds: float
-    memory: int
-    disk: int
-    spilled: int
+    title: str
+    write: Callable[[Path, int], None]
+    arguments: int
+
+
+@dataclass(frozen=True)
+class Lifted:
+    """What one run took, the seconds of each round, and how many groups there are."""
+
+    took: Took
     rounds: list[float]
     groups: int
 
 
 def main() -> None:
-    """Print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--small", action="store_true", help="small sizes, without Spark, to see that it works")
-    parser.add_argument("--sizes", type=float, nargs="+", default=[1e6, 1e7, 1e8], help="numbers of arguments")
-    parser.add_argument("--on", nargs="+", default=list(MOST), choices=list(MOST), help="where to run")
-    parser.add_argument("--models", nargs="+", default=["epidemic", "cohorts"], help="epidemic, cohorts")
-    parser.add_argument("--limit", type=float, default=4.0, help="memory limit in GiB (default 4)")
-    parser.add_argument("--temp", help="where folders and tables are kept meanwhile")
-    options = parser.parse_args()
-    sizes = [1000, 10_000] if options.small else [int(size) for size in options.sizes]
-    places = ["memory", "duckdb"] if options.small else options.on
-    print(f"# Lifting where the data is\n\n{machine(['lifagu', 'duckdb', 'pyspark'])}")
-    print(f"Memory limit {options.limit:g} GiB; in memory there is none.\n")
-    print("| model | arguments | on | start | seconds | memory | disk | spilled | rounds | groups |")
-    print("|---" * 10 + "|")
-    makers = {"epidemic": (make_epidemic, 9), "cohorts": (make_cohorts, 5)}
-    with tempfile.TemporaryDirectory(dir=options.temp) as place:
-        for title in options.models:
-            make, each = makers[title]
-            for size in sizes:
-                folder = Path(place) / f"{title}{size}"
-                make(folder, size // each)
-                found = {
-                    on: run_apart(partial(measured, folder, on, int(options.limit * 2**30)))
-                    for on in places
-                    if size <= MOST[on]
-                }
-                for on, result in found.items():
-                    print(line(title, size, on, result), flush=True)
-                known = {result.groups for result in found.values() if isinstance(result, Measured)}
-                assert len(known) <= 1, f"engines found different numbers of groups: {known}"
+    """Measure and print."""
+    part = begin(
+        "Lifting where the data is",
+        ("lifagu", "numpy", "duckdb", "pyspark"),
+        "The paper's epidemic, and persons of six cohorts with every tenth of their tables unknown, as folders of",
+        "Parquet tables: filled, coloured, and all results written. By DuckDB and Spark (`local[*]`) within",
+        f"{LIMIT >> 30} GiB; in memory within the machine's, without the relational model, which engines do not make.",
+        f"All find as many groups. A run has {PATIENCE:g} s. With `--far`, DuckDB goes on beyond {sized(SIZES[-1])}",
+        f"arguments while the disk has {BYTES} bytes free for each and a run should take less than {PATIENCE_FAR:g} s.",
+        *ABOUT_COSTS,
+    )
+    families = [Family("epidemic", write_epidemic, 9), Family("cohorts", write_cohorts, 5)]
+    with tempfile.TemporaryDirectory() as place:
+        table = part.table(HEAD, (row for family in families for row in _rows(part, family, Path(place))))
+    largest = {row["on"]: row for row in table if row["model"] == "epidemic" and row["groups"] != "–"}
+    found = (f"{on} {row['time']} with {row['memory']} for {row['arguments']}" for on, row in largest.items())
+    part.in_short(f"an epidemic lifted (× of one argsort of its arguments): {', '.join(found)}.")
 
 
-def line(title: str, size: int, on: str, found: Measured | str) -> str:
-    """One line of the table."""
+def _rows(part: Part, family: Family, place: Path) -> Iterator[Sequence[str]]:
+    """One row for each size and each place; where it ends before the largest size, the last row says why."""
+    pace = 0.0  # seconds of DuckDB for an argument
+    for size in (10**3, 10**4) if part.small else (*SIZES, *FURTHER * part.far):
+        people, far = size // family.arguments, size > SIZES[-1]
+        arguments, folder = people * family.arguments + 1, place / f"{family.title}{size}"
+        reason = obstacle(arguments, shutil.disk_usage(place).free, pace * far)
+        reason = reason or run_apart(partial(family.write, folder, people)) or ""
+        places = [on for on, most in MOST.items() if size <= most and not (part.small and on == "spark")]
+        found = {on: reason or lifted_apart(folder, on, PATIENCE_FAR if far else PATIENCE) for on in places}
+        floor = None if reason or far else run_apart(partial(arranging, arguments))
+        part.point(family.title, "arguments", f"{FLOOR}argsort", arguments, floor)
+        for on, each in found.items():
+            part.point(family.title, "arguments", on, arguments, each if isinstance(each, str) else each.took.seconds)
+            yield [family.title, sized(arguments), on, *_cells(each, floor)]
+        groups = {each.groups for each in found.values() if isinstance(each, Lifted)}
+        assert len(groups) <= 1, f"{family.title}: different numbers of groups were found: {groups}"
+        shutil.rmtree(folder, ignore_errors=True)
+        if isinstance(found["duckdb"], str):
+            return
+        pace = found["duckdb"].took.seconds / arguments
+
+
+def obstacle(arguments: int, free: int, pace: float) -> str:
+    """Why a run is not tried, "" if it is; free: bytes of disk; pace: seconds that an argument should take.
+
+    >>> obstacle(10**8, 10**11, 1e-5), obstacle(10**9, 10**11, 1e-5), obstacle(10**9, 10**12, 2e-5)
+    ('', 'needs 120 GB of disk, 100 are free', 'would take about 20000 s')
+    """
+    if BYTES * arguments > free:
+        return f"needs {BYTES * arguments / 1e9:.3g} GB of disk, {free / 1e9:.3g} are free"
+    if pace * arguments > PATIENCE_FAR:
+        return f"would take about {pace * arguments:.0f} s"
+    return ""
+
+
+def _cells(found: Lifted | str, floor: float | str | None) -> list[str]:
     if isinstance(found, str):
-        return f"| {title} | {size:.0e} | {on} | – | {found} |" + " – |" * 5
-    sizes = " | ".join(f"{each / 2**20:.0f} MiB" for each in (found.memory, found.disk, found.spilled))
-    rounds = f"{len(found.rounds)}: {', '.join(f'{each:.1f}' for each in found.rounds)} s" if found.rounds else "–"
-    start = f"{found.start:.1f}" if found.start else "–"
-    return f"| {title} | {size:.0e} | {on} | {start} | {found.seconds:.1f} | {sizes} | {rounds} | {found.groups} |"
+        return ["–", found, *["–"] * (len(HEAD) - 5)]
+    rounds = [str(len(found.rounds)), ", ".join(map(duration, found.rounds))] if found.rounds else ["–", "–"]
+    return [*found.took.cells(floor), *rounds, sized(found.groups)]
 
 
-def measured(folder: Path, on: str, limit: int) -> Measured:
+def lifted_apart(folder: Path, on: str, patience: float) -> Lifted | str:
+    """Lift a folder in a process of its own; in a word why not, if it fails."""
+    return missing(on) or measured(partial(lifted, folder, on), folder.parent, patience)
+
+
+def lifted(folder: Path, on: str, place: Path) -> Lifted:
     """Lift a folder, with everything written."""
-    memory_now()
-    with tempfile.TemporaryDirectory(dir=folder.parent) as place, Watch(Path(place) / "work") as watch:
-        out, begun = Path(place) / "out", time.perf_counter()
-        if on == "memory":
-            groups, started, rounds = in_memory(folder, out), 0.0, []
-        else:
-            engine = open_engine(on, Path(place) / "work", int((1 - BESIDE) * limit))
-            started, rounds = time.perf_counter() - begun, []
-            times: list[float] = []
+    told: list[tuple[str, float]] = []
 
-            def told(text: str) -> None:
-                if text.startswith(("passing", "round")):
-                    times.append(time.perf_counter())
+    def tell(text: str) -> None:
+        told.append((text, time.perf_counter()))
 
-            found = lift_on(engine, folder, out=out, memory=int(BESIDE * limit), told=told)
-            engine.close()
-            groups = found.variable_groups + found.factor_groups
-            rounds = [after - before for before, after in pairwise(times)]
-        seconds = time.perf_counter() - begun - started
-    shown = started if on == "spark" else 0.0
-    return Measured(shown, seconds, memory_peak(), watch.disk, watch.spilled, rounds, groups)
+    def task(engine: Engine | None) -> int:
+        if engine is None:
+            return in_memory(folder, place / "out")
+        found = lift_on(engine, folder, out=place / "out", memory=int(BESIDE * LIMIT), told=tell)
+        return found.variable_groups + found.factor_groups
+
+    groups, cost = took(on, place / "work", int((1 - BESIDE) * LIMIT), task)
+    rounds = [end - start for (_, start), (text, end) in pairwise(told) if text.startswith("round ")]
+    return Lifted(cost, rounds, groups)
 
 
 def in_memory(folder: Path, out: Path) -> int:
@@ -120,25 +150,23 @@ def in_memory(folder: Path, out: Path) -> int:
     return int(colouring.variable_colours.max() + colouring.factor_colours.max()) + 2
 
 
-def make_cohorts(folder: Path, people: int) -> None:
+def write_cohorts(folder: Path, people: int) -> None:
     """Persons of some cohorts, written by SQL: f0(Epid), f1(Travel, Sick, Epid), f2(Treat, Sick) by cohort.
 
     Every tenth f2 is unknown.
     """
-    folder.mkdir()
     variable = "CASE range % 5 WHEN 2 THEN 0 ELSE 1 + 3 * (range // 5) + [0, 1, 0, 2, 1][1 + range % 5] END"
     cohort = f"2 + hash(range) % {COHORTS}"
-    tables = {
-        "variables": f"SELECT range AS id FROM range({3 * people + 1})",
-        "factors": "SELECT range AS id, CASE WHEN range = 0 THEN 0 WHEN range % 2 = 1 THEN 1 WHEN range % 20 = 10 "
+    write_tables(
+        folder,
+        variables=f"SELECT range AS id FROM range({3 * people + 1})",
+        factors="SELECT range AS id, CASE WHEN range = 0 THEN 0 WHEN range % 2 = 1 THEN 1 WHEN range % 20 = 10 "
         f"THEN NULL ELSE {cohort} END AS table_id FROM range({2 * people + 1})",
-        "arguments": "SELECT 0 AS factor_id, 0 AS position, 0 AS variable_id UNION ALL SELECT 1 + 2 * (range // 5) + "
+        arguments="SELECT 0 AS factor_id, 0 AS position, 0 AS variable_id UNION ALL SELECT 1 + 2 * (range // 5) + "
         f"(range % 5) // 3, (range % 5) % 3, {variable} FROM range({5 * people})",
-        "tables": "SELECT 0 AS id, [1.0, 3.0] AS potentials UNION ALL SELECT 1, [3.0, 1, 2, 2, 1, 2, 5, 1] UNION ALL "
+        tables="SELECT 0 AS id, [1.0, 3.0] AS potentials UNION ALL SELECT 1, [3.0, 1, 2, 2, 1, 2, 5, 1] UNION ALL "
         f"SELECT 2 + range, [1.0, 1, 1, 1 + range] FROM range({COHORTS})",
-    }
-    for name, query in tables.items():
-        duckdb.sql(f"COPY ({query}) TO '{folder}/{name}.parquet' (COMPRESSION zstd)")
+    )
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ One run of the report covers every part. Where peers are not installed, cells sa
 """
 
 import ast
+import os
 import re
 import shutil
 import subprocess
@@ -24,6 +25,16 @@ Table = list[dict[str, str]]
 def run_report(*options: str, folder: Path = BENCHMARKS) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, str(folder / "report.py"), *options]
     return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def run_beside(code: str, **environment: str) -> str:
+    """What a program prints that imports from the benchmarks."""
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=BENCHMARKS, env={**os.environ, **environment}
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
 
 
 SOURCE = ast.parse((BENCHMARKS / "report.py").read_text()).body
@@ -197,6 +208,94 @@ def test_end_to_end(out):
         check_beside_peers(table, exact=False)
 
 
+def check_costs(row: dict[str, str], in_memory: bool) -> None:
+    """Time by one argsort, seconds of threads and memory for all; start and disk for engines only; no Java."""
+    assert re.fullmatch(rf"{RATIO} \({TIME}\)", row["time"]), row
+    assert re.fullmatch(TIME, row["of threads"]), row
+    assert re.fullmatch(r"\d+ MiB", row["memory"]), row
+    assert [row[name] == "–" for name in ("start", "Java", "disk", "spilled")] == [in_memory, True, *[in_memory] * 2]
+
+
+def test_lifting_where_the_data_is(out):
+    (rows,) = tables(out, "scale").values()
+    assert [row["on"] for row in rows] == ["memory", "duckdb"] * 4
+    for row in rows:
+        check_costs(row, row["on"] == "memory")
+        assert int(row["groups"]) == (7 if row["model"] == "epidemic" else 32)
+        rounds = row["seconds of each"].split(", ")
+        assert row["rounds"] == ("–" if row["on"] == "memory" else str(len(rounds)))
+
+
+def test_answers_where_the_data_is(out):
+    (rows,) = tables(out, "answers_by_sql").values()
+    assert [row["asked"] for row in rows] == ["by DuckDB within 4 GiB", "in memory"] * 3
+    for row in rows:
+        check_costs(row, row["asked"] == "in memory")
+        assert float(row["error"]) < 1e-12
+    assert [row["rounds"] for row in rows] == ["2", "–", "2", "–", "11", "–"]
+
+
+@pytest.mark.full
+@pytest.mark.skipif(not shutil.which("java"), reason="Spark needs Java, which is not here")
+def test_spark_where_the_data_is(tmp_path):
+    found = run_beside(
+        "from pathlib import Path\nfrom folders import *\nfrom apart import run_apart\nimport answers_by_sql, scale\n"
+        f"folder = Path({str(tmp_path)!r}) / 'model'\n"
+        "run_apart(lambda: write_epidemic(folder, 20))\n"
+        "lifted = scale.lifted_apart(folder, 'spark', 600)\n"
+        "answered = answers_by_sql.answered_apart(folder, answers_by_sql.Way('spark', 1.0), 10)\n"
+        "print(lifted.groups, len(lifted.rounds), answered.rounds)\n"
+        "print(abs(answered.log_partition / answers_by_sql.epidemic_closed(20)[0] - 1) < 1e-12)\n"
+        "for took in (lifted.took, answered.took):\n"
+        "    print(took.java > 100 * 2**20, took.busy > 1, took.start > 0, took.disk > 0)"
+    )
+    assert found.splitlines() == ["7 2 2", "True", *["True True True True"] * 2]
+
+
+def test_what_spark_lacks_is_named(tmp_path):
+    code = "from folders import missing; print([missing(on) for on in ('memory', 'duckdb', 'spark')])"
+    found = run_beside(code, PATH=str(tmp_path), JAVA_HOME="")
+    assert found in ("['', '', 'Java is not installed']", "['', '', 'pyspark is not installed']")
+
+
+def test_processes_that_a_run_starts_are_counted():
+    child = (
+        "import time\nfilled = b'1' * (50 * 2**20)\n"
+        "while time.process_time() < 0.3: pass\nprint('ready', flush=True)\ninput()"
+    )
+    found = run_beside(
+        "import subprocess, sys, time\nfrom apart import *\n"
+        "assert descendants() == []\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {child!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
+        "child.stdout.readline()\n"
+        "print(descendants() == [child.pid], memory_peak(child.pid) > 50 * 2**20)\n"
+        "own = time.process_time()\n"
+        "print(0.2 < processor_seconds() - own)\n"
+        "child.communicate(b'over')\n"
+        "print(descendants(), memory_peak(child.pid))"
+    )
+    assert found.splitlines() == ["True True", "True", "[] 0"]
+
+
+def test_the_disk_is_watched_and_memory_kept_within_a_limit(tmp_path):
+    found = run_beside(
+        "import numpy as np\nfrom pathlib import Path\nfrom apart import run_apart\nfrom folders import *\n"
+        f"folder = Path({str(tmp_path)!r}) / 'work'\n"
+        "with Watch(folder) as watch:\n"
+        "    (folder / 'spilled').mkdir(parents=True)\n"
+        "    (folder / 'spilled' / 'a').write_bytes(bytes(2**20))\n"
+        "    (folder / 'b').write_bytes(bytes(2**21))\n"
+        "print(watch.spilled >> 20, watch.disk >> 20)\n"
+        "print(run_apart(lambda: [keep_within(2**30), np.ones(2**28).sum()]))"
+    )
+    assert found.splitlines() == ["1 3", "memory"]
+
+
+@pytest.mark.parametrize("name", ["growth", "report", "scale"])
+def test_examples_hold(name):
+    assert run_beside(f"import doctest, {name}; print(doctest.testmod({name}))").startswith("TestResults(failed=0, att")
+
+
 # ---- the driver
 
 
@@ -265,7 +364,26 @@ def test_one_part_is_renewed_and_the_others_stay(copied, tmp_path):
     assert points[1:] == ["transfer,a,b,c,1,0.5,", "transfer,a,b,c,2,,nan"]
     refused = run_report(*both, "--limit", "99", folder=copied)
     assert refused.returncode == 2
-    assert refused.stderr.startswith("error: REPORT.md is from another machine or other settings")
+    assert refused.stderr.startswith("error: REPORT.md is from another machine or other settings (settings: small")
+
+
+def test_a_package_that_a_new_part_brings_leaves_the_other_parts(copied, tmp_path):
+    """Versions that the report names must be the same; one that it does not name joins it."""
+    for part in ("transfer", "lifting"):
+        (copied / f"{part}.py").write_text(f"from part import *\nbegin('{part}', ['numpy']).in_short('all is well.')\n")
+    page = tmp_path / "out" / "REPORT.md"
+    one = ("--out", str(page.parent), "--small", "--only")
+    assert run_report(*one, "transfer", folder=copied).returncode == 0
+    whole = page.read_text()
+    page.write_text(re.sub(r", pyspark [^|]*", " ", whole))
+    assert "pyspark" not in page.read_text()
+    assert run_report(*one, "lifting", folder=copied).returncode == 0
+    assert page.read_text().startswith(whole.partition("Written by")[0])
+    assert re.findall(r"<!-- part: (\w+) -->", page.read_text()) == ["transfer", "lifting"]
+    page.write_text(re.sub(r"numpy [\d.]+", "numpy 0.1", whole))
+    refused = run_report(*one, "lifting", folder=copied)
+    assert refused.returncode == 2
+    assert "(numpy: 0.1, here " in refused.stderr
 
 
 # ---- what is committed

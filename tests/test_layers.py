@@ -30,7 +30,18 @@ VALUES = [
 ]
 # composes what the rooms offer, from the outside in
 FACADE = [
-    *("", "notebooks", "plots", "imputing", "requested", "lent", "scaling", "answers_by_sql"),
+    *(
+        "",
+        "notebooks",
+        "plots",
+        "imputing",
+        "imputing_by_sql",
+        "requested",
+        "lent",
+        "lifting_by_sql",
+        "answers_by_sql",
+        "folders",
+    ),
     *("answers", "unsure", "results", "storage"),
 ]
 OUTSIDE = {  # heavy or optional packages, and the only module that may import each

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import lifagu
 from helpers import ROOT, run_cli
 from lifagu.arrays import by_first_occurrence
-from lifagu.scaling import _refined, lift_on
+from lifagu.lifting_by_sql import _refined, lift_on
 from lifagu.sql.engines import open_engine
 from lifagu.sql.engines.on_duckdb import DuckEngine
 from lifagu.sql.scale import Journal, Sizes, handing_over, pass_colours, rounds
@@ -24,7 +24,6 @@ from lifagu.sql.scale import alike as alike_rows
 from spark_cluster import cluster
 from test_parquet import MISTAKES, TABLES, make_folder, observed_graphs
 
-EPIDEMIC = ROOT / "examples/epidemic.json"
 COMPARED = (*TABLES, "evidence", "variable_groups", "factor_groups", "transfers")
 WAYS = [
     {},
@@ -53,11 +52,6 @@ def assert_same_tables(folder, other):
             one, two = (duckdb.sql(f"FROM '{file}'") for file in files)
             assert (one.columns, one.types) == (two.columns, two.types), table
             assert repr(one.fetchall()) == repr(two.fetchall()), table
-
-
-def without_owners(graph, ways):
-    """Whole individuals are filled in memory only."""
-    return {**ways, "structure_only": True} if graph.individuals else ways
 
 
 # ---- the protocol
@@ -205,7 +199,6 @@ def test_a_hash_finds_and_comparing_decides(engine, monkeypatch):
 @given(observed_graphs(), st.sampled_from(WAYS))
 def test_folders_come_out_as_from_memory(tmp_path_factory, observed, ways):
     place, (graph, evidence) = tmp_path_factory.mktemp("folder"), observed
-    ways = without_owners(graph, ways)
     lifagu.write(graph, place / "big", evidence)
     lifted_in_memory(place / "big", place / "memory", **ways)
     lifagu.lift_folder(place / "big", out=place / "duckdb", filling=lifagu.Filling(**ways), memory_limit=2**28)
@@ -379,7 +372,7 @@ def test_lift_on_the_command_line(tmp_path, capsys):
     assert lifagu.read(tmp_path / "out").unknown.size == 0
     status, out, err = run_cli(capsys, "lift", tmp_path / "big", "--memory-limit", "2k")
     assert status == 4
-    assert err.startswith("note: lifted by duckdb: 10 arguments need about 3.91 KiB, beyond the limit of 2 KiB\n")
+    assert err.startswith("note: duckdb was chosen: 10 arguments need about 3.91 KiB, beyond the limit of 2 KiB\n")
 
 
 @pytest.mark.parametrize(
@@ -389,7 +382,7 @@ def test_lift_on_the_command_line(tmp_path, capsys):
         (["--json"], "--json works in memory only"),
         (["--out", "model.json"], "model.json: what duckdb finds is written into a folder"),
         (["--resume"], "name it with --temp"),
-        (["--evidence", "nobody=true"], "variable 'nobody' is not in the model"),
+        (["--evidence", "nobody=true"], "there is no variable 'nobody' in the model"),
         (["--evidence", "v0=maybe"], "variable 'v0' has no value 'maybe'"),
     ],
 )
@@ -401,14 +394,6 @@ def test_refusals(tmp_path, capsys, monkeypatch, options, message):
     assert message in err
     assert err.count("\n") == 1
     assert [each.name for each in tmp_path.iterdir()] == ["big"]
-
-
-def test_whole_individuals_are_filled_in_memory_only(tmp_path):
-    graph = lifagu.read(EPIDEMIC).with_individual("eve", like="alice")
-    lifagu.write(graph, tmp_path / "big")
-    with pytest.raises(lifagu.ModelError, match="whole individuals are filled from others in memory only"):
-        lifagu.lift_folder(tmp_path / "big")
-    assert lifagu.lift_folder(tmp_path / "big", filling=lifagu.Filling(structure_only=True)).unknown > 0
 
 
 def test_the_benchmark_runs():
@@ -430,17 +415,20 @@ def spark(tmp_path_factory):
 
 
 def test_a_lost_worker_changes_nothing(tmp_path, monkeypatch, spark):
-    """A master, two workers, one of which is killed after the first round; the current folder stays as it was."""
+    """A master, two workers, one of which is killed after the first round; the current folder stays as it was.
+
+    Twenty individuals with three factors each, of which every other one takes its unknown factor from another's.
+    """
     (tmp_path / "here").mkdir()
     monkeypatch.chdir(tmp_path / "here")
     make_folder(
         tmp_path / "big",
-        variables="SELECT i AS id, CASE WHEN i % 5 = 0 THEN ['no', 'yes'] END AS range, concat('k', i % 2) AS kind "
-        "FROM range(61) t(i)",
-        factors="SELECT i AS id, CASE WHEN i % 6 <> 1 THEN 0 END AS table_id FROM range(60) t(i)",
+        variables="SELECT i AS id, CASE WHEN i % 5 = 0 THEN ['no', 'yes'] END AS range, concat('k', i % 3) AS kind, "
+        "CASE WHEN i < 60 THEN [concat('p', i % 20), 'ward'] ELSE [] END AS individual FROM range(61) t(i)",
+        factors="SELECT i AS id, CASE WHEN i % 6 <> 1 THEN i % 20 // 10 END AS table_id FROM range(60) t(i)",
         arguments="SELECT i AS factor_id, p AS position, CASE WHEN p = 0 THEN i ELSE 60 END AS variable_id "
         "FROM range(60) t(i), range(2) u(p)",
-        tables="SELECT * FROM (VALUES (0, [1, 2, 3, 4])) t(id, potentials)",
+        tables="SELECT * FROM (VALUES (0, [1, 2, 3, 4]), (1, [4, 3, 2, 1])) t(id, potentials)",
         evidence="SELECT i AS variable_id, NULL AS value, [1.0, i % 2 + 2.0] AS likelihood FROM range(1, 9, 5) t(i)",
     )
     lifted_in_memory(tmp_path / "big", tmp_path / "memory")
@@ -455,6 +443,8 @@ def test_a_lost_worker_changes_nothing(tmp_path, monkeypatch, spark):
     lifagu.lift_folder(tmp_path / "big", on=f"spark={spark.master}", out=tmp_path / "spark", temp=tmp_path, told=told)
     assert len(ended) > 1
     assert_same_tables(tmp_path / "spark", tmp_path / "memory")
+    filled = duckdb.sql(f"SELECT unit, count(*) FROM '{tmp_path}/spark/transfers.parquet' GROUP BY unit").fetchall()
+    assert filled == [("individual", 10)]
     assert sorted(each.name for each in tmp_path.iterdir()) == ["big", "here", "memory", "spark"]
     assert not list((tmp_path / "here").iterdir())
 

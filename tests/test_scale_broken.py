@@ -17,7 +17,6 @@ import pytest
 
 import lifagu
 from lifagu.sql.engines import open_engine, spark_session
-from lifagu.sql.engines.on_duckdb import DuckEngine
 from lifagu.sql.engines.on_spark import SparkEngine
 from spark_cluster import WHY_NOT, cluster, end
 from test_scale import big_graph
@@ -123,23 +122,6 @@ def test_a_limit_on_files_is_a_full_disk_too(tmp_path, big):
 
 
 # ---- killed
-
-
-def test_a_table_that_is_being_replaced_is_never_missing(tmp_path):
-    """Killed between taking away the old and putting the new into its place."""
-    script = (
-        "import os, sys\n"
-        "from lifagu.sql.engines.on_duckdb import DuckEngine\n"
-        "engine = DuckEngine(sys.argv[1])\n"
-        "engine.create('kept', 'SELECT 1 AS one')\n"
-        "run = engine.run\n"
-        "engine.run = lambda text: os._exit(9) if text.startswith('ALTER') else run(text)\n"
-        "engine.create('kept', 'SELECT 2 AS one')\n"
-    )
-    assert subprocess.run([sys.executable, "-c", script, tmp_path], check=False).returncode == 9
-    engine = DuckEngine(tmp_path)
-    assert engine.rows("SELECT * FROM kept") == [(1,)]
-    engine.close()
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from lifagu.answers import queries as queries
     from lifagu.answers import query as query
     from lifagu.answers_by_sql import prepare_by_sql as prepare_by_sql
-    from lifagu.answers_by_sql import where_to_answer as where_to_answer
     from lifagu.drawing.painting import to_pdf as to_pdf
     from lifagu.drawing.painting import to_png as to_png
     from lifagu.drawing.scene import Scene as Scene
@@ -37,6 +36,8 @@ if TYPE_CHECKING:
     from lifagu.errors import NoAnswerError as NoAnswerError
     from lifagu.errors import TooLargeError as TooLargeError
     from lifagu.evidence import Evidence as Evidence
+    from lifagu.folders import Filling as Filling
+    from lifagu.folders import where_to_work as where_to_work
     from lifagu.formats import read_queries as read_queries
     from lifagu.formats.csv_table import write_csv as write_csv
     from lifagu.formats.native import from_json as from_json
@@ -50,12 +51,17 @@ if TYPE_CHECKING:
     from lifagu.grounding import ground as ground
     from lifagu.imputing import Imputed as Imputed
     from lifagu.imputing import impute as impute
+    from lifagu.imputing_by_sql import FolderImputed as FolderImputed
+    from lifagu.imputing_by_sql import impute_folder as impute_folder
     from lifagu.infer import AllMarginals as AllMarginals
     from lifagu.infer import Answer as Answer
     from lifagu.infer import Best as Best
     from lifagu.infer.relational import ClassMarginals as ClassMarginals
     from lifagu.infer.relational import RelationalBest as RelationalBest
     from lifagu.kernel import has_kernel as has_kernel
+    from lifagu.lifting_by_sql import FolderLift as FolderLift
+    from lifagu.lifting_by_sql import Groups as Groups
+    from lifagu.lifting_by_sql import lift_folder as lift_folder
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
     from lifagu.plots import draw as draw
@@ -68,10 +74,6 @@ if TYPE_CHECKING:
     from lifagu.results import write_marginals as write_marginals
     from lifagu.rounding import merge_tables as merge_tables
     from lifagu.rounding import round_tables as round_tables
-    from lifagu.scaling import Filling as Filling
-    from lifagu.scaling import FolderLift as FolderLift
-    from lifagu.scaling import lift_folder as lift_folder
-    from lifagu.scaling import where_to_lift as where_to_lift
     from lifagu.storage import check_database as check_database
     from lifagu.storage import check_target as check_target
     from lifagu.storage import load as load
@@ -90,12 +92,13 @@ if TYPE_CHECKING:
 _ROOMS = {
     "lifagu.answers": "describe log_partition map_assignment marginals prepare prepare_map prepare_marginals "
     "queries query",
-    "lifagu.answers_by_sql": "prepare_by_sql where_to_answer",
+    "lifagu.answers_by_sql": "prepare_by_sql",
     "lifagu.drawing.painting": "to_pdf to_png",
     "lifagu.drawing.scene": "Scene side_by_side",
     "lifagu.drawing.svg": "svg_styles to_svg",
     "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError TooLargeError",
     "lifagu.evidence": "Evidence",
+    "lifagu.folders": "Filling where_to_work",
     "lifagu.formats": "read_queries",
     "lifagu.formats.csv_table": "write_csv",
     "lifagu.formats.native": "from_json to_json",
@@ -104,15 +107,16 @@ _ROOMS = {
     "lifagu.formats.with_pyagrum": "from_pyagrum to_pyagrum",
     "lifagu.grounding": "expand_evidence ground",
     "lifagu.imputing": "Imputed impute",
+    "lifagu.imputing_by_sql": "FolderImputed impute_folder",
     "lifagu.infer": "AllMarginals Answer Best",
     "lifagu.infer.relational": "ClassMarginals RelationalBest",
     "lifagu.kernel": "has_kernel",
+    "lifagu.lifting_by_sql": "FolderLift Groups lift_folder",
     "lifagu.model": "Colouring FactorGraph",
     "lifagu.plots": "draw draw_rounds plot",
     "lifagu.relational": "ParfactorGraph",
     "lifagu.results": "check_imputed_target write_imputed write_lift write_marginals",
     "lifagu.rounding": "merge_tables round_tables",
-    "lifagu.scaling": "Filling FolderLift lift_folder where_to_lift",
     "lifagu.storage": "check_database check_target load read read_evidence write write_results",
     "lifagu.symmetry.colour": "colour colour_rounds",
     "lifagu.symmetry.lifting": "lift",

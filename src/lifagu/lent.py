@@ -53,8 +53,10 @@ class Left:
     reason: str
 
 
-def summary(moved: Transfer) -> tuple[tuple[Lent, ...], tuple[Left, ...]]:
+def summary(moved: Transfer, sizes: Ints | None = None) -> tuple[tuple[Lent, ...], tuple[Left, ...]]:
     """What was lent, and what was left, the most frequent first within each kind; Python only for each line.
+
+    sizes[f]: how many factors each factor stands for, None for one each.
 
     >>> from lifagu.symmetry.transfer import transfer
     >>> graph = FactorGraph.build().variables(["A", "B", "C", "D"]).factor("f1", ["A", "B"], [1, 2, 3, 4])
@@ -63,6 +65,7 @@ def summary(moved: Transfer) -> tuple[tuple[Lent, ...], tuple[Left, ...]]:
     ([('f2', 'f1', 1.0)], ['no_candidate'])
     """
     records, names = record_columns(moved), moved.original.factor_names
+    many = np.ones(len(moved.unknown), dtype=np.int64) if sizes is None else sizes[moved.unknown]
     sorts, titles = factor_sorts(moved.original, moved.unknown)
     donors, shares, ties = _donors(records), np.asarray(records["share"]), np.asarray(records["tie"])
     tables = moved.graph.factor_table[moved.unknown]
@@ -70,28 +73,28 @@ def summary(moved: Transfer) -> tuple[tuple[Lent, ...], tuple[Left, ...]]:
     lent = [
         Lent(
             titles[int(sorts[group[0]])],
-            len(group),
+            int(many[group].sum()),
             names[int(moved.unknown[group[0]])],
             names[int(donors[group].min())],
             _potentials(moved.original, int(donors[group].min())),
             UNITS[int(units[group[0]])],
             float(shares[group].min()),
             float(shares[group].max()),
-            int(ties[group].sum()),
+            int(many[group][ties[group]].sum()),
         )
-        for group in _groups(sorts, np.flatnonzero(donors >= 0), tables, units)
+        for group in _groups(many, sorts, np.flatnonzero(donors >= 0), tables, units)
     ]
     statuses, reasons = np.asarray(records["status"]), np.asarray(records["reason"])
     left = [
         Left(
             titles[int(sorts[group[0]])],
-            len(group),
+            int(many[group].sum()),
             names[int(moved.unknown[group[0]])],
             str(statuses[group[0]]),
             *_ends(shares[group]),
             str(reasons[group[0]]),
         )
-        for group in _groups(sorts, np.flatnonzero(donors < 0), moved.statuses)
+        for group in _groups(many, sorts, np.flatnonzero(donors < 0), moved.statuses)
     ]
     return tuple(lent), tuple(left)
 
@@ -114,13 +117,17 @@ def _donors(records: Columns) -> Ints:
     return donors.numbers
 
 
-def _groups(sorts: Ints, places: Ints, *keys: Ints) -> list[Ints]:
-    """Places with equal sorts and keys: by first occurrence of the sort, then the largest groups first."""
+def _groups(many: Ints, sorts: Ints, places: Ints, *keys: Ints) -> list[Ints]:
+    """Places with equal sorts and keys: by first occurrence of the sort, then the largest groups first.
+
+    many: how many factors each place stands for.
+    """
     if not len(places):
         return []
     alike = group_rows(np.column_stack([sorts[places], *(key[places] for key in keys)]))
     sizes, first = np.bincount(alike), first_places(alike)
-    ordered = np.lexsort((first, -sizes, sorts[places[first]]))
+    total = np.bincount(alike, many[places]).astype(np.int64)
+    ordered = np.lexsort((first, -total, sorts[places[first]]))
     by_group = np.split(places[np.argsort(alike, kind="stable")], np.cumsum(sizes)[:-1])
     return [by_group[number] for number in ordered.tolist()]
 

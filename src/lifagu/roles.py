@@ -34,12 +34,12 @@ def observations(graph: FactorGraph, evidence: Evidence) -> Ints:
     return observed
 
 
-def factor_signatures(graph: FactorGraph, keys: Ints) -> Ints:
+def factor_signatures(offsets: Ints, keys: Ints) -> Ints:
     """Number of each factor's signature, the multiset of its arguments' keys, by first occurrence. Near-linear.
 
-    keys[e]: what each argument of the graph looks like; for plain roles, roles[graph.arguments].
+    keys[offsets[m]:offsets[m+1]]: what each argument of factor m looks like; for plain roles, roles[graph.arguments].
     """
-    return group_lists(graph.offsets, keys, ordered=False)
+    return group_lists(offsets, keys, ordered=False)
 
 
 def by_arity(graph: FactorGraph, values: Ints) -> list[tuple[Ints, Ints]]:

@@ -27,7 +27,7 @@ from lifagu.cli.asking import (
     transfer,
 )
 from lifagu.cli.demo import demo
-from lifagu.cli.elsewhere import answer_elsewhere, elsewhere, lift_elsewhere, lifts_elsewhere
+from lifagu.cli.elsewhere import answer_elsewhere, elsewhere, impute_elsewhere, lift_elsewhere
 from lifagu.cli.experiment import experiment
 from lifagu.cli.imputed import imputed_json, report
 from lifagu.cli.output import Progress, note, say, say_json, shown, table
@@ -44,7 +44,7 @@ from lifagu.cli.results import (
 from lifagu.cli.serve import serve
 
 if TYPE_CHECKING:
-    from lifagu import FactorGraph, Loaded, ParfactorGraph, Source, Transfer
+    from lifagu import FactorGraph, FolderImputed, Imputed, Loaded, ParfactorGraph, Source, Transfer
 
 Options = argparse.Namespace
 
@@ -100,7 +100,7 @@ def lift(options: Options) -> None:
         raise lifagu.ModelError("--rounds is for reading; leave out --rounds or --json")
     if options.out:
         lifagu.check_target(options.out)
-    if on := lifts_elsewhere(options):
+    if on := elsewhere(options):
         lift_elsewhere(options, on, given(options))
         return
     with closing(Progress(options.quiet)) as progress:
@@ -137,7 +137,7 @@ def lift(options: Options) -> None:
 
 def query(options: Options) -> None:
     """``lifagu query``."""
-    if on := elsewhere(options):
+    if on := elsewhere(options, asks=True):
         evidence: Mapping[str, Any] = given(options)
         result, unknown = answer_elsewhere(options, on, _questions(options, options.queries), evidence)
         found = {**answers_json(None, result), "unknown": unknown}
@@ -198,7 +198,7 @@ def logz(options: Options) -> None:
     """``lifagu logz``."""
     if options.unknown in ("mixture", "bounds"):
         raise lifagu.NoAnswerError(f"log Z does not exist for --unknown {options.unknown}; ask with one or mean")
-    if on := elsewhere(options):
+    if on := elsewhere(options, asks=True):
         result, merging = answer_elsewhere(options, on, [], given(options))[0], {}
     else:
         model, evidence = asked(options, load(options))
@@ -213,6 +213,18 @@ def impute(options: Options) -> None:
     """``lifagu impute``."""
     if options.out:
         lifagu.check_imputed_target(options.out)
+    if on := elsewhere(options):
+        found: Imputed | FolderImputed = impute_elsewhere(options, on, given(options))
+    else:
+        found = _imputed(options)
+    if options.json:
+        say_json(imputed_json(found))
+    else:
+        say(report(found))
+
+
+def _imputed(options: Options) -> Imputed:
+    """What is found in memory, written where it is to go."""
     with closing(Progress(options.quiet)) as progress:
         loaded = lifagu.load(options.model, options.db, progress.stage)
         if options.write:
@@ -237,10 +249,7 @@ def impute(options: Options) -> None:
             progress.stage("writing into the database")
             tables = {f"lifagu_{name}": columns for name, columns in found.tables().items()}
             lifagu.write_results(_source(options, loaded), tables)
-    if options.json:
-        say_json(imputed_json(found))
-    else:
-        say(report(found))
+    return found
 
 
 def _source(options: Options, loaded: Loaded) -> Source:

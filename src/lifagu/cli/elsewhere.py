@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 import lifagu
@@ -12,47 +12,83 @@ from lifagu.cli.output import Progress, note, say
 from lifagu.cli.results import folder_groups_table, transfers_table
 
 Options = argparse.Namespace
+ANSWERING = 250  # bytes of memory that answering needs for an argument; filling and lifting need more
 
 
-def elsewhere(options: Options) -> str | None:
-    """The engine that a question goes to, None if that is the memory; says so where `--on auto` chose another one."""
-    obstacle = _in_memory_only(options)
-    if options.on == "memory" or (options.on == "auto" and obstacle):
+def elsewhere(options: Options, asks: bool = False) -> str | None:
+    """The engine to work on, None if that is the memory; where `--on auto` chose about a folder, a note says why.
+
+    asks: whether the command only asks, which takes less memory.
+    """
+    if options.on == "memory":
         return None
-    if obstacle:
-        raise lifagu.ModelError(f"{obstacle} works in memory only; leave it out, or leave out --on {options.on}")
-    where, why = lifagu.where_to_answer(options.model, options.on, options.memory_limit)
-    if options.on == "auto" and (where != "memory" or (options.explain and why)):
-        note(f"note: answered {'in' if where == 'memory' else 'by'} {where}: {why}", options.quiet)
+    each = {"each": ANSWERING} if asks else {}
+    where, why = lifagu.where_to_work(options.model, options.on, options.memory_limit, **each)
+    obstacle = _in_memory_only(options)
+    if obstacle and options.on != "auto":
+        raise lifagu.ModelError(f"{obstacle} works in memory only; leave it out, or take --on memory")
+    if obstacle and where != "memory":
+        where, why = "memory", f"{obstacle} works there only, although {why}"
+    if why:
+        note(f"note: {where} was chosen: {why}", options.quiet)
     return None if where == "memory" else where
 
 
 def _in_memory_only(options: Options) -> str | None:
     """The first option that only works in memory."""
     given = {
-        f"--engine {options.engine}": options.engine not in ("auto", "lifted"),
-        f"--unknown {options.unknown}": options.unknown != "one",
         "--add": options.add,
         "--db": options.db,
+        "--steps": options.steps is not None,
+        "--profiles": options.profiles,
         "--digits": options.digits is not None,
         "--tolerance": options.tolerance is not None,
+        "--commutative": options.commutative,
     }
+    if options.command == "impute":
+        given["--write"] = options.write
+    if options.command == "lift":
+        given |= {"--rounds": options.rounds, "--json": options.json}
+    else:
+        given[f"--engine {options.engine}"] = options.engine not in ("auto", "lifted")
+        given[f"--unknown {options.unknown}"] = options.unknown not in ("one", "mean")
     return next((name for name, is_given in given.items() if is_given), None)
+
+
+def _filling(options: Options) -> lifagu.Filling:
+    """How unknown factors are filled."""
+    return lifagu.Filling(
+        options.theta, options.structure_only, options.published, options.evidence_in_roles, options.up_to_scale
+    )
+
+
+@contextmanager
+def _kept(options: Options) -> Iterator[Progress]:
+    """Progress; and if the work ends before it is done, where to find what was finished."""
+    with closing(Progress(options.quiet)) as progress:
+        try:
+            yield progress
+        except (KeyboardInterrupt, lifagu.TooLargeError):
+            if options.temp:
+                note(f"note: what was finished is kept in {options.temp}; go on with --resume", options.quiet)
+            raise
 
 
 def answer_elsewhere(
     options: Options, on: str, questions: Sequence[Sequence[str]], evidence: Mapping[str, Any]
 ) -> tuple[Any, dict[str, int]]:
     """The answers, and how many unknown factors there were; evidence: beside the folder's own."""
-    with closing(Progress(options.quiet)) as progress:
-        progress.stage(f"reading {options.model}")
+    with _kept(options) as progress:
         prepared = lifagu.prepare_by_sql(
             options.model,
             questions,
             evidence,
             on=on,
+            filling=_filling(options),
+            unknown=options.unknown,
             memory_limit=options.memory_limit,
             temp=options.temp,
+            resume=options.resume,
             say=progress.stage,
         )
         if options.explain:
@@ -60,64 +96,52 @@ def answer_elsewhere(
         result = prepared.run(progress)
     for remark in result.notes:
         note(f"note: {remark}", options.quiet)
-    return result, {"total": prepared.unknown, "transferred": 0, "left": prepared.unknown}
+    total, filled = prepared.unknown, prepared.transferred
+    if filled:
+        text = f"{filled} of {total} unknown factors were filled first, weakest share {prepared.weakest_share:.3g}"
+        note(f"note: {text}", options.quiet)
+    return result, {"total": total, "transferred": filled, "left": total - filled}
 
 
-def lifts_elsewhere(options: Options) -> str | None:
-    """The engine that a folder is lifted by, None if that is the memory; says so where `--on auto` chose another."""
-    obstacle = _lifts_in_memory_only(options)
-    if options.on == "memory" or (options.on == "auto" and obstacle):
-        return None
-    where, why = lifagu.where_to_lift(options.model, options.on, options.memory_limit)
-    if where != "memory" and obstacle:
-        raise lifagu.ModelError(f"{obstacle} works in memory only; leave it out, or take --on memory")
-    if options.on == "auto" and where != "memory":
-        note(f"note: lifted by {where}: {why}", options.quiet)
-    return None if where == "memory" else where
-
-
-def _lifts_in_memory_only(options: Options) -> str | None:
-    """The first option that only works in memory."""
-    given = {
-        "--add": options.add,
-        "--steps": options.steps is not None,
-        "--profiles": options.profiles,
-        "--digits": options.digits is not None,
-        "--tolerance": options.tolerance is not None,
-        "--commutative": options.commutative,
-        "--rounds": options.rounds,
-        "--json": options.json,
-    }
-    return next((name for name, is_given in given.items() if is_given), None)
+def impute_elsewhere(options: Options, on: str, evidence: Mapping[str, Any]) -> lifagu.FolderImputed:
+    """A folder filled, coloured and asked by an engine, and written; evidence: beside the folder's own."""
+    with _kept(options) as progress:
+        return lifagu.impute_folder(
+            options.model,
+            evidence,
+            options.queries,
+            on=on,
+            out=options.out,
+            filling=_filling(options),
+            unknown=options.unknown,
+            memory_limit=options.memory_limit,
+            temp=options.temp,
+            resume=options.resume,
+            most_rounds=options.rounds_at_most,
+            told=progress.stage,
+            progress=progress,
+        )
 
 
 def lift_elsewhere(options: Options, on: str, evidence: dict[str, Any]) -> None:
     """Lift a folder by an engine, write what was found and show it in short; evidence: beside the folder's own."""
-    filling = lifagu.Filling(
-        options.theta, options.structure_only, options.published, options.evidence_in_roles, options.up_to_scale
-    )
-    with closing(Progress(options.quiet)) as progress:
-        try:
-            found = lifagu.lift_folder(
-                options.model,
-                on=on,
-                out=options.out,
-                filling=filling,
-                evidence=evidence,
-                memory_limit=options.memory_limit,
-                temp=options.temp,
-                resume=options.resume,
-                most_rounds=options.rounds_at_most,
-                told=progress.stage,
-            )
-        except (KeyboardInterrupt, lifagu.TooLargeError):
-            if options.temp:
-                note(f"note: what was finished is kept in {options.temp}; go on with --resume", options.quiet)
-            raise
+    with _kept(options) as progress:
+        found = lifagu.lift_folder(
+            options.model,
+            on=on,
+            out=options.out,
+            filling=_filling(options),
+            evidence=evidence,
+            memory_limit=options.memory_limit,
+            temp=options.temp,
+            resume=options.resume,
+            most_rounds=options.rounds_at_most,
+            told=progress.stage,
+        )
     if found.unknown:
         say(f"{transfers_table(found.transfer, found.sizes)}\n")
     if found.transfer.equality != "exactly":
         say(f"tables were compared {found.transfer.equality}\n")
-    say(folder_groups_table(found))
+    say(folder_groups_table(found.groups))
     if not options.out:
         say("\nwho is in which group is written with --out FOLDER")

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import lifagu
 from lifagu.cli.output import some, table
-from lifagu.cli.results import groups_table
+from lifagu.cli.results import folder_groups_table, groups_table
 
 if TYPE_CHECKING:
-    from lifagu import Imputed
+    from lifagu import FolderImputed, Imputed
 
 MOST_LINES = 40
 MOST_GROUPS = 3
 
 
-def report(found: Imputed) -> str:
+def report(found: Imputed | FolderImputed) -> str:
     """The whole report: counts, who lent what, what was left and why, groups, answers."""
     moved = found.transfer
     left = found.unknown - found.filled
     head = f"{_counted(found.unknown, 'unknown factor')}: {found.filled} filled, {left} left unknown"
     head += f" (theta {moved.theta:.4g})"
     if moved.equality != "exactly":
-        head += f"\ntables were compared {moved.equality}" + (f": {found.bound}" if found.bound else "")
-    parts = [head, lent_table(found), left_table(found)]
-    parts.append(groups_part(found))
-    parts.append(marginals_table(found))
-    return "\n\n".join(part for part in parts if part)
+        head += f"\ntables were compared {moved.equality}" + (f": {bound}" if (bound := _bound(found)) else "")
+    if isinstance(found, lifagu.FolderImputed):
+        parts = [_folder_groups_part(found), _folder_marginals_table(found)]
+    else:
+        parts = [groups_part(found), marginals_table(found)]
+    return "\n\n".join(part for part in (head, lent_table(found), left_table(found), *parts) if part)
+
+
+def _bound(found: Imputed | FolderImputed) -> Any:
+    """How far merging tables can move answers; on an engine none are merged."""
+    return None if isinstance(found, lifagu.FolderImputed) else found.bound
 
 
 def groups_part(found: Imputed) -> str:
@@ -45,7 +53,16 @@ def groups_part(found: Imputed) -> str:
     )
 
 
-def lent_table(found: Imputed) -> str:
+def _folder_groups_part(found: FolderImputed) -> str:
+    """The same of a folder."""
+    counts = [_counted(found.groups.variables, "group"), _counted(found.groups.factors, "group")]
+    return (
+        f"what looks alike: variables in {counts[0]}, factors in {counts[1]}; the largest\n"
+        f"{folder_groups_table(found.groups, MOST_GROUPS, rest=False)}"
+    )
+
+
+def lent_table(found: Imputed | FolderImputed) -> str:
     """Who lent what to whom, one line for what is alike."""
     if not found.lent:
         return ""
@@ -58,7 +75,7 @@ def lent_table(found: Imputed) -> str:
     return "\n".join([table(rows, indent=""), *_more(len(found.lent), "lines")])
 
 
-def left_table(found: Imputed) -> str:
+def left_table(found: Imputed | FolderImputed) -> str:
     """What stays unknown, and why."""
     if not found.left:
         return ""
@@ -76,30 +93,53 @@ def left_table(found: Imputed) -> str:
 def marginals_table(found: Imputed) -> str:
     """The answers, each with how far it rests on tables that were lent."""
     asked, names = found.marginals, found.transfer.original.variable_names
+    rows = [
+        (
+            names[int(asked.variables[place])],
+            _labels(asked.distributions[int(asked.of[place])]),
+            _resting(int(asked.own[place]), float(asked.own_weakest[place])),
+            _resting(int(asked.lent[place]), float(asked.weakest[place])),
+        )
+        for place in range(min(len(asked), MOST_LINES))
+    ]
+    without = [names[each] for each in asked.unanswered[:8].tolist()]
+    lines = _answers(rows, ("own tables lent", "of all it rests on"), len(asked))
+    return "\n".join([*lines, *_unsaid(found.offered, len(asked), without, len(asked.unanswered))])
+
+
+def _folder_marginals_table(found: FolderImputed) -> str:
+    """The same of a folder; what all else rests on would take another pass over everything."""
+    asked = found.marginals
+    rows = [
+        (
+            each.variable,
+            _labels({label: (value, None, None) for label, value in each.probabilities.items()}),
+            _resting(each.own_transferred, each.own_weakest_share or 0.0),
+        )
+        for each in asked[:MOST_LINES]
+    ]
+    lines = _answers(rows, ("own tables lent",), len(asked))
+    return "\n".join([*lines, *_unsaid(found.offered, len(asked), found.unanswered[:8], len(found.unanswered))])
+
+
+def _answers(rows: Sequence[tuple[Any, ...]], titles: Sequence[str], count: int) -> list[str]:
+    """Lines with a name, its labels, and what is said beside; count: of all answers."""
+    if not rows:
+        return []
+    width = max(len(labels) for _, labels, *_ in rows)
+    cells = [(name, *labels, *[""] * (width - len(labels)), *beside) for name, labels, *beside in rows]
+    return [table([["answers", *[""] * width, *titles], *cells], indent=""), *_more(count, "answers")]
+
+
+def _unsaid(offered: int | None, answered: int, without: Sequence[str], unanswered: int) -> list[str]:
+    """What was not asked, and what has no answer; without: the first of these."""
     lines = []
-    if len(asked):
-        shown = range(min(len(asked), MOST_LINES))
-        cells = [_labels(asked.distributions[int(asked.of[place])]) for place in shown]
-        width = max(map(len, cells))
-        head = ["answers", *[""] * width, "own tables lent", "of all it rests on"]
-        rows = [
-            [
-                names[int(asked.variables[place])],
-                *cells[place],
-                *[""] * (width - len(cells[place])),
-                _resting(int(asked.own[place]), float(asked.own_weakest[place])),
-                _resting(int(asked.lent[place]), float(asked.weakest[place])),
-            ]
-            for place in shown
-        ]
-        lines = [table([head, *rows], indent=""), *_more(len(asked), "answers")]
-    if found.offered is not None and found.offered > len(asked) + len(asked.unanswered):
-        lines.append(f"(the first of {found.offered} variables near unknown factors; name others with --queries)")
-    if len(asked.unanswered):
-        first = [names[each] for each in asked.unanswered[:8].tolist()]
-        unknown = some(first, 8, len(asked.unanswered))
-        lines.append(f"no answer, as factors that stay unknown are connected to them: {unknown}")
-    return "\n".join(lines)
+    if offered is not None and offered > answered + unanswered:
+        lines.append(f"(the first of {offered} variables near unknown factors; name others with --queries)")
+    if unanswered:
+        first = some(list(without), 8, unanswered)
+        lines.append(f"no answer, as factors that stay unknown are connected to them: {first}")
+    return lines
 
 
 def _labels(distribution: dict[str, tuple[float, float | None, float | None]]) -> list[str]:
@@ -131,22 +171,29 @@ def _more(count: int, what: str) -> list[str]:
     return [f"… and {count - MOST_LINES} more {what} (all of them with --json)"] if count > MOST_LINES else []
 
 
-def imputed_json(found: Imputed) -> dict[str, Any]:
+def imputed_json(found: Imputed | FolderImputed) -> dict[str, Any]:
     """The same for scripts."""
-    asked, names = found.marginals, found.transfer.original.variable_names
+    bound = _bound(found)
+    if isinstance(found, lifagu.FolderImputed):
+        groups = {"variables": found.groups.variables, "factors": found.groups.factors}
+        marginals = [{**vars(each), "transferred": None, "weakest_share": None} for each in found.marginals]
+        left_out = list(found.unanswered)
+    else:
+        names, colouring = found.transfer.original.variable_names, found.colouring
+        colours = {"variables": colouring.variable_colours, "factors": colouring.factor_colours}
+        groups = {sort: int(each.max(initial=-1)) + 1 for sort, each in colours.items()}
+        marginals = [_marginal_json(found, place) for place in range(len(found.marginals))]
+        left_out = [names[each] for each in found.marginals.unanswered.tolist()]
     return {
         "theta": found.transfer.theta,
         "equality": found.transfer.equality,
-        **({"off_by_at_most": found.bound._asdict()} if found.bound else {}),
+        **({"off_by_at_most": bound._asdict()} if bound else {}),
         "unknown": {"total": found.unknown, "transferred": found.filled, "left": found.unknown - found.filled},
         "lent": [{**vars(each), "potentials": list(each.potentials)} for each in found.lent],
         "left": [vars(each) for each in found.left],
-        "groups": {
-            "variables": int(found.colouring.variable_colours.max(initial=-1)) + 1,
-            "factors": int(found.colouring.factor_colours.max(initial=-1)) + 1,
-        },
-        "marginals": [_marginal_json(found, place) for place in range(len(asked))],
-        "left_out": [names[each] for each in asked.unanswered.tolist()],
+        "groups": groups,
+        "marginals": marginals,
+        "left_out": left_out,
     }
 
 

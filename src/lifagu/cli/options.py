@@ -158,6 +158,20 @@ def on(parser: Parser) -> None:
     parser.add_argument(
         "--temp", metavar="DIR", help="where a database keeps what does not fit in memory (default: the system's place)"
     )
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with what an interrupted run on an engine has kept in --temp"
+    )
+
+
+def rounds_at_most(parser: Parser) -> None:
+    """How long colours may change on an engine."""
+    parser.add_argument(
+        "--rounds-at-most",
+        metavar="N",
+        type=values.at_least(1),
+        default=1000,
+        help="rounds of colour passing on an engine before it gives up (default 1000)",
+    )
 
 
 def belief_propagation(parser: Parser) -> None:

@@ -98,16 +98,7 @@ def _lift(parser: Parser) -> None:
     options.json(parser)
     options.on(parser)
     options.memory_limit(parser)
-    parser.add_argument(
-        "--resume", action="store_true", help="go on with what an interrupted run on an engine has kept in --temp"
-    )
-    parser.add_argument(
-        "--rounds-at-most",
-        metavar="N",
-        type=values.at_least(1),
-        default=1000,
-        help="rounds of colour passing on an engine before it gives up (default 1000)",
-    )
+    options.rounds_at_most(parser)
     options.quiet(parser)
 
 
@@ -171,6 +162,8 @@ def _impute(parser: Parser) -> None:
     options.unknown(parser, UNKNOWN)
     options.evidence(parser)
     options.engine(parser, ("auto", "lifted", "ground", "enumerate"), explain=False)
+    options.on(parser)
+    options.rounds_at_most(parser)
     options.json(parser)
     options.quiet(parser)
 

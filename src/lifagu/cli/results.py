@@ -16,7 +16,7 @@ from lifagu.cli.output import finite, some, table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lifagu import Answer, Colouring, FactorGraph, FolderLift, ParfactorGraph, Transfer
+    from lifagu import Answer, Colouring, FactorGraph, Groups, ParfactorGraph, Transfer
 
     Ints = NDArray[np.int64]
 
@@ -76,16 +76,16 @@ def groups_table(graph: FactorGraph, colouring: Colouring, most: int = MOST_ROWS
     return table(rows) if rows else "  no variables and no factors"
 
 
-def folder_groups_table(found: FolderLift) -> str:
-    """Groups of a folder that was lifted where it is, the largest first, by their first members."""
+def folder_groups_table(groups: Groups, most: int = MOST_ROWS, rest: bool = True) -> str:
+    """Groups of a folder that was coloured where it is, the largest first, by their first members."""
     rows = []
-    for sort, count in (("variables", found.variable_groups), ("factors", found.factor_groups)):
-        shown = [each for each in found.groups if each.sort == sort]
+    for sort, count in (("variables", groups.variables), ("factors", groups.factors)):
+        shown = [each for each in groups.largest if each.sort == sort][:most]
         rows += [
             (sort if place == 0 else "", str(each.size), some([each.first], 1, each.size))
             for place, each in enumerate(shown)
         ]
-        if count > len(shown):
+        if rest and count > len(shown):
             rows.append(("", "…", f"and {count - len(shown)} more groups"))
     return table(rows) if rows else "  no variables and no factors"
 

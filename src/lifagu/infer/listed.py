@@ -81,7 +81,8 @@ def prepare_listed(left: Listed, questions: Sequence[Sequence[int]], limit: int)
     subject = _numbered(left)
     asked = [tuple(subject.number(variable) for variable in question) for question in questions]
     evidence = _evidence(left, subject)
-    included = _included(left, subject, asked)
+    included = _included(left, subject)
+    _check_included(left, subject, asked, included)
     included[evidence.variables] = included[-1] = False
     titles = tuple(tuple(subject.name(number) for number in question) for question in asked)
 
@@ -128,8 +129,15 @@ def _evidence(left: Listed, subject: _Numbered) -> Evidence:
     return Evidence(variables, np.array([seen[number] for number in variables.tolist()], dtype=np.int64))
 
 
-def _included(left: Listed, subject: _Numbered, asked: Sequence[Question]) -> NDArray[np.bool_]:
-    """Which variables are not connected to unknown factors; questions about those that are, and log Z, are refused."""
+def has_answer(left: Listed, variables: Sequence[int]) -> list[bool]:
+    """Whether there are answers about known variables: they are not connected to unknown factors."""
+    subject = _numbered(left)
+    included = _included(left, subject)
+    return [bool(included[subject.number(variable)]) for variable in variables]
+
+
+def _included(left: Listed, subject: _Numbered) -> NDArray[np.bool_]:
+    """Which variables are not connected to unknown factors."""
     first, second, holes = [], [], [np.zeros(0, dtype=np.int64)]
     for labels, matrix in left.rows:
         numbers = np.searchsorted(subject.ids, matrix)
@@ -140,13 +148,16 @@ def _included(left: Listed, subject: _Numbered, asked: Sequence[Question]) -> ND
         holes.append(numbers[np.isin(labels, lost), 0])
     nothing = [np.zeros(0, dtype=np.int64)]
     parts = connected_parts(len(subject.ids), np.concatenate(nothing + first), np.concatenate(nothing + second))
-    included = ~np.isin(parts, parts[np.concatenate(holes)])
+    return ~np.isin(parts, parts[np.concatenate(holes)])
+
+
+def _check_included(left: Listed, subject: _Numbered, asked: Sequence[Question], included: NDArray[np.bool_]) -> None:
+    """Refuse questions about variables that are connected to unknown factors, and log Z where there are some."""
     for question in asked:
         if not included[list(question)].all():
             raise NoAnswerError(no_answer(asked_for(subject.name, len(subject.ids), [question]), left.unknown))
     if not asked and left.unknown:
         raise NoAnswerError(no_answer("log Z", left.unknown, where=""))
-    return included
 
 
 def _state(left: Listed, subject: _Numbered, included: NDArray[np.bool_], keep: Sequence[int]) -> State:

@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -113,18 +113,6 @@ class Duck:
         finally:
             for name in tables:
                 self._connection.unregister(name)
-
-    @contextmanager
-    def transaction(self, place: PathLike) -> Iterator[None]:
-        """Everything that is run in here happens, or nothing of it."""
-        self.run("BEGIN", place)
-        try:
-            yield
-        except BaseException:
-            with suppress(self._errors.Error):
-                self._connection.rollback()
-            raise
-        self.run("COMMIT", place)
 
     def _finished(self, work: Callable[[], Result], place: PathLike) -> Result:
         """The result of some work, done in another thread so that Ctrl-C arrives here at once and ends it there."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from lifagu.sql.duck import literal
 
+MOST_BITS = 10**9  # that DuckDB sets at once
+
 
 @dataclass(frozen=True)
 class Dialect:
@@ -32,6 +34,10 @@ class Dialect:
         """Length of a list."""
         return f"CAST({'size' if self.name == 'spark' else 'len'}({items}) AS BIGINT)"
 
+    def first(self, items: str) -> str:
+        """The first item of a list, null if there is none."""
+        return f"get({items}, 0)" if self.name == "spark" else f"list_extract({items}, 1)"
+
     def filled(self, items: str) -> str:
         """How many items of a list are not null."""
         return f"size(array_compact({items}))" if self.name == "spark" else f"list_aggregate({items}, 'count')"
@@ -43,6 +49,16 @@ class Dialect:
         ('((id) // 8)', '((id) div 8)')
         """
         return f"(({value}) {'div' if self.name == 'spark' else '//'} {by})"
+
+    def different(self, column: str, beyond: int) -> str:
+        """How many different numbers a column holds, all of them below a number.
+
+        >>> SPARK.different("id", 9), DUCKDB.different("id", 9)
+        ('count(DISTINCT id)', 'bit_count(bitstring_agg(CAST(id AS BIGINT), 0, 8))')
+        """
+        if self.name == "spark" or beyond > MOST_BITS:
+            return f"count(DISTINCT {column})"
+        return f"bit_count(bitstring_agg(CAST({column} AS BIGINT), 0, {beyond - 1}))"
 
     def text(self, value: str) -> str:
         """A text as SQL.
@@ -66,6 +82,10 @@ class Dialect:
     def array_of(self, *items: str) -> str:
         """A list of expressions."""
         return f"array({', '.join(items)})" if self.name == "spark" else f"[{', '.join(items)}]"
+
+    def sliced(self, items: str, length: str) -> str:
+        """The first so many items of a list."""
+        return f"{'slice' if self.name == 'spark' else 'list_slice'}({items}, 1, {length})"
 
     def lists_of(self, item: str) -> str:
         """The type of lists, given the type of what they hold (BIGINT, DOUBLE or STRING)."""

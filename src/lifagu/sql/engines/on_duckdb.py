@@ -43,11 +43,13 @@ class DuckEngine:
         self._duck.run(statement, PLACE)
 
     def create(self, name: str, query: str) -> None:
-        """Store the rows of a query as a table; whoever is killed meanwhile leaves the one that it replaces."""
+        """Store the rows of a query as a table."""
+        if not self._is_view(name):
+            self.run(f"CREATE OR REPLACE TABLE {name} AS {query}")
+            return
         self.run(f"CREATE OR REPLACE TABLE being_made AS {query}")
-        with self._duck.transaction(PLACE):
-            self.drop(name)
-            self.run(f"ALTER TABLE being_made RENAME TO {name}")
+        self.drop(name)
+        self.run(f"ALTER TABLE being_made RENAME TO {name}")
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a small result."""
@@ -68,9 +70,7 @@ class DuckEngine:
 
     def drop(self, name: str) -> None:
         """Forget a name."""
-        found = self.rows(f"SELECT table_type FROM information_schema.tables WHERE table_name = {literal(name)}")
-        for (kind,) in found:
-            self.run(f"DROP {'VIEW' if kind == 'VIEW' else 'TABLE'} {name}")
+        self.run(f"DROP {'VIEW' if self._is_view(name) else 'TABLE'} IF EXISTS {name}")
 
     def checkpoint(self, name: str) -> None:
         """Store what a name means now, and see that it is on disk."""
@@ -85,3 +85,6 @@ class DuckEngine:
     def close(self) -> None:
         """Let go of the database."""
         self._duck.close()
+
+    def _is_view(self, name: str) -> bool:
+        return bool(self.rows(f"SELECT 1 FROM duckdb_views() WHERE view_name = {literal(name)}"))

@@ -1,8 +1,10 @@
-"""Transfer and colour passing where the data is: statements for any engine, few and plain."""
+"""Transfer, colour passing and answers where the data is: statements for any engine, few and plain."""
 
 from __future__ import annotations
 
 from lifagu.sql.scale.handing import handing_over
+from lifagu.sql.scale.homes import split_by_home
+from lifagu.sql.scale.imputing import find_near, lent_to, write_imputed
 from lifagu.sql.scale.intake import (
     Given,
     check_individuals,
@@ -10,10 +12,11 @@ from lifagu.sql.scale.intake import (
     declared_kinds,
     declared_ranges,
     names,
+    numbers_of,
     take_in,
 )
 from lifagu.sql.scale.journal import Journal
-from lifagu.sql.scale.observing import observe
+from lifagu.sql.scale.observing import Observations, observe
 from lifagu.sql.scale.output import Findings, number_groups, register_columns, write_results
 from lifagu.sql.scale.rounds import Sizes, State, pass_colours
 from lifagu.sql.scale.types import Looks, Types, find_looks, find_types, has_unknown
@@ -23,6 +26,7 @@ __all__ = [
     "Given",
     "Journal",
     "Looks",
+    "Observations",
     "Sizes",
     "State",
     "Types",
@@ -31,14 +35,19 @@ __all__ = [
     "declared_kinds",
     "declared_ranges",
     "find_looks",
+    "find_near",
     "find_types",
     "handing_over",
     "has_unknown",
+    "lent_to",
     "names",
     "number_groups",
+    "numbers_of",
     "observe",
     "pass_colours",
     "register_columns",
+    "split_by_home",
     "take_in",
+    "write_imputed",
     "write_results",
 ]

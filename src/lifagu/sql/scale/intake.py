@@ -6,7 +6,10 @@ column and the ids concerned.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,7 @@ from lifagu.sql.source import ParquetTable
 
 PREFIX = {"variables": "x", "factors": "f"}
 MOST_WORDS = 1_000_000  # different ranges or kinds, which are looked at in memory
+WIDEST = 62  # arguments of a factor that stand side by side in one row
 
 
 @dataclass(frozen=True)
@@ -35,6 +39,7 @@ class Given:
     counts: dict[str, int]
     dense: dict[str, bool]
     listed: bool  # whether the individuals of a variable are lists
+    places: list[int]  # of arguments that stand side by side in the table scopes
 
     def file(self, table: str) -> str:
         """A table as the user calls it."""
@@ -66,7 +71,7 @@ def take_in(journal: Journal, path: PathLike) -> Given:
     }
     for table in present:
         journal.engine.register(f"given_{table}", Path(folder).absolute() / file_name(table))
-    given = Given(folder, columns, {}, {}, tables["variables"].holds_lists("individual"))
+    given = Given(folder, columns, {}, {}, tables["variables"].holds_lists("individual"), [])
     for table in ("variables", "factors", "tables"):
         count, dense = journal.once(f"ids of {table}", lambda table=table: _ids(journal, given, table))  # type: ignore[misc]
         given.counts[table], given.dense[table] = count, dense
@@ -80,8 +85,10 @@ def take_in(journal: Journal, path: PathLike) -> Given:
         f"SELECT {factor} AS factor, CAST(g.position AS BIGINT) AS position, {variable} AS variable "
         f"FROM given_arguments g{to_factor}{to_variable}",
     )
+    ((given.counts["arguments"], last),) = journal.engine.rows("SELECT count(*), max(position) FROM arguments")
+    given.places.extend(range(0 if last is None else min(last + 1, WIDEST)))
+    _take_scopes(journal, given)
     journal.once("scopes", lambda: _check_scopes(journal, given))
-    ((given.counts["arguments"],),) = journal.engine.rows("SELECT count(*) FROM arguments")
     return given
 
 
@@ -92,13 +99,22 @@ def _ids(journal: Journal, given: Given, table: str) -> list[Any]:
     """How many rows a table has, and whether its ids are 0, 1, …; each must be a whole number, once."""
     engine = journal.engine
     _check_whole(journal, given, table, "id")
-    twice = engine.rows(f"SELECT id FROM given_{table} GROUP BY id HAVING count(*) > 1 ORDER BY id LIMIT 1")
-    if twice:
-        raise FormatError(
-            f"{given.file(table)}: column id: {twice[0][0]} stands in several rows; give each row its own"
-        )
     ((count, highest),) = engine.rows(f"SELECT count(*), max(CAST(id AS BIGINT)) FROM given_{table}")
-    return [count, count == 0 or highest == count - 1]
+    if count and highest == count - 1:
+        ((different,),) = engine.rows(f"SELECT {engine.dialect.different('id', count)} FROM given_{table}")
+        if different == count:
+            return [count, True]
+    _refuse_twice(journal, given, table, "id")
+    return [count, count == 0]
+
+
+def _refuse_twice(journal: Journal, given: Given, table: str, column: str) -> None:
+    """Each number may stand in one row only."""
+    query = f"SELECT {column} FROM given_{table} GROUP BY {column} HAVING count(*) > 1 ORDER BY {column} LIMIT 1"
+    for (number,) in journal.engine.rows(query):
+        raise FormatError(
+            f"{given.file(table)}: column {column}: {number} stands in several rows; give each row its own"
+        )
 
 
 def _check_whole(journal: Journal, given: Given, table: str, column: str, null: bool = False) -> None:
@@ -132,14 +148,7 @@ def _check_references(journal: Journal, given: Given) -> None:
         if target and column in given.columns[table]:
             _check_leads(journal, given, table, column, target)
     if "evidence" in given.columns:
-        found = journal.engine.rows(
-            "SELECT variable_id FROM given_evidence GROUP BY variable_id HAVING count(*) > 1 ORDER BY 1 LIMIT 1"
-        )
-        if found:
-            raise FormatError(
-                f"{given.file('evidence')}: column variable_id: {found[0][0]} stands in several rows; give each row "
-                "its own"
-            )
+        _refuse_twice(journal, given, "evidence", "variable_id")
 
 
 def _check_leads(journal: Journal, given: Given, table: str, column: str, target: str) -> None:
@@ -161,42 +170,43 @@ def _check_leads(journal: Journal, given: Given, table: str, column: str, target
 # ---- arguments
 
 
-def _check_scopes(journal: Journal, given: Given) -> None:
-    """Store scopes (id, arity); the arguments of a factor stand at 0, 1, …, each place once, and differ."""
-    engine = journal.engine
-    bit = "CAST(1 AS BIGINT) << CAST(least(position, 62) AS INT)"
-    engine.create(
+def _take_scopes(journal: Journal, given: Given) -> None:
+    """Store scopes (id, arity, v0, v1, …): arguments side by side, as far as WIDEST goes."""
+    journal.create(
         "scopes",
-        f"SELECT factor AS id, count(*) AS arity, bit_or({bit}) AS places, max(position) AS highest, "
-        "min(variable) AS low, max(variable) AS high, CAST(sum(variable) AS BIGINT) AS total FROM arguments "
-        "GROUP BY factor",
+        "SELECT factor AS id, count(*) AS arity, max(position) AS highest"
+        + "".join(f", max(CASE WHEN position = {place} THEN variable END) AS v{place}" for place in given.places)
+        + " FROM arguments GROUP BY factor",
     )
-    full = "(CAST(1 AS BIGINT) << CAST(least(arity, 62) AS INT)) - 1"
-    found = engine.rows(f"SELECT min(id) FROM scopes WHERE highest <> arity - 1 OR (arity <= 62 AND places <> {full})")[
-        0
-    ][0]
-    if found is None:
-        found = engine.rows(
-            "SELECT min(factor) FROM (SELECT a.factor FROM arguments a JOIN scopes s ON s.id = a.factor "
-            "WHERE s.arity > 62 GROUP BY a.factor, a.position HAVING count(*) > 1) again"
-        )[0][0]
-    if found is not None:
+
+
+def _check_scopes(journal: Journal, given: Given) -> None:
+    """The arguments of a factor stand at 0, 1, …, each place once, and differ."""
+    gaps = " OR ".join(["highest <> arity - 1", *(f"arity > {place} AND v{place} IS NULL" for place in given.places)])
+    factor = _first_wrong(journal, gaps, "position")
+    if factor is not None:
         raise FormatError(
-            f"{given.file('arguments')}: column position: those of factor {_id(journal, given, 'factors', found)} are "
+            f"{given.file('arguments')}: column position: those of factor {_id(journal, given, 'factors', factor)} are "
             "not 0, 1, … with each of them once; number its arguments so"
         )
-    few = "arity = 2 AND low = high OR arity = 3 AND (low = high OR total - low - high IN (low, high))"
-    twice = engine.rows(f"SELECT min(id) FROM scopes WHERE {few}")[0][0]
-    if twice is None:
-        twice = engine.rows(
-            "SELECT min(factor) FROM (SELECT a.factor FROM arguments a JOIN scopes s ON s.id = a.factor "
-            "WHERE s.arity > 3 GROUP BY a.factor, a.variable HAVING count(*) > 1) again"
-        )[0][0]
-    if twice is not None:
+    same = " OR ".join(f"v{one} = v{two}" for one, two in combinations(given.places, 2))
+    factor = _first_wrong(journal, same or "1 = 0", "variable")
+    if factor is not None:
         raise FormatError(
-            f"{given.folder}: factor '{names(journal, given, 'factors', [twice])[0]}' has an argument twice; give it "
+            f"{given.folder}: factor '{names(journal, given, 'factors', [factor])[0]}' has an argument twice; give it "
             "once, with the diagonal of the table"
         )
+
+
+def _first_wrong(journal: Journal, wrong: str, column: str) -> int | None:
+    """The first factor whose scope is wrong or, if it is not wholly in scopes, has the same twice in a column."""
+    ((found,),) = journal.engine.rows(f"SELECT min(id) FROM scopes WHERE {wrong}")
+    if found is None:
+        ((found,),) = journal.engine.rows(
+            "SELECT min(factor) FROM (SELECT a.factor FROM arguments a JOIN scopes s ON s.id = a.factor "
+            f"WHERE s.arity > {WIDEST} GROUP BY a.factor, a.{column} HAVING count(*) > 1) again"
+        )
+    return None if found is None else int(found)
 
 
 def _id(journal: Journal, given: Given, table: str, number: int) -> int:
@@ -229,17 +239,31 @@ def names(journal: Journal, given: Given, table: str, numbers: list[int]) -> lis
     return [str(found[number]) for number in numbers]
 
 
-def numbers_of(journal: Journal, given: Given, names_given: list[str]) -> dict[str, int]:
-    """The numbers of a few variables by name; those that do not exist are left out."""
-    if not names_given:
-        return {}
-    engine, source = journal.engine, given.numbered("variables")
-    few = ", ".join(map(engine.dialect.text, names_given))
-    name = name_of(given, "variables")
-    found = engine.rows(
-        f"SELECT name, number FROM (SELECT {name} AS name, number FROM {source} s) t WHERE name IN ({few})"
-    )
-    return {str(each): int(number) for each, number in found}
+def numbers_of(journal: Journal, given: Given, wanted: Iterable[str]) -> dict[str, int]:
+    """The numbers of variables by name; one that does not exist is an error."""
+    asked, engine = list(dict.fromkeys(wanted)), journal.engine
+    column, keys = "CAST(s.name AS STRING)", np.array(asked, dtype=object)
+    called: dict[Any, str] = {name: name for name in asked}
+    if "name" not in given.columns["variables"]:
+        called = {number: name for name in asked if (number := _id_in(name)) is not None}
+        column, keys = "CAST(s.id AS BIGINT)", np.array(list(called), dtype=np.int64)
+    found = {}
+    if len(keys):
+        engine.register("asked", {"wanted": keys})
+        source = f"{given.numbered('variables')} s JOIN asked a ON a.wanted = {column}"
+        found = {called[each]: int(number) for each, number in engine.rows(f"SELECT a.wanted, s.number FROM {source}")}
+        engine.drop("asked")
+    for name in asked:
+        if name not in found:
+            raise ModelError(f"there is no variable '{name}' in the model")
+    return found
+
+
+def _id_in(name: str) -> int | None:
+    """The id in a name that was made from it, such as x7."""
+    prefix = PREFIX["variables"]
+    digits = name.removeprefix(prefix)
+    return int(digits) if name == f"{prefix}{digits}" and re.fullmatch("0|[1-9][0-9]{0,17}", digits) else None
 
 
 def check_names(journal: Journal, given: Given) -> None:

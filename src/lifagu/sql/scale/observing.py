@@ -21,12 +21,13 @@ from lifagu.sql.scale.journal import Journal
 class Observations:
     """The different observations o: their label (None for soft evidence), likelihoods in declared order, and class.
 
-    seen[o]: equal numbers, from 1 on, where the same was observed, whatever the declared order. The table observed
-    (id, observation) says whose they are.
+    declared[o]: the label order of the variables; seen[o]: equal numbers, from 1 on, where the same was observed,
+    whatever the label order. The two tell observations apart. The table observed (id, observation) says whose they are.
     """
 
     values: list[str | None]
     likelihoods: list[Floats | None]
+    declared: list[int]
     seen: Ints
 
     def __len__(self) -> int:
@@ -38,9 +39,6 @@ def observe(journal: Journal, given: Given, ranges: Ranges, evidence: Mapping[st
     found = _Found(ranges)
     folder = _own(journal, given, found)
     known = numbers_of(journal, given, list(evidence))
-    for name in evidence:
-        if name not in known:
-            raise ModelError(f"variable '{name}' is not in the model; it is in no row of {given.file('variables')}")
     numbers = [known[name] for name in evidence]
     orders = dict(_declared(journal, given, numbers))
     codes = [found.add(name, observation, orders[known[name]]) for name, observation in evidence.items()]
@@ -126,6 +124,7 @@ class _Found:
         self._classes: dict[Any, int] = {}
         self._values: list[str | None] = []
         self._likelihoods: list[Floats | None] = []
+        self._declared: list[int] = []
         self._seen: list[int] = []
 
     def add_row(self, given: Given, name: str, declared: int, value: str | None, likelihood: Any) -> int:
@@ -156,9 +155,10 @@ class _Found:
             self._number[key] = len(self._number)
             self._values.append(ranges.canonical[alike[0]][int(bound.values[0])] if soft is None else None)
             self._likelihoods.append(kept)
+            self._declared.append(declared)
             self._seen.append(self._classes.setdefault(alike, len(self._classes)) + 1)
         return self._number[key]
 
     def observations(self) -> Observations:
         """What was met."""
-        return Observations(self._values, self._likelihoods, np.array(self._seen, dtype=np.int64))
+        return Observations(self._values, self._likelihoods, self._declared, np.array(self._seen, dtype=np.int64))

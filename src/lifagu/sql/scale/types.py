@@ -28,21 +28,23 @@ MOST_POTENTIALS = 100_000_000
 class Looks:
     """The different looks, by first variable: label order, kind (-1 for none), what was observed (0: nothing), degree.
 
-    The table looks (id, look) says which each variable has.
+    size: how many variables have each; the table looks (id, look) says which.
     """
 
     declared: Ints
     kind: Ints
     seen: Ints
     degree: Ints
+    size: Ints
 
 
 @dataclass(frozen=True, eq=False)
 class Types:
     """The different types of factors, by first factor, of which there are size[t].
 
-    table[t]: which of the tables a type has, -1 = unknown; looks[offsets[t]:offsets[t+1]]: of its arguments. The table
-    typed (id, type) gives for each factor the first of its type.
+    table[t]: which of the tables a type has, -1 = unknown; looks[offsets[t]:offsets[t+1]]: of its arguments, in the
+    order of the table; positions: where they stand in the table scopes. The table typed (id, type) gives for each
+    factor the first of its type.
     """
 
     first: Ints
@@ -50,6 +52,7 @@ class Types:
     table: Ints
     offsets: Ints
     looks: Ints
+    positions: Ints
     tables: list[Floats]
 
 
@@ -82,11 +85,12 @@ def find_looks(journal: Journal, given: Given, observations: Observations, kinds
     )
     journal.create(
         "looks_found",
-        "SELECT declared, kind, seen, degree, min(id) AS first FROM looking GROUP BY declared, kind, seen, degree",
+        "SELECT declared, kind, seen, degree, min(id) AS first, count(*) AS size FROM looking "
+        "GROUP BY declared, kind, seen, degree",
     )
     _check_count(journal, "looks_found", "variables")
-    found = journal.engine.columns("SELECT declared, kind, seen, degree, first FROM looks_found ORDER BY first")
-    declared, kind_of, seen_of, degree_of, first = (np.ma.getdata(each).astype(np.int64) for each in found)
+    found = journal.engine.columns("SELECT declared, kind, seen, degree, size FROM looks_found ORDER BY first")
+    declared, kind_of, seen_of, degree_of, size = (np.ma.getdata(each).astype(np.int64) for each in found)
     journal.register(
         "looks_coded",
         {
@@ -94,7 +98,7 @@ def find_looks(journal: Journal, given: Given, observations: Observations, kinds
             "kind": kind_of,
             "seen": seen_of,
             "degree": degree_of,
-            "look": np.arange(len(first)),
+            "look": np.arange(len(size)),
         },
     )
     journal.create(
@@ -103,7 +107,7 @@ def find_looks(journal: Journal, given: Given, observations: Observations, kinds
         "AND l.seen = v.seen AND l.degree = v.degree",
     )
     journal.drop("looking")
-    return Looks(declared, kind_of, seen_of, degree_of)
+    return Looks(declared, kind_of, seen_of, degree_of, size)
 
 
 def find_types(journal: Journal, given: Given, looks: int) -> Types:
@@ -137,8 +141,8 @@ def find_types(journal: Journal, given: Given, looks: int) -> Types:
         "SELECT a.factor, a.position, l.look FROM arguments a JOIN types t ON t.first = a.factor JOIN looks l "
         "ON l.id = a.variable",
     )
-    found = journal.engine.columns("SELECT factor, look FROM type_scopes ORDER BY factor, position")
-    owners, listed = (np.ma.getdata(each).astype(np.int64) for each in found)
+    found = journal.engine.columns("SELECT factor, look, position FROM type_scopes ORDER BY factor, position")
+    owners, listed, positions = (np.ma.getdata(each).astype(np.int64) for each in found)
     arity = np.bincount(np.searchsorted(first, owners), minlength=len(first))
     known = np.array(sorted(tables), dtype=np.int64)
     return Types(
@@ -147,6 +151,7 @@ def find_types(journal: Journal, given: Given, looks: int) -> Types:
         np.where(given_table < 0, -1, np.searchsorted(known, given_table)),
         np.concatenate(([0], np.cumsum(arity))),
         listed,
+        positions,
         [tables[each] for each in known.tolist()],
     )
 

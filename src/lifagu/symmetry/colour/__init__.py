@@ -110,7 +110,7 @@ def _start_ids(
         seen = observations(graph, observed)
         variables = variables * (int(seen.max()) + 1) + seen
     if len(graph.unknown) and factor_start is None:
-        classes = factor_signatures(graph, variable_roles(graph)[graph.arguments])
+        classes = factor_signatures(graph.offsets, variable_roles(graph)[graph.arguments])
         factors = np.where(factors < 0, len(graph.tables) + classes, factors)
     return _start("variable_start", variable_start, variables), _start("factor_start", factor_start, factors)
 

@@ -94,36 +94,42 @@ def transfer(
     tables = scaled_tables(graph.tables) if up_to_scale else graph.tables
     positional = np.zeros_like(keys) if published else keys
     aligned = aligned_tables(graph, tables, positional)
-    signatures = factor_signatures(graph, keys)
+    signatures = factor_signatures(graph.offsets, keys)
     use_individuals = bool(len(graph.individuals)) and not (structure_only or profiles) and steps is None
+    owners = factor_owners(graph) if use_individuals else np.full(len(graph.factor_names), -1)
     if profiles:
         offers = _offers_with_profiles(graph, signatures, aligned, keys)
     elif published or steps is None:
-        offers = _plain_offers(graph, signatures, aligned, keys, use_individuals)
+        offers = _plain_offers(graph, signatures, aligned, keys, owners)
     else:
         hub = hubs(graph, kinds=not structure_only)
         levels = neighbourhood_keys(graph, roles, aligned, steps // 2, hub)
         offers = _offers_with_back_off(graph, tables, levels)
-    owned = factor_owners(graph) >= 0 if use_individuals else np.zeros(len(graph.factor_names), dtype=np.bool_)
-    return Transfer(graph, float(theta), tuple(offers), signatures, owned, published, up_to_scale, equality, drift)
+    return Transfer(graph, float(theta), tuple(offers), signatures, owners, published, up_to_scale, equality, drift)
 
 
 def transfer_types(
-    graph: FactorGraph, keys: Ints, sizes: Ints, theta: float, *, published: bool = False, up_to_scale: bool = False
+    graph: FactorGraph,
+    keys: Ints,
+    sizes: Ints,
+    owners: Ints,
+    theta: float,
+    *,
+    published: bool = False,
+    up_to_scale: bool = False,
 ) -> Transfer:
     """The same where each factor of the graph stands for sizes[f] factors that share its table and its keys.
 
     keys[e]: the role of each argument, which the graph itself need not show; factors are in the order of the first they
-    stand for. Individuals play no part.
+    stand for. owners[f]: the individual that owns a factor, -1 for none; where a factor stands for several, so does its
+    owner, for as many individuals that are alike, and where it lends, for none declared before the one it names.
     """
     tables = scaled_tables(graph.tables) if up_to_scale else graph.tables
     aligned = aligned_tables(graph, tables, np.zeros_like(keys) if published else keys)
-    signatures = factor_signatures(graph, keys)
-    known = np.flatnonzero(graph.factor_table >= 0)
-    offers = offers_by_signature(graph.unknown, known, signatures, aligned, keys, sizes=sizes)
-    owned = np.zeros(len(graph.factor_names), dtype=np.bool_)
+    signatures = factor_signatures(graph.offsets, keys)
+    offers = tuple(_plain_offers(graph, signatures, aligned, keys, owners, sizes))
     equality = "up to a factor" if up_to_scale else "exactly"
-    return Transfer(graph, float(theta), (offers,), signatures, owned, published, up_to_scale, equality, None)
+    return Transfer(graph, float(theta), offers, signatures, owners, published, up_to_scale, equality, None)
 
 
 def _merged(
@@ -143,15 +149,15 @@ def _merged(
 
 
 def _plain_offers(
-    graph: FactorGraph, signatures: Ints, aligned: Ints, keys: Ints, use_individuals: bool
+    graph: FactorGraph, signatures: Ints, aligned: Ints, keys: Ints, owners: Ints, sizes: Ints | None = None
 ) -> Iterator[Offers]:
     """From individual to individual where that works, else from factor to factor."""
     rest = graph.unknown
-    if use_individuals:
-        offers = offers_by_individual(graph, signatures, aligned, keys)
+    if (owners >= 0).any():
+        offers = offers_by_individual(owners, signatures, aligned, keys, sizes)
         yield offers
         rest = np.setdiff1d(rest, offers.receivers)
-    yield offers_by_signature(rest, np.flatnonzero(graph.factor_table >= 0), signatures, aligned, keys)
+    yield offers_by_signature(rest, np.flatnonzero(graph.factor_table >= 0), signatures, aligned, keys, sizes=sizes)
 
 
 def _offers_with_profiles(graph: FactorGraph, signatures: Ints, aligned: Ints, keys: Ints) -> Iterator[Offers]:
@@ -177,7 +183,9 @@ def _offers_with_back_off(graph: FactorGraph, tables: Tables, levels: Sequence[I
     for depth in range(len(levels), 0, -1):
         keys = levels[depth - 1]
         aligned = aligned_tables(graph, tables, keys)
-        offers = offers_by_signature(rest, known, factor_signatures(graph, keys), aligned, keys, steps=2 * depth)
+        offers = offers_by_signature(
+            rest, known, factor_signatures(graph.offsets, keys), aligned, keys, steps=2 * depth
+        )
         served = offers.alternatives > 0
         if depth > 1:
             offers = offers.only(served)

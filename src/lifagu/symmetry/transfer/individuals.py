@@ -43,7 +43,8 @@ class Homes:
     """The factors of each individual that owns some: by signature, then in input order.
 
     factors[starts[h]:starts[h+1]] belong to home h; home[i] is the home of entry i; tokens[i] numbers its (signature,
-    table) and known[i] says whether it has one; shape[h] numbers the multiset of signatures of home h.
+    table) and known[i] says whether it has one; shape[h] numbers the multiset of signatures of home h; size[h] is the
+    number of individuals it stands for.
     """
 
     starts: Ints
@@ -52,6 +53,7 @@ class Homes:
     tokens: Ints
     known: NDArray[np.bool_]
     shape: Ints
+    size: Ints
 
 
 @dataclass(frozen=True)
@@ -64,12 +66,15 @@ class Profile:
     tokens: Counter[int]
 
 
-def offers_by_individual(graph: FactorGraph, signatures: Ints, aligned: Ints, keys: Ints) -> Offers:
+def offers_by_individual(
+    owners: Ints, signatures: Ints, aligned: Ints, keys: Ints, sizes: Ints | None = None
+) -> Offers:
     """Offers to the unknown factors of individuals for whom a donor individual exists.
 
-    Individuals are grouped by what they have; donors are looked up by the rarest table they must share.
+    owners[m]: the individual that owns a factor, -1 for none; sizes[m]: how many individuals that one stands for, None
+    for one each. Individuals are grouped by what they have; donors are looked up by the rarest table they must share.
     """
-    homes = _homes(graph, signatures, aligned)
+    homes = _homes(owners, signatures, aligned, sizes)
     lookup = _Lookup(homes)
     incomplete = np.unique(homes.home[~homes.known])
     class_of_home = _receiver_classes(homes, incomplete)
@@ -95,17 +100,19 @@ def offers_by_individual(graph: FactorGraph, signatures: Ints, aligned: Ints, ke
         np.array([factor for _, lent in offered for factor in lent], dtype=np.int64),
         keys,
         unit="individual",
+        sizes=sizes,
     )
 
 
-def _homes(graph: FactorGraph, signatures: Ints, aligned: Ints) -> Homes:
-    owner = factor_owners(graph)
-    owned = np.flatnonzero(owner >= 0)
-    factors = owned[np.lexsort((owned, signatures[owned], owner[owned]))]
-    home = by_first_occurrence(owner[factors])
+def _homes(owners: Ints, signatures: Ints, aligned: Ints, sizes: Ints | None) -> Homes:
+    owned = np.flatnonzero(owners >= 0)
+    factors = owned[np.lexsort((owned, signatures[owned], owners[owned]))]
+    home = by_first_occurrence(owners[factors])
     starts = np.concatenate(([0], np.cumsum(np.bincount(home)))) if len(home) else np.zeros(1, dtype=np.int64)
     tokens = group_rows(np.column_stack((signatures[factors], aligned[factors] + 1)))
-    return Homes(starts, factors, home, tokens, aligned[factors] >= 0, group_lists(starts, signatures[factors]))
+    shape = group_lists(starts, signatures[factors])
+    size = np.ones(len(shape), dtype=np.int64) if sizes is None else sizes[factors[starts[:-1]]]
+    return Homes(starts, factors, home, tokens, aligned[factors] >= 0, shape, size)
 
 
 def _receiver_classes(homes: Homes, incomplete: Ints) -> Ints:
@@ -168,5 +175,6 @@ def _profiles(homes: Homes) -> list[tuple[int, Profile]]:
         first = int(group[np.argmin(declared[donors[group]])])
         home = int(donors[first])
         tokens = Counter(homes.tokens[entries[starts[first] : starts[first + 1]]].tolist())
-        found.append((int(homes.shape[home]), Profile(len(group), int(declared[home]), home, tokens)))
+        support = int(homes.size[donors[group]].sum())
+        found.append((int(homes.shape[home]), Profile(support, int(declared[home]), home, tokens)))
     return found

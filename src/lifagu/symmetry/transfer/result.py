@@ -16,7 +16,6 @@ from lifagu.evidence import EvidenceLike
 from lifagu.model import FactorGraph
 from lifagu.rounding import equal_up_to_scale
 from lifagu.showing import Shown
-from lifagu.symmetry.transfer.individuals import factor_owners
 from lifagu.symmetry.transfer.lending import align_axes, alignments, lend, order_decided
 from lifagu.symmetry.transfer.offers import Offers
 from lifagu.symmetry.transfer.record import Competitor, Record
@@ -44,15 +43,15 @@ class Transfer(Shown):
 
     `graph` is the completed graph, `record` says why for each unknown factor in input order, `original` is the graph
     as it came (its tables merged, if that was asked for). equality: how tables were compared, in words; merging: how
-    far that moved them. offers: who could lend to whom; signatures[m]: the role signature of each factor; owned[m]:
-    whether individuals were considered for it.
+    far that moved them. offers: who could lend to whom; signatures[m]: the role signature of each factor; owners[m]:
+    the individual that owns it, -1 for none or where individuals were not considered.
     """
 
     original: FactorGraph
     theta: float
     offers: tuple[Offers, ...]
     signatures: Ints
-    owned: NDArray[np.bool_]
+    owners: Ints
     published: bool
     up_to_scale: bool
     equality: str
@@ -129,7 +128,8 @@ class Transfer(Shown):
         for donor, share in zip(donors, shares, strict=True):
             table = graph.tables[int(graph.factor_table[donor])]
             aligned = table if self.published else align_axes(graph, offers.keys, table, donor, donors[0])
-            total = total + share * (aligned / aligned.sum())
+            scaled = aligned / aligned.max()  # the sum of large numbers may be too large
+            total = total + share * (scaled / scaled.sum())
         return np.asarray(total)
 
     # ---- how far merging can move answers
@@ -273,7 +273,7 @@ class Transfer(Shown):
             members=offers.receiver_count(kind),
             tables=int(offers.alternatives[kind]),
             competing=tuple(self._competitor(*each) for each in competing),
-            fallback=offers.unit == "factor" and bool(self.owned[factor]),
+            fallback=offers.unit == "factor" and bool(self.owners[factor] >= 0),
         )
 
     def _competing(self, offers: Offers, place: int) -> list[tuple[int, int, float]]:
@@ -308,7 +308,7 @@ class Transfer(Shown):
     def _interchangeable(self) -> NDArray[np.bool_]:
         """Unknown factors whose owner has another unknown factor of equal signature."""
         graph, unknown = self.original, self.original.unknown
-        pair = group_rows(np.column_stack((factor_owners(graph)[unknown] + 1, self.signatures[unknown])))
+        pair = group_rows(np.column_stack((self.owners[unknown] + 1, self.signatures[unknown])))
         result = np.zeros(len(graph.factor_names), dtype=np.bool_)
         result[unknown] = np.bincount(pair)[pair] > 1
         return result
@@ -322,7 +322,7 @@ class Transfer(Shown):
             here = which == number
             columns[:, here] = offers.class_of[where[here]], offers.slot[where[here]]
         whole = np.array([offers.unit == "individual" for offers in self.offers], dtype=np.bool_)[which]
-        told_apart = np.where(whole, self._interchangeable[unknown], self.owned[unknown])
+        told_apart = np.where(whole, self._interchangeable[unknown], self.owners[unknown] >= 0)
         return frozen(group_rows(np.column_stack((which, *columns, self.statuses, told_apart))))
 
     def loans(self) -> Iterator[tuple[Ints, Ints, Ints]]:

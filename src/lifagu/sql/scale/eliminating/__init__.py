@@ -16,7 +16,7 @@ and count; they never compute with potentials. What none of the steps makes smal
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -24,43 +24,25 @@ from lifagu.arrays import Ints
 from lifagu.sql.scale.eliminating.blocks import sum_out_blocks
 from lifagu.sql.scale.eliminating.counting import count_members
 from lifagu.sql.scale.eliminating.leaves import is_leaf, sum_out_leaves
-from lifagu.sql.scale.eliminating.loading import Loaded, load
-from lifagu.sql.scale.eliminating.observing import Mark, Marks, find_marks, marks_of
+from lifagu.sql.scale.eliminating.loading import Mark, load
 from lifagu.sql.scale.eliminating.rows import ObstacleError, Rows
-from lifagu.sql.scale.eliminating.sources import Sources, find_variables, names_of, open_sources
 from lifagu.sql.scale.eliminating.work import Work, among, columns, listed
 from lifagu.views import counted
 
-__all__ = [
-    "Loaded",
-    "Mark",
-    "Marks",
-    "ObstacleError",
-    "Rows",
-    "Sources",
-    "Work",
-    "eliminate",
-    "find_marks",
-    "find_variables",
-    "listed_rows",
-    "load",
-    "marks_of",
-    "names_of",
-    "open_sources",
-]
+__all__ = ["Mark", "ObstacleError", "Rows", "Work", "eliminate", "listed_rows", "load"]
 
 MUCH = 64  # times as many variables are left at most where those in one row only are much
 LEAST = 1000  # a round that takes away less than one argument in so many makes no progress
 Say = Callable[[str], None]
 
 
-def eliminate(loaded: Loaded, marks: Marks, kept: Mapping[int, int], enough: int, say: Say) -> str | None:
+def eliminate(rows: Rows, marks: Sequence[Mark], kept: Mapping[int, int], enough: int, say: Say) -> str | None:
     """Make rows fewer until they have at most so many arguments; returns why that did not work, None if it did.
 
-    kept: variables that stay, and the sizes of their ranges; say: told what each round did.
+    marks: of each look; kept: variables that stay, and the sizes of their ranges; say: told what each round did.
     """
-    rows, work = loaded.rows, loaded.rows.work
-    read_from_files, start = set(rows.tables.values()), work.mark()
+    work = rows.work
+    as_loaded, start = set(rows.tables.values()), work.mark()
     degrees = rows.degrees() if rows.tables else None
     _count_free(rows, degrees, marks, kept)
     while degrees is not None and rows.arguments > enough:
@@ -70,7 +52,7 @@ def eliminate(loaded: Loaded, marks: Marks, kept: Mapping[int, int], enough: int
         except ObstacleError as obstacle:
             return str(obstacle)
         here = set(rows.tables.values())
-        work.sweep(here, start if here & read_from_files else 0)
+        work.sweep(here, start if here & as_loaded else 0)
         if rows.arguments > enough and (before - rows.arguments) * LEAST < before:
             return "a round took away hardly anything"
         degrees = rows.degrees() if rows.tables else None
@@ -108,10 +90,10 @@ def _round(rows: Rows, degrees: str, kept: Collection[int], say: Say) -> None:
     say(f"{what}: {before} rows become {rows.count}")
 
 
-def _count_free(rows: Rows, degrees: str | None, marks: Marks, kept: Mapping[int, int]) -> None:
+def _count_free(rows: Rows, degrees: str | None, marks: Sequence[Mark], kept: Mapping[int, int]) -> None:
     """Variables that stand in no row are free, but for those that are kept."""
     free: dict[int, int] = {}
-    for mark in marks.marks.values():
+    for mark in marks:
         if mark.observed < 0:
             free[len(mark.labels)] = free.get(len(mark.labels), 0) + mark.many
     here: set[int] = set()
