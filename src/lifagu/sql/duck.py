@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -82,7 +82,8 @@ class Duck:
 
     def close(self) -> None:
         """Let go of the database; what was not committed is undone."""
-        self._settle()
+        with suppress(RuntimeError):  # where it was closed before
+            self._settle()
         self._thread.shutdown()
         self._connection.close()
 
@@ -136,8 +137,8 @@ class Duck:
     def _refusal(text: str, memory: bool, place: PathLike) -> LifaguError:
         """What DuckDB says as one line of ours."""
         if any(sign in text for sign in DISK_FULL):
-            else_where = "write to another one" if os.sep in str(place) else "name another folder with --temp"
-            return TooLargeError(f"{place}: the disk is full; free some of it, or {else_where}")
+            elsewhere = "write to another one" if os.sep in str(place) else "name another folder with --temp"
+            return TooLargeError(f"{place}: the disk is full; free some of it, or {elsewhere}")
         if memory:
             return TooLargeError(f"{place}: the memory does not suffice; raise --memory-limit, or use a larger machine")
         return FormatError(f"{place}: {text.partition(chr(10))[0]}")

@@ -39,8 +39,8 @@ class SparkEngine:
             self._tables.mkdir(parents=True, exist_ok=True)
             self._tidy()
         self._spark, own = open_session(Path(folder).resolve(), master, memory_limit)
+        self._work = Watched(self._spark, own, Path(folder).resolve())
         try:
-            self._work = Watched(self._spark, own, Path(folder).resolve())
             for name in self.names():
                 self._read(name, self._tables / name)
         except BaseException:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-from lifagu.errors import LifaguError
+from lifagu.errors import LifaguError, ModelError
 from lifagu.sql.duck import one_thread
 from lifagu.sql.engines.spark_session import ENDING, end_java, java_status
 from lifagu.sql.engines.spark_words import LOG, last_words, log_size, refusal, text_of
@@ -33,13 +33,22 @@ class Watched:
         logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
         logging.getLogger().addFilter(_not_of_py4j)
         self._session, self._own, self._log = session, own, folder / LOG
-        context = session.sparkContext
-        self._master, settings = context.master, context.getConf()
-        self._wait = float(settings.get(WAIT, str(SECONDS)))
-        self._memory = settings.get("spark.executor.memory", "1g")
-        self._group = f"lifagu-{uuid.uuid4().hex}"
+        self._group, self._wait = f"lifagu-{uuid.uuid4().hex}", float(SECONDS)
+        self._master: str = session.sparkContext.master
         self._thread = one_thread()
-        self.done(lambda: context.setJobGroup(self._group, "lifagu", interruptOnCancel=True))
+        try:
+            settings = self.done(self._set_up)
+            self._memory = settings.get("spark.executor.memory", "1g")
+            self._wait = _seconds(settings.get(WAIT, str(SECONDS)))
+        except BaseException:
+            self.close()
+            raise
+
+    def _set_up(self) -> Any:
+        """What this thread runs can be cancelled, by the name of a group; the settings of the session."""
+        context = self._session.sparkContext
+        context.setJobGroup(self._group, "lifagu", interruptOnCancel=True)
+        return context.getConf()
 
     def done(self, work: Callable[[], Result]) -> Result:
         """The result of some work, while somebody can do it."""
@@ -105,6 +114,13 @@ class Watched:
                 self._session.sparkContext.cancelJobGroup(self._group)
         if not all_done.done() and self._own:
             end_java()
+
+
+def _seconds(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise ModelError(f"{WAIT}: '{text}' is not a number of seconds; give one, as in {WAIT} {SECONDS}") from None
 
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:
