@@ -135,7 +135,7 @@ def lifted(folder: Path, on: str, place: Path) -> Lifted:
         if engine is None:
             return in_memory(folder, place / "out")
         found = lift_on(engine, folder, out=place / "out", memory=int(BESIDE * LIMIT), told=tell)
-        return found.variable_groups + found.factor_groups
+        return found.groups.variables + found.groups.factors
 
     groups, cost = took(on, place / "work", int((1 - BESIDE) * LIMIT), task)
     rounds = [end - start for (_, start), (text, end) in pairwise(told) if text.startswith("round ")]

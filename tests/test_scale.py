@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from helpers import ROOT, run_cli
+from helpers import run_cli
 from lifagu.arrays import by_first_occurrence
 from lifagu.lifting_by_sql import _refined, lift_on
 from lifagu.sql.engines import open_engine
@@ -394,15 +394,6 @@ def test_refusals(tmp_path, capsys, monkeypatch, options, message):
     assert message in err
     assert err.count("\n") == 1
     assert [each.name for each in tmp_path.iterdir()] == ["big"]
-
-
-def test_the_benchmark_runs():
-    command = [sys.executable, str(ROOT / "benchmarks/scale.py"), "--small"]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    rows = [line.split("|")[1:-1] for line in done.stdout.splitlines() if line[:2] == "| "]
-    assert [row[2].strip() for row in rows[1:]] == ["memory", "duckdb"] * 4
-    assert all(int(row[-1]) > 1 for row in rows[1:])
 
 
 # ---- Spark

@@ -113,14 +113,14 @@ def find_looks(journal: Journal, given: Given, observations: Observations, kinds
 def find_types(journal: Journal, given: Given, looks: int) -> Types:
     """Store the table typed (id, type); looks: how many there are."""
     tables, first_of = _given_tables(journal, given)
-    _pack(journal, looks)
+    packed = _packed(journal, looks)
     table, to_table = "-1", ""
     if "table_id" in given.columns["factors"]:
         table, to_table = "coalesce(t.first, -1)", f" LEFT JOIN {first_of} t ON t.id = CAST(f.table_id AS BIGINT)"
     journal.create(
         "factors",
         "SELECT f.number AS id, coalesce(p.arity, 0) AS arity, coalesce(p.packed, 0) AS packed, "
-        f"CAST({table} AS BIGINT) AS given FROM {given.numbered('factors')} f LEFT JOIN packed p ON p.id = f.number"
+        f"CAST({table} AS BIGINT) AS given FROM {given.numbered('factors')} f LEFT JOIN {packed} p ON p.id = f.number"
         f"{to_table}",
     )
     journal.create(
@@ -214,13 +214,13 @@ def _numbers(given: Given, first: int, values: list[float | None]) -> Floats:
     return numbers
 
 
-def _pack(journal: Journal, looks: int) -> None:
-    """Store packed (id, arity, packed): the looks of a factor's arguments in order, as one number."""
+def _packed(journal: Journal, looks: int) -> str:
+    """A table expression (id, arity, packed): the looks of a factor's arguments in order, as one number."""
     engine = journal.engine
     ((longest,),) = engine.rows("SELECT coalesce(max(arity), 0) FROM scopes")
     if looks <= 1 or not longest:
-        journal.create("packed", "SELECT id, arity, CAST(0 AS BIGINT) AS packed FROM scopes")
-    elif looks**longest < WIDEST:
+        return "(SELECT id, arity, CAST(0 AS BIGINT) AS packed FROM scopes)"
+    if looks**longest < WIDEST:
         weights = " ".join(f"WHEN {place} THEN {looks**place}" for place in range(longest))
         journal.create(
             "packed",
@@ -237,3 +237,4 @@ def _pack(journal: Journal, looks: int) -> None:
         journal.once("packing", lambda: group_owners(engine, "ordered", "parted", "same"))
         journal.create("packed", "SELECT s.id, s.arity, p.part AS packed FROM scopes s JOIN parted p ON p.id = s.id")
         journal.drop("same", "ordered", "parted")
+    return "packed"
