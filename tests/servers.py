@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import secrets
+import shlex
 import shutil
 import socket
 import subprocess
@@ -43,10 +44,16 @@ def postgresql() -> Iterator[str]:
         _run([place / "initdb", "-D", data, *asked], folder)
         settings = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={folder} -c fsync=off"
         _run([place / "pg_ctl", "-D", data, "-w", "-l", f"{folder}/log", "-o", settings, "start"], folder)
-        try:
+        with _ended_after(_words([place / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop"]), folder):
             yield f"postgresql://{USER}:{password}@127.0.0.1:{port}/postgres"
-        finally:
-            _run([place / "pg_ctl", "-D", data, "-w", "-m", "immediate", "stop"], folder)
+
+
+@contextmanager
+def _ended_after(stop: list[str], folder: str) -> Iterator[None]:
+    """Afterwards a process that waits stops the server and removes its folder; also if this one is killed hard."""
+    script = f"read nothing; {shlex.join(stop)} >>said 2>&1; rm -rf {shlex.quote(folder)}"
+    with subprocess.Popen(["/bin/sh", "-c", script], cwd=folder, stdin=subprocess.PIPE, start_new_session=True):
+        yield  # then its input is closed, and its end waited for
 
 
 def _free_port() -> int:
@@ -67,10 +74,14 @@ def _own(folder: Path) -> None:
 
 
 def _run(command: list[object], folder: str) -> None:
-    words = list(map(str, command))
-    if os.geteuid() == 0:
-        words = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups", *words]
+    words = _words(command)
     with (Path(folder) / "said").open("a") as said:  # not a pipe: the server would keep it open
         done = subprocess.run(words, cwd=folder, stdin=subprocess.DEVNULL, stdout=said, stderr=said, check=False)
     if done.returncode:
         raise RuntimeError(f"{Path(words[-1]).name}: {(Path(folder) / 'said').read_text()}")
+
+
+def _words(command: list[object]) -> list[str]:
+    """A command as the user under which the server runs."""
+    switch = ["setpriv", "--reuid=postgres", "--regid=postgres", "--init-groups"] if os.geteuid() == 0 else []
+    return [*switch, *map(str, command)]

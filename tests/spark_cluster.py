@@ -1,10 +1,12 @@
 """A real Spark cluster on loopback: a master and workers from the installed package, each a process of its own."""
 
+import ctypes
 import os
 import re
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 from collections import deque
 from contextlib import ExitStack, contextmanager
@@ -16,6 +18,7 @@ WHY_NOT = "Spark needs Java, which is not here" if not (os.environ.get("JAVA_HOM
 QUICK = """
 spark.sql.shuffle.partitions 2
 spark.sql.codegen.wholeStage false
+spark.sql.codegen.factoryMode NO_CODEGEN
 spark.executor.memory 512m
 """
 
@@ -30,6 +33,12 @@ class Cluster:
     def kill_worker(self):
         """End a worker and its executors, without warning."""
         end(self.workers[0])
+
+
+def die_with_parent():
+    """For a process that is being started: it ends with whoever starts it, also if that is killed hard."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def end(process):
@@ -52,6 +61,7 @@ def started(settings, until, *command):
         text=True,
         env=settings,
         start_new_session=True,
+        preexec_fn=die_with_parent,
     ) as process:
         try:
             said = deque(maxlen=3)
@@ -71,17 +81,16 @@ def started(settings, until, *command):
 
 
 @contextmanager
-def cluster(folder, workers=2):
+def cluster(folder, workers=2, more=""):
     """A master and workers in a folder, ended afterwards; also the settings for a driver, in the environment."""
     if WHY_NOT:
         pytest.skip(WHY_NOT)
     (folder / "conf").mkdir(parents=True)
-    (folder / "conf/spark-defaults.conf").write_text(QUICK)
+    (folder / "conf/spark-defaults.conf").write_text(QUICK + more)
     added = {
         "SPARK_CONF_DIR": str(folder / "conf"),
         "SPARK_LOCAL_IP": "127.0.0.1",
         "SPARK_WORKER_DIR": str(folder / "work"),
-        "JAVA_TOOL_OPTIONS": "-XX:TieredStopAtLevel=1",  # ready sooner
     }
     settings = {**os.environ, **added}
     with pytest.MonkeyPatch.context() as patch, ExitStack() as stack:

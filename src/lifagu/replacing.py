@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import shutil
 import tempfile
@@ -9,21 +10,23 @@ from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lifagu.errors import FormatError
+from lifagu.errors import FormatError, TooLargeError
 
 PathLike = str | os.PathLike[str]
+DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_ROOM = "; free some room there, or name another place"
 
 
 @contextmanager
 def replaced_file(path: PathLike) -> Iterator[Path]:
     """A temporary file to write into, which takes the place of the path at the end; readers see the old or the new."""
     path = Path(path)
-    with _failing(path, "cannot be written here"):
+    with failing(path, "cannot be written here"):
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         os.close(handle)
     temporary = Path(name)
     try:
-        with _failing(path, "cannot be written"):
+        with failing(path, "cannot be written"):
             yield temporary
             temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o666 & ~_umask())
             temporary.replace(path)
@@ -39,14 +42,16 @@ def replaced_folder(path: PathLike, replaceable: Collection[str]) -> Iterator[Pa
     """
     check_replaceable(path, replaceable)
     target = Path(path).resolve()
-    with _failing(path, "cannot be written here"):
+    with failing(path, "cannot be written here"):
         temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
-        with _failing(path, "cannot be written"):
+        with failing(path, "cannot be written"):
             yield temporary
             temporary.chmod(target.stat().st_mode & 0o777 if target.exists() else 0o777 & ~_umask())
             check_replaceable(path, replaceable)
             _move_into_place(temporary, target)
+    except (FormatError, TooLargeError) as error:
+        raise type(error)(str(error).replace(str(temporary), str(path))) from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 
@@ -81,11 +86,13 @@ def _move_into_place(temporary: Path, target: Path) -> None:
 
 
 @contextmanager
-def _failing(path: PathLike, how: str) -> Iterator[None]:
+def failing(path: PathLike, how: str) -> Iterator[None]:
+    """What the system refuses in here is an error that begins with the path and says how it failed."""
     try:
         yield
     except OSError as error:
-        raise FormatError(f"{path}: {how}: {error.strerror or error}") from None
+        kind = TooLargeError if error.errno in DISK_FULL else FormatError
+        raise kind(f"{path}: {how}: {error.strerror or error}{NO_ROOM * (kind is TooLargeError)}") from None
 
 
 def _umask() -> int:

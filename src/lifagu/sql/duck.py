@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
@@ -18,7 +18,13 @@ from lifagu.errors import FormatError, LifaguError, MissingExtraError, TooLargeE
 from lifagu.replacing import PathLike
 
 MOST_THREADS = 8
-DISK_FULL = ("No space left on device", "max_temp_directory_size", "not enough space")
+DISK_FULL = (
+    "No space left on device",
+    "max_temp_directory_size",
+    "not enough space",
+    "File too large",
+    "quota exceeded",
+)
 Result = TypeVar("Result")
 
 
@@ -42,6 +48,7 @@ class Duck:
         except ImportError:
             raise MissingExtraError("duckdb", purpose) from None
         self._errors = duckdb
+        self._thread = one_thread()
         self._connection = self._connected(threads, file, read_only, folder, memory_limit)
         self._connection.execute("SET enable_progress_bar = false")  # it would show one in notebooks
 
@@ -75,6 +82,9 @@ class Duck:
 
     def close(self) -> None:
         """Let go of the database; what was not committed is undone."""
+        with suppress(RuntimeError):  # where it was closed before
+            self._settle()
+        self._thread.shutdown()
         self._connection.close()
 
     def is_query(self, statement: str, place: PathLike) -> bool:
@@ -107,27 +117,38 @@ class Duck:
 
     def _finished(self, work: Callable[[], Result], place: PathLike) -> Result:
         """The result of some work, done in another thread so that Ctrl-C arrives here at once and ends it there."""
-        with ThreadPoolExecutor(1) as other:
-            done = other.submit(work)
-            try:
-                return done.result()
-            except KeyboardInterrupt:
-                if hasattr(self, "_connection"):  # else it is still being opened
-                    self._connection.interrupt()
-                raise
-            except self._errors.Error as error:
-                raise self._refusal(
-                    str(error).strip(), isinstance(error, self._errors.OutOfMemoryException), place
-                ) from None
+        try:
+            return self._thread.submit(work).result()
+        except KeyboardInterrupt:
+            self._settle()
+            raise
+        except self._errors.Error as error:
+            memory = isinstance(error, self._errors.OutOfMemoryException)
+            raise self._refusal(str(error).strip(), memory, place) from None
+
+    def _settle(self) -> None:
+        """End what is still running; an interruption may come before a statement has begun, so it is said again."""
+        all_done = self._thread.submit(lambda: None)
+        while not wait([all_done], timeout=0.1).done:
+            if hasattr(self, "_connection"):  # else it is still being opened
+                self._connection.interrupt()
 
     @staticmethod
     def _refusal(text: str, memory: bool, place: PathLike) -> LifaguError:
         """What DuckDB says as one line of ours."""
         if any(sign in text for sign in DISK_FULL):
-            return TooLargeError(f"{place}: the disk is full; free some of it, or name another folder with --temp")
+            elsewhere = "write to another one" if os.sep in str(place) else "name another folder with --temp"
+            return TooLargeError(f"{place}: the disk is full; free some of it, or {elsewhere}")
         if memory:
             return TooLargeError(f"{place}: the memory does not suffice; raise --memory-limit, or use a larger machine")
         return FormatError(f"{place}: {text.partition(chr(10))[0]}")
+
+
+def one_thread() -> ThreadPoolExecutor:
+    """A pool of one thread that has begun: if it were interrupted while it begins, the pool would not know of it."""
+    pool = ThreadPoolExecutor(1)
+    pool.submit(lambda: None).result()
+    return pool
 
 
 def file_source(path: PathLike) -> str:

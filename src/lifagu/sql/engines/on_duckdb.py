@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from lifagu.replacing import PathLike
+from lifagu.replacing import PathLike, failing
 from lifagu.sql.duck import Duck, literal, parquet_files
 from lifagu.sql.engines import Source
 from lifagu.sql.engines.dialects import DUCKDB, Dialect
@@ -24,7 +24,8 @@ class DuckEngine:
 
     def __init__(self, folder: PathLike, memory_limit: int | None = None) -> None:
         self.folder: PathLike = folder
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        with failing(folder, "cannot hold tables"):
+            Path(folder).mkdir(parents=True, exist_ok=True)
         self._duck = Duck(folder=folder, memory_limit=memory_limit)
         self.run("SET preserve_insertion_order = false")  # tables are sets of rows; queries that need an order say so
 
