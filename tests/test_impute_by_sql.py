@@ -117,6 +117,7 @@ def test_the_command_line(tmp_path, capsys):
     for options, message in (
         (["--on", "duckdb", "--out", f"{out}.csv"], "what duckdb finds is written as Parquet; name a folder without"),
         (["--on", "duckdb", "--write"], "--write works in memory only"),
+        (["--on", "memory", "--resume"], "--resume goes on with work on an engine"),
         (["--on", "duckdb", "--unknown", "bounds"], "--unknown bounds works in memory only"),
         (["--on", "duckdb", "--queries", "nobody"], "there is no variable 'nobody' in the model"),
     ):

@@ -20,18 +20,22 @@ def elsewhere(options: Options, asks: bool = False) -> str | None:
 
     asks: whether the command only asks, which takes less memory.
     """
-    if options.on == "memory":
-        return None
     each = {"each": ANSWERING} if asks else {}
     where, why = lifagu.where_to_work(options.model, options.on, options.memory_limit, **each)
     obstacle = _in_memory_only(options)
-    if obstacle and options.on != "auto":
-        raise lifagu.ModelError(f"{obstacle} works in memory only; leave it out, or take --on memory")
     if obstacle and where != "memory":
+        if options.on != "auto":
+            raise lifagu.ModelError(f"{obstacle} works in memory only; leave it out, or take --on memory")
         where, why = "memory", f"{obstacle} works there only, although {why}"
     if why:
         note(f"note: {where} was chosen: {why}", options.quiet)
-    return None if where == "memory" else where
+    if where != "memory":
+        return where
+    if options.resume:
+        raise lifagu.ModelError(
+            "--resume goes on with work on an engine, but this is done in memory; name it with --on"
+        )
+    return None
 
 
 def _in_memory_only(options: Options) -> str | None:
