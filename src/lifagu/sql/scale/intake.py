@@ -32,14 +32,21 @@ WIDEST = 62  # arguments of a factor that stand side by side in one row
 
 @dataclass(frozen=True)
 class Given:
-    """What a folder holds: the columns there are of each table, counts, and whether ids are the numbers 0, 1, …"""
+    """What a folder holds: the columns there are of each table, counts, and whether ids are the numbers 0, 1, …
+
+    counts: of the rows of each table and, as "places", of the places of arguments.
+    """
 
     folder: str
     columns: dict[str, set[str]]
     counts: dict[str, int]
     dense: dict[str, bool]
     listed: bool  # whether the individuals of a variable are lists
-    places: list[int]  # of arguments that stand side by side in the table scopes
+
+    @property
+    def places(self) -> range:
+        """Where arguments stand side by side in the table scopes."""
+        return range(min(self.counts["places"], WIDEST))
 
     def file(self, table: str) -> str:
         """A table as the user calls it."""
@@ -71,7 +78,7 @@ def take_in(journal: Journal, path: PathLike) -> Given:
     }
     for table in present:
         journal.engine.register(f"given_{table}", Path(folder).absolute() / file_name(table))
-    given = Given(folder, columns, {}, {}, tables["variables"].holds_lists("individual"), [])
+    given = Given(folder, columns, {}, {}, tables["variables"].holds_lists("individual"))
     for table in ("variables", "factors", "tables"):
         count, dense = journal.once(f"ids of {table}", lambda table=table: _ids(journal, given, table))  # type: ignore[misc]
         given.counts[table], given.dense[table] = count, dense
@@ -86,7 +93,7 @@ def take_in(journal: Journal, path: PathLike) -> Given:
         f"FROM given_arguments g{to_factor}{to_variable}",
     )
     ((given.counts["arguments"], last),) = journal.engine.rows("SELECT count(*), max(position) FROM arguments")
-    given.places.extend(range(0 if last is None else min(last + 1, WIDEST)))
+    given.counts["places"] = 0 if last is None else last + 1
     _take_scopes(journal, given)
     journal.once("scopes", lambda: _check_scopes(journal, given))
     return given
