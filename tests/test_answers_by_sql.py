@@ -400,6 +400,21 @@ def test_mistakes_in_folders(tmp_path, mistake):
     assert (file[0] if file else message.partition("(")[0].partition("the argument")[0]) in str(found.value)
 
 
+def test_floats_that_do_not_tell_ids_apart(tmp_path):
+    """Neighbouring whole numbers beyond 2^53 are one as floats; such ids are refused as in memory."""
+    high = 2**53 + 2
+    make_folder(
+        tmp_path,
+        variables=f"SELECT CAST({high} AS DOUBLE) AS id",
+        factors="SELECT 0 AS id, 0 AS table_id",
+        arguments=f"SELECT 0 AS factor_id, 0 AS position, CAST({high} AS DOUBLE) AS variable_id",
+        tables="SELECT 0 AS id, [1.0, 2.0] AS potentials",
+    )
+    for refuse in (lambda: lifagu.read(tmp_path), lambda: ask(tmp_path, [])):
+        with pytest.raises(lifagu.FormatError, match=r"variables\.parquet: column id"):
+            refuse()
+
+
 def test_questions_that_make_no_sense(folder):
     lifagu.write(lifagu.FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph(), folder)
     for questions, evidence, message in [

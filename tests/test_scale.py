@@ -275,7 +275,7 @@ def test_a_million_arguments_in_less_memory_than_they_take(tmp_path):
     lifagu.write(big_graph(), tmp_path / "big")
     lifted_in_memory(tmp_path / "big", tmp_path / "memory")
     found = lifagu.lift_folder(tmp_path / "big", out=tmp_path / "sql", memory_limit=60 * 2**20, temp=tmp_path / "temp")
-    assert found.unknown == found.transferred == 33_333
+    assert found.unknown == found.filled == 33_333
     assert_same_tables(tmp_path / "sql", tmp_path / "memory")
     assert not list((tmp_path / "temp").iterdir())
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from lifagu.errors import ModelError, TooLargeError
 from lifagu.evidence import Observation
-from lifagu.folders import Completed, Filling, Told, complete_on, workplace
+from lifagu.folders import ANSWERING, Completed, Filling, Told, complete_on, workplace
 from lifagu.ground_parts import declared_tables
 from lifagu.infer.lifted.labels import Labels
 from lifagu.infer.listed import Known, Listed, check_asked, prepare_listed
@@ -24,7 +24,6 @@ from lifagu.sql.scale import Journal, Types, names, numbers_of
 from lifagu.sql.scale import eliminating as sql
 
 ENOUGH = 10**6  # arguments that are listed at once
-BYTES = 250  # of memory that the lifted engine needs for an argument
 MOST_NAMES = 5  # of unknown factors
 UNKNOWN = ("one", "mean")  # what competing tables may become
 
@@ -86,7 +85,7 @@ def prepare_by_sql(
     if unknown not in UNKNOWN:
         raise ModelError(f"unknown is '{unknown}'; by SQL, choose one of {', '.join(UNKNOWN)}")
     limit = default_memory_limit() if memory_limit is None else memory_limit
-    few, evidence = min(ENOUGH, limit // BYTES) if enough is None else enough, evidence or {}
+    few, evidence = min(ENOUGH, limit // ANSWERING) if enough is None else enough, evidence or {}
     with workplace(temp, resume, "ask", Path(folder), on.partition("=")[0], filling, evidence) as place:
         engine = open_engine(on, place, limit)
         try:
@@ -123,26 +122,24 @@ def left_over(
 
     numbers: of the variables that are asked about, by name; asked: the questions about them.
     """
-    work, marks, labels = sql.Work(whole.journal.engine), marks_of(whole), Labels()
-    known = _known(work, marks, numbers)
-    check_asked(known, asked, limit)
-    rounds: list[str] = []
+    marks, labels, rounds = marks_of(whole), Labels(), []
 
     def tell(text: str) -> None:
         rounds.append(text)
         say(text)
 
     try:
-        rows = sql.load(work, _as_completed(whole), marks, labels, whole.given.counts["variables"])
-        kept = {variable: len(each.labels) for variable, each in known.items() if each.observed < 0}
-        reason = sql.eliminate(rows, marks, kept, enough, tell)
-        _check_fits(whole.given.folder, rows, reason, limit)
-        listed = sql.listed_rows(rows)
+        with sql.Work(whole.journal.engine) as work:
+            known = _known(work, marks, numbers)
+            check_asked(known, asked, limit)
+            rows = sql.load(work, _as_completed(whole), marks, labels, whole.given.counts["variables"])
+            kept = {variable: len(each.labels) for variable, each in known.items() if each.observed < 0}
+            reason = sql.eliminate(rows, marks, kept, enough, tell)
+            _check_fits(whole.given.folder, rows, reason, limit)
+            listed = sql.listed_rows(rows)
     except sql.ObstacleError as obstacle:
         what = f"{whole.given.folder}: {obstacle}, too many for SQL; where it fits, ask with --on memory"
         raise TooLargeError(what) from None
-    finally:
-        work.sweep()
     observed = any(mark.many and (mark.observed >= 0 or mark.likelihood is not None) for mark in marks)
     return Listed(labels, listed, known, _unknown_names(whole), observed), tuple(rounds)
 
@@ -190,7 +187,7 @@ def _unknown_names(whole: Completed) -> list[str]:
 
 def _check_fits(folder: PathLike, rows: sql.Rows, reason: str | None, limit: int) -> None:
     """Refuse rows that are too many to be listed."""
-    needed = BYTES * rows.arguments
+    needed = ANSWERING * rows.arguments
     if reason is not None and needed > limit:
         raise TooLargeError(
             f"{folder}: {rows.count} rows are left that SQL cannot make fewer ({reason}), and they need about "

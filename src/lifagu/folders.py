@@ -23,7 +23,7 @@ from lifagu.evidence import Observation
 from lifagu.infer.plan import default_memory_limit, readable_size
 from lifagu.model import FactorGraph
 from lifagu.ranges import Ranges
-from lifagu.replacing import PathLike
+from lifagu.replacing import PathLike, failing
 from lifagu.roles import factor_signatures
 from lifagu.sql import count_arguments
 from lifagu.sql.scale import (
@@ -48,7 +48,8 @@ from lifagu.storage import is_folder
 from lifagu.symmetry.transfer import Transfer, transfer_types
 
 Told = Callable[[str], None]
-BYTES = 400  # of memory that an argument takes at most where the folder is read
+LIFTING = 400  # bytes of memory that an argument takes where the folder is read and everything written
+ANSWERING = 250  # where it is only asked
 
 
 @dataclass(frozen=True)
@@ -113,12 +114,12 @@ class Completed:
 
 
 def where_to_work(
-    path: PathLike, on: str = "auto", memory_limit: int | None = None, each: int = BYTES
+    path: PathLike, on: str = "auto", memory_limit: int | None = None, asks: bool = False
 ) -> tuple[str, str]:
     """Where to work on a model, "memory" or an engine, and why, where that was to be chosen.
 
-    on: "auto" stays in memory while a folder fits there, and goes to DuckDB else; engines take folders only. each:
-    bytes of memory that an argument needs.
+    on: "auto" stays in memory while a folder fits there, and goes to DuckDB else; engines take folders only. asks:
+    whether it is only to be asked, which takes less memory.
     """
     if on == "memory":
         return on, ""
@@ -129,7 +130,7 @@ def where_to_work(
     if on != "auto":
         return on, ""
     limit = default_memory_limit() if memory_limit is None else memory_limit
-    arguments = count_arguments(path)
+    arguments, each = count_arguments(path), ANSWERING if asks else LIFTING
     fits = each * arguments <= limit
     sized = f"{arguments} arguments need about {readable_size(each * arguments)}, {'within' if fits else 'beyond'}"
     return "memory" if fits else "duckdb", f"{sized} the limit of {readable_size(limit)}"
@@ -144,16 +145,16 @@ def workplace(temp: PathLike | None, resume: bool, *about: object) -> Iterator[P
     if temp is None:
         if resume:
             raise ModelError("--resume goes on from what is kept in a folder; name it with --temp, as in the first run")
-        with tempfile.TemporaryDirectory(prefix="lifagu-") as place:
+        with failing(tempfile.gettempdir(), "no folder can be made here"):
+            made = tempfile.TemporaryDirectory(prefix="lifagu-")
+        with made as place:
             yield Path(place)
         return
     folder = Path(temp) / f"lifagu-{_key(about)}"
     if not resume:
         shutil.rmtree(folder, ignore_errors=True)
-    try:
+    with failing(temp, "no folder can be made here"):
         folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FormatError(f"{temp}: no folder can be made here ({error.strerror})") from None
     try:
         yield folder
     except (FormatError, ModelError):
@@ -171,8 +172,7 @@ def _key(about: tuple[object, ...]) -> str:
             return [str(value.resolve()), [(name, found.st_size, found.st_mtime_ns) for name, found in files]]
         if isinstance(value, Filling):
             return asdict(value)
-        assert isinstance(value, Mapping), value
-        return sorted(value.items(), key=lambda item: item[0])
+        return sorted(value.items(), key=lambda item: item[0]) if isinstance(value, Mapping) else repr(value)
 
     return hashlib.sha256(json.dumps(about, default=plain).encode()).hexdigest()[:16]
 

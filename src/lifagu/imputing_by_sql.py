@@ -9,24 +9,22 @@ from pathlib import Path
 
 import numpy as np
 
-from lifagu.answers_by_sql import BYTES, ENOUGH, UNKNOWN, left_over, marks_of
-from lifagu.arrays import Ints
+from lifagu.answers_by_sql import ENOUGH, UNKNOWN, left_over, marks_of
 from lifagu.columns import Column, Columns, Lists, Nullable, name_column, texts
 from lifagu.errors import FormatError, ModelError
 from lifagu.evidence import Observation
-from lifagu.folders import Completed, Filling, Told, complete_on, workplace
+from lifagu.folders import ANSWERING, Completed, Filling, Told, complete_on, workplace
 from lifagu.ground_parts import declared_tables
 from lifagu.infer.listed import has_answer, prepare_listed
 from lifagu.infer.plan import default_memory_limit
 from lifagu.infer.prepared import Progress
 from lifagu.lent import Left, Lent, summary
-from lifagu.lifting_by_sql import BESIDE, MOST_ROUNDS, Groups, find_groups, type_tables
+from lifagu.lifting_by_sql import BESIDE, MOST_ROUNDS, FolderLift, find_groups, type_tables
 from lifagu.replacing import PathLike, replaced_folder
 from lifagu.results import IMPUTED, check_imputed_target
 from lifagu.sql import write_table
 from lifagu.sql.engines import open_engine
 from lifagu.sql.scale import Journal, find_near, lent_to, names, numbers_of, register_columns, write_imputed
-from lifagu.symmetry.transfer import Transfer
 
 MOST_ASKED = 100  # variables that are asked about when nobody says which
 
@@ -42,30 +40,16 @@ class Marginal:
 
 
 @dataclass(frozen=True, eq=False)
-class FolderImputed:
-    """What was unknown in a folder, what was lent by whom, what looks alike now, and the marginals asked for.
+class FolderImputed(FolderLift):
+    """The same, with the marginals that were asked for, given the evidence.
 
-    transfer: by type, each factor f of it standing for sizes[f]; groups: of the completed model; marginals: the
-    answers, given the evidence; unanswered: variables connected to factors that stay unknown; offered: how many
-    variables could have been asked about where nobody said which, else None.
+    unanswered: variables connected to factors that stay unknown; offered: how many variables could have been asked
+    about where nobody said which, else None.
     """
 
-    transfer: Transfer
-    sizes: Ints
-    groups: Groups
     marginals: tuple[Marginal, ...]
     unanswered: tuple[str, ...]
     offered: int | None
-
-    @property
-    def unknown(self) -> int:
-        """How many factors came without a table."""
-        return int(self.sizes[self.transfer.unknown].sum())
-
-    @property
-    def filled(self) -> int:
-        """How many of them got one."""
-        return int(self.sizes[self.transfer.transferred].sum())
 
     @property
     def lent(self) -> tuple[Lent, ...]:
@@ -164,7 +148,7 @@ def _answered(
     if not asked:
         return (), ()
     left, _ = left_over(
-        whole, asked, [[number] for number in asked.values()], memory, min(ENOUGH, memory // BYTES), told
+        whole, asked, [[number] for number in asked.values()], memory, min(ENOUGH, memory // ANSWERING), told
     )
     answerable = dict(zip(asked, has_answer(left, list(asked.values())), strict=True))
     questions = [[number] for name, number in asked.items() if answerable[name]]

@@ -62,9 +62,9 @@ class Groups:
 
 @dataclass(frozen=True, eq=False)
 class FolderLift:
-    """What looks alike in a folder: numbers of groups, rounds, and the transfer by type, each factor standing for many.
+    """What was filled in a folder and what looks alike then.
 
-    sizes[f]: how many factors the factor f of the transfer stands for. groups: the largest ones of each sort.
+    transfer: by type, each factor f of it standing for sizes[f] factors of the folder.
     """
 
     transfer: Transfer
@@ -77,7 +77,7 @@ class FolderLift:
         return int(self.sizes[self.transfer.unknown].sum())
 
     @property
-    def transferred(self) -> int:
+    def filled(self) -> int:
         """How many of them got one."""
         return int(self.sizes[self.transfer.transferred].sum())
 

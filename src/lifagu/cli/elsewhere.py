@@ -12,7 +12,6 @@ from lifagu.cli.output import Progress, note, say
 from lifagu.cli.results import folder_groups_table, transfers_table
 
 Options = argparse.Namespace
-ANSWERING = 250  # bytes of memory that answering needs for an argument; filling and lifting need more
 
 
 def elsewhere(options: Options, asks: bool = False) -> str | None:
@@ -20,8 +19,7 @@ def elsewhere(options: Options, asks: bool = False) -> str | None:
 
     asks: whether the command only asks, which takes less memory.
     """
-    each = {"each": ANSWERING} if asks else {}
-    where, why = lifagu.where_to_work(options.model, options.on, options.memory_limit, **each)
+    where, why = lifagu.where_to_work(options.model, options.on, options.memory_limit, asks)
     obstacle = _in_memory_only(options)
     if obstacle and where != "memory":
         if options.on != "auto":

@@ -23,7 +23,7 @@ from lifagu.sql.layout import MODEL, OPTIONAL, REQUIRED, file_name
 from lifagu.sql.reading import checked_folder
 from lifagu.sql.scale.journal import Journal
 from lifagu.sql.scale.numbering import number_ids
-from lifagu.sql.source import ParquetTable
+from lifagu.sql.source import EXACT, ParquetTable
 
 PREFIX = {"variables": "x", "factors": "f"}
 MOST_WORDS = 1_000_000  # different ranges or kinds, which are looked at in memory
@@ -34,7 +34,7 @@ WIDEST = 62  # arguments of a factor that stand side by side in one row
 class Given:
     """What a folder holds: the columns there are of each table, counts, and whether ids are the numbers 0, 1, …
 
-    counts: of the rows of each table and, as "places", of the places of arguments.
+    counts: of variables, factors and tables and, as "places", of the places of arguments.
     """
 
     folder: str
@@ -42,6 +42,7 @@ class Given:
     counts: dict[str, int]
     dense: dict[str, bool]
     listed: bool  # whether the individuals of a variable are lists
+    inexact: set[tuple[str, str]]  # tables and columns whose numbers may have fractions
 
     @property
     def places(self) -> range:
@@ -78,7 +79,8 @@ def take_in(journal: Journal, path: PathLike) -> Given:
     }
     for table in present:
         journal.engine.register(f"given_{table}", Path(folder).absolute() / file_name(table))
-    given = Given(folder, columns, {}, {}, tables["variables"].holds_lists("individual"))
+    inexact = {(table, column) for table in present for column in columns[table] if tables[table].is_inexact(column)}
+    given = Given(folder, columns, {}, {}, tables["variables"].holds_lists("individual"), inexact)
     for table in ("variables", "factors", "tables"):
         count, dense = journal.once(f"ids of {table}", lambda table=table: _ids(journal, given, table))  # type: ignore[misc]
         given.counts[table], given.dense[table] = count, dense
@@ -92,7 +94,7 @@ def take_in(journal: Journal, path: PathLike) -> Given:
         f"SELECT {factor} AS factor, CAST(g.position AS BIGINT) AS position, {variable} AS variable "
         f"FROM given_arguments g{to_factor}{to_variable}",
     )
-    ((given.counts["arguments"], last),) = journal.engine.rows("SELECT count(*), max(position) FROM arguments")
+    ((last,),) = journal.engine.rows("SELECT max(position) FROM arguments")
     given.counts["places"] = 0 if last is None else last + 1
     _take_scopes(journal, given)
     journal.once("scopes", lambda: _check_scopes(journal, given))
@@ -131,7 +133,8 @@ def _check_whole(journal: Journal, given: Given, table: str, column: str, null: 
         if null or not count:
             return
         raise FormatError(f"{given.file(table)}: column {column}: null; give a whole number")
-    wrong = f"{column} < 0 OR {column} <> floor({column}) OR {column} > {2**63 - 1}"
+    most = EXACT if (table, column) in given.inexact else 2**63 - 1
+    wrong = f"{column} < 0 OR {column} <> floor({column}) OR {column} > {most}"
     wrong += "" if null else f" OR {column} IS NULL"
     found = journal.engine.rows(f"SELECT {column} FROM given_{table} WHERE {wrong} ORDER BY {column} LIMIT 1")
     if found:

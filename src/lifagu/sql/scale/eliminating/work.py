@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
+from contextlib import suppress
 from typing import Any
 
+from lifagu.errors import LifaguError
 from lifagu.sql.engines import Engine
 
 PREFIX = "answer"
 
 
 class Work:
-    """Tables under names of their own; those that are left at the end are dropped."""
+    """Tables under names of their own; those that are left at the end of a ``with`` are dropped."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self._made = 0
         self._names: list[str] = []
+
+    def __enter__(self) -> Work:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        """Drop what is left; where the engine failed it may be unable to, and an interruption does not wait for it."""
+        if kind is None:
+            self.sweep()
+        elif issubclass(kind, Exception):
+            with suppress(LifaguError):
+                self.sweep()
 
     def store(self, stem: str, query: str) -> str:
         """Keep the rows of a query; returns the name of the table."""
