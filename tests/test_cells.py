@@ -10,8 +10,8 @@ import pytest
 
 import lifagu
 from helpers import ROOT, run_cli
-from lifagu.infer.lifted import engine, fine
-from lifagu.infer.relational import NotLiftedError, marks, prepare_relational, prepare_relational_marginals, start
+from lifagu.infer.lifted import engine, tables
+from lifagu.infer.relational import NotLiftedError, marks, prepare_relational, prepare_relational_marginals
 from lifagu.infer.relational.best import prepare_relational_best
 
 LIFTED = sorted((ROOT / "tests/cases/lifted").glob("*.json"))
@@ -97,11 +97,11 @@ def random_evidence(rng, graph, ranges, sizes):
 def forced(monkeypatch, rng):
     """Small models are lifted as far as possible, some of them without eliminating first."""
     monkeypatch.setattr(engine, "SHARED", rng.choice([0.0, 0.0, 2.0]))
-    monkeypatch.setattr(start, "MANY", rng.choice([0, fine.MANY]))
+    monkeypatch.setattr(tables, "PROMISE", rng.choice([0.0, tables.PROMISE]))
     monkeypatch.setattr(marks, "FEW_TUPLES", rng.choice([0, 32]))
     monkeypatch.setattr(marks, "FEW_NAMED", rng.choice([0, 64]))
     if rng.random() < 0.4:
-        monkeypatch.setattr(engine, "_eliminate_cheap", lambda state, always: None)
+        monkeypatch.setattr(engine, "_eliminate_cheap", lambda problem: None)
 
 
 def check(seed, monkeypatch, largest=3):

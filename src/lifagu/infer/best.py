@@ -13,7 +13,7 @@ from lifagu.errors import ModelError, NoAnswerError, TooLargeError
 from lifagu.evidence import Evidence, EvidenceLike
 from lifagu.infer import maximise
 from lifagu.infer.asked import check_known, why_zero
-from lifagu.infer.lifted import Assignment, Reduced, Residual, do_nothing, reduce, residual, trace_back
+from lifagu.infer.lifted import CellValues, GroundValues, Reduced, Residual, do_nothing, reduce, residual
 from lifagu.infer.plan import Plan, default_memory_limit
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_without
@@ -58,9 +58,9 @@ class Search:
         more = len(self.plans) - len(dearest)
         return "\n".join([*lines, *map(str, dearest), *([f"and {counted(more, 'smaller part')}"] if more else [])])
 
-    def run(self, evidence: Evidence, progress: Progress | None) -> tuple[float, Assignment]:
+    def run(self, evidence: Evidence, progress: Progress | None) -> tuple[float, GroundValues | CellValues]:
         """The log weight of a best assignment, and its values, traced back through the lifted steps."""
-        values = np.full(len(self.reduced.state.sizes), -1, dtype=np.int64)
+        values = np.full(len(self.reduced.problem.variables), -1, dtype=np.int64)
         values[evidence.variables] = evidence.values
         logs = [self.rest.log_constant]
         for done, (part, plan) in enumerate(zip(self.rest.parts, self.plans, strict=True), 1):
@@ -71,13 +71,13 @@ class Search:
                 progress(done, len(self.plans))
         if -math.inf in logs:
             raise NoAnswerError(why_zero(evidence))
-        return math.fsum(logs), trace_back(self.reduced.steps, values)
+        return math.fsum(logs), self.reduced.trace_back(values)
 
 
 def plan_search(reduced: Reduced, limit: int) -> Search:
     """Plan the search in what the lifted steps have left; what does not fit is refused."""
-    rest = residual(reduced.state)
-    plans = tuple(maximise.plan(part, reduced.state.name) for part in rest.parts)
+    rest = residual(reduced.problem)
+    plans = tuple(maximise.plan(part, reduced.problem.variables.name) for part in rest.parts)
     for plan in plans:
         if obstacle := plan.obstacle(limit):
             raise TooLargeError(f"the best assignment {obstacle}")

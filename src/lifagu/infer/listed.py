@@ -15,10 +15,10 @@ from lifagu.arrays import Ints, connected_parts
 from lifagu.errors import NoAnswerError, TooLargeError
 from lifagu.evidence import Evidence
 from lifagu.infer.asked import Question, asked_for, check_question, no_answer
-from lifagu.infer.lifted.engine import Reduced, shrink
+from lifagu.infer.lifted import reduce_listed
 from lifagu.infer.lifted.labels import Labels
 from lifagu.infer.lifted.matrices import Matrices
-from lifagu.infer.lifted.state import State
+from lifagu.infer.lifted.problem import Problem, Variables
 from lifagu.infer.planning import plan_rest
 from lifagu.infer.prepared import Prepared
 from lifagu.ranges import Labels as RangeLabels
@@ -88,8 +88,7 @@ def prepare_listed(left: Listed, questions: Sequence[Sequence[int]], limit: int)
 
     def attempt(walks: bool) -> Prepared:
         keep = {number for question in asked if len(question) > 1 or not walks for number in question}
-        state = _state(left, subject, included, sorted(keep - set(evidence.variables.tolist())))
-        reduced = Reduced(state, tuple(shrink(state, walks)))
+        reduced = reduce_listed(_problem(left, subject, included, sorted(keep - set(evidence.variables.tolist()))))
         return plan_rest(subject, evidence, "lifted", asked, titles, reduced, limit, False, walks, not left.unknown)
 
     if len(set(asked)) > 1:
@@ -160,22 +159,20 @@ def _check_included(left: Listed, subject: _Numbered, asked: Sequence[Question],
         raise NoAnswerError(no_answer("log Z", left.unknown, where=""))
 
 
-def _state(left: Listed, subject: _Numbered, included: NDArray[np.bool_], keep: Sequence[int]) -> State:
+def _problem(left: Listed, subject: _Numbered, included: NDArray[np.bool_], keep: Sequence[int]) -> Problem[Ints]:
     """The included rows over numbered variables."""
     parts: dict[int, tuple[list[Ints], list[Ints]]] = {}
     for labels, matrix in left.rows:
         numbers = np.searchsorted(subject.ids, matrix)
         inside = included[numbers].all(axis=1)
         distinct, places = np.unique(labels[inside], return_inverse=True)
-        pool = np.array([left.labels.number(label) for label in distinct.tolist()], dtype=np.int64)
+        numbers_of = np.array([left.labels.number(label) for label in distinct.tolist()], dtype=np.int64)
         matrices, tables = parts.setdefault(matrix.shape[1], ([], []))
         matrices.append(numbers[inside])
-        tables.append(pool[places.reshape(-1)])
+        tables.append(numbers_of[places.reshape(-1)])
     matrices_of = {arity: np.concatenate(matrices) for arity, (matrices, _) in parts.items()}
     rows = Matrices(matrices_of, {arity: np.concatenate(tables) for arity, (_, tables) in parts.items()})
-    present, kept = included.copy(), frozenset(keep)
-    state = State(
-        rows, left.labels.pool.copy(), subject.sizes, present.copy(), present, kept, subject.name, len(subject.ids)
-    )
-    state.open[list(kept)] = False
-    return state
+    kept, open_now = frozenset(keep), included.copy()
+    open_now[list(kept)] = False
+    variables = Variables(subject.sizes, open_now, included.copy(), subject.name, len(subject.ids))
+    return Problem(rows, left.labels.tables.copy(), variables, kept, tuple(left.labels.collected))

@@ -104,7 +104,7 @@ def plan_rest(
     whole: bool,
 ) -> Prepared:
     """A plan for each connected part that the lifted steps have left. The arguments are as in `Prepared`."""
-    rest = residual(reduced.state)
+    rest = residual(reduced.problem)
     walks = walks and bool(reduced.steps)
     part_questions = _part_questions(rest, asked, everything, walks)
     like = _like(rest.parts, part_questions)
@@ -125,20 +125,20 @@ def _plans(
     needed: bool,
 ) -> tuple[dict[int, PartPlan], tuple[str, ...]]:
     """A plan for the first of each kind of parts; notes on those that do not fit where only log Z needs them."""
-    alike, state = Counter(like), reduced.state
+    alike, variables = Counter(like), reduced.problem.variables
     plans: dict[int, PartPlan] = {}
     notes = []
     for number in alike:
         part = rest.parts[number]
-        plan = plan_part(engine, part, questions[number], state.name, limit)
+        plan = plan_part(engine, part, questions[number], variables.name, limit)
         obstacle = plan.obstacle(limit)
         if obstacle is None:
             plans[number] = plan
         elif needed or questions[number]:
-            raise TooLargeError(f"{asked_for(state.name, state.originals, questions[number])} {obstacle}")
+            raise TooLargeError(f"{asked_for(variables.name, variables.originals, questions[number])} {obstacle}")
         else:
             more = f" (and {alike[number] - 1} like it)" if alike[number] > 1 else ""
-            notes.append(f"log Z is left out: the part of {state.name(part.variables[0])}{more} {obstacle}")
+            notes.append(f"log Z is left out: the part of {variables.name(part.variables[0])}{more} {obstacle}")
     return plans, tuple(notes)
 
 

@@ -25,7 +25,7 @@ from lifagu.infer.asked import (
     why_zero,
 )
 from lifagu.infer.engines import PartPlan, run_part
-from lifagu.infer.lifted import Distinct, Marginals, Reduced, Residual, walk_back
+from lifagu.infer.lifted import Beliefs, Distinct, Marginals, Reduced, Residual
 from lifagu.infer.table import log_sum
 from lifagu.ranges import Labels
 from lifagu.showing import Shown
@@ -129,9 +129,9 @@ class Prepared(Shown):
     def solve(self, progress: Progress | None = None) -> Solution:
         """Compute log Z and all that was asked for, without putting answers together."""
         tick = _ticker(progress, self.total)
-        state = self.reduced.state
-        of_row = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in state.rows.labels.items()}
-        marginals, joints = Marginals(len(state.sizes)), Distinct()
+        left = self.reduced.problem
+        of_row = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in left.rows.labels.items()}
+        marginals, joints = Marginals(len(left.variables)), Distinct()
         pieces: dict[Question, Floats] = {}
         logs = [self.rest.log_constant]
         for number, part_log, found in self._parts(tick):
@@ -145,7 +145,7 @@ class Prepared(Shown):
             if len(question) == 1:
                 marginals.add(np.array(question), table.astype(np.longdouble))
         if self.walks:
-            walk_back(self.reduced.steps, of_row, joints, marginals, self._wanted)
+            self.reduced.walk_back(Beliefs(of_row, joints, marginals), self._wanted)
         complete = all(number in self.plans for number in self.like) and self.whole
         return Solution(math.fsum(logs) if complete else None, marginals, pieces)
 

@@ -1,21 +1,21 @@
 """The lifted engine: elimination over rows that share a table."""
 
-from lifagu.infer.lifted.adjoint import Distinct, Marginals, walk_back
-from lifagu.infer.lifted.assignment import Assignment
-from lifagu.infer.lifted.engine import Reduced, do_nothing, reduce, reduce_cells
-from lifagu.infer.lifted.maximise import trace_back
+from lifagu.infer.lifted.assignment import CellValues, GroundValues
+from lifagu.infer.lifted.beliefs import Beliefs, Distinct, Marginals
+from lifagu.infer.lifted.engine import Reduced, do_nothing, reduce, reduce_cells, reduce_listed
 from lifagu.infer.lifted.residual import Residual, residual
 
 __all__ = [
-    "Assignment",
+    "Beliefs",
+    "CellValues",
     "Distinct",
+    "GroundValues",
     "Marginals",
     "Reduced",
     "Residual",
     "do_nothing",
     "reduce",
     "reduce_cells",
+    "reduce_listed",
     "residual",
-    "trace_back",
-    "walk_back",
 ]

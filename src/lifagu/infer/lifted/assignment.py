@@ -2,34 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifagu.arrays import Ints
 from lifagu.infer.lifted.cells import Individuals, Pattern
-from lifagu.infer.lifted.expand import ExpandStep
 from lifagu.infer.lifted.rows import Blocks, Booleans, New
 
 
-class Assignment(Protocol):
+class Assignment(Protocol[New]):
     """What tracing back asks of values."""
 
     def at(self, new: New) -> tuple[Ints, ...]:
         """The values in each slot of some entries."""
 
     def of(self, variables: Ints) -> Ints:
-        """The values of variables."""
+        """The values of variables (over cells: of a single one)."""
 
     def give(self, variables: Ints, values: Ints) -> None:
         """These variables have these values."""
 
-    def give_together(self, blocks: Blocks, values: Sequence[Ints]) -> None:
+    def give_together(self, blocks: Blocks[New], values: Sequence[Ints]) -> None:
         """The variables of blocks have these values, one array for each of those that were summed out together."""
 
-    def spread(self, variables: Ints, logical: int, counts: Ints) -> None:
-        """So many of the members take each value, the lowest values first. counts: … × range size."""
+    def spread(self, variables: Ints, logical: int, counts: NDArray[Any]) -> None:
+        """So many of the members of a class take each value, the lowest values first. counts: … × range size."""
 
 
 class GroundValues:
@@ -50,21 +50,22 @@ class GroundValues:
         """These variables have these values."""
         self.values[variables] = values
 
-    def give_together(self, blocks: Blocks, values: Sequence[Ints]) -> None:
-        """The variables of blocks have these values."""
+    def give_together(self, blocks: Blocks[Ints], values: Sequence[Ints]) -> None:
+        """The variables of blocks have these values; each was summed out alone."""
         self.values[blocks.variables] = values[0]
 
-    def spread(self, variables: Ints, logical: int, counts: Ints) -> None:
+    def spread(self, variables: Ints, logical: int, counts: NDArray[Any]) -> None:
         """So many of the members take each value, the lowest values first."""
-        self.values[variables] = np.repeat(np.arange(counts.shape[-1]), counts.reshape(-1))
+        flat = counts.reshape(-1, counts.shape[-1])
+        self.values[variables] = np.repeat(np.tile(np.arange(flat.shape[1]), len(flat)), flat.reshape(-1))
 
 
 class CellValues:
     """For each variable an array with one axis per individual in its name (anything where individuals coincide)."""
 
-    def __init__(self, individuals: Individuals, step: ExpandStep, ground: Ints) -> None:
+    def __init__(self, individuals: Individuals, values: Mapping[int, Ints]) -> None:
         self.individuals = individuals
-        self.values: dict[int, Ints] = {variable: ground[step.ground(variable)] for variable in step.first}
+        self.values: dict[int, Ints] = dict(values)
 
     def at(self, new: Pattern) -> tuple[Ints, ...]:
         """The values in each slot, with one axis per individual of the pattern."""
@@ -84,7 +85,7 @@ class CellValues:
         """All variables of a kind have these values, with one axis per individual."""
         self.values[int(variables[0])] = np.broadcast_to(values, self._shape(int(variables[0])))
 
-    def give_together(self, blocks: Blocks, values: Sequence[Ints]) -> None:
+    def give_together(self, blocks: Blocks[Pattern], values: Sequence[Ints]) -> None:
         """Variables that were summed out together have these values, each set of them once: where it is in order."""
         if len(blocks.together) == 1:
             return self.give(blocks.variables, values[0])
@@ -98,14 +99,14 @@ class CellValues:
             found[tuple(axis[once] for axis in grid[list(order)])] = np.broadcast_to(own, shape)[once]
         self.values[int(blocks.variables[0])] = found
 
-    def spread(self, variables: Ints, logical: int, counts: Ints) -> None:
+    def spread(self, variables: Ints, logical: int, counts: NDArray[Any]) -> None:
         """So many of the members take each value, the lowest values first, for each of the individuals they share."""
         bounds, start = np.cumsum(counts, axis=-1), 0
         for variable in variables.tolist():
             cells = self.individuals.cells_of[variable]
             rank = _rank(self.individuals, cells, logical) + start
             around = np.expand_dims(bounds, logical) if cells else bounds
-            self.values[variable] = (rank[..., None] >= around).sum(axis=-1)
+            self.values[variable] = np.minimum((rank[..., None] >= around).sum(axis=-1), counts.shape[-1] - 1)
             start += self.individuals.sizes[cells[logical]] if cells else 1
 
 

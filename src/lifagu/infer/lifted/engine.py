@@ -1,12 +1,14 @@
 """The lifted engine: eliminate what is cheap and alike, count what is interchangeable, leave the rest to others.
 
 Every step is exact on any graph, whatever it looks like; symmetry only decides how many places a step serves at once.
+A model over cells goes through the same steps twice: over cells, and what is left of it listed row by row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,17 +16,21 @@ from numpy.typing import NDArray
 from lifagu.arrays import Ints
 from lifagu.evidence import Evidence
 from lifagu.infer.barren import TOLERANCE
-from lifagu.infer.lifted import steps
-from lifagu.infer.lifted.algebra import log_sum
-from lifagu.infer.lifted.cells import NotLiftedError
-from lifagu.infer.lifted.expand import expand
+from lifagu.infer.lifted.assignment import Assignment, CellValues, GroundValues
+from lifagu.infer.lifted.beliefs import Beliefs
+from lifagu.infer.lifted.cells import Pattern
+from lifagu.infer.lifted.count import MOST_ENTRIES, Count, count, count_cheapest
+from lifagu.infer.lifted.eliminate import eliminate
+from lifagu.infer.lifted.expand import Expand, expand
+from lifagu.infer.lifted.integers import number_of_histograms
 from lifagu.infer.lifted.join import join
+from lifagu.infer.lifted.logs import log_sum
 from lifagu.infer.lifted.matrices import Matrices
+from lifagu.infer.lifted.merge import merge
 from lifagu.infer.lifted.pivot import pivot
-from lifagu.infer.lifted.rows import Twins
-from lifagu.infer.lifted.state import State, start
-from lifagu.infer.lifted.step_kinds import Step
-from lifagu.infer.lifted.unary import count_unary
+from lifagu.infer.lifted.problem import Problem, start
+from lifagu.infer.lifted.rows import Booleans, ByArity, New
+from lifagu.infer.lifted.weighted_count import weighted_count
 from lifagu.infer.peel import peel_rows
 from lifagu.model import FactorGraph
 from lifagu.views import counted
@@ -32,19 +38,119 @@ from lifagu.views import counted
 SHARED = 2.0  # rows per table below which nothing is shared and the ground engine is better
 ALWAYS = 4.0  # log2 of the entries of a new table that is small enough in any case
 DEAR = 12.0  # log2 of the entries of a new table from which on the ground engine plans better
+MOST_JOINED = 4  # variables of one individual that become one
+MOST_TRIED = 8  # joins that are tried in one place before it is left to others
+HUGE = 1e6  # span of a log table that double precision would spoil, so that the ground engine must not see it
+MOST_LINES = 30  # of steps that are told
+
+
+class Back(Protocol):
+    """The record of a step: how probabilities walk back through it."""
+
+    def walk_back(self, after: Beliefs) -> ByArity:
+        """The joint marginals of the rows before the step; marginals of variables that it took away are added."""
+
+
+class Step(Back, Protocol[New]):
+    """The record of a step on one kind of rows: how best values walk back through it, too."""
+
+    def trace_back(self, values: Assignment[New]) -> None:
+        """Give values to the variables that the (maximising) step took away."""
+
+
+Done = tuple[Problem[New], list[Step[New]]]  # a smaller problem, and how it got there
 
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """A problem after all that could be done for many places at once: what is left, and how it got there."""
+    """A problem after all that could be done for many places at once: what is left, and how it got there.
 
-    state: State
-    steps: tuple[Step, ...]
-    dropped: int = 0  # variables that cannot matter for what is asked
+    over_cells: the steps while rows were still over cells; expanded: how they were listed; listed: the steps on listed
+    rows; dropped: variables that cannot matter for what is asked.
+    """
+
+    problem: Problem[Ints]
+    listed: tuple[Step[Ints], ...] = ()
+    expanded: Expand | None = None
+    over_cells: tuple[Step[Pattern], ...] = ()
+    dropped: int = 0
+
+    @property
+    def steps(self) -> tuple[object, ...]:
+        """All steps in turn."""
+        expanded = () if self.expanded is None else (self.expanded,)
+        return (*self.over_cells, *expanded, *self.listed)
 
     def __str__(self) -> str:
-        lines = [f"  drop {counted(self.dropped, 'variable')} that cannot matter"] if self.dropped else []
-        return "\n".join([*lines, *(f"  {text}" for step in self.steps if (text := str(step)))])
+        lines = [f"drop {counted(self.dropped, 'variable')} that cannot matter"] if self.dropped else []
+        lines += told_together([text for step in self.steps if (text := str(step))])
+        return "\n".join(f"  {line}" for line in lines)
+
+    def walk_back(self, beliefs: Beliefs, wanted: Ints | None) -> None:
+        """Fill in the marginals of all variables that the steps took away, or at least of those that are wanted."""
+        marginals = beliefs.marginals
+
+        def known(step: object) -> bool:
+            if wanted is None:
+                return False
+            if isinstance(step, Count) and np.isin(wanted, step.classes.variables).all():
+                step.members(beliefs)
+            return bool((marginals.of_variable[wanted] >= 0).all())
+
+        listed: list[Back] = [*self.listed[::-1]]
+        over_cells: list[Back] = [*self.over_cells[::-1]]
+        for step in listed + ([self.expanded] if self.expanded else []) + over_cells:
+            if known(step):
+                return
+            beliefs = replace(beliefs, of_row=step.walk_back(beliefs))
+
+    def trace_back(self, values: Ints) -> GroundValues | CellValues:
+        """The values of all variables that the (maximising) steps took away; ties go to the lowest value.
+
+        values[v]: canonical value of each variable that was left.
+        """
+        ground = GroundValues(values)
+        for step in self.listed[::-1]:
+            step.trace_back(ground)
+        if self.expanded is None:
+            return ground
+        found = self.expanded.values(ground)
+        for each in self.over_cells[::-1]:
+            each.trace_back(found)
+        return found
+
+
+def told_together(texts: Sequence[str]) -> list[str]:
+    """Steps in words: runs of the same ones once, with how often; long lists end with a count.
+
+    >>> told_together(["a", "b", "a", "b", "a", "b", "c"])
+    ['a', 'b', '… the last 2 steps 3 times', 'c']
+    """
+    lines: list[str] = []
+    place = 0
+    while place < len(texts):
+        often, length = _repeated(texts, place)
+        lines += texts[place : place + length]
+        if often > 1:
+            lines.append(f"… the last {counted(length, 'step')} {often} times")
+        place += length * often
+    if len(lines) > MOST_LINES:
+        lines = [*lines[: MOST_LINES - 1], f"… and {len(lines) - MOST_LINES + 1} more"]
+    return lines
+
+
+def _repeated(texts: Sequence[str], place: int) -> tuple[int, int]:
+    """How often what begins at a place comes again and again, and how long it is."""
+    for length in (1, 2, 3, 4):
+        often = 1
+        while texts[place : place + length] == texts[place + often * length : place + (often + 1) * length]:
+            often += 1
+        if often > 1 and place + length <= len(texts):
+            return often, length
+    return 1, 1
+
+
+# ---- doors
 
 
 def reduce(
@@ -61,124 +167,165 @@ def reduce(
     maximise: steps keep the best weight over what they take away instead of the sum. drop: variables that cannot
     matter may be left out without a record, as nobody asks about them.
     """
-    state = start(graph, evidence, included, keep)
-    state.maximise = maximise
-    dropped = _drop(state) if drop else 0
-    done = shrink(state, walks=not (drop or maximise))
-    return Reduced(state, tuple(done), dropped)
+    problem = start(graph, evidence, included, keep, maximise)
+    dropped = 0
+    if drop:
+        problem, dropped = _drop(problem)
+    return reduce_listed(problem, dropped)
 
 
-def reduce_cells(state: State, *, walks: bool) -> Reduced:
+def reduce_listed(problem: Problem[Ints], dropped: int = 0) -> Reduced:
+    """Shrink a problem whose rows are listed."""
+    problem, done = shrink(problem)
+    return Reduced(problem, tuple(done), dropped=dropped)
+
+
+def reduce_cells(problem: Problem[Pattern]) -> Reduced:
     """Shrink a problem over cells; what is left at the end is listed and shrunk further."""
-    done = shrink(state, walks)
-    if state.ties:
-        raise NotLiftedError(f"what {state.name(next(iter(state.ties)))} counts is tied to single individuals")
-    done.append(expand(state))
-    return Reduced(state, (*done, *shrink(state, walks)))
-
-
-def shrink(state: State, walks: bool) -> list[Step]:
-    """All steps that pay, in turn. walks: marginals are wanted later."""
-    done: list[Step] = []
-    while state.open.any() and state.rows.count():
-        if state.rows.count() < SHARED * sum(len(np.unique(labels)) for labels in state.rows.labels.values()):
-            break
-        step = _eliminate_cheap(state, ALWAYS) or _count(state, done, walks)
-        if step is None and (several := pivot(state) or _join_and_count(state)):
-            done += several
-        elif step := step or _eliminate_cheapest(state):
-            done.append(step)
-        else:
-            break
-        if merged := steps.merge(state):
-            done.append(merged)
-    return done
-
-
-def _drop(state: State) -> int:
-    """Leave out variables that sum out to a constant, and say how many."""
-
-    def constant(label: int, slot: int) -> float | None:
-        sums = log_sum(state.pool[label], axis=slot)
-        highest, lowest = sums.max(), sums.min()
-        return float(highest) if lowest > -np.inf and highest - lowest <= TOLERANCE else None
-
-    rows = state.rows
-    assert isinstance(rows, Matrices)
-    arities = rows.arities()
-    peeled = peel_rows([(rows.matrix[each], rows.labels[each]) for each in arities], ~state.open, constant)
-    gone = {arity: np.flatnonzero(dropped) for arity, dropped in zip(arities, peeled.dropped, strict=True)}
-    state.rows, _ = state.rows.without(gone)
-    state.retire(np.flatnonzero(peeled.gone))
-    state.pool.scales.append(peeled.log_constant)
-    return int(peeled.gone.sum())
+    problem, over_cells = shrink(problem)
+    ground, expanded = expand(problem)
+    ground, listed = shrink(ground)
+    return Reduced(ground, tuple(listed), expanded, tuple(over_cells))
 
 
 def do_nothing(graph: FactorGraph, evidence: Evidence, included: NDArray[np.bool_], keep: Iterable[int]) -> Reduced:
     """The problem as it is, for engines that want all of it."""
-    return Reduced(start(graph, evidence, included, keep), ())
+    return Reduced(start(graph, evidence, included, keep))
 
 
-def _eliminate_cheap(state: State, always: float) -> Step | None:
+# ---- which step comes next
+
+
+def shrink(problem: Problem[New]) -> Done[New]:
+    """All steps that pay, in turn; after each of them rows over the same variables are merged."""
+    done: list[Step[New]] = []
+    found: Done[New] | None = (_eliminate_cheap(problem) if _goes_on(problem) else None) or (problem, [])
+    while found is not None:
+        problem, steps = _also_merged(found)
+        done += steps
+        found = _next(problem)
+    return problem, done
+
+
+def _next(problem: Problem[New]) -> Done[New] | None:
+    """The next steps for a problem whose rows are merged; None if what is left is better left to others."""
+    for variable, classes in problem.ties.items():
+        if (tied := count(problem, classes, into=variable)) is not None:
+            return tied[0], [tied[1]]
+    if not _goes_on(problem):
+        return None
+    return (
+        _eliminate_cheap(problem)
+        or _weighted(problem)
+        or _count(problem)
+        or _pivot(problem)
+        or _join_and_count(problem)
+        or _eliminate_cheapest(problem)
+    )
+
+
+def _goes_on(problem: Problem[New]) -> bool:
+    """Whether something can be taken away, and tables are shared by enough rows or too much for other engines."""
+    if not problem.variables.open.any() or not problem.rows.count():
+        return False
+    distinct = [np.unique(labels) for labels in problem.rows.labels.values()]
+    if problem.rows.count() >= SHARED * sum(map(len, distinct)):
+        return True
+    return any(problem.tables.made[label].span > HUGE for labels in distinct for label in labels.tolist())
+
+
+def _also_merged(found: Done[New]) -> Done[New]:
+    merged = merge(found[0])
+    return found if merged is None else (merged[0], [*found[1], merged[1]])
+
+
+def _drop(problem: Problem[Ints]) -> tuple[Problem[Ints], int]:
+    """Leave out variables that sum out to a constant, and say how many."""
+
+    def constant(label: int, slot: int) -> float | None:
+        sums = log_sum(problem.tables[label], axis=slot)
+        highest, lowest = sums.max(), sums.min()
+        return float(highest) if lowest > -np.inf and highest - lowest <= TOLERANCE else None
+
+    rows = problem.rows
+    assert isinstance(rows, Matrices), "only listed rows are peeled"
+    arities = rows.arities()
+    given = [(rows.matrix[each], rows.labels[each]) for each in arities]
+    peeled = peel_rows(given, ~problem.variables.open, constant)
+    gone = {arity: np.flatnonzero(dropped) for arity, dropped in zip(arities, peeled.dropped, strict=True)}
+    left, _ = rows.without(gone)
+    variables = problem.variables.without(np.flatnonzero(peeled.gone))
+    return problem.after(left, variables, [peeled.log_constant]), int(peeled.gone.sum())
+
+
+def _eliminate_cheap(problem: Problem[New]) -> Done[New] | None:
     """Eliminate all variables whose new table is no larger than those it is made of, or small."""
-    costs = state.rows.elimination_costs(state.open, state.log_sizes)
-    cheap = costs.new <= np.maximum(costs.old, always)
-    return _eliminate(state, costs.variables[cheap], costs.new[cheap])
+    costs = problem.rows.elimination_costs(problem.variables.open, problem.variables.log_sizes)
+    cheap = costs.new <= np.maximum(costs.old, ALWAYS)
+    return _eliminate(problem, costs.variables[cheap], costs.new[cheap])
 
 
-def _eliminate_cheapest(state: State) -> Step | None:
+def _eliminate_cheapest(problem: Problem[New]) -> Done[New] | None:
     """Eliminate the variables with the smallest new table, unless even that is dear."""
-    costs = state.rows.elimination_costs(state.open, state.log_sizes)
+    costs = problem.rows.elimination_costs(problem.variables.open, problem.variables.log_sizes)
     if not len(costs.new) or costs.new.min() > DEAR:
         return None
     cheapest = costs.new <= costs.new.min()
-    return _eliminate(state, costs.variables[cheapest], costs.new[cheapest])
+    return _eliminate(problem, costs.variables[cheapest], costs.new[cheapest])
 
 
-def _eliminate(state: State, variables: Ints, new: NDArray[np.float64]) -> Step | None:
+def _eliminate(problem: Problem[New], variables: Ints, new: NDArray[np.float64]) -> Done[New] | None:
     if not len(variables):
         return None
-    return steps.eliminate(state, state.rows.independent(variables, new, len(state.sizes)))
+    smaller, step = eliminate(problem, problem.rows.independent(variables, new, len(problem.variables)))
+    return smaller, [step]
 
 
-def _count(state: State, done: list[Step], walks: bool) -> Step | None:
-    """Count the first class of interchangeable variables that works out, the ones with fewest histograms first."""
-    if merged := steps.merge(state):
-        done.append(merged)
-    for variable, tied in state.ties.items():
-        if step := steps.count(state, tied, into=variable):
-            del state.ties[variable]
-            state.open[variable] = True
-            return step
-    if unary := count_unary(state, walks):
-        return unary
-    classes = state.rows.twins(state.open, state.sizes, state.pool.slot_classes)
-    classes.sort(key=lambda twins: (_power(twins, state), int(twins.variables[0])))
-    for twins in classes:
-        before, order = state.rows, steps.bring_forward(state, twins)
-        if step := steps.count(state, twins):
-            done.append(order)
-            return step
-        state.rows = before
+def _weighted(problem: Problem[New]) -> Done[New] | None:
+    found = weighted_count(problem)
+    return None if found is None else (found[0], [found[1]])
+
+
+def _pivot(problem: Problem[New]) -> Done[New] | None:
+    found = pivot(problem)
+    return None if found is None else (found[0], [*found[1]])
+
+
+def _count(problem: Problem[New], wanted: Booleans | None = None) -> Done[New] | None:
+    """Count the interchangeable variables that work out, the ones with fewest histograms first."""
+    wanted = problem.variables.open if wanted is None else wanted
+    proposals = problem.rows.twins(wanted, problem.variables.sizes, problem.tables.slot_classes)
+    found = count_cheapest(problem, proposals)
+    return None if found is None else (found[0], [found[1]])
+
+
+def _join_and_count(problem: Problem[New], joined: int = 1) -> Done[New] | None:
+    """Join variables of one individual, if the pairs (or triples, …) can then be counted."""
+    attempts = [_joined(problem, *pair) for pair in _matchings(problem)]
+    for each in attempts:
+        if each is not None and (found := _count(each[0], each[2])) is not None:
+            return found[0], [*each[1], *found[1]]
+    for each in attempts if joined + 1 < MOST_JOINED else []:
+        if each is not None and (more := _join_and_count(each[0], joined + 1)) is not None:
+            return more[0], [*each[1], *more[1]]
     return None
 
 
-def _power(twins: Twins, state: State) -> int:
-    return int(twins.count ** (int(state.sizes[twins.variables[0]]) - 1))
+def _matchings(problem: Problem[New]) -> Iterator[tuple[Ints, Ints]]:
+    """Pairs that could be counted if they were joined; not more than are tried."""
+    tried = 0
+    for first, second in problem.rows.matchings(problem.variables.open):
+        sizes = problem.variables.sizes
+        values = int(sizes[first[0]]) * int(sizes[second[0]])
+        if tried < MOST_TRIED and number_of_histograms(2, values) <= MOST_ENTRIES:
+            tried += 1
+            yield first, second
 
 
-def _join_and_count(state: State) -> list[Step] | None:
-    """Join variables that belong together pairwise, if the pairs can then be counted; else the state is as it was."""
-    restore = state.save()
-    for first, second in state.rows.matchings(state.open):
-        joined = join(state, first, second)
-        if joined is not None:
-            done: list[Step] = [joined]
-            if merged := steps.merge(state):
-                done.append(merged)
-            twins = Twins(joined.joined, joined.before.members(joined.first), 0)
-            done.append(steps.bring_forward(state, twins))
-            if counted_step := steps.count(state, twins):
-                return [*done, counted_step]
-        restore()
-    return None
+def _joined(problem: Problem[New], first: Ints, second: Ints) -> tuple[Problem[New], list[Step[New]], Booleans] | None:
+    """The problem with pairs joined and rows merged, and which variables are pairs."""
+    found = join(problem, first, second)
+    if found is None:
+        return None
+    smaller, steps = _also_merged((found[0], [found[1]]))
+    return smaller, steps, np.isin(np.arange(len(smaller.variables)), found[1].joined)

@@ -4,31 +4,36 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.errors import TooLargeError
-from lifagu.infer.lifted.algebra import times
+from lifagu.infer.lifted.assignment import Assignment, CellValues
+from lifagu.infer.lifted.beliefs import Beliefs
 from lifagu.infer.lifted.cells import Individuals, Pattern, Patterns
+from lifagu.infer.lifted.integers import histogram_places, histograms, number_of_histograms
 from lifagu.infer.lifted.matrices import Matrices
-from lifagu.infer.lifted.rows import Place, Rows
-from lifagu.infer.lifted.state import Deferred, State
+from lifagu.infer.lifted.problem import Problem, Variables
+from lifagu.infer.lifted.rows import ByArity, Classes, Place
+from lifagu.infer.lifted.tables import Made
 from lifagu.views import counted
 
 MOST_ROWS = 2**25  # argument places up to which rows are listed
+MOST_CHAINED = 2**25  # entries of the tables that count individuals who are told apart
 
 
 @dataclass(frozen=True, eq=False)
-class ExpandStep:
+class Expand:
     """Variables over cells became ground variables: variable v those from first[v] on, one axis per individual.
 
     shapes[v]: how many individuals there are along each axis; entries: where the rows of each old entry went.
     """
 
-    before: Rows
+    individuals: Individuals
+    labels: ByArity
     first: dict[int, int]
     shapes: dict[int, tuple[int, ...]]
     entries: list[tuple[int, int, Place]]
@@ -42,41 +47,57 @@ class ExpandStep:
         shape = self.shapes[variable]
         return self.first[variable] + np.arange(math.prod(shape)).reshape(shape)
 
+    def walk_back(self, after: Beliefs) -> ByArity:
+        """Ground variables of one kind have one marginal, and rows of one pattern one joint marginal."""
+        before = after.before(self.labels, {})
+        marginals = after.marginals
+        for variable, shape in self.shapes.items():
+            if shape:
+                numbers = marginals.of_variable[self.ground(variable)].reshape(-1)
+                marginals.of_variable[variable] = numbers[np.argmax(numbers >= 0)]
+        for arity, entry, (_, places) in self.entries:
+            before[arity][entry] = after.of_row[arity][places[0]]
+        return before
 
-def expand(state: State) -> ExpandStep:
-    """List the rows that are left over cells, and those that were put aside at the start; the state then has these."""
-    rows = state.rows
-    assert isinstance(rows, Patterns)
+    def values(self, ground: Assignment[Ints]) -> CellValues:
+        """The values of all of a kind from those of its ground variables."""
+        return CellValues(self.individuals, {variable: ground.of(self.ground(variable)) for variable in self.first})
+
+
+def expand(problem: Problem[Pattern]) -> tuple[Problem[Ints], Expand]:
+    """List the rows that are left over cells, and those that were put aside at the start."""
+    rows, variables = problem.rows, problem.variables
+    assert isinstance(rows, Patterns), "only rows over cells are listed"
     individuals = rows.individuals
-    left = np.flatnonzero(state.present).tolist()
-    _check(state, rows, left)
+    left = np.flatnonzero(variables.present).tolist()
+    _check(problem, rows, left)
     first, shapes, listed = {}, {}, []
     for variable in left:
         cells = individuals.cells_of[variable]
         first[variable], shapes[variable] = variable, tuple(individuals.sizes[cell] for cell in cells)
         if cells:
-            first[variable] = _list(state, variable, shapes[variable], cells)
-            listed.append(
-                f"list {counted(individuals.members(variable), 'variable')} {obstacle(state, rows, variable)}"
-            )
-    step = ExpandStep(rows, first, shapes, [], tuple(listed))
-    made, origin = [], []
-    for arity in rows.arities():
-        for entry, (pattern, label) in enumerate(zip(rows.patterns[arity], rows.labels[arity].tolist(), strict=True)):
-            if pattern.fold > 1:
-                label = state.pool.add(times(state.pool[label], Fraction(1, pattern.fold)), 0)
-            made.append((_listed_rows(pattern, individuals, step), label))
-            origin.append((arity, entry))
-    put_aside = [(_deferred_rows(each, step), each.label) for each in state.deferred]
-    state.rows, places = Matrices({}, {}).plus([*made, *put_aside])
+            first[variable] = len(variables)
+            variables = _list(variables, variable, shapes[variable], cells)
+            many = counted(individuals.members(variable), "variable")
+            listed.append(f"list {many} {obstacle(problem, rows, variable)}")
+    step = Expand(individuals, rows.labels, first, shapes, [], tuple(listed))
+    made, weights = _rows(problem, rows, step)
+    origin = [(arity, entry) for arity in rows.arities() for entry in range(len(rows.patterns[arity]))]
+    for histogram, classes in problem.ties.items():
+        variables, chained = _chained(problem, step, variables, histogram, classes)
+        made += chained
+    ground, places = Matrices({}, {}).plus(made)
     step.entries.extend((*old, place) for old, place in zip(origin, places, strict=False))
-    state.retire(np.array([variable for variable in left if individuals.cells_of[variable]], dtype=np.int64))
-    state.open = state.present.copy()
-    state.open[list(state.kept)] = False
-    return step
+    variables = variables.without(np.array([each for each in left if individuals.cells_of[each]], dtype=np.int64))
+    open_now = variables.present.copy()
+    open_now[list(problem.kept)] = False
+    collected = (*problem.collected, *weights)
+    return Problem(
+        ground, problem.tables, replace(variables, open=open_now), problem.kept, collected, problem.maximise
+    ), step
 
 
-def _check(state: State, rows: Patterns, left: Sequence[int]) -> None:
+def _check(problem: Problem[Pattern], rows: Patterns, left: Sequence[int]) -> None:
     """Refuse what would be too much to list, and say what stood in the way."""
     places = sum(
         arity * rows.individuals.choices(pattern.cells) for arity in rows.arities() for pattern in rows.patterns[arity]
@@ -87,20 +108,20 @@ def _check(state: State, rows: Patterns, left: Sequence[int]) -> None:
     if max(places, variables) > MOST_ROWS:
         many = max(left, key=rows.individuals.members)
         raise TooLargeError(
-            f"variables {obstacle(state, rows, many)}, cannot be lifted; listing what is left one by one would need "
+            f"variables {obstacle(problem, rows, many)}, cannot be lifted; listing what is left one by one would need "
             f"{float(places):.3g} argument places, and {MOST_ROWS:.3g} is the limit; make the domains smaller, or "
             "leave out evidence that tells single individuals apart"
         )
 
 
-def obstacle(state: State, rows: Patterns, variable: int) -> str:
+def obstacle(problem: Problem[Pattern], rows: Patterns, variable: int) -> str:
     """A variable, and why it could be neither eliminated nor counted for all individuals at once."""
-    name = state.name(variable)
-    if any(variable == each for deferred in state.deferred for each, _ in deferred.arguments):
+    name = problem.variables.name(variable)
+    if any(variable == each for deferred in problem.deferred for each, _ in deferred.arguments):
         return f"like {name}, which stand in factors that name their individuals one by one"
     for arity in rows.arities():
         for pattern in rows.patterns[arity]:
-            beside = [state.name(each) for each in pattern.variables if each != variable]
+            beside = [problem.variables.name(each) for each in pattern.variables if each != variable]
             if pattern.variables.count(variable) > 1:
                 return f"like {name}, which a table ties to each other"
             if variable in pattern.variables and len(pattern.used) > len(rows.individuals.cells_of[variable]):
@@ -108,36 +129,106 @@ def obstacle(state: State, rows: Patterns, variable: int) -> str:
     return f"like {name}, of which there are too few to be worth it"
 
 
-def _list(state: State, variable: int, shape: tuple[int, ...], cells: tuple[int, ...]) -> int:
-    """Add the ground variables of a variable to the state; those that name one individual twice are not there."""
-    first, size = len(state.sizes), math.prod(shape)
+def _list(variables: Variables, variable: int, shape: tuple[int, ...], cells: tuple[int, ...]) -> Variables:
+    """The variables with the ground ones of a variable; those that name one individual twice are not there."""
+    first, size = len(variables), math.prod(shape)
+    there = _exist(shape, cells).reshape(-1)
+    listed = dict(variables.listed) | {first: (first + size, variables.name(variable))}
+    longer = variables.plus(np.full(size, variables.sizes[variable]), present=there, opened=False)
+    return replace(longer, listed=listed)
+
+
+def _exist(shape: tuple[int, ...], cells: tuple[int, ...]) -> np.ndarray:
+    """Which choices of individuals have those of one cell all different."""
     there = np.ones(shape, dtype=np.bool_)
     grid = np.meshgrid(*(np.arange(length) for length in shape), indexing="ij", sparse=True)
     for right in range(len(cells)):
         for left in range(right):
             if cells[left] == cells[right]:
                 there &= grid[left] != grid[right]
-    state.sizes = np.append(state.sizes, np.full(size, state.sizes[variable]))
-    state.open = np.append(state.open, np.zeros(size, dtype=np.bool_))
-    state.present = np.append(state.present, there.reshape(-1))
-    state.listed[first] = (first + size, state.name(variable))
-    return first
+    return there
 
 
-def _listed_rows(pattern: Pattern, individuals: Individuals, step: ExpandStep) -> Ints:
+def _rows(problem: Problem[Pattern], rows: Patterns, step: Expand) -> tuple[list[tuple[Ints, Ints]], list[float]]:
+    """All rows of all patterns, then those that were put aside: matrices of ground variables, and their labels."""
+    made, weights = [], []
+    for arity in rows.arities():
+        for pattern, label in zip(rows.patterns[arity], rows.labels[arity].tolist(), strict=True):
+            if pattern.fold > 1:
+                many = rows.individuals.choices(pattern.cells)
+                root = problem.tables.summed(((label, tuple(range(arity)), Fraction(1, pattern.fold)),), many)
+                label, weight = problem.tables.add(root, many)
+                weights.append(weight)
+            matrix = _listed_rows(pattern, rows.individuals, step)
+            made.append((matrix, np.full(len(matrix), label)))
+    for deferred in problem.deferred:
+        matrix = np.column_stack([_ground(step, variable, own) for variable, own in deferred.arguments])
+        made.append((matrix, np.full(len(matrix), deferred.label)))
+    return made, weights
+
+
+def _listed_rows(pattern: Pattern, individuals: Individuals, step: Expand) -> Ints:
     """All rows of a pattern as an n×k matrix."""
     rows = individuals.listed(pattern.cells)
     return np.column_stack([_ground(step, variable, rows[:, list(own)]) for variable, own in pattern.arguments])
 
 
-def _deferred_rows(deferred: Deferred, step: ExpandStep) -> Ints:
-    """Rows that were put aside, as an n×k matrix of ground variables."""
-    return np.column_stack([_ground(step, variable, own) for variable, own in deferred.arguments])
-
-
-def _ground(step: ExpandStep, variable: int, own: Ints) -> Ints:
+def _ground(step: Expand, variable: int, own: Ints) -> Ints:
     """The ground variables of a variable for n choices of its individuals (an n×k matrix of their places in cells)."""
     place = np.zeros(len(own), dtype=np.int64)
     for axis, length in enumerate(step.shapes[variable]):
         place = place * length + own[:, axis]
     return step.first[variable] + place
+
+
+# ---- histograms of individuals who are told apart
+
+
+def _chained(
+    problem: Problem[Pattern], step: Expand, variables: Variables, histogram: int, classes: Classes
+) -> tuple[Variables, list[tuple[Ints, Ints]]]:
+    """Rows that make a variable the histogram of others who are not interchangeable: they are added one by one.
+
+    c₁ is the histogram of the first, cᵢ of the first i: a table on (cᵢ₋₁, the i-th, cᵢ) says that they add up, and the
+    last one is the variable itself. Individuals that the variable names have a chain each.
+    """
+    ((member, logical),) = [(int(each), classes.logical) for each in classes.variables]
+    size, many = int(problem.variables.sizes[member]), classes.counts[0]
+    numbers = [number_of_histograms(count, size) for count in range(many + 1)]
+    chains = step.ground(histogram).reshape(-1)
+    if many * size * numbers[-1] * numbers[max(many - 1, 0)] > MOST_CHAINED:
+        raise TooLargeError(
+            f"variables like {problem.variables.name(member)} are counted, and factors name them one by one; adding up "
+            f"{many} of them would need tables of {numbers[-1] * numbers[-2] * size:.3g} entries; make the domains smaller"
+        )
+    members = _members(step, member, logical)
+    before, rows = members[:, 0], []
+    for place in range(many):
+        if place == many - 1:
+            total = chains
+        else:
+            total = np.arange(len(variables), len(variables) + len(chains))
+            variables = variables.plus([numbers[place + 1]] * len(chains))
+        table = _addition(place, size)
+        label, _ = problem.tables.add(Made(table[0] if place == 0 else table), 0)
+        columns = (members[:, place], total) if place == 0 else (before, members[:, place], total)
+        rows.append((np.column_stack(columns), np.full(len(chains), label)))
+        before = total
+    return variables, rows
+
+
+def _members(step: Expand, member: int, logical: int) -> Ints:
+    """For each of the individuals that a histogram names the ground variables that it counts."""
+    ground = np.moveaxis(step.ground(member), logical, -1)
+    there = np.moveaxis(_exist(step.shapes[member], step.individuals.cells_of[member]), logical, -1)
+    flat = ground.reshape(-1, ground.shape[-1])
+    return np.stack([row[own] for row, own in zip(flat, there.reshape(flat.shape), strict=True)])
+
+
+def _addition(before: int, size: int) -> np.ndarray:
+    """The table on (histogram of so many, one more, histogram of all): 1 where they add up, 0 elsewhere, as logs."""
+    counts = histograms(before, size)
+    table = np.full((len(counts), size, number_of_histograms(before + 1, size)), -np.inf, dtype=np.longdouble)
+    for value in range(size):
+        table[np.arange(len(counts)), value, histogram_places(counts + np.eye(size, dtype=np.int64)[value])] = 0
+    return table

@@ -1,4 +1,4 @@
-"""Small log tables to 50 digits: a table that stands on 10¹² rows has its rounding errors multiplied by that."""
+"""Small log tables to 50 digits: a table that stands on 10¹⁵ rows has its rounding errors multiplied by that."""
 
 from __future__ import annotations
 
@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Floats
-from lifagu.infer.lifted.algebra import Table, block_product
+from lifagu.infer.lifted.logs import block_product
+from lifagu.infer.lifted.twofold import Twofold
 
-MANY = 2**24  # rows from which on it matters
-SMALL = 64  # entries up to which it costs little
+SMALL = 2**12  # entries up to which it costs little
 Fine = NDArray[np.object_]
 _CONTEXT = decimal.Context(prec=50, Emin=-(10**15), Emax=10**15)
 _ZERO = Decimal("-Infinity")
+_DIGITS = Decimal("1e-45")  # up to which two tables count as the same
 
 
 def fine_logs(potentials: Floats) -> Fine:
@@ -61,15 +62,24 @@ def stripped(table: Fine) -> tuple[Decimal, Fine]:
         return highest, np.asarray(table - (Decimal(0) if highest == _ZERO else highest), dtype=object)
 
 
-def rounded(table: Fine) -> tuple[Table, Table]:
-    """A table in extended precision, and what that leaves out."""
+def rounded(table: Fine) -> Twofold:
+    """A table in two parts of extended precision."""
     main, rest = np.empty(table.shape, dtype=np.longdouble), np.zeros(table.shape, dtype=np.longdouble)
     with decimal.localcontext(_CONTEXT):
         for place in np.ndindex(table.shape):
             main[place] = np.longdouble(str(table[place]))
             if table[place] != _ZERO:
                 rest[place] = np.longdouble(str(table[place] - _decimal(np.longdouble(main[place]))))
-    return main, rest
+    return Twofold(main, rest)
+
+
+def same(one: Fine, other: Fine) -> bool:
+    """Whether two tables are equal but for their last digits."""
+    with decimal.localcontext(_CONTEXT):
+        for left, right in zip(one.reshape(-1), other.reshape(-1), strict=True):
+            if left != right and (_ZERO in (left, right) or abs(left - right) > _DIGITS * max(1, abs(left))):
+                return False
+    return True
 
 
 def _decimal(value: np.longdouble) -> Decimal:

@@ -6,13 +6,17 @@ Where neither As nor Bs are interchangeable by themselves, because each A has a 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic
 
 import numpy as np
 
-from lifagu.arrays import Ints
-from lifagu.infer.lifted.algebra import Table, log_sum
-from lifagu.infer.lifted.rows import FIRST, OWN_FIRST, SECOND, Held, Place, Rows, join_columns
-from lifagu.infer.lifted.state import State
+from lifagu.arrays import Ints, by_first_occurrence, members
+from lifagu.infer.lifted.assignment import Assignment
+from lifagu.infer.lifted.beliefs import Beliefs
+from lifagu.infer.lifted.logs import Table, log_sum
+from lifagu.infer.lifted.problem import Problem
+from lifagu.infer.lifted.rows import FIRST, OWN_FIRST, SECOND, ByArity, Held, New, Place, join_columns
 
 
 @dataclass(frozen=True)
@@ -22,7 +26,7 @@ class Makeup:
     held: Held
     sizes: tuple[int, int]
 
-    def joined(self, table: Table) -> Table:
+    def joined(self, table: Any) -> Any:
         """The table over the joined variables: it does not depend on the half that it does not know."""
         order, columns = join_columns(self.held)
         shape = [table.shape[slot] * (self.sizes[1] if self.held[slot] == OWN_FIRST else 1) for slot in columns]
@@ -49,42 +53,71 @@ class Makeup:
 
 
 @dataclass(frozen=True, eq=False)
-class JoinStep:
+class Join(Generic[New]):
     """first[i] and second[i] became joined[i]; shapes: old entries, how their table changed, new entries."""
 
-    before: Rows
+    labels: ByArity
     first: Ints
     second: Ints
     joined: Ints
     sizes: tuple[int, int]
     shapes: list[tuple[Place, Makeup, Place]]
+    pairs: int
     like: str
 
     def __str__(self) -> str:
-        pairs = self.before.members(self.first)
-        return f"join {pairs} pairs of variables like {self.like} ({self.sizes[0]} × {self.sizes[1]} values each)"
+        return f"join {self.pairs} pairs of variables like {self.like} ({self.sizes[0]} × {self.sizes[1]} values each)"
+
+    def walk_back(self, after: Beliefs) -> ByArity:
+        """A pair's marginal is that of its halves together."""
+        before = after.before(self.labels, {})
+        number = after.marginals.of_variable[self.joined]
+        for same in members(by_first_occurrence(number)):
+            pair = after.marginals[int(self.joined[same[0]])].reshape(self.sizes)
+            after.marginals.add(self.first[same], log_sum(pair, axis=1))
+            after.marginals.add(self.second[same], log_sum(pair, axis=0))
+        for (arity, rows), makeup, (size, places) in self.shapes:
+            numbers = after.of_row[size][places]
+            for same in members(by_first_occurrence(numbers)):
+                later = partial(_parted, after, int(numbers[same[0]]), makeup)
+                before[arity][rows[same]] = after.joints.later(later)
+        return before
+
+    def trace_back(self, values: Assignment[New]) -> None:
+        """The value of a pair is that of its halves."""
+        first, second = np.divmod(values.of(self.joined), self.sizes[1])
+        values.give(self.first, first)
+        values.give(self.second, second)
 
 
-def join(state: State, first: Ints, second: Ints) -> JoinStep | None:
+def _parted(after: Beliefs, number: int, makeup: Makeup) -> Table:
+    return makeup.parted(after.joints[number])
+
+
+def join(problem: Problem[New], first: Ints, second: Ints) -> tuple[Problem[New], Join[New]] | None:
     """Replace first[i] and second[i] by one variable for their pair of values, everywhere.
 
-    None if some row holds two whole pairs; the state is then as it was.
+    None if some row holds two whole pairs.
     """
-    joined = len(state.sizes) + np.arange(len(first))
-    sizes = int(state.sizes[first[0]]), int(state.sizes[second[0]])
-    before, made, shapes = state.rows, [], []
-    entries = before.join(first, second, joined)
+    variables = problem.variables
+    joined = len(variables) + np.arange(len(first))
+    sizes = int(variables.sizes[first[0]]), int(variables.sizes[second[0]])
+    entries = problem.rows.join(first, second, joined)
     if entries is None:
         return None
-    for _ in joined:
-        state.add_variable(sizes[0] * sizes[1])
+    before = problem.rows.naming(joined, int(first[0]), -1)
+    made, shapes, weights = [], [], []
     for entry in entries:
         makeup = Makeup(entry.held, sizes)
-        made.append((entry.new, state.pool.add(makeup.joined(state.pool[entry.label]), before.weight(entry.new))))
+        many = before.weight(entry.new)
+        label, weight = problem.tables.add(problem.tables.made[entry.label].changed(makeup.joined), many)
+        weights.append(weight)
+        made.append((entry.new, np.full(len(entry.old[1]), label)))
         shapes.append((entry.old, makeup))
     everything = {arity: np.arange(len(labels)) for arity, labels in before.labels.items()}
-    state.rows, new = before.without(everything)[0].plus(made)
-    state.retire(np.concatenate((first, second)))
+    rows, new = before.without(everything)[0].plus(made)
     placed = [(old, makeup, place) for (old, makeup), place in zip(shapes, new, strict=True)]
-    like = f"{state.name(int(first[0]))}, {state.name(int(second[0]))}"
-    return JoinStep(before, first, second, joined, sizes, placed, like)
+    like = f"{variables.name(int(first[0]))}, {variables.name(int(second[0]))}"
+    step = Join[New](before.labels, first, second, joined, sizes, placed, before.members(first), like)
+    left = variables.without(np.concatenate((first, second))).plus([sizes[0] * sizes[1]] * len(first))
+    return problem.after(rows, left, weights), step

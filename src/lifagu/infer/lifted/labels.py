@@ -15,10 +15,9 @@ from itertools import permutations
 import numpy as np
 
 from lifagu.arrays import Floats
-from lifagu.infer.lifted.algebra import Table, counted_table, histograms, log_multinomial, symmetric
-from lifagu.infer.lifted.fine import MANY, SMALL, fine_logs
-from lifagu.infer.lifted.state import Pool
-from lifagu.infer.lifted.steps import MOST_ENTRIES, add_block, add_sum, number_of_histograms
+from lifagu.infer.lifted.count import MOST_ENTRIES
+from lifagu.infer.lifted.integers import histograms, number_of_histograms
+from lifagu.infer.lifted.tables import Made, Tables, counted, given, histogram_weights
 
 Shape = tuple[int, ...]
 Parts = Sequence[tuple[int, tuple[int, ...]]]
@@ -28,8 +27,9 @@ class Labels:
     """Labels by number; None is the label of rows without arguments, which become part of log Z."""
 
     def __init__(self) -> None:
-        self.pool = Pool()
-        self._kinds: list[tuple[int | None, Shape]] = []  # the number in the pool, None if unknown, and the shape
+        self.tables = Tables()
+        self.collected: list[float] = []  # parts of log Z
+        self._kinds: list[tuple[int | None, Shape]] = []  # the number of the table, None if unknown, and the shape
         self._numbers: dict[tuple[int | None, Shape], int] = {}
 
     def shape(self, label: int) -> Shape:
@@ -37,7 +37,7 @@ class Labels:
         return self._kinds[label][1]
 
     def number(self, label: int) -> int | None:
-        """Its number in the pool, None if it is unknown."""
+        """The number of its table, None if it is unknown."""
         return self._kinds[label][0]
 
     def swappable(self, label: int) -> tuple[int, ...]:
@@ -45,7 +45,7 @@ class Labels:
         number, shape = self._kinds[label]
         if number is None:
             return tuple(range(len(shape)))
-        return tuple(self.pool.slot_classes(len(shape), np.array([number]))[0].tolist())
+        return self.tables.swappable(number)
 
     def given(self, potentials: Floats | None, shape: Shape, observed: Sequence[int], many: int) -> int | None:
         """The label of a table on so many rows, with observed values (-1: none) fixed; None potentials are unknown."""
@@ -54,16 +54,14 @@ class Labels:
             return self._label(None, left)
         fixed = tuple(value if value >= 0 else slice(None) for value in observed)
         sliced = np.asarray(potentials.reshape(shape)[fixed])
-        if many >= MANY and sliced.size <= SMALL:
-            return self._label(self.pool.add_fine(fine_logs(sliced), many), left)
-        with np.errstate(divide="ignore"):
-            return self._label(self.pool.add(np.log(sliced.astype(np.longdouble)), many), left)
+        return self._label(self._add(given(sliced), many), left)
 
     def power(self, label: int, times: int, many: int) -> int:
         """The label of a table to a power, for rows that stood there so often; many: such rows."""
         number, shape = self._kinds[label]
         if number is not None:
-            number = add_sum(self.pool, ((number, tuple(range(len(shape))), Fraction(times)),), many)
+            terms = ((number, tuple(range(len(shape))), Fraction(times)),)
+            number = self._add(self.tables.summed(terms, many), many)
         return self._known(number, shape)
 
     def summed(self, parts: Parts, sizes: Shape, together: int, many: int) -> int | None:
@@ -76,14 +74,15 @@ class Labels:
         known = [(number, axes) for number, axes in numbers if number is not None]
         if len(known) < len(parts):
             return self._label(None, sizes[together:])
-        return self._label(add_block(self.pool, known, sizes, together, many)[2], sizes[together:])
+        made, _ = self.tables.block(known, sizes, together, many, maximise=False)
+        return self._label(self._add(made, many), sizes[together:])
 
     def histogram(self, members: int, size: int) -> int | None:
         """The label of the weights of a histogram of so many members with a range of this size; None if too large."""
         if number_of_histograms(members, size) > MOST_ENTRIES:
             return None
         counts = histograms(members, size)
-        return self._label(self.pool.add(log_multinomial(counts), 1), (len(counts),))
+        return self._label(self._add(histogram_weights(counts, maximise=False), 1), (len(counts),))
 
     def counts(self, label: int, slots: Sequence[int], members: int, ordered: bool) -> bool:
         """Whether a table may be counted over members in these slots, and is not too large then; ordered as below."""
@@ -91,7 +90,7 @@ class Labels:
         others = math.prod(size for slot, size in enumerate(shape) if slot not in slots)
         if number_of_histograms(members, shape[slots[0]]) * others > MOST_ENTRIES:
             return False
-        return ordered or number is None or symmetric(self.pool[number], slots)
+        return ordered or number is None or self.tables.symmetric(number, slots)
 
     def counted(self, label: int, slots: tuple[int, ...], members: int, ordered: bool, many: int) -> int:
         """The label of a table over all members in its slots: on their histogram, then the others.
@@ -103,13 +102,29 @@ class Labels:
         counts = histograms(members, shape[slots[0]])
         left = (len(counts), *(size for slot, size in enumerate(shape) if slot not in slots))
         if number is not None:
-            parts = [_in_all_orders(part, slots) if ordered else part for part in self.pool.parts(number)]
-            number = self.pool.add(counted_table(parts, slots, counts), many)
+            sets = many * math.comb(members, len(slots))
+            made = self._in_all_orders(number, slots, sets) if ordered else self.tables.made[number]
+            number = self._add(counted(made, slots, -1, counts, many), many)
         return self._known(number, left)
 
     def free(self, size: int, many: int) -> None:
         """So many variables of this range size that stand in no row."""
-        self.pool.scales.append(many * math.log(size))
+        self.collected.append(many * math.log(size))
+
+    def _add(self, made: Made, many: int) -> int:
+        number, weight = self.tables.add(made, many)
+        self.collected.append(weight)
+        return number
+
+    def _in_all_orders(self, number: int, slots: tuple[int, ...], many: int) -> Made:
+        """The sum of a table over all orders of some axes of one size, for so many sets of members."""
+        terms = []
+        for order in permutations(slots):
+            axes = list(range(self.tables[number].ndim))
+            for slot, own in zip(slots, order, strict=True):
+                axes[slot] = own
+            terms.append((number, tuple(axes), Fraction(1)))
+        return self.tables.summed(tuple(terms), many)
 
     def _label(self, number: int | None, shape: Shape) -> int | None:
         return self._known(number, shape) if shape else None
@@ -119,11 +134,3 @@ class Labels:
         if label == len(self._kinds):
             self._kinds.append((number, shape))
         return label
-
-
-def _in_all_orders(table: Table, slots: tuple[int, ...]) -> Table:
-    """The sum of a log table over all orders of some of its axes, which are of one size."""
-    total = np.zeros_like(table)
-    for order in permutations(slots):
-        total = total + np.moveaxis(table, slots, order)
-    return total

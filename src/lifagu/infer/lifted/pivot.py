@@ -8,27 +8,40 @@ a table on (B(X), h); and the Bs are counted into the same h: O(N) where a joint
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifagu.arrays import Ints
-from lifagu.infer.lifted import steps
-from lifagu.infer.lifted.algebra import Table, histograms, powers
-from lifagu.infer.lifted.rows import Apart, Place, Rows
-from lifagu.infer.lifted.state import State
+from lifagu.infer.lifted.assignment import Assignment
+from lifagu.infer.lifted.beliefs import Beliefs
+from lifagu.infer.lifted.count import MOST_ENTRIES, Count, count
+from lifagu.infer.lifted.eliminate import Eliminate, eliminate
+from lifagu.infer.lifted.integers import histograms, number_of_histograms
+from lifagu.infer.lifted.logs import Table, log_integers, log_sum
+from lifagu.infer.lifted.merge import Merge, merge
+from lifagu.infer.lifted.problem import Problem
+from lifagu.infer.lifted.rows import Apart, ByArity, New, Place
+from lifagu.infer.lifted.tables import Made, weighted
 
 
 @dataclass(frozen=True, eq=False)
-class PivotStep:
-    """Rows t(A(X), B(Y)), X ≠ Y, became rows on (A(X), B(X), h)."""
+class Pivot(Generic[New]):
+    """Rows t(A(X), B(Y)), X ≠ Y, became rows on (A(X), B(X), h).
 
-    before: Rows
-    kept: dict[int, Ints]
-    old: Ints  # entries of arity 2
-    groups: Ints  # which of the new entries each went into
+    labels, kept: the rows before, and which were left alone; old: entries of arity 2; groups: which of the new entries
+    each went into; turned: whether A stands in the second slot.
+    """
+
+    labels: ByArity
+    kept: ByArity
+    old: Ints
+    groups: Ints
     new: Place
-    counts: Ints
-    turned: bool  # whether A stands in the second slot
+    counts: NDArray[Any]
+    turned: bool
     like: str
 
     def __str__(self) -> str:
@@ -36,58 +49,91 @@ class PivotStep:
         what = f"pivot {members * (members - 1)} pairs like {self.like}"
         return f"{what} around a histogram ({len(self.counts)} values)"
 
+    def walk_back(self, after: Beliefs) -> ByArity:
+        """P(A(X), B(Y)), X ≠ Y: given B(X) and the histogram, Y is any of the others."""
+        before = after.before(self.labels, self.kept)
+        arity, places = self.new
+        for same, number in after.joints.classes(after.of_row[arity][places[self.groups]]):
+            before[2][self.old[same]] = after.joints.later(partial(self._pair, after, number))
+        return before
 
-Pivoted = list[steps.MergeStep | steps.EliminateStep | PivotStep | steps.CountStep]
+    def _pair(self, after: Beliefs, number: int) -> Table:
+        """The joint marginal of A(X), B(Y) from that of A(X), B(X) and the histogram."""
+        joint = after.joints[number]  # a × b' × h
+        total, size = int(self.counts[0].sum()), self.counts.shape[1]
+        logs = log_integers(total)
+        left = np.maximum(self.counts[:, None, :] - np.eye(size, dtype=np.int64), 0)  # h × b' × b
+        shares = logs[left] - logs[total - 1]
+        pairs = [log_sum(joint + shares[:, :, value].T, axis=(1, 2)) for value in range(size)]
+        pair = np.stack(pairs, axis=1)
+        return pair.T if self.turned else pair
+
+    def trace_back(self, values: Assignment[New]) -> None:
+        """No variable was taken away."""
 
 
-def pivot(state: State) -> Pivoted | None:
-    """All steps of one pivot count, or None if there is nothing to pivot; the state is then as it was."""
-    restore = state.save()
-    for old in state.rows.pairings():
+Steps = list[Merge[New] | Eliminate[New] | Pivot[New] | Count[New]]
+
+
+def pivot(problem: Problem[New]) -> tuple[Problem[New], Steps[New]] | None:
+    """All steps of one pivot count, or None if there is nothing to pivot."""
+    for old in problem.rows.pairings():
         for turned in (False, True):
-            if (apart := state.rows.apart(old, turned)) is None:
+            if (apart := problem.rows.apart(old, turned)) is None:
                 break
-            if (done := _pivot_around(state, old, apart, turned)) is not None:
-                return done
-            restore()
+            if (found := _pivot_around(problem, old, apart, turned)) is not None:
+                return found
     return None
 
 
-def _pivot_around(state: State, old: Ints, apart: Apart, turned: bool) -> Pivoted | None:
+def _pivot_around(
+    problem: Problem[New], old: Ints, apart: Apart[New], turned: bool
+) -> tuple[Problem[New], Steps[New]] | None:
     """Pivot the rows of one table around the variables in its second (or first) slot."""
-    first, second = apart.first, apart.second
-    if not (state.open[first].all() and state.open[second.variables].all()):
+    variables, first, second = problem.variables, apart.first, apart.second
+    size, members = int(variables.sizes[second.variables[0]]), second.counts[0]
+    if not (variables.open[first].all() and variables.open[second.variables].all()) or size == 1:
         return None
-    label = int(state.rows.labels[2][old[0]])
-    size = int(state.sizes[second.variables[0]])
-    values = steps.number_of_histograms(second.count, size)
-    if values * size * int(state.sizes[first[0]]) > steps.MOST_ENTRIES:
+    if number_of_histograms(members, size) * size * int(variables.sizes[first[0]]) > MOST_ENTRIES:
         return None
-    counts = histograms(second.count, size)
-    variable = state.add_variable(values)
-    pivoted = sum(_pivoted(table.T if turned else table, counts) for table in state.pool.parts(label))
-    before, new = state.rows, apart.paired(variable)
-    left, kept = before.without({2: old})
-    state.rows, places = left.plus([(new, state.pool.add(np.asarray(pivoted), before.weight(new)))])
-    like = f"{state.name(int(first[0]))}, {state.name(int(second.variables[0]))}"
-    done: Pivoted = [PivotStep(before, kept, old, apart.groups, places[0], counts, turned, like)]
-    costs = state.rows.elimination_costs(np.isin(np.arange(len(state.sizes)), first), state.log_sizes)
-    largest = float(costs.new.max(initial=0)) + float(np.log2(state.sizes[first[0]]))
-    alone = state.rows.independent(costs.variables, costs.new, len(state.sizes))
-    if len(alone) < len(first) or 2**largest > steps.MOST_ENTRIES:
+    paired, step = _paired(problem, old, apart, turned)
+    costs = paired.rows.elimination_costs(np.isin(np.arange(len(paired.variables)), first), paired.variables.log_sizes)
+    largest = float(costs.new.max(initial=0)) + float(np.log2(variables.sizes[first[0]]))
+    alone = paired.rows.independent(costs.variables, costs.new, len(paired.variables))
+    if len(alone) < len(first) or 2**largest > MOST_ENTRIES:
         return None
-    done.append(steps.eliminate(state, first))
-    if merged := steps.merge(state):
-        done.append(merged)
-    counted = steps.count(state, second, into=variable)
-    return None if counted is None else [*done, counted]
+    smaller, eliminated = eliminate(paired, first)
+    done: Steps[New] = [step, eliminated]
+    if merged := merge(smaller):
+        smaller = merged[0]
+        done.append(merged[1])
+    counted = count(smaller, second, into=len(variables))
+    return None if counted is None else (counted[0], [*done, counted[1]])
 
 
-def _pivoted(table: Table, counts: Ints) -> Table:
+def _paired(problem: Problem[New], old: Ints, apart: Apart[New], turned: bool) -> tuple[Problem[New], Pivot[New]]:
+    """The problem with rows on (A(X), B(X), h) in place of those on (A(X), B(Y)), X ≠ Y; h is not yet weighed."""
+    variables, before = problem.variables, problem.rows
+    counts = histograms(apart.second.counts[0], int(variables.sizes[apart.second.variables[0]]))
+    histogram = len(variables)
+    made = problem.tables.made[int(before.labels[2][old[0]])]
+    new = apart.paired(histogram)
+    named = before.naming(np.array([histogram]), -1, 0)
+    many = named.weight(new)
+    label, weight = problem.tables.add(_pivoted(made.changed(np.transpose) if turned else made, counts, many), many)
+    left, kept = named.without({2: old})
+    rows, places = left.plus([(new, np.full(len(np.unique(apart.groups)), label))])
+    like = f"{variables.name(int(apart.first[0]))}, {variables.name(int(apart.second.variables[0]))}"
+    step = Pivot[New](before.labels, kept, old, apart.groups, places[0], counts, turned, like)
+    return problem.after(rows, variables.plus([len(counts)], opened=False), [weight]), step
+
+
+def _pivoted(made: Made, counts: NDArray[Any], many: int) -> Made:
     """The table on (a, b', h): Σ_b (h_b − [b' = b]) · t[a, b]."""
     size = counts.shape[1]
     left = np.maximum(counts.T[None, :, :] - np.eye(size, dtype=np.int64)[:, :, None], 0)  # b' × b × h
-    total = np.zeros((table.shape[0], size, len(counts)), dtype=np.longdouble)
-    for value in range(size):
-        total += powers(left[:, value, :][None], table[:, value][:, None, None])
-    return total
+    terms = [
+        (left[None, :, value, :], made.changed(lambda table, value=value: table[:, value, None, None]))  # type: ignore[misc]
+        for value in range(size)
+    ]
+    return weighted(terms, many)

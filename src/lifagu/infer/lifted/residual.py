@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from lifagu.arrays import Ints, by_first_occurrence, connected_parts, members
 from lifagu.infer.lifted.matrices import Matrices
-from lifagu.infer.lifted.state import State
+from lifagu.infer.lifted.problem import Problem
 from lifagu.infer.problem import Part
 
 
@@ -26,10 +25,10 @@ class Residual:
     log_constant: float
 
 
-def residual(state: State) -> Residual:
-    """The state's rows as single factors, grouped into connected parts; variables in no row are parts of their own."""
-    count, rows = len(state.sizes), state.rows
-    assert isinstance(rows, Matrices)
+def residual(problem: Problem[Ints]) -> Residual:
+    """The rows as single factors, grouped into connected parts; variables in no row are parts of their own."""
+    count, rows, sizes = len(problem.variables), problem.rows, problem.variables.sizes
+    assert isinstance(rows, Matrices), "rows over cells are listed first"
     first, second = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for arity in rows.arities():
         matrix = rows.matrix[arity]
@@ -37,20 +36,21 @@ def residual(state: State) -> Residual:
             first.append(matrix[:, 0])
             second.append(matrix[:, slot])
     numbers = connected_parts(count, np.concatenate(first), np.concatenate(second))
-    variables = np.flatnonzero(state.present)
+    variables = np.flatnonzero(problem.variables.present)
     part_of = np.full(count, -1, dtype=np.int64)
     part_of[variables] = by_first_occurrence(numbers[variables])
     groups = members(part_of[variables])
     factors: list[list[tuple[tuple[int, ...], np.ndarray]]] = [[] for _ in groups]
     row_of: list[list[tuple[int, int]]] = [[] for _ in groups]
-    tables = [np.asarray(table, dtype=np.float64) for table in state.pool.tables]
+    tables: dict[int, np.ndarray] = {}
     for arity in rows.arities():
         scopes, labels = rows.matrix[arity].tolist(), rows.labels[arity].tolist()
+        for label in set(labels) - tables.keys():
+            tables[label] = np.asarray(problem.tables[label], dtype=np.float64)
         for row, (scope, label) in enumerate(zip(scopes, labels, strict=True)):
             part = part_of[scope[0]]
             factors[part].append((tuple(scope), tables[label]))
             row_of[part].append((arity, row))
-    sizes = state.sizes
     parts = tuple(
         Part(
             tuple(variables[group].tolist()),
@@ -59,4 +59,4 @@ def residual(state: State) -> Residual:
         )
         for number, group in enumerate(groups)
     )
-    return Residual(parts, part_of, tuple(map(tuple, row_of)), math.fsum(state.pool.scales))
+    return Residual(parts, part_of, tuple(map(tuple, row_of)), problem.log_constant)

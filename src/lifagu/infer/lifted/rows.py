@@ -2,42 +2,42 @@
 
 A table's rows are all the argument tuples it stands on. Tables are known to rows by their number (their *label*) alone
 and never looked into; every answer that makes new rows tells which old rows they came from. There are two kinds of row
-sets: `matrices` lists rows as integers and answers by sorting; `patterns` describes them over cells of interchangeable
+sets: `matrices` lists rows as integers and answers by sorting; `cells` describes them over cells of interchangeable
 individuals, so that one entry stands for all rows of a shape and one variable for all variables of a kind. The engine
-does not know which it has.
+does not know which it has; `New` is what entries to be added look like: an n×k matrix of variables, or a pattern.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
-from typing import Any, Protocol
+from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Ints
+from lifagu.infer.lifted.tables import Sum
 
+New = TypeVar("New")
 Place = tuple[int, Ints]  # arity, and entries of that arity
-New = Any  # entries to be added, as the kind of row set wants them
+ByArity = dict[int, Ints]  # for each arity something about its entries
 Booleans = NDArray[np.bool_]
 SlotClasses = Callable[[int, Ints], Ints]  # (arity, labels) -> labels × arity: which slots of a table may be swapped
-Sum = tuple[tuple[int, tuple[int, ...], Fraction], ...]  # tables: label, order in which to take its axes, how often
 
 
 @dataclass(frozen=True, eq=False)
-class Merged:
+class Merged(Generic[New]):
     """Rows after those over the same variables have become one.
 
     sums[i] makes up the new label first_label + i. For each arity, target[k]: the new entry of each old one, and
     order[k]: for each old entry the order in which to take its axes.
     """
 
-    rows: Rows
+    rows: Rows[New]
     sums: list[Sum]
-    target: dict[int, Ints]
-    order: dict[int, Ints]
+    target: ByArity
+    order: ByArity
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +50,7 @@ class Costs:
 
 
 @dataclass(frozen=True, eq=False)
-class Blocks:
+class Blocks(Generic[New]):
     """Variables to be eliminated alike: the same tables in the same slots, neighbours coinciding in the same way.
 
     new: the entries on the neighbours; near: one example of neighbours; together: the individuals in the names of those
@@ -68,22 +68,49 @@ class Blocks:
 
 
 @dataclass(frozen=True, eq=False)
-class Twins:
-    """Variables that may be interchangeable: their numbers, and how many ground variables one histogram counts.
+class Classes:
+    """Classes of variables that may be interchangeable, to be counted at the same time.
 
-    logical: which of the individuals of a variable's name is counted, where variables stand for many.
+    variables: the members, class after class; starts: where the members of each class begin, and their number;
+    counts[c]: how many ground variables a histogram of class c counts; logical: which of the individuals in a
+    variable's name is counted, where variables stand for many.
     """
 
     variables: Ints
-    count: int
+    starts: Ints
+    counts: tuple[int, ...]
     logical: int = -1
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def members(self, number: int) -> Ints:
+        """The variables of one class."""
+        return self.variables[self.starts[number] : self.starts[number + 1]]
+
+    @property
+    def owner(self) -> Ints:
+        """The class of each member."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    def some(self, chosen: Sequence[int]) -> Classes:
+        """Some of the classes."""
+        return classes_of([self.members(each) for each in chosen], [self.counts[each] for each in chosen], self.logical)
+
+
+def classes_of(members: Sequence[Ints], counts: Sequence[int], logical: int = -1) -> Classes:
+    """Classes by their members."""
+    starts = np.concatenate(([0], np.cumsum([len(each) for each in members]))).astype(np.int64)
+    together = np.concatenate([np.zeros(0, dtype=np.int64), *members])
+    return Classes(together, starts, tuple(counts), logical)
 
 
 @dataclass(frozen=True, eq=False)
-class Counted:
-    """Entries in which interchangeable variables were replaced by one that counts them, which comes first.
+class Counted(Generic[New]):
+    """Entries in which the members of classes were replaced by variables that count them, which come first.
 
-    slots: of the members in the old table; tie: the slot that held the counting variable already, -1 if none did;
+    slots: of the members in the table; tie: the slot that held the counting variable already, -1 if none did; classes:
+    of each new entry; old, order: the old entries, and for each the order in which its arguments fill these slots;
     groups: for each old entry the new one.
     """
 
@@ -91,19 +118,21 @@ class Counted:
     slots: tuple[int, ...]
     tie: int
     new: New
+    classes: Ints
     old: Place
+    order: Ints
     groups: Ints
 
 
 @dataclass(frozen=True, eq=False)
-class Apart:
+class Apart(Generic[New]):
     """Rows A(X), B(Y) for all X ≠ Y: their variables, how many there are of each, and how to pair A(X) with B(X).
 
     paired(h) gives the entries on (A(X), B(X), h); groups: for each old entry the new one.
     """
 
     first: Ints
-    second: Twins
+    second: Classes
     paired: Callable[[int], New]
     groups: Ints
 
@@ -113,7 +142,7 @@ Held = tuple[int, ...]
 
 
 @dataclass(frozen=True, eq=False)
-class Joined:
+class Joined(Generic[New]):
     """Entries in which two variables became one: what the old slots held, and the slots that stay."""
 
     label: int
@@ -122,11 +151,11 @@ class Joined:
     old: Place
 
 
-class Rows(Protocol):
+class Rows(Protocol[New]):
     """What the engine asks."""
 
     @property
-    def labels(self) -> dict[int, Ints]:
+    def labels(self) -> ByArity:
         """The table of each entry, by arity."""
 
     def count(self) -> int:
@@ -141,8 +170,11 @@ class Rows(Protocol):
     def example(self, new: New) -> tuple[int, ...]:
         """The variables of one of the new entries."""
 
-    def alone(self, variable: int) -> New:
-        """Entries on nothing but this variable."""
+    def alone(self, variables: Ints) -> New:
+        """Entries on nothing but one of these variables (over cells: a single one)."""
+
+    def naming(self, variables: Ints, like: int, logical: int) -> Rows[New]:
+        """The same rows, which now know new variables, named like another (-1: like none) but for one individual."""
 
     def arities(self) -> list[int]:
         """Arities with rows, ascending, without 0."""
@@ -153,19 +185,16 @@ class Rows(Protocol):
     def at(self, place: Place, slot: int) -> Ints:
         """The variable in one slot of each of these entries."""
 
-    def without(self, removed: dict[int, Ints]) -> tuple[Rows, dict[int, Ints]]:
+    def without(self, removed: ByArity) -> tuple[Rows[New], ByArity]:
         """The entries that are left, and for each arity which old ones they are."""
 
-    def plus(self, more: Sequence[tuple[New, int]]) -> tuple[Rows, list[Place]]:
-        """The entries with further ones (new, label) at the end, and where each of them went."""
+    def plus(self, more: Sequence[tuple[New, Ints]]) -> tuple[Rows[New], list[Place]]:
+        """The entries with further ones (new, labels) at the end, and where each of them went."""
 
-    def relabelled(self, labels: dict[int, Ints]) -> Rows:
+    def relabelled(self, labels: ByArity) -> Rows[New]:
         """The same entries with other tables."""
 
-    def reordered(self, orders: dict[int, Ints]) -> Rows:
-        """The same entries, each with its slots taken in the given order."""
-
-    def merge(self, first_label: int) -> Merged:
+    def merge(self, first_label: int) -> Merged[New]:
         """Bring rows over the same variables together; a table that is alone keeps its label and its order."""
 
     def uses(self, labels: int) -> list[int]:
@@ -177,34 +206,38 @@ class Rows(Protocol):
     def independent(self, chosen: Ints, cost: NDArray[np.float64], count: int) -> Ints:
         """Those of the chosen, cheapest first and then in id order, that share no row with one taken before."""
 
-    def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks]:
+    def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks[New]]:
         """The rows around each of the chosen (independent) variables, grouped by shape."""
 
-    def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Twins]:
-        """Sets of wanted variables that stand in the same tables beside the same others: proposals only."""
+    def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Classes]:
+        """Classes of wanted variables that stand in the same tables beside the same others: proposals only."""
 
-    def members_first(self, twins: Twins, count: int, slot_classes: SlotClasses) -> dict[int, Ints]:
-        """For each entry the order of its slots in which, of swappable ones, members of a class come first."""
+    def interchangeable(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[int]:
+        """Those of the classes whose members may be swapped without changing the rows.
 
-    def quotient(self, twins: Twins, variable: int, count: int) -> list[Counted] | None:
-        """Replace members by one variable that counts them; None if the rows are not the same for all of them.
-
-        Whether tables are symmetric in the members' slots is for the caller to check.
+        variables: those that will count them, which may stand in rows with members already. Whether tables are
+        symmetric in the members' slots is for the caller to check.
         """
 
-    def wide(self) -> Rows:
+    def apart_from_each_other(self, classes: Classes) -> list[int]:
+        """Those of the classes, earlier ones first, that share no row with one taken before."""
+
+    def quotient(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[Counted[New]]:
+        """Replace the members of interchangeable classes, which share no row, by variables that count them."""
+
+    def wide(self) -> Rows[New]:
         """The rows with more than one argument."""
 
     def unary(self, count: int) -> tuple[Ints, Ints]:
         """For each of `count` variables the label and the entry of its row of arity 1, -1 if there is none."""
 
-    def apart(self, old: Ints, turned: bool) -> Apart | None:
+    def apart(self, old: Ints, turned: bool) -> Apart[New] | None:
         """Whether these entries of arity 2 pair all A(X) with all B(Y), X ≠ Y; turned: A stands in the second slot."""
 
     def matchings(self, wanted: Booleans) -> list[tuple[Ints, Ints]]:
         """Pairs of variables (first[i], second[i]) that one table of two arguments matches one to one."""
 
-    def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined] | None:
+    def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined[New]] | None:
         """Replace first[i] and second[i] by joined[i], everywhere; None if some row holds two whole pairs."""
 
 
@@ -214,3 +247,19 @@ def join_columns(held: Held) -> tuple[list[int], list[int]]:
     if OWN_FIRST in held:
         slots.insert(slots.index(held.index(OWN_FIRST)) + 1, held.index(OWN_SECOND))
     return slots, [slot for slot in slots if held[slot] != OWN_SECOND]
+
+
+def members_first(matrix: Ints, inside: Booleans, classes: Ints) -> Ints:
+    """For each row the order of its slots in which, of swappable ones, members come first, then others by number.
+
+    inside: whether each argument is a member; classes: rows × arity, which slots may be swapped.
+    """
+    key = np.where(inside, 0, matrix + 1)
+    by_class = np.argsort(classes, axis=1, kind="stable")
+    by_key = np.argsort(key, axis=1, kind="stable")
+    wanted = np.take_along_axis(
+        by_key, np.argsort(np.take_along_axis(classes, by_key, axis=1), axis=1, kind="stable"), 1
+    )
+    order = np.empty_like(wanted)
+    np.put_along_axis(order, by_class, wanted, axis=1)
+    return order

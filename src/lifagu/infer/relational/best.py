@@ -77,5 +77,5 @@ def prepare_relational_best(
             "make the domains smaller, or ask for marginals"
         )
     included = known_kinds(whole, [], "the best assignment")
-    reduced = reduce_cells(start(whole, included, (), maximise=True), walks=False)
+    reduced = reduce_cells(start(whole, included, (), maximise=True))
     return PreparedRelationalBest(whole, plan_search(reduced, limit))

@@ -54,7 +54,7 @@ def prepare_relational_marginals(
         raise NotLiftedError("individuals are listed one by one, so that each may have a marginal of its own")
     whole = shattered(model, evidence or {}, ())
     included = known_kinds(whole, [], "")
-    reduced = reduce_cells(start(whole, included, (), maximise=False), walks=True)
+    reduced = reduce_cells(start(whole, included, (), maximise=False))
     prepared = plan_cells(whole, [], (), reduced, limit, everything=True, walks=True)
     return PreparedClassMarginals(model, whole, prepared)
 

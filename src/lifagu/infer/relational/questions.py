@@ -71,7 +71,7 @@ def prepare_relational(
     walks = len(set(asked)) > 1 or any(cells_of[number] for question in asked for number in question)
     keep = {number for question in asked if len(question) > 1 or not walks for number in question}
     keep -= set(np.flatnonzero(whole.observed >= 0).tolist())
-    reduced = reduce_cells(start(whole, included, sorted(keep), maximise=False), walks=walks)
+    reduced = reduce_cells(start(whole, included, sorted(keep), maximise=False))
     return plan_cells(whole, asked, titles, reduced, limit, everything=False, walks=walks)
 
 

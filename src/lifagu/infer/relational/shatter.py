@@ -13,10 +13,10 @@ import numpy as np
 
 from lifagu.arrays import Floats, Ints, group_rows, members
 from lifagu.ground_tables import diagonal
-from lifagu.infer.lifted.algebra import histograms
 from lifagu.infer.lifted.cells import NotLiftedError
 from lifagu.infer.lifted.cells.pattern import Argument
-from lifagu.infer.lifted.steps import MOST_ENTRIES, number_of_histograms
+from lifagu.infer.lifted.count import MOST_ENTRIES
+from lifagu.infer.lifted.integers import histogram_places, histograms, number_of_histograms
 from lifagu.infer.relational.kinds import Binding, Kinds
 from lifagu.parfactors import BoundArgument, BoundParfactor
 from lifagu.substitutions import substitutions
@@ -197,18 +197,9 @@ def _along(table: Floats | None, axis: int, size: int, counts: Sequence[Ints], f
         if len(total) * len(count) > MOST_ENTRIES:
             raise NotLiftedError("a counting formula over too many combinations of individuals")
         total = (total[:, None, :] + count).reshape(-1, size)
-    place = np.searchsorted(_codes(histograms(int(total[0].sum()), size)), _codes(total))
     shape = [len(count) for count in counts]
-    return np.take(table, place, axis=axis).reshape(*table.shape[:axis], *shape, *table.shape[axis + 1 :])
-
-
-def _codes(counts: Ints) -> Ints:
-    """A number for each histogram, in lexicographic order."""
-    base = int(counts[0].sum()) + 1
-    codes = np.zeros(len(counts), dtype=np.int64)
-    for column in counts.T[:-1]:
-        codes = codes * base + column
-    return codes
+    chosen = np.take(table, histogram_places(total), axis=axis)
+    return np.asarray(chosen.reshape(*table.shape[:axis], *shape, *table.shape[axis + 1 :]))
 
 
 # ---- rows that are listed one by one

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +12,9 @@ from lifagu.arrays import Ints, by_first_occurrence, connected_parts, group_rows
 from lifagu.errors import ModelError
 from lifagu.evidence import Observation
 from lifagu.infer.lifted.cells import NotLiftedError, Pattern, Patterns
-from lifagu.infer.lifted.fine import MANY, SMALL, fine_logs
-from lifagu.infer.lifted.rows import Twins
-from lifagu.infer.lifted.state import Deferred, Pool, State
+from lifagu.infer.lifted.problem import Deferred, Problem, Variables
+from lifagu.infer.lifted.rows import Classes, classes_of
+from lifagu.infer.lifted.tables import Made, Tables, given
 from lifagu.infer.relational.kinds import Kinds
 from lifagu.infer.relational.marks import deferred_parfactors, defers_ground_part, partitions
 from lifagu.infer.relational.shatter import MOST_PATTERNS, Piece, listed, listed_pieces, shatter
@@ -163,45 +163,58 @@ def _parts(kinds: Kinds, observed: Ints, pieces: Sequence[Piece]) -> Ints:
     return by_first_occurrence(np.where(observed >= 0, -1, parts))
 
 
-def start(model: Shattered, included: NDArray[np.bool_], keep: Iterable[int], maximise: bool) -> State:
+def start(model: Shattered, included: NDArray[np.bool_], keep: Iterable[int], maximise: bool) -> Problem[Pattern]:
     """The problem over cells, of the included kinds; kept ones stay."""
-    kinds, pool = model.kinds, Pool()
-    rows: list[tuple[Pattern, int]] = []
+    kinds, tables = model.kinds, Tables()
+    weights: list[float] = []
+
+    def number(made: Made, many: int) -> int:
+        found, weight = tables.add(made, many)
+        weights.append(weight)
+        return found
+
+    rows: list[tuple[Pattern, Ints]] = []
     aside: list[Deferred] = []
-    with np.errstate(divide="ignore"):
-        for piece in model.pieces:
-            if piece.table is None or not all(included[number] for number, _ in piece.arguments):
-                continue
-            logs = np.log(piece.table.astype(np.longdouble))
-            pattern = Pattern(piece.cells, piece.arguments)
-            many = piece.many * kinds.individuals.weight(pattern)
-            if piece.listed is None and many >= MANY and piece.table.size <= SMALL:
-                rows.append((pattern, pool.add_fine(fine_logs(piece.table), many)))
-            elif piece.listed is None:
-                rows.append((pattern, pool.add(logs, many)))
-            else:
-                own = zip((number for number, _ in piece.arguments), piece.listed, strict=True)
-                aside.append(Deferred(tuple(own), pool.add(logs, piece.many)))
-        seen = kinds.observation
-        for number, likelihood in zip(seen.soft_variables.tolist(), seen.likelihoods, strict=True):
-            if included[number]:
-                cells = kinds.individuals.cells_of[number]
-                alone = Pattern(cells, ((number, tuple(range(len(cells)))),))
-                rows.append(
-                    (alone, pool.add(np.log(likelihood.astype(np.longdouble)), kinds.individuals.weight(alone)))
-                )
+    for piece in model.pieces:
+        if piece.table is None or not all(included[each] for each, _ in piece.arguments):
+            continue
+        pattern = Pattern(piece.cells, piece.arguments)
+        if piece.listed is None:
+            label = number(given(piece.table), piece.many * kinds.individuals.weight(pattern))
+            rows.append((pattern, np.array([label])))
+        else:
+            own = zip((each for each, _ in piece.arguments), piece.listed, strict=True)
+            aside.append(Deferred(tuple(own), number(given(piece.table), piece.many)))
+    rows += _soft(kinds, included, number)
     patterns, _ = Patterns(kinds.individuals, {}, {}).plus(rows)
-    present = included & (model.observed < 0)
-    sizes, kept = np.array(kinds.sizes, dtype=np.int64), frozenset(keep)
-    state = State(patterns, pool, sizes, present.copy(), present, kept, kinds.name, len(kinds), maximise, tuple(aside))
+    present, kept, ties = included & (model.observed < 0), frozenset(keep), _ties(kinds, included)
+    open_now = present.copy()
+    closed = [*kept, *ties, *(int(each) for classes in ties.values() for each in classes.variables)]
+    open_now[[*closed, *(each for deferred in aside for each, _ in deferred.arguments)]] = False
+    variables = Variables(np.array(kinds.sizes, dtype=np.int64), open_now, present, kinds.name, len(kinds))
+    return Problem(patterns, tables, variables, kept, tuple(weights), maximise, tuple(aside), ties)
+
+
+def _soft(
+    kinds: Kinds, included: NDArray[np.bool_], number: Callable[[Made, int], int]
+) -> Iterable[tuple[Pattern, Ints]]:
+    """Soft evidence as rows of one argument."""
+    seen = kinds.observation
+    for kind, likelihood in zip(seen.soft_variables.tolist(), seen.likelihoods, strict=True):
+        if included[kind]:
+            cells = kinds.individuals.cells_of[kind]
+            alone = Pattern(cells, ((kind, tuple(range(len(cells)))),))
+            yield alone, np.array([number(given(likelihood), kinds.individuals.weight(alone))])
+
+
+def _ties(kinds: Kinds, present: NDArray[np.bool_]) -> dict[int, Classes]:
+    """The kinds that are histograms, and what they count."""
+    ties: dict[int, Classes] = {}
     for number, kind in enumerate(kinds.kinds):
         if kind.counted and present[number]:
             counted, logical = kind.counted
-            if any(counted in twins.variables for twins in state.ties.values()):
+            if any(counted in classes.variables for classes in ties.values()):
                 raise NotLiftedError(f"{kinds.name(counted)} and others like it are counted in two ways")
             many = kinds.individuals.members(counted) // max(kinds.individuals.members(number), 1)
-            state.ties[number] = Twins(np.array([counted]), many, logical)
-    closed = [*kept, *state.ties, *(int(twins.variables[0]) for twins in state.ties.values())]
-    closed += [number for deferred in aside for number, _ in deferred.arguments]
-    state.open[closed] = False
-    return state
+            ties[number] = classes_of([np.array([counted])], [many], logical)
+    return ties

@@ -17,20 +17,20 @@ from lifagu.infer.lifted.cells import counting, eliminating, merging, pairs
 from lifagu.infer.lifted.cells.pattern import Individuals as Individuals
 from lifagu.infer.lifted.cells.pattern import NotLiftedError as NotLiftedError
 from lifagu.infer.lifted.cells.pattern import Pattern as Pattern
-from lifagu.infer.lifted.matrices.counting import members_first
 from lifagu.infer.lifted.rows import (
     Apart,
     Blocks,
     Booleans,
+    ByArity,
+    Classes,
     Costs,
     Counted,
     Joined,
     Merged,
     Place,
     SlotClasses,
-    Sum,
-    Twins,
 )
+from lifagu.infer.lifted.tables import Sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Patterns:
 
     individuals: Individuals
     patterns: Mapping[int, Sequence[Pattern]]
-    labels: dict[int, Ints]
+    labels: ByArity
 
     def count(self) -> int:
         """Number of rows with arguments."""
@@ -57,10 +57,18 @@ class Patterns:
         """The variables of a pattern."""
         return new.variables
 
-    def alone(self, variable: int) -> Pattern:
-        """A pattern on nothing but this variable."""
+    def alone(self, variables: Ints) -> Pattern:
+        """A pattern on nothing but this one variable."""
+        (variable,) = variables.tolist()
         cells = self.individuals.cells_of[variable]
         return Pattern(cells, ((variable, tuple(range(len(cells)))),))
+
+    def naming(self, variables: Ints, like: int, logical: int) -> Patterns:
+        """The same rows, which now know new variables, named like another (-1: like none) but for one individual."""
+        cells = self.individuals.cells_of[like] if like >= 0 else ()
+        left = tuple(cell for place, cell in enumerate(cells) if place != logical)
+        known = self.individuals.cells_of | dict.fromkeys(variables.tolist(), left)
+        return Patterns(Individuals(self.individuals.sizes, known), self.patterns, self.labels)
 
     def arities(self) -> list[int]:
         """Arities with rows, ascending, without 0."""
@@ -74,7 +82,7 @@ class Patterns:
         """The variable in one slot of each of these patterns."""
         return np.array([self.patterns[place[0]][entry].variables[slot] for entry in place[1].tolist()])
 
-    def without(self, removed: dict[int, Ints]) -> tuple[Patterns, dict[int, Ints]]:
+    def without(self, removed: ByArity) -> tuple[Patterns, ByArity]:
         """The patterns that are left, and for each arity which old ones they are."""
         left = {
             arity: np.setdiff1d(np.arange(len(each)), removed.get(arity, [])) for arity, each in self.patterns.items()
@@ -83,8 +91,8 @@ class Patterns:
         labels = {arity: self.labels[arity][kept] for arity, kept in left.items()}
         return Patterns(self.individuals, patterns, labels), left
 
-    def plus(self, more: Sequence[tuple[Pattern, int]]) -> tuple[Patterns, list[Place]]:
-        """The patterns with further ones (pattern, label) at the end, and where each of them went."""
+    def plus(self, more: Sequence[tuple[Pattern, Ints]]) -> tuple[Patterns, list[Place]]:
+        """The patterns with further ones (pattern, its one label) at the end, and where each of them went."""
         patterns = {arity: list(each) for arity, each in self.patterns.items()}
         labels = {arity: each.tolist() for arity, each in self.labels.items()}
         places = []
@@ -92,20 +100,12 @@ class Patterns:
             arity = len(pattern.arguments)
             places.append((arity, np.array([len(patterns.setdefault(arity, []))])))
             patterns[arity].append(pattern)
-            labels.setdefault(arity, []).append(label)
+            labels.setdefault(arity, []).extend(label.tolist())
         return Patterns(self.individuals, patterns, _arrays(labels)), places
 
-    def relabelled(self, labels: dict[int, Ints]) -> Patterns:
+    def relabelled(self, labels: ByArity) -> Patterns:
         """The same patterns with other tables."""
         return Patterns(self.individuals, self.patterns, labels)
-
-    def reordered(self, orders: dict[int, Ints]) -> Patterns:
-        """The same patterns, each with its slots taken in the given order."""
-        patterns = {
-            arity: [pattern.reordered(row) for pattern, row in zip(self.patterns[arity], order.tolist(), strict=True)]
-            for arity, order in orders.items()
-        }
-        return Patterns(self.individuals, patterns, {arity: self.labels[arity] for arity in orders})
 
     def uses(self, labels: int) -> list[int]:
         """For each of so many labels the number of rows with it."""
@@ -115,7 +115,7 @@ class Patterns:
                 counts[label] += self.weight(pattern)
         return counts
 
-    def merge(self, first_label: int) -> Merged:
+    def merge(self, first_label: int) -> Merged[Pattern]:
         """Bring rows over the same variables together; a table that is alone keeps its label and its order."""
         sums: dict[Sum, int] = {}
         patterns, labels, target, order = {}, {}, {}, {}
@@ -151,31 +151,31 @@ class Patterns:
                     blocked.update(self.patterns[arity][entry].variables)
         return np.sort(np.array(taken, dtype=np.int64))
 
-    def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks]:
+    def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks[Pattern]]:
         """The rows around each of the chosen (independent) variables."""
         return [
             eliminating.block(self.patterns, self.labels, self.individuals, variable, self._where.get(variable, ()))
             for variable in chosen.tolist()
         ]
 
-    def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Twins]:
-        """Variables whose ground variables may be interchangeable: proposals only."""
+    def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Classes]:
+        """Variables whose ground variables may be interchangeable, one class at a time: proposals only."""
         open_variables = np.flatnonzero(wanted).tolist()
-        return counting.twins(self.patterns, self.labels, self.individuals, open_variables, sizes)
+        return counting.twins(self.patterns, self.labels, self.individuals, open_variables, sizes, slot_classes)
 
-    def members_first(self, twins: Twins, count: int, slot_classes: SlotClasses) -> dict[int, Ints]:
-        """For each pattern the order of its slots in which, of swappable ones, members of a class come first."""
-        blocks = [
-            (np.array([pattern.variables for pattern in self.patterns[arity]]), self.labels[arity])
-            for arity in self.arities()
-        ]
-        return members_first(blocks, twins.variables, count, slot_classes)
+    def interchangeable(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[int]:
+        """The one class, unless its ground variables cannot be swapped without changing the rows."""
+        variable = int(variables[0])
+        return counting.interchangeable(self.patterns, self.labels, self.individuals, classes, variable, slot_classes)
 
-    def quotient(self, twins: Twins, variable: int, count: int) -> list[Counted] | None:
-        """Replace members by one variable that counts them; None if the rows are not the same for all of them."""
-        if variable >= count:
-            self.individuals.cells_of[variable] = counting.shared_cells(self.individuals, twins)
-        return counting.quotient(self.patterns, self.labels, self.individuals, twins, variable)
+    def apart_from_each_other(self, classes: Classes) -> list[int]:
+        """The one class."""
+        return list(range(len(classes)))
+
+    def quotient(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[Counted[Pattern]]:
+        """Replace the members of the one class by a variable that counts them."""
+        variable = int(variables[0])
+        return counting.quotient(self.patterns, self.labels, self.individuals, classes, variable, slot_classes)
 
     def wide(self) -> Patterns:
         """The rows with more than one argument."""
@@ -193,7 +193,7 @@ class Patterns:
             entry[pattern.variables[0]] = place
         return label, entry
 
-    def apart(self, old: Ints, turned: bool) -> Apart | None:
+    def apart(self, old: Ints, turned: bool) -> Apart[Pattern] | None:
         """Whether these patterns of arity 2 pair all A(X) with all B(Y), X ≠ Y; turned: A is in the second slot."""
         return pairs.apart(self.patterns[2][int(old[0])], self.individuals, turned)
 
@@ -202,12 +202,12 @@ class Patterns:
         found = dict.fromkeys(map(pairs.matching, self.patterns.get(2, ())))
         return [(np.array([pair[0]]), np.array([pair[1]])) for pair in found if pair and wanted[list(pair)].all()]
 
-    def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined] | None:
+    def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined[Pattern]] | None:
         """Replace both variables of a pair by one, everywhere; None if some row holds two whole pairs."""
         pair = int(first[0]), int(second[0])
         patterns = {arity: self.patterns[arity] for arity in self.arities()}
-        return pairs.join(patterns, self.labels, self.individuals, pair, int(joined[0]))
+        return pairs.join(patterns, self.labels, pair, int(joined[0]))
 
 
-def _arrays(labels: Mapping[int, Sequence[int]]) -> dict[int, Ints]:
+def _arrays(labels: Mapping[int, Sequence[int]]) -> ByArity:
     return {arity: np.array(each, dtype=np.int64) for arity, each in labels.items()}

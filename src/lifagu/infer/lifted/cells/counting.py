@@ -3,51 +3,124 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.infer.lifted.cells.pattern import Individuals, Pattern, arrangements, compact
-from lifagu.infer.lifted.rows import Counted, Twins
+from lifagu.infer.lifted.rows import Classes, Counted, SlotClasses, classes_of, members_first
 
 Rows = Mapping[int, Sequence[Pattern]]
 
 
+@dataclass(frozen=True)
+class _Part:
+    """What becomes of a pattern with members: the slots they fill, the one of the counting variable, the new pattern.
+
+    order: in which its arguments fill the slots; often: how many old rows each new one stands for.
+    """
+
+    arity: int
+    entry: int
+    label: int
+    slots: tuple[int, ...]
+    tie: int
+    new: Pattern
+    order: tuple[int, ...]
+    often: Fraction
+
+
+def interchangeable(
+    patterns: Rows,
+    labels: Mapping[int, Ints],
+    individuals: Individuals,
+    classes: Classes,
+    variable: int,
+    slot_classes: SlotClasses,
+) -> list[int]:
+    """The one class, unless its ground variables cannot be swapped without changing the rows."""
+    groups = _groups(patterns, labels, individuals, classes, variable, slot_classes)
+    if groups is None:
+        return []
+    right = all(
+        sum(part.often for part in parts) == math.comb(classes.counts[0], len(parts[0].slots))
+        for parts in groups.values()
+    )
+    return [0] if right else []
+
+
 def quotient(
-    patterns: Rows, labels: Mapping[int, Ints], individuals: Individuals, twins: Twins, variable: int
-) -> list[Counted] | None:
-    """Replace the ground variables that a class counts by one variable; None if the rows are not the same for all.
+    patterns: Rows,
+    labels: Mapping[int, Ints],
+    individuals: Individuals,
+    classes: Classes,
+    variable: int,
+    slot_classes: SlotClasses,
+) -> list[Counted[Pattern]]:
+    """Replace the ground variables that an interchangeable class counts by one variable.
 
     Exact as on listed rows: patterns are merged, so that scopes are distinct; rows with the same table and the same
-    other arguments, from however many patterns, must be all C(N, m) sets of members. The counting variable names the
+    other arguments, from however many patterns, are all C(N, m) sets of members. The counting variable names the
     individuals that its members share.
     """
-    inside = set(twins.variables.tolist())
-    groups: dict[tuple[int, int, tuple[int, ...], int, Pattern], list[tuple[int, Fraction]]] = {}
-    for arity, each in patterns.items():
-        for entry, pattern in enumerate(each):
-            slots = tuple(slot for slot, own in enumerate(pattern.variables) if own in inside)
-            if not slots:
-                continue
-            part = _counted(pattern, slots, individuals, twins, variable)
-            if part is None:
-                return None
-            tie = pattern.variables.index(variable) if variable in pattern.variables else -1
-            key = (arity, int(labels[arity][entry]), slots, tie, part[0])
-            groups.setdefault(key, []).append((entry, part[1]))
     found = []
-    for (arity, label, slots, tie, new), parts in groups.items():
-        if sum(often for _, often in parts) != math.comb(twins.count, len(slots)):
-            return None
-        entries = np.array([entry for entry, _ in parts])
-        found.append(Counted(label, slots, tie, new, (arity, entries), np.zeros(len(entries), dtype=np.int64)))
+    for parts in (_groups(patterns, labels, individuals, classes, variable, slot_classes) or {}).values():
+        first = parts[0]
+        entries = np.array([part.entry for part in parts])
+        order = np.array([part.order for part in parts], dtype=np.int64)
+        nothing = np.zeros(len(parts), dtype=np.int64)
+        old = (first.arity, entries)
+        found.append(Counted(first.label, first.slots, first.tie, first.new, nothing[:1], old, order, nothing))
     return found
 
 
+def _groups(
+    patterns: Rows,
+    labels: Mapping[int, Ints],
+    individuals: Individuals,
+    classes: Classes,
+    variable: int,
+    slot_classes: SlotClasses,
+) -> dict[object, list[_Part]] | None:
+    """The patterns with members, those that become the same one together; None if one cannot be counted."""
+    groups: dict[object, list[_Part]] = {}
+    for part in _parts(patterns, labels, individuals, classes, variable, slot_classes):
+        if part is None:
+            return None
+        groups.setdefault((part.arity, part.label, part.slots, part.tie, part.new), []).append(part)
+    return groups
+
+
+def _parts(
+    patterns: Rows,
+    labels: Mapping[int, Ints],
+    individuals: Individuals,
+    classes: Classes,
+    variable: int,
+    slot_classes: SlotClasses,
+) -> Iterator[_Part | None]:
+    """What becomes of each pattern with members; None for one that cannot be counted."""
+    inside = set(classes.variables.tolist())
+    for arity, each in patterns.items():
+        for entry, pattern in enumerate(each):
+            if not inside & set(pattern.variables):
+                continue
+            label = int(labels[arity][entry])
+            scope = np.array([pattern.variables])
+            ours = np.isin(scope, classes.variables)
+            order = tuple(members_first(scope, ours, slot_classes(arity, np.array([label])))[0].tolist())
+            ordered = pattern.reordered(order)
+            slots = tuple(slot for slot, own in enumerate(ordered.variables) if own in inside)
+            part = _counted(ordered, slots, individuals, classes, variable)
+            tie = ordered.variables.index(variable) if variable in ordered.variables else -1
+            yield part and _Part(arity, entry, label, slots, tie, part[0], order, part[1])
+
+
 def _counted(
-    pattern: Pattern, slots: tuple[int, ...], individuals: Individuals, twins: Twins, variable: int
+    pattern: Pattern, slots: tuple[int, ...], individuals: Individuals, classes: Classes, variable: int
 ) -> tuple[Pattern, Fraction] | None:
     """The new pattern with the counting variable first, and how many old rows each of its rows stands for.
 
@@ -56,7 +129,7 @@ def _counted(
     symmetries = _symmetries(pattern)
     if pattern.fold != len(symmetries) or len(pattern.used) < len(pattern.cells):
         return None
-    shared = {_without(pattern.arguments[slot][1], twins.logical) for slot in slots}
+    shared = {_without(pattern.arguments[slot][1], classes.logical) for slot in slots}
     tied = {names for own, names in pattern.arguments if own == variable}
     if len(shared | tied) > 1:
         return None
@@ -68,11 +141,6 @@ def _counted(
     taken = [pattern.cells[each] for each in number]
     free = [cell for each, cell in enumerate(pattern.cells) if each not in number]
     return new, Fraction(individuals.choices(free, taken), fixing)
-
-
-def shared_cells(individuals: Individuals, twins: Twins) -> tuple[int, ...]:
-    """The cells of the individuals that a counting variable names: its members' without the counted one."""
-    return _without(individuals.cells_of[int(twins.variables[0])], twins.logical)
 
 
 def _without(names: tuple[int, ...], logical: int) -> tuple[int, ...]:
@@ -87,8 +155,13 @@ def _symmetries(pattern: Pattern) -> list[tuple[int, ...]]:
 
 
 def twins(
-    patterns: Rows, labels: Mapping[int, Ints], individuals: Individuals, wanted: Sequence[int], sizes: Ints
-) -> list[Twins]:
+    patterns: Rows,
+    labels: Mapping[int, Ints],
+    individuals: Individuals,
+    wanted: Sequence[int],
+    sizes: Ints,
+    slot_classes: SlotClasses,
+) -> list[Classes]:
     """Classes that may be counted: variables with the same tables together where that is exact, else one by one."""
     tokens: dict[int, list[tuple[int, int]]] = {variable: [] for variable in wanted}
     for arity, each in patterns.items():
@@ -102,15 +175,14 @@ def twins(
             together.setdefault((int(sizes[variable]), frozenset(found)), []).append(variable)
     proposals, taken = [], set[int]()
     for group in together.values():
-        union = Twins(np.array(group), sum(individuals.members(each) for each in group), 0)
-        if len(group) > 1 and quotient(patterns, labels, individuals, union, -1) is not None:
+        union = classes_of([np.array(group)], [sum(map(individuals.members, group))], 0)
+        if len(group) > 1 and interchangeable(patterns, labels, individuals, union, len(sizes), slot_classes):
             proposals.append(union)
             taken.update(group)
     for variable in (each for each in wanted if each not in taken):
         cells = individuals.cells_of[variable]
         for logical, cell in enumerate(cells):
-            others = cells[:logical] + cells[logical + 1 :]
-            members = individuals.choices([cell], others)
-            if members > 1:
-                proposals.append(Twins(np.array([variable]), members, logical))
+            count = individuals.choices([cell], cells[:logical] + cells[logical + 1 :])
+            if count > 1:
+                proposals.append(classes_of([np.array([variable])], [count], logical))
     return proposals

@@ -88,7 +88,7 @@ def block(
     individuals: Individuals,
     variable: int,
     where: Where,
-) -> Blocks:
+) -> Blocks[Pattern]:
     """The rows around one ground variable, which stands for all of them."""
     found = around(patterns, variable, where, len(individuals.cells_of[variable]))
     assert found is not None, "only variables with a cost are eliminated"

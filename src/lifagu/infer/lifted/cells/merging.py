@@ -9,7 +9,7 @@ import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.infer.lifted.cells.pattern import Individuals, Pattern, arrangements, compact
-from lifagu.infer.lifted.rows import Sum
+from lifagu.infer.lifted.tables import Sum
 
 
 def merge(

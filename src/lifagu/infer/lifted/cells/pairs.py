@@ -16,12 +16,12 @@ from lifagu.infer.lifted.rows import (
     SECOND,
     Apart,
     Joined,
-    Twins,
+    classes_of,
     join_columns,
 )
 
 
-def apart(pattern: Pattern, individuals: Individuals, turned: bool) -> Apart | None:
+def apart(pattern: Pattern, individuals: Individuals, turned: bool) -> Apart[Pattern] | None:
     """Whether a pattern is A(X), B(Y) for all X ≠ Y of one cell."""
     (first, own), (second, other) = pattern.arguments[::-1] if turned else pattern.arguments
     alone = len(own) == len(other) == 1 and own != other and pattern.cells[own[0]] == pattern.cells[other[0]]
@@ -30,10 +30,9 @@ def apart(pattern: Pattern, individuals: Individuals, turned: bool) -> Apart | N
     cell = pattern.cells[0]
 
     def paired(variable: int) -> Pattern:
-        individuals.cells_of[variable] = ()
         return Pattern((cell,), ((first, (0,)), (second, (0,)), (variable, ())))
 
-    twins = Twins(np.array([second]), individuals.sizes[cell], 0)
+    twins = classes_of([np.array([second])], [individuals.sizes[cell]], 0)
     return Apart(np.array([first]), twins, paired, np.zeros(1, dtype=np.int64))
 
 
@@ -45,16 +44,11 @@ def matching(pattern: Pattern) -> tuple[int, int] | None:
 
 
 def join(
-    patterns: Mapping[int, Sequence[Pattern]],
-    labels: Mapping[int, Ints],
-    individuals: Individuals,
-    pair: tuple[int, int],
-    joined: int,
-) -> list[Joined] | None:
+    patterns: Mapping[int, Sequence[Pattern]], labels: Mapping[int, Ints], pair: tuple[int, int], joined: int
+) -> list[Joined[Pattern]] | None:
     """Replace both variables of a pair by one, everywhere; None if some row holds two whole pairs."""
     first, second = pair
     turn = _turn(patterns, pair)
-    individuals.cells_of[joined] = individuals.cells_of[first]
     found = []
     for arity, each in patterns.items():
         for entry, pattern in enumerate(each):

@@ -11,15 +11,27 @@ from numpy.typing import NDArray
 from lifagu.arrays import Ints, by_first_occurrence
 from lifagu.arrays import members as members_of
 from lifagu.infer.lifted.matrices import counting, eliminating, merging, pairs
-from lifagu.infer.lifted.rows import Apart, Blocks, Booleans, Costs, Counted, Joined, Merged, Place, SlotClasses, Twins
+from lifagu.infer.lifted.rows import (
+    Apart,
+    Blocks,
+    Booleans,
+    ByArity,
+    Classes,
+    Costs,
+    Counted,
+    Joined,
+    Merged,
+    Place,
+    SlotClasses,
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
     """All rows, by arity: matrix[k] is n×k variables, labels[k] the n table numbers. An entry is a row."""
 
-    matrix: dict[int, Ints]
-    labels: dict[int, Ints]
+    matrix: ByArity
+    labels: ByArity
 
     def count(self) -> int:
         """Number of rows with arguments."""
@@ -37,9 +49,13 @@ class Matrices:
         """The variables of one of the new entries."""
         return tuple(new[0].tolist())
 
-    def alone(self, variable: int) -> Ints:
-        """Entries on nothing but this variable."""
-        return np.array([[variable]])
+    def alone(self, variables: Ints) -> Ints:
+        """Entries on nothing but one of these variables."""
+        return variables[:, None]
+
+    def naming(self, variables: Ints, like: int, logical: int) -> Matrices:
+        """The same rows: variables are numbers here, and a new one needs no introduction."""
+        return self
 
     def arities(self) -> list[int]:
         """Arities with rows, ascending, without 0."""
@@ -54,7 +70,7 @@ class Matrices:
         found: Ints = self.matrix[place[0]][place[1], slot]
         return found
 
-    def without(self, removed: dict[int, Ints]) -> tuple[Matrices, dict[int, Ints]]:
+    def without(self, removed: ByArity) -> tuple[Matrices, ByArity]:
         """The rows that are left, and for each arity which old rows they are."""
         left = {}
         for arity, labels in self.labels.items():
@@ -64,30 +80,25 @@ class Matrices:
         matrix = {arity: self.matrix[arity][kept] for arity, kept in left.items()}
         return Matrices(matrix, {arity: self.labels[arity][kept] for arity, kept in left.items()}), left
 
-    def plus(self, more: Sequence[tuple[Ints, int]]) -> tuple[Matrices, list[Place]]:
-        """The rows with further ones (matrix, label) at the end, and where each of them went."""
+    def plus(self, more: Sequence[tuple[Ints, Ints]]) -> tuple[Matrices, list[Place]]:
+        """The rows with further ones (matrix, labels) at the end, and where each of them went."""
         matrix = {arity: [rows] for arity, rows in self.matrix.items()}
         labels = {arity: [numbers] for arity, numbers in self.labels.items()}
         length = {arity: len(numbers) for arity, numbers in self.labels.items()}
         places = []
-        for rows, label in more:
+        for rows, numbers in more:
             arity = rows.shape[1]
             start = length.get(arity, 0)
             matrix.setdefault(arity, []).append(rows)
-            labels.setdefault(arity, []).append(np.full(len(rows), label))
+            labels.setdefault(arity, []).append(numbers)
             length[arity] = start + len(rows)
             places.append((arity, np.arange(start, start + len(rows))))
         joined = {arity: np.concatenate(parts) for arity, parts in matrix.items()}
         return Matrices(joined, {arity: np.concatenate(parts) for arity, parts in labels.items()}), places
 
-    def relabelled(self, labels: dict[int, Ints]) -> Matrices:
+    def relabelled(self, labels: ByArity) -> Matrices:
         """The same rows with other tables."""
         return Matrices(self.matrix, labels)
-
-    def reordered(self, orders: dict[int, Ints]) -> Matrices:
-        """The same rows, each with its slots taken in the given order."""
-        matrix = {arity: np.take_along_axis(self.matrix[arity], order, axis=1) for arity, order in orders.items()}
-        return Matrices(matrix, {arity: self.labels[arity] for arity in orders})
 
     def uses(self, labels: int) -> list[int]:
         """For each of so many labels the number of rows with it."""
@@ -96,7 +107,7 @@ class Matrices:
             counts += np.bincount(numbers, minlength=labels)
         return counts.tolist()
 
-    def merge(self, first_label: int) -> Merged:
+    def merge(self, first_label: int) -> Merged[Ints]:
         """Bring rows over the same variables together; a table that is alone keeps its label and its order."""
         matrix, labels, sums, target, order = merging.merge(self._blocks(), first_label)
         return Merged(Matrices(matrix, labels), sums, target, order)
@@ -109,21 +120,31 @@ class Matrices:
         """Those of the chosen, cheapest first and then in id order, that share no row with one taken before."""
         return eliminating.independent(self._blocks(), chosen, cost, count)
 
-    def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks]:
+    def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks[Ints]]:
         """The rows around each of the chosen (independent) variables, grouped by shape."""
         return eliminating.blocks(self._blocks(), chosen, sizes)
 
-    def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Twins]:
-        """Sets of wanted variables that stand in the same tables beside the same others: proposals only."""
-        return counting.twins(self._blocks(), wanted, sizes, slot_classes)
+    def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Classes]:
+        """Classes of wanted variables that stand in the same tables beside the same others, all together."""
+        found = counting.twins(self._blocks(), wanted, sizes, slot_classes)
+        return [found] if len(found) else []
 
-    def members_first(self, twins: Twins, count: int, slot_classes: SlotClasses) -> dict[int, Ints]:
-        """For each row the order of its slots in which, of swappable ones, members of a class come first."""
-        return counting.members_first(self._blocks(), twins.variables, count, slot_classes)
+    def interchangeable(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[int]:
+        """Those of the classes whose members may be swapped without changing the rows."""
+        return counting.interchangeable(self._blocks(), classes, self._size(classes), slot_classes)
 
-    def quotient(self, twins: Twins, variable: int, count: int) -> list[Counted] | None:
-        """Replace members by one variable that counts them; None if the rows are not the same for all of them."""
-        return counting.quotient(self._blocks(), twins.variables, variable, count)
+    def apart_from_each_other(self, classes: Classes) -> list[int]:
+        """Those of the classes, earlier ones first, that share no row with one taken before."""
+        return counting.apart_from_each_other(self._blocks(), classes, self._size(classes))
+
+    def quotient(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[Counted[Ints]]:
+        """Replace the members of interchangeable classes, which share no row, by variables that count them."""
+        return counting.quotient(self._blocks(), classes, variables, self._size(classes), slot_classes)
+
+    def _size(self, classes: Classes) -> int:
+        """A number above those of all variables in rows and classes."""
+        tops = [int(matrix.max(initial=-1)) for matrix in self.matrix.values()]
+        return 1 + max([*tops, int(classes.variables.max(initial=-1))])
 
     def wide(self) -> Matrices:
         """The rows with more than one argument."""
@@ -140,7 +161,7 @@ class Matrices:
             row[self.matrix[1][:, 0]] = np.arange(len(self.labels[1]))
         return label, row
 
-    def apart(self, old: Ints, turned: bool) -> Apart | None:
+    def apart(self, old: Ints, turned: bool) -> Apart[Ints] | None:
         """Whether these rows of arity 2 pair all A(X) with all B(Y), X ≠ Y; turned: A stands in the second slot."""
         matrix = self.matrix[2][old]
         return pairs.apart(matrix[:, ::-1] if turned else matrix)
@@ -150,7 +171,7 @@ class Matrices:
         found = [pairs.matching(self.matrix[2][rows], wanted) for rows in self.pairings()]
         return [matching for matching in found if matching is not None]
 
-    def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined] | None:
+    def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined[Ints]] | None:
         """Replace first[i] and second[i] by joined[i], everywhere; None if some row holds two whole pairs."""
         return pairs.join(self._blocks(), first, second, joined)
 

@@ -81,7 +81,7 @@ def _greedy(order: Ints, first: Ints, second: Ints, count: int) -> Ints:
     return np.array(taken, dtype=np.int64)
 
 
-def blocks(rows: Pairs, chosen: Ints, sizes: Ints) -> list[Blocks]:
+def blocks(rows: Pairs, chosen: Ints, sizes: Ints) -> list[Blocks[Ints]]:
     """The rows around each of the chosen (independent) variables, grouped by shape."""
     inside = np.zeros(len(sizes), dtype=np.bool_)
     inside[chosen] = True

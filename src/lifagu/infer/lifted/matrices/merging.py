@@ -8,9 +8,8 @@ from fractions import Fraction
 import numpy as np
 
 from lifagu.arrays import Ints, first_places, group_lists, group_rows
-from lifagu.infer.lifted.rows import Sum
-
-ByArity = dict[int, Ints]
+from lifagu.infer.lifted.rows import ByArity
+from lifagu.infer.lifted.tables import Sum
 
 
 def merge(

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from lifagu.arrays import Ints, group_rows, members
-from lifagu.infer.lifted.rows import FIRST, OWN_FIRST, SECOND, Apart, Booleans, Joined, Twins, join_columns
+from lifagu.infer.lifted.rows import FIRST, OWN_FIRST, SECOND, Apart, Booleans, Joined, classes_of, join_columns
 
 
-def apart(pairs: Ints) -> Apart | None:
+def apart(pairs: Ints) -> Apart[Ints] | None:
     """Whether n×2 distinct pairs (A(X), B(Y)) are all those with X ≠ Y."""
     root = math.isqrt(len(pairs))
     first, second = np.unique(pairs[:, 0]), np.unique(pairs[:, 1])
@@ -24,7 +24,7 @@ def apart(pairs: Ints) -> Apart | None:
     def paired(variable: int) -> Ints:
         return np.column_stack((first, partner, np.full(len(first), variable)))
 
-    return Apart(first, Twins(second, len(second)), paired, np.searchsorted(first, pairs[:, 0]))
+    return Apart(first, classes_of([second], [len(second)]), paired, np.searchsorted(first, pairs[:, 0]))
 
 
 def _partners(pairs: Ints, first: Ints, second: Ints) -> Ints | None:
@@ -48,7 +48,7 @@ def matching(pairs: Ints, wanted: Booleans) -> tuple[Ints, Ints] | None:
     return pairs[order, 0], pairs[order, 1]
 
 
-def join(rows: Sequence[tuple[Ints, Ints]], first: Ints, second: Ints, joined: Ints) -> list[Joined] | None:
+def join(rows: Sequence[tuple[Ints, Ints]], first: Ints, second: Ints, joined: Ints) -> list[Joined[Ints]] | None:
     """Replace first[i] and second[i] by joined[i] in all rows; None if some row holds two whole pairs."""
     count = int(joined[0])
     kind = np.zeros(count, dtype=np.int64)

@@ -1,0 +1,265 @@
+"""Count: a class of interchangeable variables becomes one variable whose values are histograms.
+
+Interchangeable: swapping two members changes neither rows nor tables. All classes that can be counted at the same time
+are counted in one step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache, partial
+from typing import Any, Generic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.arrays import Ints
+from lifagu.infer.lifted.assignment import Assignment
+from lifagu.infer.lifted.beliefs import Beliefs
+from lifagu.infer.lifted.integers import histograms, number_of_histograms
+from lifagu.infer.lifted.logs import Table, log_member_shares, log_sum
+from lifagu.infer.lifted.merge import in_order
+from lifagu.infer.lifted.problem import Problem
+from lifagu.infer.lifted.rows import ByArity, Classes, Counted, New, Place, Rows
+from lifagu.infer.lifted.tables import Made, histogram_weights
+from lifagu.infer.lifted.tables import counted as counted_table
+from lifagu.views import counted
+
+MOST_ENTRIES = 2**22  # of a table made by counting
+ALIKE = 4  # classes with at most so many times the fewest histograms are counted in the same step
+ALWAYS = 64  # as are those with at most so many
+
+Counts = NDArray[Any]  # histograms × range size
+
+
+@dataclass(frozen=True, eq=False)
+class Count(Generic[New]):
+    """Classes of interchangeable variables became variables whose values are histograms.
+
+    labels, kept: the rows before, and which were left alone; sizes: the range size of each class's members; entries:
+    what happened to the other rows, and where they went; like: the name of a member; into: whether the counting
+    variables were there before.
+    """
+
+    labels: ByArity
+    kept: ByArity
+    classes: Classes
+    variables: Ints
+    sizes: Ints
+    entries: list[tuple[Counted[New], Place]]
+    like: str
+    into: bool = False
+
+    def __str__(self) -> str:
+        classes = self.classes
+        largest = max(classes.counts)
+        most = max(number_of_histograms(many, int(size)) for many, size in zip(classes.counts, self.sizes, strict=True))
+        if len(classes) > 1:
+            each = f"{'up to ' if min(classes.counts) < largest else ''}{largest}"
+            what = f"count {each} interchangeable variables like {self.like} each in {len(classes)} groups"
+        else:
+            what = f"count {counted(largest, 'interchangeable variable')} like {self.like}"
+        return f"{what} into it" if self.into else f"{what} ({most} histograms)"
+
+    def histograms(self, number: int) -> Counts:
+        """The histograms of one class."""
+        return _histograms(self.classes.counts[number], int(self.sizes[number]))
+
+    def walk_back(self, after: Beliefs) -> ByArity:
+        """Given the histogram, which members have which values is uniform."""
+        before = after.before(self.labels, self.kept)
+        self.members(after)
+        for entry, (size, places) in self.entries:
+            arity, rows = entry.old
+            numbers = after.of_row[size][places[entry.groups]]
+            counts = self.histograms(int(entry.classes[0]))
+            spread = cache(partial(self._spread, after, counts, entry))
+            for same, number, order in after.alike(numbers, entry.order):
+                before[arity][rows[same]] = in_order(after, spread(number), order)
+        return before
+
+    def _spread(self, after: Beliefs, counts: Counts, entry: Counted[New], number: int) -> int:
+        """The number of the joint marginal of a row with members, given that of the row with their histogram."""
+        return after.joints.later(lambda: spread_members(after.joints[number], counts, entry.slots, entry.tie))
+
+    def members(self, after: Beliefs) -> None:
+        """The marginal of counted members: E[histogram] / N."""
+        number = after.marginals.of_variable[self.variables]
+        kinds = np.column_stack((number, np.array(self.classes.counts, dtype=object), self.sizes))
+        first: dict[tuple[int, ...], list[int]] = {}
+        for place, kind in enumerate(map(tuple, kinds.tolist())):
+            first.setdefault(kind, []).append(place)
+        for places in first.values():
+            histogram = after.marginals[int(self.variables[places[0]])]
+            marginal = spread_members(histogram, self.histograms(places[0]), (0,), -1)
+            after.marginals.add(np.concatenate([self.classes.members(place) for place in places]), marginal)
+
+    def trace_back(self, values: Assignment[New]) -> None:
+        """So many members as the best histogram says take each value, the lowest values first."""
+        for place, variable in enumerate(self.variables):
+            counts = self.histograms(place)[values.of(np.array([variable]))]
+            values.spread(self.classes.members(place), self.classes.logical, counts)
+
+
+@cache
+def _histograms(members: int, size: int) -> Counts:
+    return histograms(members, size)
+
+
+def spread_members(joint: Table, counts: Counts, slots: tuple[int, ...], tie: int) -> Table:
+    """The joint marginal of a row's members (at these slots) and its other arguments, given the histogram's.
+
+    joint: histogram × others; tie: the slot of a row that holds the histogram itself, -1 if it does not.
+    """
+    return spread_shares(joint, log_member_shares(counts, len(slots)), slots, tie)
+
+
+def spread_shares(joint: Table, shares: Table, slots: tuple[int, ...], tie: int = -1) -> Table:
+    """The same, given log P(values | histogram), with one axis per member after the histogram's."""
+    sizes, others = shares.shape[1:], joint.shape[1:]
+    spread: Table = np.empty(sizes + (joint.shape if tie >= 0 else others), dtype=np.longdouble)
+    for values in np.ndindex(*sizes):
+        own = joint + shares[(slice(None), *values)].reshape(-1, *(1,) * len(others))
+        spread[values] = own if tie >= 0 else log_sum(own, axis=0)
+    targets = (*slots, tie) if tie >= 0 else slots
+    return np.moveaxis(spread, range(len(targets)), targets)
+
+
+# ---- counting
+
+
+def count_cheapest(problem: Problem[New], proposals: Sequence[Classes]) -> tuple[Problem[New], Count[New]] | None:
+    """Count the classes with the fewest histograms that work out; None if none of the proposals does."""
+    for classes in sorted(proposals, key=lambda each: cheapest_first(problem, each)[0]):
+        if (found := count(problem, classes)) is not None:
+            return found
+    return None
+
+
+def cheapest_first(problem: Problem[New], classes: Classes) -> tuple[tuple[int, int], list[int]]:
+    """What the cheapest class takes, and all of them, those with fewest histograms first."""
+    sizes = problem.variables.sizes[classes.variables[classes.starts[:-1]]].tolist()
+    prices = [
+        (number_of_histograms(many, size), int(first))
+        for many, size, first in zip(classes.counts, sizes, classes.variables[classes.starts[:-1]], strict=True)
+    ]
+    order = sorted(range(len(classes)), key=prices.__getitem__)
+    return prices[order[0]], order
+
+
+def count(problem: Problem[New], classes: Classes, into: int | None = None) -> tuple[Problem[New], Count[New]] | None:
+    """Count those of the classes that are interchangeable and cheapest; None if there are none, or tables too large.
+
+    into: a variable that is their (one class's) histogram already and still lacks its weights.
+    """
+    cheap = affordable(problem, classes)
+    variables = np.arange(len(cheap)) + len(problem.variables) if into is None else np.array([into])
+    if not len(cheap):
+        return None
+    slot_classes = problem.tables.slot_classes
+    right = problem.rows.interchangeable(cheap, variables, slot_classes)
+    chosen, entries = settled(problem, problem.rows, cheap.some(right), into)
+    if not len(chosen):
+        return None
+    sizes = problem.variables.sizes[chosen.variables[chosen.starts[:-1]]]
+    alike = {each: histogram_weights(_histograms(*each), problem.maximise) for each in _kinds(chosen, sizes)}
+    weights = [alike[each] for each in _kinds(chosen, sizes)]
+    smaller, variables, kept, placed = replace_members(problem, chosen, entries, weights, {}, into)
+    like = problem.variables.name(int(chosen.variables[0]))
+    return smaller, Count(problem.rows.labels, kept, chosen, variables, sizes, placed, like, into is not None)
+
+
+def _kinds(classes: Classes, sizes: Ints) -> list[tuple[int, int]]:
+    """For each class how many members it has, and the size of their range."""
+    return list(zip(classes.counts, sizes.tolist(), strict=True))
+
+
+def affordable(problem: Problem[New], classes: Classes) -> Classes:
+    """The classes whose histograms are few, cheapest first, up to a few times as many as those of the cheapest."""
+    if not len(classes):
+        return classes
+    (fewest, _), order = cheapest_first(problem, classes)
+    sizes = problem.variables.sizes[classes.variables[classes.starts[:-1]]].tolist()
+    most = min(max(ALIKE * fewest, ALWAYS), MOST_ENTRIES)
+    return classes.some([each for each in order if number_of_histograms(classes.counts[each], sizes[each]) <= most])
+
+
+def settled(
+    problem: Problem[New], rows: Rows[New], classes: Classes, into: int | None
+) -> tuple[Classes, list[Counted[New]]]:
+    """Those of interchangeable classes that share no row and whose tables allow it, and what becomes of their rows."""
+    slot_classes = problem.tables.slot_classes
+    while len(classes):
+        chosen = classes.some(rows.apart_from_each_other(classes))
+        first = len(problem.variables)
+        variables = np.arange(first, first + len(chosen)) if into is None else np.array([into])
+        entries = rows.quotient(chosen, variables, slot_classes)
+        wrong = {int(each) for entry in entries if not _fits(problem, chosen, entry) for each in entry.classes}
+        if not wrong:
+            return chosen, entries
+        refused = {int(chosen.variables[chosen.starts[each]]) for each in wrong}
+        firsts = classes.variables[classes.starts[:-1]].tolist()
+        classes = classes.some([place for place, own in enumerate(firsts) if own not in refused])
+    return classes, []
+
+
+def _fits(problem: Problem[New], classes: Classes, entry: Counted[New]) -> bool:
+    """Whether counting an entry's members is exact and its new table not too large."""
+    shape = list(problem.tables[entry.label].shape)
+    values = number_of_histograms(classes.counts[int(entry.classes[0])], shape[entry.slots[0]])
+    entries = values
+    for slot, size in enumerate(shape):
+        entries *= size if slot not in entry.slots and slot != entry.tie else 1
+    return entries <= MOST_ENTRIES and problem.tables.symmetric(entry.label, entry.slots)
+
+
+def replace_members(
+    problem: Problem[New],
+    classes: Classes,
+    entries: Sequence[Counted[New]],
+    weights: Sequence[Made],
+    removed: ByArity,
+    into: int | None,
+) -> tuple[Problem[New], Ints, ByArity, list[tuple[Counted[New], Place]]]:
+    """Put variables with these weights in the place of classes; `removed` rows go, too.
+
+    Returns the problem after, the variables, which rows were left alone, and where the others went.
+    """
+    tables, before = problem.tables, problem.rows
+    sizes = [len(made.values) for made in weights]
+    first, like = len(problem.variables), int(classes.variables[0])
+    variables = np.arange(first, first + len(classes)) if into is None else np.array([into])
+    named = before if into is not None else before.naming(variables, like, max(classes.logical, 0))
+    log_weights: list[float] = []
+
+    def number(made: Made, many: int) -> int:
+        found, weight = tables.add(made, many)
+        log_weights.append(weight)
+        return found
+
+    gone: dict[int, list[Ints]] = {arity: [rows] for arity, rows in removed.items()}
+    made: list[tuple[New, Ints]] = []
+    alike: dict[int, list[int]] = {}
+    for place, own in enumerate(map(id, weights)):
+        alike.setdefault(own, []).append(place)
+    for places in alike.values():
+        alone = named.alone(variables[places])
+        many = named.weight(alone)
+        made.append((alone, np.full(len(places), number(weights[places[0]], many))))
+    extra = len(made)
+    member_sizes = problem.variables.sizes[classes.variables[classes.starts[:-1]]]
+    for entry in entries:
+        many = named.weight(entry.new)
+        own = int(entry.classes[0])
+        counts = _histograms(classes.counts[own], int(member_sizes[own]))
+        label = number(counted_table(tables.made[entry.label], entry.slots, entry.tie, counts, many), many)
+        made.append((entry.new, np.full(len(entry.classes), label)))
+        gone.setdefault(entry.old[0], []).append(entry.old[1])
+    left, kept = named.without({arity: np.concatenate(rows) for arity, rows in gone.items()})
+    rows, places_of = left.plus(made)
+    new_variables = problem.variables.without(classes.variables)
+    new_variables = new_variables.plus(sizes) if into is None else new_variables.opened([into])
+    smaller = problem.after(rows, new_variables, log_weights)
+    ties = {tie: each for tie, each in problem.ties.items() if tie != into}
+    return replace(smaller, ties=ties), variables, kept, list(zip(entries, places_of[extra:], strict=True))

@@ -1,0 +1,182 @@
+"""What the lifted engine works on: rows and their tables, variables, and the log Z collected so far.
+
+A problem is a value: a step takes one and returns a smaller one, together with a record of what it did.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Generic
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.arrays import Ints, first_places, group_rows
+from lifagu.evidence import Evidence
+from lifagu.infer.lifted.logs import UNIT, Table, span
+from lifagu.infer.lifted.matrices import Matrices
+from lifagu.infer.lifted.rows import Booleans, Classes, New, Rows
+from lifagu.infer.lifted.tables import Made, Tables, given
+from lifagu.model import FactorGraph
+
+FEW = 2**20  # potentials up to which extended precision costs nothing
+
+
+@dataclass(frozen=True, eq=False)
+class Variables:
+    """Variables by number; those that steps make are numbered after the model's.
+
+    open[v]: v is still there and may be taken away now; present[v]: it is still there. original: the name of each of
+    the first `originals` variables; listed: where the ground variables of a kind begin and stop, and its name.
+    """
+
+    sizes: Ints
+    open: Booleans
+    present: Booleans
+    original: Callable[[int], str]
+    originals: int
+    listed: Mapping[int, tuple[int, str]] = field(default_factory=dict)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    def name(self, variable: int) -> str:
+        """The name of a variable, also of those that steps added."""
+        if variable < self.originals:
+            return self.original(variable)
+        for first, (stop, kind) in self.listed.items():
+            if first <= variable < stop:
+                return f"one like {kind}"
+        return f"histogram {variable - self.originals}"
+
+    @cached_property
+    def log_sizes(self) -> NDArray[np.float64]:
+        """log2 of each variable's range size."""
+        return np.log2(self.sizes)
+
+    def plus(self, sizes: Sequence[int] | Ints, present: Booleans | None = None, opened: bool = True) -> Variables:
+        """These variables and further ones."""
+        there = np.ones(len(sizes), dtype=np.bool_) if present is None else present
+        return replace(
+            self,
+            sizes=np.append(self.sizes, np.asarray(sizes, dtype=np.int64)),
+            open=np.append(self.open, there & opened),
+            present=np.append(self.present, there),
+        )
+
+    def without(self, gone: Ints) -> Variables:
+        """The variables, some of which are gone."""
+        left = np.ones(len(self), dtype=np.bool_)
+        left[gone] = False
+        return replace(self, open=self.open & left, present=self.present & left)
+
+    def opened(self, variables: Sequence[int]) -> Variables:
+        """The variables, some more of which may be taken away."""
+        now_open = self.open.copy()
+        now_open[list(variables)] = True
+        return replace(self, open=now_open)
+
+
+@dataclass(frozen=True, eq=False)
+class Deferred:
+    """Rows that single individuals are listed for, put aside until all rows are.
+
+    arguments: for each slot the variable, and an n×k matrix of the places of its individuals in their cells.
+    """
+
+    arguments: tuple[tuple[int, Ints], ...]
+    label: int
+
+
+@dataclass(frozen=True, eq=False)
+class Problem(Generic[New]):
+    """Rows on variables, with tables; kept variables are never taken away.
+
+    collected: parts of log Z; maximise: take the best instead of adding up. deferred: rows that are put aside while
+    others are still over cells, whose variables are not open until then. ties: variables that are histograms of others
+    from the start, and what they count; neither is open until they are counted.
+    """
+
+    rows: Rows[New]
+    tables: Tables
+    variables: Variables
+    kept: frozenset[int]
+    collected: tuple[float, ...] = ()
+    maximise: bool = False
+    deferred: tuple[Deferred, ...] = ()
+    ties: Mapping[int, Classes] = field(default_factory=dict)
+
+    @property
+    def log_constant(self) -> float:
+        """The log weight of all that is no longer in rows."""
+        return math.fsum(self.collected)
+
+    def after(self, rows: Rows[New], variables: Variables, weights: Sequence[float] = ()) -> Problem[New]:
+        """The problem after a step that left these rows and variables, and collected these log weights."""
+        return replace(self, rows=rows, variables=variables, collected=(*self.collected, math.fsum(weights)))
+
+
+def start(
+    graph: FactorGraph, evidence: Evidence, included: Booleans, keep: Iterable[int], maximise: bool = False
+) -> Problem[Ints]:
+    """The graph's included variables with the evidence fixed: rows sharing a table and observed values together.
+
+    included[v]: whether v, and so the factors on it, takes part; observed variables take no part of their own.
+    """
+    observed = evidence.value_of_each(len(graph.variable_names))
+    tables = Tables()
+    weights: list[float] = []
+    parts: list[tuple[Ints, Ints]] = []
+    for matrix, made in [*_factors(graph, observed, included), *_soft(evidence, observed, included)]:
+        number, weight = tables.add(made, len(matrix))
+        weights.append(weight)
+        parts.append((matrix, np.full(len(matrix), number)))
+    rows, _ = Matrices({}, {}).plus(parts)
+    present, kept = included & (observed < 0), frozenset(keep)
+    open_now = present.copy()
+    open_now[list(kept)] = False
+    names = graph.variable_names
+    variables = Variables(graph.sizes.copy(), open_now, present, names.__getitem__, len(names))
+    return Problem(rows, tables, variables, kept, (math.fsum(weights),), maximise)
+
+
+def _factors(graph: FactorGraph, observed: Ints, included: Booleans) -> Iterable[tuple[Ints, Made]]:
+    """The rows of each table and choice of observed values, without the observed variables."""
+    values, offsets = graph.tables.values, graph.tables.offsets
+    logs, unit = _logs(values)
+    for factors, scopes in graph.scopes:
+        fixed = observed[scopes] >= 0
+        takes_part = np.where(fixed, True, included[scopes]).all(axis=1) & (graph.factor_table[factors] >= 0)
+        factors, matrix, fixed = factors[takes_part], scopes[takes_part], fixed[takes_part]
+        numbers = graph.factor_table[factors]
+        kinds = group_rows(np.column_stack((numbers, np.where(fixed, observed[matrix] + 1, 0))))
+        order = np.argsort(kinds, kind="stable")
+        bounds = np.concatenate(([0], np.cumsum(np.bincount(kinds)))) if len(kinds) else np.zeros(1, dtype=np.int64)
+        for kind, example in enumerate(first_places(kinds).tolist()):
+            rows = order[bounds[kind] : bounds[kind + 1]]
+            place = slice(offsets[numbers[example]], offsets[numbers[example] + 1])
+            shape = graph.sizes[matrix[example]]
+            index = tuple(int(observed[v]) if observed[v] >= 0 else slice(None) for v in matrix[example])
+            table = np.asarray(logs[place].reshape(shape)[index])
+            made = given(np.asarray(values[place].reshape(shape)[index]), table, unit * span(table))
+            yield matrix[rows][:, ~fixed[example]], made
+
+
+def _logs(potentials: NDArray[np.float64]) -> tuple[Table, float]:
+    """The logs of potentials, and a bound on their relative errors."""
+    precise = np.longdouble if potentials.size <= FEW else np.float64
+    with np.errstate(divide="ignore"):
+        logs = np.log(potentials.astype(precise)).astype(np.longdouble)
+    return logs, 2 * UNIT if precise is np.longdouble else 2.0**-52
+
+
+def _soft(evidence: Evidence, observed: Ints, included: Booleans) -> Iterable[tuple[Ints, Made]]:
+    """Soft evidence as unary rows."""
+    for variable, likelihood in zip(evidence.soft_variables.tolist(), evidence.likelihoods, strict=True):
+        if observed[variable] >= 0:
+            yield np.zeros((1, 0), dtype=np.int64), given(np.asarray(likelihood[observed[variable]]))
+        elif included[variable]:
+            yield np.array([[variable]]), given(likelihood)
