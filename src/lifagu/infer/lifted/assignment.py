@@ -104,10 +104,11 @@ class CellValues:
         bounds, start = np.cumsum(counts, axis=-1), 0
         for variable in variables.tolist():
             cells = self.individuals.cells_of[variable]
-            rank = _rank(self.individuals, cells, logical) + start
-            around = np.expand_dims(bounds, logical) if cells else bounds
+            counted = bool(cells) and logical >= 0
+            rank = (_rank(self.individuals, cells, logical) if counted else 0) + np.array(start)
+            around = np.expand_dims(bounds, logical) if counted else bounds
             self.values[variable] = np.minimum((rank[..., None] >= around).sum(axis=-1), counts.shape[-1] - 1)
-            start += self.individuals.sizes[cells[logical]] if cells else 1
+            start += self.individuals.sizes[cells[logical]] if counted else 1
 
 
 def _not_after(one: Ints, other: Ints) -> Booleans:
@@ -122,7 +123,7 @@ def _rank(individuals: Individuals, cells: Sequence[int], logical: int) -> Ints:
     """For each choice of individuals the place of one of them among those of its cell that differ from the others."""
     shape = tuple(individuals.sizes[cell] for cell in cells)
     grid = np.meshgrid(*(np.arange(length) for length in shape), indexing="ij", sparse=True)
-    rank = np.broadcast_to(grid[logical], shape).copy() if cells else np.zeros((), dtype=np.int64)
+    rank = np.broadcast_to(grid[logical], shape).copy()
     for other in range(len(cells)):
         if other != logical and cells[other] == cells[logical]:
             rank -= grid[other] < grid[logical]

@@ -20,7 +20,7 @@ from lifagu.infer.lifted.beliefs import Beliefs
 from lifagu.infer.lifted.integers import histograms, number_of_histograms
 from lifagu.infer.lifted.logs import Table, log_member_shares, log_sum
 from lifagu.infer.lifted.merge import in_order
-from lifagu.infer.lifted.problem import Problem
+from lifagu.infer.lifted.problem import Problem, Tie
 from lifagu.infer.lifted.rows import ByArity, Classes, Counted, New, Place, Rows
 from lifagu.infer.lifted.tables import Made, histogram_weights
 from lifagu.infer.lifted.tables import counted as counted_table
@@ -148,24 +148,18 @@ def cheapest_first(problem: Problem[New], classes: Classes) -> tuple[tuple[int, 
     return prices[order[0]], order
 
 
-def count(problem: Problem[New], classes: Classes, into: int | None = None) -> tuple[Problem[New], Count[New]] | None:
+def count(problem: Problem[New], classes: Classes, into: Ints | None = None) -> tuple[Problem[New], Count[New]] | None:
     """Count those of the classes that are interchangeable and cheapest; None if there are none, or tables too large.
 
-    into: a variable that is their (one class's) histogram already and still lacks its weights.
+    into: variables that are their histograms already and still lack their weights.
     """
-    cheap = affordable(problem, classes)
-    variables = np.arange(len(cheap)) + len(problem.variables) if into is None else np.array([into])
-    if not len(cheap):
-        return None
-    slot_classes = problem.tables.slot_classes
-    right = problem.rows.interchangeable(cheap, variables, slot_classes)
-    chosen, entries = settled(problem, problem.rows, cheap.some(right), into)
+    chosen, variables, entries = countable(problem, problem.rows, classes, into)
     if not len(chosen):
         return None
     sizes = problem.variables.sizes[chosen.variables[chosen.starts[:-1]]]
     alike = {each: histogram_weights(_histograms(*each), problem.maximise) for each in _kinds(chosen, sizes)}
     weights = [alike[each] for each in _kinds(chosen, sizes)]
-    smaller, variables, kept, placed = replace_members(problem, chosen, entries, weights, {}, into)
+    smaller, kept, placed = replace_members(problem, chosen, variables, entries, weights, {})
     like = problem.variables.name(int(chosen.variables[0]))
     return smaller, Count(problem.rows.labels, kept, chosen, variables, sizes, placed, like, into is not None)
 
@@ -175,40 +169,44 @@ def _kinds(classes: Classes, sizes: Ints) -> list[tuple[int, int]]:
     return list(zip(classes.counts, sizes.tolist(), strict=True))
 
 
-def affordable(problem: Problem[New], classes: Classes) -> Classes:
+def affordable(problem: Problem[New], classes: Classes) -> list[int]:
     """The classes whose histograms are few, cheapest first, up to a few times as many as those of the cheapest."""
     if not len(classes):
-        return classes
+        return []
     (fewest, _), order = cheapest_first(problem, classes)
     sizes = problem.variables.sizes[classes.variables[classes.starts[:-1]]].tolist()
     most = min(max(ALIKE * fewest, ALWAYS), MOST_ENTRIES)
-    return classes.some([each for each in order if number_of_histograms(classes.counts[each], sizes[each]) <= most])
+    return [each for each in order if number_of_histograms(classes.counts[each], sizes[each]) <= most]
 
 
-def settled(
-    problem: Problem[New], rows: Rows[New], classes: Classes, into: int | None
-) -> tuple[Classes, list[Counted[New]]]:
-    """Those of interchangeable classes that share no row and whose tables allow it, and what becomes of their rows."""
+def countable(
+    problem: Problem[New], rows: Rows[New], classes: Classes, into: Ints | None
+) -> tuple[Classes, Ints, list[Counted[New]]]:
+    """Those of the classes that can be counted now, the variables that count them, and what becomes of these rows.
+
+    They are cheap, interchangeable, share no row, and their tables are symmetric and not too large.
+    """
+    new = np.arange(len(classes)) + len(problem.variables)
     slot_classes = problem.tables.slot_classes
-    while len(classes):
-        chosen = classes.some(rows.apart_from_each_other(classes))
-        first = len(problem.variables)
-        variables = np.arange(first, first + len(chosen)) if into is None else np.array([into])
+    left = affordable(problem, classes)
+    if left:
+        right = rows.interchangeable(classes.some(left), new[left] if into is None else into[left], slot_classes)
+        left = [left[each] for each in right]
+    while left:
+        taken = [left[each] for each in rows.apart_from_each_other(classes.some(left))]
+        chosen, variables = classes.some(taken), new[: len(taken)] if into is None else into[taken]
         entries = rows.quotient(chosen, variables, slot_classes)
-        wrong = {int(each) for entry in entries if not _fits(problem, chosen, entry) for each in entry.classes}
+        wrong = {taken[int(each)] for entry in entries if not _fits(problem, chosen, entry) for each in entry.classes}
         if not wrong:
-            return chosen, entries
-        refused = {int(chosen.variables[chosen.starts[each]]) for each in wrong}
-        firsts = classes.variables[classes.starts[:-1]].tolist()
-        classes = classes.some([place for place, own in enumerate(firsts) if own not in refused])
-    return classes, []
+            return chosen, variables, entries
+        left = [each for each in left if each not in wrong]
+    return classes.some([]), new[:0], []
 
 
 def _fits(problem: Problem[New], classes: Classes, entry: Counted[New]) -> bool:
     """Whether counting an entry's members is exact and its new table not too large."""
     shape = list(problem.tables[entry.label].shape)
-    values = number_of_histograms(classes.counts[int(entry.classes[0])], shape[entry.slots[0]])
-    entries = values
+    entries = number_of_histograms(classes.counts[int(entry.classes[0])], shape[entry.slots[0]])
     for slot, size in enumerate(shape):
         entries *= size if slot not in entry.slots and slot != entry.tie else 1
     return entries <= MOST_ENTRIES and problem.tables.symmetric(entry.label, entry.slots)
@@ -217,49 +215,50 @@ def _fits(problem: Problem[New], classes: Classes, entry: Counted[New]) -> bool:
 def replace_members(
     problem: Problem[New],
     classes: Classes,
+    variables: Ints,
     entries: Sequence[Counted[New]],
     weights: Sequence[Made],
     removed: ByArity,
-    into: int | None,
-) -> tuple[Problem[New], Ints, ByArity, list[tuple[Counted[New], Place]]]:
+) -> tuple[Problem[New], ByArity, list[tuple[Counted[New], Place]]]:
     """Put variables with these weights in the place of classes; `removed` rows go, too.
 
-    Returns the problem after, the variables, which rows were left alone, and where the others went.
+    Returns the problem after, which rows were left alone, and where the others went.
     """
-    tables, before = problem.tables, problem.rows
-    sizes = [len(made.values) for made in weights]
-    first, like = len(problem.variables), int(classes.variables[0])
-    variables = np.arange(first, first + len(classes)) if into is None else np.array([into])
-    named = before if into is not None else before.naming(variables, like, max(classes.logical, 0))
+    tables, before, fresh = problem.tables, problem.rows, int(variables[0]) >= len(problem.variables)
+    named = before.naming(variables, int(classes.variables[0]), classes.logical) if fresh else before
     log_weights: list[float] = []
 
-    def number(made: Made, many: int) -> int:
-        found, weight = tables.add(made, many)
+    def labels(made: Made, new: New, often: int) -> tuple[New, Ints]:
+        number, weight = tables.add(made, named.weight(new))
         log_weights.append(weight)
-        return found
+        return new, np.full(often, number)
 
-    gone: dict[int, list[Ints]] = {arity: [rows] for arity, rows in removed.items()}
-    made: list[tuple[New, Ints]] = []
     alike: dict[int, list[int]] = {}
     for place, own in enumerate(map(id, weights)):
         alike.setdefault(own, []).append(place)
-    for places in alike.values():
-        alone = named.alone(variables[places])
-        many = named.weight(alone)
-        made.append((alone, np.full(len(places), number(weights[places[0]], many))))
-    extra = len(made)
-    member_sizes = problem.variables.sizes[classes.variables[classes.starts[:-1]]]
+    new_rows = [labels(weights[each[0]], named.alone(variables[each]), len(each)) for each in alike.values()]
+    sizes = problem.variables.sizes[classes.variables[classes.starts[:-1]]]
+    gone: dict[int, list[Ints]] = {arity: [rows] for arity, rows in removed.items()}
     for entry in entries:
-        many = named.weight(entry.new)
         own = int(entry.classes[0])
-        counts = _histograms(classes.counts[own], int(member_sizes[own]))
-        label = number(counted_table(tables.made[entry.label], entry.slots, entry.tie, counts, many), many)
-        made.append((entry.new, np.full(len(entry.classes), label)))
+        counts, many = _histograms(classes.counts[own], int(sizes[own])), named.weight(entry.new)
+        made = counted_table(tables.made[entry.label], entry.slots, entry.tie, counts, many)
+        new_rows.append(labels(made, entry.new, len(entry.classes)))
         gone.setdefault(entry.old[0], []).append(entry.old[1])
     left, kept = named.without({arity: np.concatenate(rows) for arity, rows in gone.items()})
-    rows, places_of = left.plus(made)
-    new_variables = problem.variables.without(classes.variables)
-    new_variables = new_variables.plus(sizes) if into is None else new_variables.opened([into])
-    smaller = problem.after(rows, new_variables, log_weights)
-    ties = {tie: each for tie, each in problem.ties.items() if tie != into}
-    return replace(smaller, ties=ties), variables, kept, list(zip(entries, places_of[extra:], strict=True))
+    rows, places = left.plus(new_rows)
+    after = problem.variables.without(classes.variables)
+    after = after.plus([len(made.values) for made in weights]) if fresh else after.opened(variables.tolist())
+    smaller = problem.after(rows, after, log_weights)
+    placed = list(zip(entries, places[len(alike) :], strict=True))
+    return replace(smaller, ties=_untied(problem.ties, variables)), kept, placed
+
+
+def _untied(ties: Sequence[Tie], variables: Ints) -> tuple[Tie, ...]:
+    """The ties without those of some variables."""
+    left = []
+    for tie in ties:
+        stays = np.flatnonzero(~np.isin(tie.variables, variables))
+        if len(stays):
+            left.append(Tie(tie.variables[stays], tie.classes.some(stays.tolist())))
+    return tuple(left)

@@ -6,6 +6,7 @@ A model over cells goes through the same steps twice: over cells, and what is le
 
 from __future__ import annotations
 
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
@@ -19,6 +20,7 @@ from lifagu.infer.barren import TOLERANCE
 from lifagu.infer.lifted.assignment import Assignment, CellValues, GroundValues
 from lifagu.infer.lifted.beliefs import Beliefs
 from lifagu.infer.lifted.cells import Pattern
+from lifagu.infer.lifted.chain import chain
 from lifagu.infer.lifted.count import MOST_ENTRIES, Count, count, count_cheapest
 from lifagu.infer.lifted.eliminate import eliminate
 from lifagu.infer.lifted.expand import Expand, expand
@@ -39,7 +41,9 @@ SHARED = 2.0  # rows per table below which nothing is shared and the ground engi
 ALWAYS = 4.0  # log2 of the entries of a new table that is small enough in any case
 DEAR = 12.0  # log2 of the entries of a new table from which on the ground engine plans better
 MOST_JOINED = 4  # variables of one individual that become one
-MOST_TRIED = 8  # joins that are tried in one place before it is left to others
+MOST_TRIED = 8  # joins that are tried before what is left is left to others
+FEW_PATTERNS = 256  # over cells; fewer are looked at again and again at no great cost
+ROWS_PER_PATTERN = 256  # that are listed in the time that looking at one pattern takes
 HUGE = 1e6  # span of a log table that double precision would spoil, so that the ground engine must not see it
 MOST_LINES = 30  # of steps that are told
 
@@ -182,10 +186,22 @@ def reduce_listed(problem: Problem[Ints], dropped: int = 0) -> Reduced:
 
 def reduce_cells(problem: Problem[Pattern]) -> Reduced:
     """Shrink a problem over cells; what is left at the end is listed and shrunk further."""
-    problem, over_cells = shrink(problem)
-    ground, expanded = expand(problem)
-    ground, listed = shrink(ground)
-    return Reduced(ground, tuple(listed), expanded, tuple(over_cells))
+    over_cells: list[Step[Pattern]] = []
+    if not _cheap_to_list(problem):
+        problem, over_cells = shrink(problem)
+    listed_problem, expanded = expand(problem)
+    listed_problem, listed = shrink(listed_problem)
+    if listed_problem.ties:
+        listed_problem, chained = chain(listed_problem)
+        listed_problem, more = shrink(listed_problem)
+        listed = [*listed, chained, *more]
+    return Reduced(listed_problem, tuple(listed), expanded, tuple(over_cells))
+
+
+def _cheap_to_list(problem: Problem[Pattern]) -> bool:
+    """Whether there are so many patterns that listing their rows costs no more than looking at the patterns again."""
+    patterns = sum(map(len, problem.rows.labels.values()))
+    return patterns > FEW_PATTERNS and problem.rows.count() <= ROWS_PER_PATTERN * patterns
 
 
 def do_nothing(graph: FactorGraph, evidence: Evidence, included: NDArray[np.bool_], keep: Iterable[int]) -> Reduced:
@@ -209,9 +225,8 @@ def shrink(problem: Problem[New]) -> Done[New]:
 
 def _next(problem: Problem[New]) -> Done[New] | None:
     """The next steps for a problem whose rows are merged; None if what is left is better left to others."""
-    for variable, classes in problem.ties.items():
-        if (tied := count(problem, classes, into=variable)) is not None:
-            return tied[0], [tied[1]]
+    if (tied := _count_ties(problem)) is not None:
+        return tied
     if not _goes_on(problem):
         return None
     return (
@@ -222,6 +237,21 @@ def _next(problem: Problem[New]) -> Done[New] | None:
         or _join_and_count(problem)
         or _eliminate_cheapest(problem)
     )
+
+
+def _count_ties(problem: Problem[New]) -> Done[New] | None:
+    """Count what is tied to a histogram from the start, unless single individuals are told apart or counted twice."""
+    often = Counter(each for tie in problem.ties for each in tie.classes.variables.tolist())
+    aside = {each for deferred in problem.deferred for each, _ in deferred.arguments}
+    for tie in problem.ties:
+        members = set(tie.classes.variables.tolist())
+        if members & (aside | problem.kept) or max(often[each] for each in members) > 1:
+            continue
+        if (found := count(problem, tie.classes, tie.variables)) is not None:
+            return found[0], [found[1]]
+        if (weighted := weighted_count(problem, tie.classes, tie.variables)) is not None:
+            return weighted[0], [weighted[1]]
+    return None
 
 
 def _goes_on(problem: Problem[New]) -> bool:
@@ -299,26 +329,31 @@ def _count(problem: Problem[New], wanted: Booleans | None = None) -> Done[New] |
     return None if found is None else (found[0], [found[1]])
 
 
-def _join_and_count(problem: Problem[New], joined: int = 1) -> Done[New] | None:
-    """Join variables of one individual, if the pairs (or triples, …) can then be counted."""
-    attempts = [_joined(problem, *pair) for pair in _matchings(problem)]
-    for each in attempts:
-        if each is not None and (found := _count(each[0], each[2])) is not None:
-            return found[0], [*each[1], *found[1]]
-    for each in attempts if joined + 1 < MOST_JOINED else []:
-        if each is not None and (more := _join_and_count(each[0], joined + 1)) is not None:
-            return more[0], [*each[1], *more[1]]
+def _join_and_count(problem: Problem[New]) -> Done[New] | None:
+    """Join variables of one individual, if the pairs (or triples, …) can then be counted; shortest first."""
+    waiting: deque[tuple[Problem[New], list[Step[New]], int]] = deque([(problem, [], 1)])
+    tried = 0
+    while waiting:
+        start_from, before, together = waiting.popleft()
+        for first, second in _matchings(start_from):
+            tried += 1
+            joined = _joined(start_from, first, second) if tried <= MOST_TRIED else None
+            if joined is None:
+                continue
+            smaller, steps, pairs = joined
+            if (found := _count(smaller, pairs) or _pivot(smaller)) is not None:
+                return found[0], [*before, *steps, *found[1]]
+            if together + 1 < MOST_JOINED:
+                waiting.append((smaller, [*before, *steps], together + 1))
     return None
 
 
 def _matchings(problem: Problem[New]) -> Iterator[tuple[Ints, Ints]]:
-    """Pairs that could be counted if they were joined; not more than are tried."""
-    tried = 0
+    """Pairs that could be counted if they were joined."""
+    sizes = problem.variables.sizes
     for first, second in problem.rows.matchings(problem.variables.open):
-        sizes = problem.variables.sizes
         values = int(sizes[first[0]]) * int(sizes[second[0]])
-        if tried < MOST_TRIED and number_of_histograms(2, values) <= MOST_ENTRIES:
-            tried += 1
+        if number_of_histograms(2, values) <= MOST_ENTRIES:
             yield first, second
 
 

@@ -14,15 +14,13 @@ from lifagu.errors import TooLargeError
 from lifagu.infer.lifted.assignment import Assignment, CellValues
 from lifagu.infer.lifted.beliefs import Beliefs
 from lifagu.infer.lifted.cells import Individuals, Pattern, Patterns
-from lifagu.infer.lifted.integers import histogram_places, histograms, number_of_histograms
 from lifagu.infer.lifted.matrices import Matrices
-from lifagu.infer.lifted.problem import Problem, Variables
-from lifagu.infer.lifted.rows import ByArity, Classes, Place
-from lifagu.infer.lifted.tables import Made
+from lifagu.infer.lifted.problem import Problem, Tie, Variables
+from lifagu.infer.lifted.rows import ByArity, Place, classes_of
 from lifagu.views import counted
 
+MOST_TOLD = 3  # kinds that are told one by one
 MOST_ROWS = 2**25  # argument places up to which rows are listed
-MOST_CHAINED = 2**25  # entries of the tables that count individuals who are told apart
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,30 +69,38 @@ def expand(problem: Problem[Pattern]) -> tuple[Problem[Ints], Expand]:
     individuals = rows.individuals
     left = np.flatnonzero(variables.present).tolist()
     _check(problem, rows, left)
-    first, shapes, listed = {}, {}, []
+    first, shapes = {}, {}
     for variable in left:
         cells = individuals.cells_of[variable]
         first[variable], shapes[variable] = variable, tuple(individuals.sizes[cell] for cell in cells)
         if cells:
             first[variable] = len(variables)
             variables = _list(variables, variable, shapes[variable], cells)
-            many = counted(individuals.members(variable), "variable")
-            listed.append(f"list {many} {obstacle(problem, rows, variable)}")
-    step = Expand(individuals, rows.labels, first, shapes, [], tuple(listed))
+    step = Expand(individuals, rows.labels, first, shapes, [], _told(problem, rows, left))
     made, weights = _rows(problem, rows, step)
     origin = [(arity, entry) for arity in rows.arities() for entry in range(len(rows.patterns[arity]))]
-    for histogram, classes in problem.ties.items():
-        variables, chained = _chained(problem, step, variables, histogram, classes)
-        made += chained
+    ties = _ties(problem, step)
     ground, places = Matrices({}, {}).plus(made)
     step.entries.extend((*old, place) for old, place in zip(origin, places, strict=False))
     variables = variables.without(np.array([each for each in left if individuals.cells_of[each]], dtype=np.int64))
     open_now = variables.present.copy()
-    open_now[list(problem.kept)] = False
+    tied = [each for tie in ties for each in (tie.variables, tie.classes.variables)]
+    open_now[np.concatenate([np.array(sorted(problem.kept), dtype=np.int64), *tied])] = False
     collected = (*problem.collected, *weights)
-    return Problem(
-        ground, problem.tables, replace(variables, open=open_now), problem.kept, collected, problem.maximise
-    ), step
+    left_open = replace(variables, open=open_now)
+    return Problem(ground, problem.tables, left_open, problem.kept, collected, problem.maximise, ties=ties), step
+
+
+def _told(problem: Problem[Pattern], rows: Patterns, left: Sequence[int]) -> tuple[str, ...]:
+    """What is listed, in words: the first few kinds with the reason, then how many more."""
+    kinds = [each for each in left if rows.individuals.cells_of[each]]
+    lines = [
+        f"list {counted(rows.individuals.members(each), 'variable')} {obstacle(problem, rows, each)}"
+        for each in kinds[:MOST_TOLD]
+    ]
+    if more := kinds[MOST_TOLD:]:
+        lines.append(f"list {rows.members(np.array(more))} variables of {counted(len(more), 'kind')} more")
+    return tuple(lines)
 
 
 def _check(problem: Problem[Pattern], rows: Patterns, left: Sequence[int]) -> None:
@@ -119,13 +125,12 @@ def obstacle(problem: Problem[Pattern], rows: Patterns, variable: int) -> str:
     name = problem.variables.name(variable)
     if any(variable == each for deferred in problem.deferred for each, _ in deferred.arguments):
         return f"like {name}, which stand in factors that name their individuals one by one"
-    for arity in rows.arities():
-        for pattern in rows.patterns[arity]:
-            beside = [problem.variables.name(each) for each in pattern.variables if each != variable]
-            if pattern.variables.count(variable) > 1:
-                return f"like {name}, which a table ties to each other"
-            if variable in pattern.variables and len(pattern.used) > len(rows.individuals.cells_of[variable]):
-                return f"like {name}, each of which a table ties to many like {beside[0]}"
+    for pattern in (each for arity in rows.arities() for each in rows.patterns[arity]):
+        if pattern.variables.count(variable) > 1:
+            return f"like {name}, which a table ties to each other"
+        if variable in pattern.variables and len(pattern.used) > len(rows.individuals.cells_of[variable]):
+            beside = next(each for each in pattern.variables if each != variable)
+            return f"like {name}, each of which a table ties to many like {problem.variables.name(beside)}"
     return f"like {name}, of which there are too few to be worth it"
 
 
@@ -181,54 +186,26 @@ def _ground(step: Expand, variable: int, own: Ints) -> Ints:
     return step.first[variable] + place
 
 
-# ---- histograms of individuals who are told apart
+def _ties(problem: Problem[Pattern], step: Expand) -> tuple[Tie, ...]:
+    """What histograms count, listed: for each choice of the individuals that a histogram names a class of its own."""
+    found = []
+    for tie in problem.ties:
+        (histogram,) = tie.variables.tolist()
+        there = _exist(step.shapes[histogram], step.individuals.cells_of[histogram]).reshape(-1)
+        own = [_counted(step, int(member), tie.classes.logical) for member in tie.classes.variables]
+        members = np.concatenate(own, axis=1)[there]
+        variables = step.ground(histogram).reshape(-1)[there]
+        found.append(Tie(variables, classes_of(list(members), [members.shape[1]] * len(members))))
+    return tuple(found)
 
 
-def _chained(
-    problem: Problem[Pattern], step: Expand, variables: Variables, histogram: int, classes: Classes
-) -> tuple[Variables, list[tuple[Ints, Ints]]]:
-    """Rows that make a variable the histogram of others who are not interchangeable: they are added one by one.
-
-    c₁ is the histogram of the first, cᵢ of the first i: a table on (cᵢ₋₁, the i-th, cᵢ) says that they add up, and the
-    last one is the variable itself. Individuals that the variable names have a chain each.
-    """
-    ((member, logical),) = [(int(each), classes.logical) for each in classes.variables]
-    size, many = int(problem.variables.sizes[member]), classes.counts[0]
-    numbers = [number_of_histograms(count, size) for count in range(many + 1)]
-    chains = step.ground(histogram).reshape(-1)
-    if many * size * numbers[-1] * numbers[max(many - 1, 0)] > MOST_CHAINED:
-        raise TooLargeError(
-            f"variables like {problem.variables.name(member)} are counted, and factors name them one by one; adding up "
-            f"{many} of them would need tables of {numbers[-1] * numbers[-2] * size:.3g} entries; make the domains smaller"
-        )
-    members = _members(step, member, logical)
-    before, rows = members[:, 0], []
-    for place in range(many):
-        if place == many - 1:
-            total = chains
-        else:
-            total = np.arange(len(variables), len(variables) + len(chains))
-            variables = variables.plus([numbers[place + 1]] * len(chains))
-        table = _addition(place, size)
-        label, _ = problem.tables.add(Made(table[0] if place == 0 else table), 0)
-        columns = (members[:, place], total) if place == 0 else (before, members[:, place], total)
-        rows.append((np.column_stack(columns), np.full(len(chains), label)))
-        before = total
-    return variables, rows
-
-
-def _members(step: Expand, member: int, logical: int) -> Ints:
-    """For each of the individuals that a histogram names the ground variables that it counts."""
-    ground = np.moveaxis(step.ground(member), logical, -1)
-    there = np.moveaxis(_exist(step.shapes[member], step.individuals.cells_of[member]), logical, -1)
-    flat = ground.reshape(-1, ground.shape[-1])
-    return np.stack([row[own] for row, own in zip(flat, there.reshape(flat.shape), strict=True)])
-
-
-def _addition(before: int, size: int) -> np.ndarray:
-    """The table on (histogram of so many, one more, histogram of all): 1 where they add up, 0 elsewhere, as logs."""
-    counts = histograms(before, size)
-    table = np.full((len(counts), size, number_of_histograms(before + 1, size)), -np.inf, dtype=np.longdouble)
-    for value in range(size):
-        table[np.arange(len(counts)), value, histogram_places(counts + np.eye(size, dtype=np.int64)[value])] = 0
-    return table
+def _counted(step: Expand, member: int, logical: int) -> Ints:
+    """The ground variables of a counted one: a row for each choice of the individuals that its histogram names."""
+    ground, shape = step.ground(member), step.shapes[member]
+    if logical < 0:
+        return ground.reshape(-1, 1)
+    there = np.moveaxis(_exist(shape, step.individuals.cells_of[member]), logical, -1).reshape(-1, shape[logical])
+    flat = np.moveaxis(ground, logical, -1).reshape(-1, shape[logical])
+    width = int(there.sum(axis=1).max(initial=0))
+    front = np.argsort(~there, axis=1, kind="stable")[:, :width]
+    return np.take_along_axis(flat, front, axis=1)

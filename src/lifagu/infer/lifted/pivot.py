@@ -107,7 +107,7 @@ def _pivot_around(
     if merged := merge(smaller):
         smaller = merged[0]
         done.append(merged[1])
-    counted = count(smaller, second, into=len(variables))
+    counted = count(smaller, second, into=np.array([len(variables)]))
     return None if counted is None else (counted[0], [*done, counted[1]])
 
 

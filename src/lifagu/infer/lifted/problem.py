@@ -92,12 +92,24 @@ class Deferred:
 
 
 @dataclass(frozen=True, eq=False)
+class Tie:
+    """Variables that are histograms from the start, and what they count: variable i the members of class i.
+
+    Over cells there is one variable; without an individual that is counted (logical -1) it counts all of the class's
+    variables that name the same individuals as itself.
+    """
+
+    variables: Ints
+    classes: Classes
+
+
+@dataclass(frozen=True, eq=False)
 class Problem(Generic[New]):
     """Rows on variables, with tables; kept variables are never taken away.
 
     collected: parts of log Z; maximise: take the best instead of adding up. deferred: rows that are put aside while
-    others are still over cells, whose variables are not open until then. ties: variables that are histograms of others
-    from the start, and what they count; neither is open until they are counted.
+    others are still over cells, whose variables are not open until then. ties: of histograms to what they count;
+    neither is open until they are counted.
     """
 
     rows: Rows[New]
@@ -107,7 +119,7 @@ class Problem(Generic[New]):
     collected: tuple[float, ...] = ()
     maximise: bool = False
     deferred: tuple[Deferred, ...] = ()
-    ties: Mapping[int, Classes] = field(default_factory=dict)
+    ties: tuple[Tie, ...] = ()
 
     @property
     def log_constant(self) -> float:

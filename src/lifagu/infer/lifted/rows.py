@@ -235,7 +235,7 @@ class Rows(Protocol[New]):
         """Whether these entries of arity 2 pair all A(X) with all B(Y), X ≠ Y; turned: A stands in the second slot."""
 
     def matchings(self, wanted: Booleans) -> list[tuple[Ints, Ints]]:
-        """Pairs of variables (first[i], second[i]) that one table of two arguments matches one to one."""
+        """Pairs of variables (first[i], second[i]) that the rows of one table match one to one."""
 
     def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined[New]] | None:
         """Replace first[i] and second[i] by joined[i], everywhere; None if some row holds two whole pairs."""

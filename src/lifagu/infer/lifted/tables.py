@@ -183,7 +183,7 @@ class Tables:
 
     def summed(self, terms: Sum, many: int) -> Made:
         """The sum of tables, each with its axes in an order and to a power, for so many rows."""
-        made = [(self.made[label], order, often) for label, order, often in terms]
+        made = [(self.made[label], order, often) for label, order, often in self._together(terms)]
         size = made[0][0].values.size
         sizes = sum(float(often) * each.span for each, _, often in made)
         error = sum(float(often) * each.rough_error for each, _, often in made) + (len(made) + 2) * UNIT * sizes
@@ -204,6 +204,16 @@ class Tables:
             return Made(total.main, exact, total.rest)
         values = sum(_power(each.values.transpose(order), often) for each, order, often in made)
         return Made(np.asarray(values), error, None, digits)
+
+    def _together(self, terms: Sum) -> Sum:
+        """The terms, those that are the same up to slots that may be swapped once."""
+        often_of: dict[tuple[int, tuple[int, ...]], tuple[tuple[int, ...], Fraction]] = {}
+        for label, order, often in terms:
+            swappable = self.swappable(label) if len(terms) > 1 else order
+            look = tuple(swappable[slot] for slot in order)
+            first, before = often_of.get((label, look), (order, Fraction(0)))
+            often_of[label, look] = first, before + often
+        return tuple((label, order, often) for (label, _), (order, often) in often_of.items())
 
     def block(
         self, parts: Parts, sizes: tuple[int, ...], together: int, many: int, maximise: bool

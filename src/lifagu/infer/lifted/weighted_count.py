@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from lifagu.arrays import Ints, by_first_occurrence, group_rows, members
 from lifagu.infer.lifted.assignment import Assignment
 from lifagu.infer.lifted.beliefs import Beliefs
-from lifagu.infer.lifted.count import MOST_ENTRIES, affordable, replace_members, settled, spread_shares
+from lifagu.infer.lifted.count import MOST_ENTRIES, countable, replace_members, spread_shares
 from lifagu.infer.lifted.integers import histograms, number_of_histograms
 from lifagu.infer.lifted.logs import UNIT, Table, log_multinomial, log_sum, powers, span
 from lifagu.infer.lifted.merge import in_order
@@ -268,26 +268,32 @@ class WeightedCount(Generic[New]):
                 values.spread(group.variables, 0, counts)
 
 
-def weighted_count(problem: Problem[New]) -> tuple[Problem[New], WeightedCount[New]] | None:
-    """Count the classes that differ, and in their unary tables only; None if there are none that fit."""
-    wide = problem.rows.wide()
-    slot_classes = problem.tables.slot_classes
-    unary = problem.rows.unary(len(problem.variables))
-    for proposed in wide.twins(problem.variables.open, problem.variables.sizes, slot_classes):
-        if proposed.logical > 0:
-            continue
-        labels = unary[0][proposed.variables]
-        own_first = labels[proposed.starts[:-1]][proposed.owner]
-        different = np.unique(proposed.owner[labels != own_first]).tolist()
-        cheap = affordable(problem, proposed.some(different))
-        if not len(cheap):
-            continue
-        variables = np.arange(len(cheap)) + len(problem.variables)
-        right = wide.interchangeable(cheap, variables, slot_classes)
-        right = [each for each in right if _fits(problem, cheap, each)]
-        chosen, entries = settled(problem, wide, cheap.some(right), None)
+def weighted_count(
+    problem: Problem[New], classes: Classes | None = None, into: Ints | None = None
+) -> tuple[Problem[New], WeightedCount[New]] | None:
+    """Count the classes that differ, and in their unary tables only; None if there are none that fit.
+
+    classes, into: those to look at, and variables that are their histograms already and still lack their weights.
+    """
+    wide, variables = problem.rows.wide(), problem.variables
+    unary = problem.rows.unary(len(variables))
+    proposals = (
+        wide.twins(variables.open, variables.sizes, problem.tables.slot_classes) if classes is None else [classes]
+    )
+    for proposed in proposals:
+        if problem.rows.members(proposed.variables) != sum(proposed.counts):
+            continue  # they name individuals that are not counted, so that there are many histograms of a class
+        fitting = [each for each in range(len(proposed)) if _fits(problem, proposed, each)]
+        if classes is None:
+            labels = unary[0][proposed.variables]
+            own_first = labels[proposed.starts[:-1]][proposed.owner]
+            different = set(proposed.owner[labels != own_first].tolist())
+            fitting = [each for each in fitting if each in different]
+        chosen, counting, entries = countable(
+            problem, wide, proposed.some(fitting), None if into is None else into[fitting]
+        )
         if len(chosen):
-            return _weighted_count(problem, chosen, entries, unary)
+            return _weighted_count(problem, chosen, counting, entries, unary)
     return None
 
 
@@ -301,7 +307,7 @@ def _fits(problem: Problem[New], classes: Classes, number: int) -> bool:
 
 
 def _weighted_count(
-    problem: Problem[New], chosen: Classes, entries: list[Counted[New]], unary: tuple[Ints, Ints]
+    problem: Problem[New], chosen: Classes, variables: Ints, entries: list[Counted[New]], unary: tuple[Ints, Ints]
 ) -> tuple[Problem[New], WeightedCount[New]]:
     weighed = []
     for number in range(len(chosen)):
@@ -311,7 +317,7 @@ def _weighted_count(
     entries_gone = np.concatenate([group.entries for each in weighed for group in each.groups])
     removed = {1: entries_gone} if len(entries_gone) else {}
     made = [each.made for each in weighed]
-    smaller, variables, kept, placed = replace_members(problem, chosen, entries, made, removed, None)
+    smaller, kept, placed = replace_members(problem, chosen, variables, entries, made, removed)
     like = problem.variables.name(int(chosen.variables[0]))
     return smaller, WeightedCount(problem.rows, kept, chosen, variables, tuple(weighed), placed, like)
 

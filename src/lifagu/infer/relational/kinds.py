@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
 
 import numpy as np
 
@@ -26,14 +25,14 @@ LETTERS = "XYZUVW"
 class Kind:
     """A relation and, for each of its terms, the cell and which individual of the name it is (-1: the only one there).
 
-    A plain variable is a kind of its own, with relation -1. counted: the kind whose values a histogram counts, and
-    which individual of that one's name, where it is one.
+    A plain variable is a kind of its own, with relation -1. counted: where it is a histogram, the kinds whose values it
+    counts, and which individual of their names (-1: none, they are told apart).
     """
 
     relation: int
     variable: int = -1
     terms: tuple[Binding, ...] = ()
-    counted: tuple[int, int] | None = None
+    counted: tuple[tuple[int, int], ...] = ()
 
 
 class Kinds:
@@ -48,8 +47,9 @@ class Kinds:
         self.kinds: list[Kind] = []
         self.sizes: list[int] = []
         self._numbers: dict[Kind, int] = {}
-        self.evidence = _different(self, evidence)
-        self._seen = _by_cells(self, self.evidence)
+        self._ranges = [each for each in evidence if each.relation < 0 or each.is_range]
+        self._single = _by_look(self, [each for each in evidence if each.relation >= 0 and not each.is_range])
+        self._seen: dict[int, Observed | None] = {}
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -70,10 +70,11 @@ class Kinds:
         kind = self._add(Kind(relation, -1, terms), tuple(cells[each] for each in range(len(cells))), size)
         return kind, tuple(number)
 
-    def histogram(self, counted: int, logical: int, size: int) -> int:
-        """The variable that counts the values of a kind over one of the individuals in its name."""
-        cells = self.individuals.cells_of[counted]
-        return self._add(Kind(-1, -1, (), (counted, logical)), cells[:logical] + cells[logical + 1 :], size)
+    def histogram(self, counted: Sequence[int], logical: int, size: int) -> int:
+        """The variable that counts the values of kinds, over one of the individuals in their name (-1: none)."""
+        cells = self.individuals.cells_of[counted[0]]
+        left = tuple(cell for place, cell in enumerate(cells) if place != logical)
+        return self._add(Kind(-1, -1, (), tuple((each, logical) for each in counted)), left, size)
 
     def _add(self, kind: Kind, cells: tuple[int, ...], size: int) -> int:
         number = self._numbers.setdefault(kind, len(self.kinds))
@@ -110,15 +111,48 @@ class Kinds:
 
     # ---- what was observed
 
+    @property
+    def evidence(self) -> list[Observed]:
+        """The evidence; of pieces that say the same about single ground variables of one kind, the first."""
+        return [*self._ranges, *self._single.values()]
+
     def observed(self, number: int) -> Observed | None:
-        """The evidence on a kind."""
-        kind = self.kinds[number]
-        return self._seen.get((kind.relation, (kind.variable, *(cell for cell, _ in kind.terms))))
+        """The evidence on a kind: that on one of its ground variables, as cells tell apart what evidence does."""
+        if number not in self._seen:
+            self._seen[number] = self._find_observed(self.kinds[number])
+        return self._seen[number]
+
+    def _find_observed(self, kind: Kind) -> Observed | None:
+        if kind.counted:
+            return None
+        if kind.relation < 0:
+            return next((each for each in self._ranges if each.variable == kind.variable and each.relation < 0), None)
+        example = self._example(kind)
+        found = [
+            each
+            for each in self._ranges
+            if each.relation == kind.relation
+            and all(low <= own <= high for own, (low, high) in zip(example, each.spans, strict=True))
+        ]
+        look = (kind.relation, *self.look(kind.relation, np.array([example], dtype=np.int64))[0].tolist())
+        found += [self._single[look]] if look in self._single else []
+        for other in found[1:]:
+            if observation_key(other) != observation_key(found[0]):
+                raise ModelError(f"'{other.name}' observes what '{found[0].name}' does, but otherwise; keep one")
+        return found[0] if found else None
+
+    def look(self, relation: int, constants: Ints) -> Ints:
+        """What ground variables of a relation look like: the cells of their constants, and which of these are equal."""
+        columns = [np.zeros(len(constants), dtype=np.int64)]
+        for place, domain in enumerate(self.model.vocabulary.domains_of[relation]):
+            columns.append(self.partitions[domain].cells(constants[:, place]))
+            columns += [(constants[:, place] == constants[:, earlier]).astype(np.int64) for earlier in range(place)]
+        return np.column_stack(columns)
 
     def value(self, number: int) -> int:
         """The observed value of a kind, -1 if there is none."""
         seen = self.observed(number)
-        if seen is None or not isinstance(seen.observation, str) or self.kinds[number].counted:
+        if seen is None or not isinstance(seen.observation, str):
             return -1
         return self.labels(number).index(seen.observation)
 
@@ -136,7 +170,7 @@ class Kinds:
 
     def _likelihood(self, number: int) -> Floats | None:
         seen = self.observed(number)
-        if seen is None or not isinstance(seen.observation, Mapping) or self.kinds[number].counted:
+        if seen is None or not isinstance(seen.observation, Mapping):
             return None
         return np.array([float(seen.observation[label]) for label in self.labels(number)])
 
@@ -153,7 +187,7 @@ class Kinds:
         """The name of the first ground variable of a kind."""
         kind = self.kinds[number]
         if kind.counted:
-            return f"the histogram of {self.name(kind.counted[0])}"
+            return f"the histogram of {self.name(kind.counted[0][0])}"
         if kind.relation < 0:
             return self.model.ground_part.variable_names[kind.variable]
         return self.model.vocabulary.ground_name(kind.relation, self._example(kind))
@@ -203,37 +237,15 @@ class Kinds:
         return self.partitions[domain].text(cell - self.first_cell[domain])
 
 
-def _different(kinds: Kinds, evidence: Sequence[Observed]) -> list[Observed]:
-    """The evidence without pieces about single ground variables that say the same about others of the same kind."""
-    single: dict[int, list[Observed]] = {}
-    kept = [each for each in evidence if each.relation < 0 or each.is_range]
+def _by_look(kinds: Kinds, evidence: Sequence[Observed]) -> dict[tuple[int, ...], Observed]:
+    """Evidence on single ground variables by relation and look; the first of those that say the same of a kind."""
+    of_relation: dict[int, list[Observed]] = {}
     for observed in evidence:
-        if observed.relation >= 0 and not observed.is_range:
-            single.setdefault(observed.relation, []).append(observed)
-    keys: dict[object, int] = {}
-    for relation, pieces in single.items():
-        said = [keys.setdefault(observation_key(each), len(keys)) for each in pieces]
-        constants = np.array([[low for low, _ in each.spans] for each in pieces]).reshape(len(pieces), -1)
-        columns = [np.array(said)]
-        for place, domain in enumerate(kinds.model.vocabulary.domains_of[relation]):
-            columns.append(kinds.partitions[domain].cells(constants[:, place]))
-            columns += [(constants[:, place] == constants[:, earlier]).astype(np.int64) for earlier in range(place)]
-        kept += [pieces[first] for first in first_places(group_rows(np.column_stack(columns))).tolist()]
-    return kept
-
-
-def _by_cells(kinds: Kinds, evidence: Sequence[Observed]) -> dict[tuple[int, tuple[int, ...]], Observed]:
-    """The evidence on each combination of cells; (-1, (variable,)) for plain variables."""
-    words = kinds.model.vocabulary
-    found: dict[tuple[int, tuple[int, ...]], Observed] = {}
-    for observed in evidence:
-        covered: list[tuple[int, ...]] = [(observed.variable,)]
-        if observed.relation >= 0:
-            for domain, (low, high) in zip(words.domains_of[observed.relation], observed.spans, strict=True):
-                first = kinds.first_cell[domain]
-                covered.append(tuple(first + cell for cell in kinds.partitions[domain].covered(low, high)))
-        for cells in product(*covered):
-            earlier = found.setdefault((observed.relation, cells), observed)
-            if earlier is not observed and observation_key(earlier) != observation_key(observed):
-                raise ModelError(f"'{observed.name}' observes what '{earlier.name}' does, but otherwise; keep one")
+        of_relation.setdefault(observed.relation, []).append(observed)
+    found: dict[tuple[int, ...], Observed] = {}
+    for relation, pieces in of_relation.items():
+        constants = np.array([[low for low, _ in each.spans] for each in pieces], dtype=np.int64)
+        looks = kinds.look(relation, constants.reshape(len(pieces), -1))
+        for first in first_places(group_rows(looks)).tolist():
+            found[(relation, *looks[first].tolist())] = pieces[first]
     return found

@@ -9,12 +9,14 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
+from lifagu.arrays import Ints, connected_parts, first_places, group_lists, group_rows
 from lifagu.infer.relational.partition import Mark, Partition, partition, runs
 from lifagu.parfactors import BoundParfactor
 from lifagu.relational import Observed, ParfactorGraph
 from lifagu.relations import Place
 
 FEW_TUPLES = 32  # tuples of an explicit constraint up to which their constants are told apart
+FEW_KEYS = 16  # different observations of pairs up to which those who share one are looked for
 FEW_NAMED = 64  # constants in ground factors up to which they are told apart
 
 
@@ -39,8 +41,15 @@ def partitions(
             told_apart = not aside or (relation, constants) in named
             tag: Hashable = ("one", constant) if told_apart else ("named", relation, place)
             marks[domain].append((constant, constant, tag))
-    for number, observed in enumerate(evidence):
-        _of_evidence(number, observed, words.domains_of[observed.relation] if observed.relation >= 0 else (), marks)
+    pairs: dict[int, list[Observed]] = {}
+    for observed in evidence:
+        of = words.domains_of[observed.relation] if observed.relation >= 0 else ()
+        if len(of) == 2 and of[0] == of[1] and not observed.is_range:
+            pairs.setdefault(observed.relation, []).append(observed)
+        else:
+            _of_evidence(observed, of, marks)
+    for relation, pieces in pairs.items():
+        marks[words.domains_of[relation][0]] += _of_pairs(relation, pieces)
     return [partition(domain, each) for domain, each in zip(words.domains, marks, strict=True)]
 
 
@@ -86,19 +95,59 @@ def _of_constraints(number: int, bound: BoundParfactor, listed: bool) -> Iterabl
                     yield from ((name, (each, each, ("one", each))) for each in range(low, high + 1))
 
 
-def _of_evidence(number: int, observed: Observed, of: Sequence[int], marks: list[list[Mark]]) -> None:
-    """The individuals that a piece of evidence is about.
+def _of_evidence(observed: Observed, of: Sequence[int], marks: list[list[Mark]]) -> None:
+    """The individuals that a piece of evidence is about: those of pieces that are alike but for them stay together.
 
-    Those with the same evidence stay together: all that one piece covers and, where no other individual of the same
-    domain is in play, those of pieces that are alike but for this individual.
+    Two individuals with the same marks may be swapped also where a relation has their domain twice: whatever is
+    observed of R(x, y) is observed of R(x', y) for all y, x and x' included, and so of R(x', x) as of R(x, x').
     """
     for place, domain in enumerate(of):
         low, high = observed.spans[place]
         others = observed.spans[:place] + observed.spans[place + 1 :]
-        tag: Hashable = ("observed", number, place)
-        if of.count(domain) == 1:
-            tag = (observed.relation, place, others, observation_key(observed))
-        marks[domain].append((low, high, tag))
+        marks[domain].append((low, high, (observed.relation, place, others, observation_key(observed))))
+
+
+def _of_pairs(relation: int, pieces: Sequence[Observed]) -> Iterable[Mark]:
+    """The individuals that evidence on single pairs R(x, y) tells apart: all that cannot be swapped.
+
+    x and x' can be swapped if the same is observed of them with all others, of (x, x) and (x', x'), and of (x, x') and
+    (x', x): nothing at all, so that both have the same observations; or both times k, so that they have the same once k
+    is put down for (x, x) and (x', x') as well.
+    """
+    keys: dict[Hashable, int] = {}
+    said = np.array([keys.setdefault(observation_key(each), len(keys)) for each in pieces], dtype=np.int64)
+    first, second = (np.array([each.spans[place][0] for each in pieces], dtype=np.int64) for place in (0, 1))
+    named, own = np.unique(np.concatenate((first, second)), return_inverse=True)
+    left, right = own.reshape(2, -1)
+    itself = np.zeros(len(named), dtype=np.int64)
+    itself[left[left == right]] = 1 + said[left == right]
+    apart = left != right
+    edges = np.concatenate(
+        (
+            np.column_stack((left, np.zeros_like(left), right, said))[apart],
+            np.column_stack((right, np.ones_like(left), left, said))[apart],
+        )
+    )
+    every = np.arange(len(named))
+    linked, to = [], []
+    for key in (None, *range(len(keys))) if len(keys) <= FEW_KEYS else (None,):
+        loops = (
+            [] if key is None else [np.column_stack((every, every * 0 + way, every, every * 0 + key)) for way in (0, 1)]
+        )
+        alike = group_rows(np.column_stack((itself, _lists(np.concatenate((edges, *loops)), len(named)))))
+        linked.append(first_places(alike)[alike])
+        to.append(every)
+    classes = connected_parts(len(named), np.concatenate(linked), np.concatenate(to))
+    for number, class_ in zip(named.tolist(), classes.tolist(), strict=True):
+        yield number, number, ("pairs", relation, class_)
+
+
+def _lists(edges: Ints, count: int) -> Ints:
+    """Number alike those of `count` owners (the first column) that have the same set of rows."""
+    token = group_rows(edges[:, 1:])
+    order = np.lexsort((token, edges[:, 0]))
+    starts = np.concatenate(([0], np.cumsum(np.bincount(edges[:, 0], minlength=count))))
+    return group_lists(starts, token[order])
 
 
 def observation_key(observed: Observed) -> Hashable:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifagu.arrays import Floats, Ints, group_rows, members
 from lifagu.ground_tables import diagonal
@@ -22,6 +24,7 @@ from lifagu.parfactors import BoundArgument, BoundParfactor
 from lifagu.substitutions import substitutions
 
 MOST_PATTERNS = 20_000  # beyond it listing the rows is no dearer
+FEW_SINGLE = 4  # individuals who are told apart up to which each is an argument of a counting formula's table
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,9 +56,9 @@ def shatter(kinds: Kinds, bound: BoundParfactor) -> Iterator[Piece]:
             if argument.counted < 0:
                 arguments.append(_argument(kinds, argument, bindings))
                 continue
-            parts, counts, fixed = _counted(kinds, bound, argument, bindings)
-            values = _along(values, len(arguments), argument.size, counts, fixed)
-            arguments += parts
+            terms, fixed = _counted(kinds, bound, argument, bindings)
+            values = _along(values, len(arguments), argument.size, terms, fixed)
+            arguments += [term.argument for term in terms]
         yield _different(bound.name, tuple(cells[each] for each in range(len(cells))), arguments, values)
 
 
@@ -144,39 +147,67 @@ def _argument(kinds: Kinds, argument: BoundArgument, bindings: Sequence[Binding]
 # ---- counting formulas
 
 
+@dataclass(frozen=True, eq=False)
+class _Term:
+    """An argument that a counting formula stands for, and what each of its values counts: values × range size."""
+
+    argument: Argument
+    counts: NDArray[Any]
+
+
 def _counted(
     kinds: Kinds, bound: BoundParfactor, argument: BoundArgument, bindings: Sequence[Binding]
-) -> tuple[list[Argument], list[Ints], Ints]:
-    """The arguments that a counting formula stands for under some bindings, and what each of their values counts.
+) -> tuple[list[_Term], Ints]:
+    """The arguments that a counting formula stands for under some bindings, and what observed cells add to the counts.
 
-    Individuals that are told apart are arguments themselves; those of a cell are one histogram. Last, what the
-    observed cells add to the counts.
+    Individuals that are told apart are arguments themselves, or one histogram if they are many; those of a cell are one
+    histogram. One that must not be counted, but is not in the formula, is counted all the same and then taken away: the
+    histogram of all Y ≠ X is that of all Y less the value of X.
     """
+    size = argument.size
     domain = _domain_numbers(kinds, bound)[argument.counted]
     beside = [bindings[code] for code in dict.fromkeys(argument.codes) if 0 <= code != argument.counted]
     apart = [bindings[each] for each in bound.partners(argument.counted)]
-    if any(individual >= 0 and (cell, individual) not in beside for cell, individual in apart):
-        raise NotLiftedError(f"parfactor '{bound.name}' counts all individuals but one that is not in the formula")
-    found: list[Argument] = []
-    counts: list[Ints] = []
-    fixed = np.zeros(argument.size, dtype=np.int64)
+    single: list[Argument] = []
+    terms: list[_Term] = []
+    fixed = np.zeros(size, dtype=np.int64)
     fresh = 1 + max((individual for _, individual in bindings), default=-1)
     for cell in _allowed(kinds, bound, argument.counted, domain):
-        size = kinds.individuals.sizes[cell]
-        there = list(dict.fromkeys(each for each in beside if each[0] == cell)) if size > 1 else [(cell, -1)]
-        single = [own for own in there if own not in apart]
-        found += [_argument(kinds, argument, bindings, own) for own in single]
-        counts += [np.eye(argument.size, dtype=np.int64) for _ in single]
-        many = size - len(there)
+        members_of = kinds.individuals.sizes[cell]
+        there = list(dict.fromkeys(each for each in beside if each[0] == cell)) if members_of > 1 else [(cell, -1)]
+        single += [_argument(kinds, argument, bindings, own) for own in there if own not in apart]
+        many = members_of - len(there)
         if not many:
             continue
+        less = list(dict.fromkeys(each for each in apart if each[0] == cell and each not in there))
         number, names = _argument(kinds, argument, bindings, (cell, fresh))
         if (value := kinds.value(number)) >= 0:
-            fixed[value] += many
+            fixed[value] += many - len(less)
+            continue
+        terms.append(_Term(_histogram(kinds, bound.name, number, names, fresh, many), histograms(many, size)))
+        taken = [_argument(kinds, argument, bindings, own) for own in less]
+        terms += [_Term(own, -np.eye(size, dtype=np.int64)) for own in taken]
+    return [*_told_apart(kinds, single, size, fixed), *terms], fixed
+
+
+def _told_apart(kinds: Kinds, single: Sequence[Argument], size: int, fixed: Ints) -> list[_Term]:
+    """Counted individuals that are told apart: each an argument, or all of them one histogram if they are many.
+
+    Observed ones are added to the fixed counts.
+    """
+    left = []
+    for number, names in single:
+        if (value := kinds.value(number)) >= 0:
+            fixed[value] += 1
         else:
-            found.append(_histogram(kinds, bound.name, number, names, fresh, many))
-            counts.append(histograms(many, argument.size))
-    return found, counts, fixed
+            left.append((number, names))
+    if len(left) <= FEW_SINGLE:
+        return [_Term(each, np.eye(size, dtype=np.int64)) for each in left]
+    states = number_of_histograms(len(left), size)
+    if states > MOST_ENTRIES or len({names for _, names in left}) > 1:
+        raise NotLiftedError(f"a counting formula over {len(left)} individuals who are told apart")
+    number = kinds.histogram([each for each, _ in left], -1, states)
+    return [_Term((number, left[0][1]), histograms(len(left), size))]
 
 
 def _histogram(kinds: Kinds, name: str, number: int, names: tuple[int, ...], fresh: int, many: int) -> Argument:
@@ -185,21 +216,27 @@ def _histogram(kinds: Kinds, name: str, number: int, names: tuple[int, ...], fre
     if states > MOST_ENTRIES:
         raise NotLiftedError(f"parfactor '{name}' counts over {states} histograms")
     logical = names.index(fresh)
-    return kinds.histogram(number, logical, states), names[:logical] + names[logical + 1 :]
+    return kinds.histogram([number], logical, states), names[:logical] + names[logical + 1 :]
 
 
-def _along(table: Floats | None, axis: int, size: int, counts: Sequence[Ints], fixed: Ints) -> Floats | None:
-    """A table in which the axis of a counting formula is replaced by those of the arguments it stands for."""
+def _along(table: Floats | None, axis: int, size: int, terms: Sequence[_Term], fixed: Ints) -> Floats | None:
+    """A table in which the axis of a counting formula is replaced by those of the arguments it stands for.
+
+    Values that cannot go together, as less than nothing would be left, have potential 0.
+    """
     if table is None:
         return None
     total = fixed[None]
-    for count in counts:
-        if len(total) * len(count) > MOST_ENTRIES:
+    for term in terms:
+        if len(total) * len(term.counts) > MOST_ENTRIES:
             raise NotLiftedError("a counting formula over too many combinations of individuals")
-        total = (total[:, None, :] + count).reshape(-1, size)
-    shape = [len(count) for count in counts]
-    chosen = np.take(table, histogram_places(total), axis=axis)
-    return np.asarray(chosen.reshape(*table.shape[:axis], *shape, *table.shape[axis + 1 :]))
+        total = (total[:, None, :] + term.counts).reshape(-1, size)
+    possible = np.asarray((total >= 0).all(axis=1))
+    chosen = np.take(
+        table, histogram_places(np.where(possible[:, None], total, total[int(np.argmax(possible))])), axis=axis
+    )
+    chosen = np.where(possible.reshape(-1, *(1,) * (table.ndim - axis - 1)), chosen, 0.0)
+    return chosen.reshape((*table.shape[:axis], *(len(term.counts) for term in terms), *table.shape[axis + 1 :]))
 
 
 # ---- rows that are listed one by one

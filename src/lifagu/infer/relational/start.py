@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,9 +12,9 @@ from lifagu.arrays import Ints, by_first_occurrence, connected_parts, group_rows
 from lifagu.errors import ModelError
 from lifagu.evidence import Observation
 from lifagu.infer.lifted.cells import NotLiftedError, Pattern, Patterns
-from lifagu.infer.lifted.problem import Deferred, Problem, Variables
-from lifagu.infer.lifted.rows import Classes, classes_of
-from lifagu.infer.lifted.tables import Made, Tables, given
+from lifagu.infer.lifted.problem import Deferred, Problem, Tie, Variables
+from lifagu.infer.lifted.rows import classes_of
+from lifagu.infer.lifted.tables import Tables, given
 from lifagu.infer.relational.kinds import Kinds
 from lifagu.infer.relational.marks import deferred_parfactors, defers_ground_part, partitions
 from lifagu.infer.relational.shatter import MOST_PATTERNS, Piece, listed, listed_pieces, shatter
@@ -112,6 +112,9 @@ def _ground_pieces(kinds: Kinds) -> Iterable[Piece]:
         raise NotLiftedError(f"the model has {len(part.factor_names)} ground factors")
     aside = defers_ground_part(model)
     for factors, scopes in part.scopes:
+        if not scopes.shape[1]:
+            yield from (Piece(part.factor_names[each], (), (), part.factors[each].table) for each in factors.tolist())
+            continue
         code = np.column_stack((part.factor_table[factors] + 1, part.variable_declared[scopes]))
         where = np.array([model.places.get(each, (-1,))[0] for each in range(len(part.variable_names))])
         plain = np.where(where < 0, np.arange(len(where)) + 1, 0)
@@ -156,9 +159,9 @@ def _parts(kinds: Kinds, observed: Ints, pieces: Sequence[Piece]) -> Ints:
             first.append(piece.arguments[0][0])
             second.append(number)
     for number, kind in enumerate(kinds.kinds):
-        if kind.counted:
+        for counted, _ in kind.counted:
             first.append(number)
-            second.append(kind.counted[0])
+            second.append(counted)
     parts = connected_parts(len(kinds), np.array(first, dtype=np.int64), np.array(second, dtype=np.int64))
     return by_first_occurrence(np.where(observed >= 0, -1, parts))
 
@@ -166,55 +169,50 @@ def _parts(kinds: Kinds, observed: Ints, pieces: Sequence[Piece]) -> Ints:
 def start(model: Shattered, included: NDArray[np.bool_], keep: Iterable[int], maximise: bool) -> Problem[Pattern]:
     """The problem over cells, of the included kinds; kept ones stay."""
     kinds, tables = model.kinds, Tables()
-    weights: list[float] = []
-
-    def number(made: Made, many: int) -> int:
-        found, weight = tables.add(made, many)
-        weights.append(weight)
-        return found
-
+    alike: dict[object, list[tuple[Piece, Pattern, int]]] = {}
+    for piece in [*model.pieces, *_soft(kinds)]:
+        if piece.table is not None and all(included[each] for each, _ in piece.arguments):
+            pattern = Pattern(piece.cells, piece.arguments)
+            many = piece.many if piece.listed is not None else piece.many * kinds.individuals.weight(pattern)
+            alike.setdefault((piece.table.shape, piece.table.tobytes()), []).append((piece, pattern, many))
     rows: list[tuple[Pattern, Ints]] = []
     aside: list[Deferred] = []
-    for piece in model.pieces:
-        if piece.table is None or not all(included[each] for each, _ in piece.arguments):
-            continue
-        pattern = Pattern(piece.cells, piece.arguments)
-        if piece.listed is None:
-            label = number(given(piece.table), piece.many * kinds.individuals.weight(pattern))
-            rows.append((pattern, np.array([label])))
-        else:
-            own = zip((each for each, _ in piece.arguments), piece.listed, strict=True)
-            aside.append(Deferred(tuple(own), number(given(piece.table), piece.many)))
-    rows += _soft(kinds, included, number)
+    weights: list[float] = []
+    for same in alike.values():
+        table = same[0][0].table
+        assert table is not None, "unknown ones were left out"
+        label, weight = tables.add(given(table), sum(many for _, _, many in same))
+        weights.append(weight)
+        for piece, pattern, _ in same:
+            if piece.listed is None:
+                rows.append((pattern, np.array([label])))
+            else:
+                own = zip((each for each, _ in piece.arguments), piece.listed, strict=True)
+                aside.append(Deferred(tuple(own), label))
     patterns, _ = Patterns(kinds.individuals, {}, {}).plus(rows)
     present, kept, ties = included & (model.observed < 0), frozenset(keep), _ties(kinds, included)
     open_now = present.copy()
-    closed = [*kept, *ties, *(int(each) for classes in ties.values() for each in classes.variables)]
+    closed = [*kept, *(int(each) for tie in ties for each in (*tie.variables, *tie.classes.variables))]
     open_now[[*closed, *(each for deferred in aside for each, _ in deferred.arguments)]] = False
     variables = Variables(np.array(kinds.sizes, dtype=np.int64), open_now, present, kinds.name, len(kinds))
     return Problem(patterns, tables, variables, kept, tuple(weights), maximise, tuple(aside), ties)
 
 
-def _soft(
-    kinds: Kinds, included: NDArray[np.bool_], number: Callable[[Made, int], int]
-) -> Iterable[tuple[Pattern, Ints]]:
+def _soft(kinds: Kinds) -> Iterable[Piece]:
     """Soft evidence as rows of one argument."""
     seen = kinds.observation
     for kind, likelihood in zip(seen.soft_variables.tolist(), seen.likelihoods, strict=True):
-        if included[kind]:
-            cells = kinds.individuals.cells_of[kind]
-            alone = Pattern(cells, ((kind, tuple(range(len(cells)))),))
-            yield alone, np.array([number(given(likelihood), kinds.individuals.weight(alone))])
+        cells = kinds.individuals.cells_of[kind]
+        yield Piece(kinds.name(kind), cells, ((kind, tuple(range(len(cells)))),), likelihood)
 
 
-def _ties(kinds: Kinds, present: NDArray[np.bool_]) -> dict[int, Classes]:
+def _ties(kinds: Kinds, present: NDArray[np.bool_]) -> tuple[Tie, ...]:
     """The kinds that are histograms, and what they count."""
-    ties: dict[int, Classes] = {}
+    ties = []
     for number, kind in enumerate(kinds.kinds):
         if kind.counted and present[number]:
-            counted, logical = kind.counted
-            if any(counted in classes.variables for classes in ties.values()):
-                raise NotLiftedError(f"{kinds.name(counted)} and others like it are counted in two ways")
-            many = kinds.individuals.members(counted) // max(kinds.individuals.members(number), 1)
-            ties[number] = classes_of([np.array([counted])], [many], logical)
-    return ties
+            members = np.array([each for each, _ in kind.counted])
+            logical = kind.counted[0][1]
+            many = sum(map(kinds.individuals.members, members.tolist())) // max(kinds.individuals.members(number), 1)
+            ties.append(Tie(np.array([number]), classes_of([members], [many], logical)))
+    return tuple(ties)

@@ -198,9 +198,10 @@ class Patterns:
         return pairs.apart(self.patterns[2][int(old[0])], self.individuals, turned)
 
     def matchings(self, wanted: Booleans) -> list[tuple[Ints, Ints]]:
-        """Pairs of variables that one table of two arguments matches one to one."""
-        found = dict.fromkeys(map(pairs.matching, self.patterns.get(2, ())))
-        return [(np.array([pair[0]]), np.array([pair[1]])) for pair in found if pair and wanted[list(pair)].all()]
+        """Pairs of variables that the rows of one table match one to one."""
+        every = [pattern for arity in self.arities() for pattern in self.patterns[arity]]
+        found = dict.fromkeys(pair for pattern in every for pair in pairs.matchings(pattern))
+        return [(np.array([pair[0]]), np.array([pair[1]])) for pair in found if wanted[list(pair)].all()]
 
     def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined[Pattern]] | None:
         """Replace both variables of a pair by one, everywhere; None if some row holds two whole pairs."""

@@ -144,7 +144,7 @@ def _counted(
 
 
 def _without(names: tuple[int, ...], logical: int) -> tuple[int, ...]:
-    return names[:logical] + names[logical + 1 :] if names else ()
+    return tuple(each for place, each in enumerate(names) if place != logical)
 
 
 def _symmetries(pattern: Pattern) -> list[tuple[int, ...]]:
@@ -162,23 +162,31 @@ def twins(
     sizes: Ints,
     slot_classes: SlotClasses,
 ) -> list[Classes]:
-    """Classes that may be counted: variables with the same tables together where that is exact, else one by one."""
+    """Classes that may be counted: variables with the same tables together where that is exact, else one by one.
+
+    Together, they name the one individual that is counted, or all of them the same individuals: then each choice of
+    these has a class of its own.
+    """
     tokens: dict[int, list[tuple[int, int]]] = {variable: [] for variable in wanted}
     for arity, each in patterns.items():
         for entry, pattern in enumerate(each):
             for variable in pattern.variables:
                 if variable in tokens:
                     tokens[variable].append((arity, int(labels[arity][entry])))
-    together: dict[object, list[int]] = {}
-    for variable, found in tokens.items():
-        if len(individuals.cells_of[variable]) < 2 and found:
-            together.setdefault((int(sizes[variable]), frozenset(found)), []).append(variable)
     proposals, taken = [], set[int]()
-    for group in together.values():
-        union = classes_of([np.array(group)], [sum(map(individuals.members, group))], 0)
-        if len(group) > 1 and interchangeable(patterns, labels, individuals, union, len(sizes), slot_classes):
-            proposals.append(union)
-            taken.update(group)
+    for logical in (0, -1):
+        together: dict[object, list[int]] = {}
+        for variable, found in tokens.items():
+            cells = individuals.cells_of[variable]
+            if found and variable not in taken and (len(cells) < 2 if logical == 0 else cells):
+                own = cells if logical < 0 else ()
+                together.setdefault((int(sizes[variable]), frozenset(found), own), []).append(variable)
+        for group in together.values():
+            count = sum(map(individuals.members, group)) if logical == 0 else len(group)
+            union = classes_of([np.array(group)], [count], logical)
+            if len(group) > 1 and interchangeable(patterns, labels, individuals, union, len(sizes), slot_classes):
+                proposals.append(union)
+                taken.update(group)
     for variable in (each for each in wanted if each not in taken):
         cells = individuals.cells_of[variable]
         for logical, cell in enumerate(cells):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import combinations
 
 import numpy as np
 
@@ -36,11 +37,12 @@ def apart(pattern: Pattern, individuals: Individuals, turned: bool) -> Apart[Pat
     return Apart(np.array([first]), twins, paired, np.zeros(1, dtype=np.int64))
 
 
-def matching(pattern: Pattern) -> tuple[int, int] | None:
-    """The two variables of a pattern that gives each ground variable of one exactly one of the other."""
-    (first, own), (second, other) = pattern.arguments
-    matched = first != second and own and len(own) == len(other) == len(pattern.cells) and pattern.fold == 1
-    return (first, second) if matched else None
+def matchings(pattern: Pattern) -> list[tuple[int, int]]:
+    """The pairs of variables in a pattern that gives each ground variable of one exactly one of the other."""
+    if pattern.fold > 1 or not pattern.cells:
+        return []
+    whole = [variable for variable, own in pattern.arguments if len(own) == len(pattern.cells)]
+    return [pair for pair in combinations(whole, 2) if pair[0] != pair[1]]
 
 
 def join(
@@ -74,6 +76,6 @@ def join(
 
 def _turn(patterns: Mapping[int, Sequence[Pattern]], pair: tuple[int, int]) -> tuple[int, ...]:
     """For each individual in the first variable's name its place in the name of the second that belongs to it."""
-    pattern = next(each for each in patterns[2] if set(each.variables) == set(pair) and matching(each))
-    names = dict(pattern.arguments)
+    every = (each for own in patterns.values() for each in own)
+    names = dict(next(each for each in every if pair in matchings(each)).arguments)
     return tuple(names[pair[1]].index(individual) for individual in names[pair[0]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +25,9 @@ from lifagu.infer.lifted.rows import (
     Place,
     SlotClasses,
 )
+
+
+MOST_MATCHED = 4  # arguments of rows that may match two of them
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,8 +171,12 @@ class Matrices:
         return pairs.apart(matrix[:, ::-1] if turned else matrix)
 
     def matchings(self, wanted: Booleans) -> list[tuple[Ints, Ints]]:
-        """Pairs of variables (first[i], second[i]) that one table of two arguments matches one to one."""
-        found = [pairs.matching(self.matrix[2][rows], wanted) for rows in self.pairings()]
+        """Pairs of variables (first[i], second[i]) that the rows of one table match one to one."""
+        found = []
+        for arity in (each for each in self.arities() if 1 < each <= MOST_MATCHED):
+            for rows in members_of(by_first_occurrence(self.labels[arity])):
+                for slots in combinations(range(arity), 2):
+                    found.append(pairs.matching(self.matrix[arity][rows][:, slots], wanted))
         return [matching for matching in found if matching is not None]
 
     def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined[Ints]] | None:
