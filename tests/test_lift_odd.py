@@ -65,7 +65,7 @@ def test_odd_models_come_back(start):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("start", range(100, 4000, 100))
+@pytest.mark.parametrize("start", range(100, 2000, 100))
 def test_many_odd_models_come_back(start):
     for seed in range(start, start + 100):
         campaign(seed)
