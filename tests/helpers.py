@@ -31,6 +31,17 @@ def random_model(seed: int, **settings: Any) -> tuple[dict[str, Any], dict[str, 
     return model, {name: rng.choice(graph.variable(name).range) for name in names}
 
 
+def frustrated() -> FactorGraph:
+    """Everyone wants to differ from everyone: sent all at once, the messages swing to and fro for ever."""
+    names = [f"v{number}" for number in range(8)]
+    builder = FactorGraph.build().variables(names)
+    for first, name in enumerate(names):
+        builder = builder.factor(f"u{first}", [name], [1, 1 + first / 4])
+        for second in range(first):
+            builder = builder.factor(f"f{first}-{second}", [name, names[second]], [1, 2, 2, 1])
+    return builder.graph()
+
+
 def groups_by_name(graph: FactorGraph, colouring: Colouring) -> tuple[list[list[str]], list[list[str]]]:
     """Variable and factor groups as names."""
     return (

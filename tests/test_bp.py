@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from helpers import CASES, graph_of, random_model
+from helpers import CASES, frustrated, graph_of, random_model
 from lifagu import Colouring, Evidence, FactorGraph, ModelError, NoAnswerError
 from lifagu.infer.bp import answers, propagate
 
@@ -356,22 +356,13 @@ def test_empty_isolated_constant_and_unary(schedule):
         assert beliefs.iterations == 2
 
 
-def frustrated():
-    """Everyone wants to differ from everyone: sent all at once, the messages swing to and fro for ever."""
-    names = [f"v{number}" for number in range(8)]
-    builder = FactorGraph.build().variables(names)
-    for first, name in enumerate(names):
-        builder = builder.factor(f"u{first}", [name], [1, 1 + first / 4])
-        for second in range(first):
-            builder = builder.factor(f"f{first}-{second}", [name, names[second]], [1, 2, 2, 1])
-    return builder.graph()
-
-
 def test_the_iteration_limit_is_reported():
     (answer,) = answers(frustrated(), [("v0",)], None, None, iterations=300)
     assert answer.notes[0].startswith("belief propagation did NOT converge within 300 iterations (residual ")
     assert answer.notes[0].endswith("more iterations or damping may help")
     assert answer.probabilities.sum() == pytest.approx(1)
+    assert (answer.convergence.converged, answer.convergence.iterations) == (False, 300)
+    assert answer.convergence.residual > 0.5
     seen = []
     beliefs = propagate(frustrated(), None, None, iterations=3, progress=lambda done, total: seen.append((done, total)))
     assert seen == [(1, 3), (2, 3), (3, 3)]
@@ -387,6 +378,17 @@ def test_damping_and_order_tame_oscillation():
     np.testing.assert_allclose(damped.marginals(range(8)), sequential.marginals(range(8)), atol=1e-8)
 
 
+def test_answers_carry_how_far_it_came():
+    answer = lifagu.query(frustrated(), "v0", engine="bp")
+    assert answer.convergence == propagate(frustrated(), None, lifagu.colour(frustrated())).convergence
+    assert answer.convergence.iterations == 1000
+    assert lifagu.query(frustrated(), "v0").convergence is None
+    for engine, converged in ("bp", False), ("auto", None):
+        came = lifagu.impute(frustrated(), None, ["v0", "v1"], engine=engine).marginals.convergence
+        assert (came and came.converged) == converged
+    assert lifagu.impute(frustrated(), None, [], engine="bp").marginals.convergence is None
+
+
 def test_answers_say_what_they_are():
     graph = lifagu.read("examples/epidemic.json")
     evidence = {"Travel.alice": "true"}
@@ -397,6 +399,7 @@ def test_answers_say_what_they_are():
     for answer in found:
         assert (answer.engine, answer.log_partition) == ("bp", None)
         assert "converged after" in answer.notes[0]
+        assert answer.convergence.converged
         assert "log Z estimate" in answer.notes[0]
         assert "parallel schedule" in answer.plan
     assert found[2]["true"] == 1

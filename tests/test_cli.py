@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import lifagu
-from helpers import ROOT, run_cli
+from helpers import ROOT, frustrated, run_cli
 from lifagu.answers import UNKNOWN as REAL_UNKNOWN
 from lifagu.cli import main
 from lifagu.cli.parser import ENGINES, UNKNOWN
@@ -143,10 +143,57 @@ def test_map(capsys):
 
 
 def test_belief_propagation_says_what_it_is(capsys):
-    status, out, err = run_cli(capsys, "query", EPIDEMIC, "Epid", "--engine", "bp", "--iterations", "2", "--json")
+    status, out, err = run_cli(capsys, "query", EPIDEMIC, "Epid", "--engine", "bp", "--json")
+    found = json.loads(out)
     assert status == 0
-    assert json.loads(out)["log_partition"] is None
-    assert err.startswith("note: belief propagation did NOT converge within 2 iterations")
+    assert (found["log_partition"], found["converged"]) == (None, True)
+    assert err.startswith(f"note: belief propagation converged after {found['iterations']} iterations (residual ")
+    status, out, err = run_cli(capsys, "query", EPIDEMIC, "Epid", "--engine", "bp", "--json", "--quiet")
+    assert (status, json.loads(out), err) == (0, found, "")
+    _, out, _ = run_cli(capsys, "query", EPIDEMIC, "Epid", "--json")
+    assert not {"converged", "iterations", "residual"} & set(json.loads(out))
+
+
+@pytest.mark.parametrize("quiet", [[], ["--quiet"]])
+@pytest.mark.parametrize("command", [["query", "v0", "v1"], ["marginals"], ["marginals", "--out", "all.csv"]])
+def test_belief_propagation_that_did_not_converge_is_never_silent(capsys, tmp_path, monkeypatch, command, quiet):
+    """Everyone wants to differ from everyone, and all change their minds at once; damping tames that."""
+    monkeypatch.chdir(tmp_path)
+    lifagu.write(frustrated(), "model.json")
+    name, *more = command
+    asked = [name, "model.json", *more, "--engine", "bp", *quiet]
+    warning = (
+        r"warning: belief propagation did NOT converge within 300 iterations \(residual 0\.68\);.*may be far off.*"
+    )
+    status, _, err = run_cli(capsys, *asked, "--iterations", "300")
+    assert status == 0
+    assert re.fullmatch(f"{warning}\n", err)
+    _, out, err = run_cli(capsys, *asked, "--iterations", "300", "--json")
+    found = json.loads(out)
+    assert (found["converged"], found["iterations"]) == (False, 300)
+    assert found["residual"] == pytest.approx(0.68, abs=0.01)
+    assert re.fullmatch(f"{warning}\n", err)
+    _, out, err = run_cli(capsys, *asked, "--damping", "0.5", "--json")
+    found = json.loads(out)
+    assert found["converged"]
+    assert found["residual"] <= 1e-10
+    assert err.startswith("" if quiet else "note: ")
+    assert bool(err) != bool(quiet)
+
+
+def test_a_value_that_was_only_just_excluded_leaves_no_number(capsys, tmp_path):
+    """The last change is then infinite, and JSON has null for that."""
+    graph = (
+        lifagu.FactorGraph.build()
+        .variables(["A", "B"])
+        .factor("f", ["A", "B"], [1, 0, 0, 2])
+        .factor("g", ["A"], [0, 1])
+    )
+    lifagu.write(graph.graph(), tmp_path / "model.json")
+    options = ["--engine", "bp", "--iterations", "1", "--json", "--quiet"]
+    _, out, err = run_cli(capsys, "query", tmp_path / "model.json", "A", *options)
+    assert (json.loads(out)["converged"], json.loads(out)["residual"]) == (False, None)
+    assert "(residual inf)" in err
 
 
 def test_lift(capsys):

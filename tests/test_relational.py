@@ -388,6 +388,66 @@ def test_evidence_on_ranges():
     }
 
 
+def pairs(size):
+    """b(X,Y) of all X ≠ Y, and nothing else."""
+    parts = {"domains": {"P": size}, "relations": [{"name": "b", "of": ["P", "P"]}]}
+    return relational(**parts, parfactors=[{"name": "g", "args": ["b(X,Y)"], "where": ["X != Y"], "table": [1, 2]}])
+
+
+@pytest.mark.parametrize("size", [2, 3])
+def test_ranges_that_meet_where_nothing_is_do_not_contradict(size):
+    """b(2,2) is in both ranges, but it does not exist."""
+    model = pairs(size)
+    graph = lifagu.ground(model)
+    seen = lifagu.expand_evidence(model, {"b(1..2,2)": "true", "b(2,1..2)": "false"}, graph)
+    assert seen == {"b(1,2)": "true", "b(2,1)": "false"}
+    assert lifagu.query(graph, "b(1,2)", evidence=seen)["true"] == 1
+    left = len(graph.variable_names) - 2
+    assert lifagu.log_partition(graph, evidence=seen) == pytest.approx(math.log(2) + left * math.log(3))
+    with pytest.raises(lifagu.ModelError, match=r"'b\(2\.\.2,1\)' observes b\(2,1\) once more, with another value"):
+        lifagu.expand_evidence(model, {"b(2,1..2)": "false", "b(2..2,1)": "true"}, graph)
+    assert lifagu.expand_evidence(model, {"b(2..2,2)": "true"}, graph) == {}, "a range, if only of one"
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_ranges_against_their_definition(seed):
+    """Every pair within a range that exists is observed; only pairs that exist can be observed in two ways."""
+    rng = random.Random(seed)
+    model = pairs(4)
+    expected, contradicted, evidence = {}, False, {}
+    for _ in range(3):
+        spans = [sorted(rng.choices(range(1, 5), k=2)) for _ in range(2)]
+        value = rng.choice(["true", "false"])
+        evidence["b({}..{},{}..{})".format(*spans[0], *spans[1])] = value
+    for name, value in evidence.items():
+        spans = parse_ground(name)[1]
+        for one, two in itertools.product(*(range(low, high + 1) for low, high in spans)):
+            if one != two:
+                contradicted |= expected.setdefault(f"b({one},{two})", value) != value
+    if contradicted:
+        with pytest.raises(lifagu.ModelError, match="once more, with another value"):
+            lifagu.expand_evidence(model, evidence)
+    else:
+        assert lifagu.expand_evidence(model, evidence) == expected
+
+
+@pytest.mark.parametrize("engine", ["auto", "ground"])
+def test_what_is_left_of_a_range_may_not_exist(capsys, tmp_path, engine):
+    """Of b(1..2,2) in the file only b(2,2) is left, which there is not; that is as good as nothing."""
+    model = pairs(3)
+    seen = model.layered([{"b(1..2,2)": "true"}, {"b(1,2)": "false"}])
+    assert seen == {"b(2..2,2..2)": "true", "b(1,2)": "false"}
+    assert lifagu.expand_evidence(model, seen) == {"b(1,2)": "false"}
+    lifagu.write(model, tmp_path / "model.json", {"b(1..2,2)": "true"})
+    options = ["--evidence", "b(1,2)=false", "--engine", engine, "--json"]
+    status, out, _ = run_cli(capsys, "query", tmp_path / "model.json", "b(1,2)", "b(2,1)", *options)
+    assert status == 0
+    assert [each["probabilities"] for each in json.loads(out)["answers"]] == [
+        pytest.approx([1, 0]),
+        pytest.approx([1 / 3, 2 / 3]),
+    ]
+
+
 @pytest.mark.parametrize(
     ("evidence", "message"),
     [

@@ -29,7 +29,7 @@ from lifagu.relational_builder import RelationalBuilder
 from lifagu.relations import Relation as Relation
 from lifagu.relations import Vocabulary
 from lifagu.showing import Shown
-from lifagu.terms import Span
+from lifagu.terms import Span, parse_ground
 from lifagu.views import counted
 
 
@@ -63,8 +63,11 @@ class Observed(NamedTuple):
 
     @property
     def is_range(self) -> bool:
-        """Whether it was given for a range of constants."""
-        return any(low != high for low, high in self.spans)
+        """Whether it was given for a range of constants, be it one of one: those that do not exist are skipped."""
+        if any(low != high for low, high in self.spans):
+            return True
+        parsed = parse_ground(self.name) if self.relation >= 0 and ".." in self.name else None
+        return parsed is not None and not all(isinstance(each, str) for each in parsed[1])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -186,7 +189,7 @@ class ParfactorGraph(Shown):
         return found
 
     def _except(self, name: str, earlier: Meant, later: Sequence[Meant]) -> list[str]:
-        """Names for what a piece of evidence covers beyond what later ones do."""
+        """Names for what a piece of evidence covers beyond what later ones do; what is left of a range is a range."""
         relation, variable, spans = earlier
         boxes = [spans]
         for other, plain, cut in later:

@@ -144,12 +144,12 @@ class Vocabulary:
         return f"{self.relations[relation].name}({','.join(texts)})" if of else self.relations[relation].name
 
     def span_name(self, relation: int, spans: Sequence[Span]) -> str:
-        """The name that covers these constants: ``Sick(eve)``, ``Sick(3..7)``."""
-        if all(low == high for low, high in spans):
-            return self.ground_name(relation, [low for low, _ in spans])
-        of = self.domains_of[relation]
+        """The range that covers these constants, also if that is one variable: ``Friends(3..7,2)``, ``Sick(3..3)``."""
+        of, single = self.domains_of[relation], all(low == high for low, high in spans)
         texts = [
-            f"{low + 1}..{high + 1}" if low != high else constant_text(self.domains[domain].constant(low))
+            f"{low + 1}..{high + 1}"
+            if low != high or (single and self.domains[domain].constants is None)
+            else constant_text(self.domains[domain].constant(low))
             for domain, (low, high) in zip(of, spans, strict=True)
         ]
         return f"{self.relations[relation].name}({','.join(texts)})"

@@ -13,7 +13,7 @@ from lifagu.arrays import Floats, Ints, first_places, group_rows
 from lifagu.columns import Column, Columns, name_column, texts
 from lifagu.errors import ModelError, NoAnswerError
 from lifagu.evidence import Evidence
-from lifagu.infer import AllMarginals, Answer
+from lifagu.infer import AllMarginals, Answer, Convergence
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_of_factors
 from lifagu.symmetry.transfer import Transfer, factor_owners, variable_owners
@@ -32,7 +32,7 @@ class Requested:
     upper), the limits being None where they were not asked for. own[n]: how many tables were lent to the individual
     that the variable belongs to (to its own factors, where it belongs to none), own_weakest[n]: the smallest share of
     agreement among them, nan if there are none; lent[n], weakest[n]: the same of all tables that the answer depends on.
-    unanswered: variables connected to factors that stay unknown.
+    unanswered: variables connected to factors that stay unknown. convergence: of belief propagation, if that answered.
     """
 
     graph: FactorGraph
@@ -44,6 +44,7 @@ class Requested:
     lent: Ints
     weakest: Floats
     unanswered: Ints
+    convergence: Convergence | None = None
 
     def __len__(self) -> int:
         return len(self.variables)
@@ -122,7 +123,7 @@ def request(
     left = np.setdiff1d(moved.unknown, moved.transferred)
     blocked = (part_of[variables] >= 0) & np.isin(part_of[variables], parts_of_factors(graph, part_of, left))
     answered = variables[~blocked]
-    of, distributions = _distributions(moved, answered, evidence, unknown, settings, progress)
+    of, distributions, convergence = _distributions(moved, answered, evidence, unknown, settings, progress)
     own, own_weakest = _own(moved, answered)
     parts = parts_of_factors(graph, part_of, moved.transferred)
     inside = np.flatnonzero(parts >= 0)
@@ -138,6 +139,7 @@ def request(
         counts[part_of[answered]],
         weakest[part_of[answered]],
         variables[blocked],
+        convergence,
     )
 
 
@@ -148,22 +150,23 @@ def _distributions(
     unknown: str,
     settings: dict[str, Any],
     progress: Progress | None,
-) -> tuple[Ints, list[Distribution]]:
+) -> tuple[Ints, list[Distribution], Convergence | None]:
     """The number of each variable's distribution, and the distributions; few where many variables share one."""
     if not len(variables):
-        return variables, []
+        return variables, [], None
     whole = moved if unknown in ("mixture", "bounds") else moved.averaged() if unknown == "mean" else moved.graph
     if isinstance(whole, Transfer) or settings.get("engine") == "bp" or len(variables) <= FEW:
         names = [(moved.original.variable_names[variable],) for variable in variables.tolist()]
         how = unknown if isinstance(whole, Transfer) else "one"
         result = prepare(whole, names, evidence, unknown=how, **settings).run(progress)
-        return np.arange(len(variables)), [_limited(answer) for answer in result.answers]
+        return np.arange(len(variables)), list(map(_limited, result.answers)), result.answers[0].convergence
     found = prepare_marginals(whole, evidence, **settings).run(progress)
     assert isinstance(found, AllMarginals)
     of, distributions = found.classes
-    return of[np.searchsorted(found.variables, variables)], [
+    limited: list[Distribution] = [
         {label: (value, None, None) for label, value in each.items()} for each in distributions
     ]
+    return of[np.searchsorted(found.variables, variables)], limited, None
 
 
 def _limited(answer: Answer) -> Distribution:

@@ -11,7 +11,7 @@ import lifagu
 from lifagu.cli.output import Progress, note
 
 if TYPE_CHECKING:
-    from lifagu import FactorGraph, Loaded, ParfactorGraph, Transfer
+    from lifagu import Convergence, FactorGraph, Loaded, ParfactorGraph, Transfer
 
 Options = argparse.Namespace
 
@@ -118,8 +118,9 @@ def run(options: Options, model: Transfer | ParfactorGraph, evidence: Mapping[st
         return lifagu.prepare(model, asked, evidence, bp=_bp_settings(options), **settings)
 
     result = planned(options, prepare, model, evidence)
+    astray = any(answer.convergence and not answer.convergence.converged for answer in result.answers)
     for remark in result.notes:
-        note(f"note: {remark}", options.quiet)
+        note(f"warning: {remark}" if astray else f"note: {remark}", options.quiet and not astray)
     return result
 
 
@@ -152,11 +153,14 @@ def bounded(options: Options) -> bool:
     return bool(options.unknown == "one" and options.engine != "bp")
 
 
-def propagated(options: Options, model: Transfer | ParfactorGraph, evidence: Mapping[str, Any]) -> Any:
-    """The marginals that belief propagation gives, one question per variable."""
+def propagated(
+    options: Options, model: Transfer | ParfactorGraph, evidence: Mapping[str, Any]
+) -> tuple[dict[str, dict[str, float]], Convergence]:
+    """The marginals that belief propagation gives, one question per variable, and how far it came."""
     assert isinstance(model, lifagu.Transfer), "relational models are asked as they are by exact engines only"
     result = run(options, model, evidence, [[name] for name in model.graph.variable_names])
-    return {answer.variables[0]: {labels[0]: each for labels, each in answer.items()} for answer in result.answers}
+    found = {answer.variables[0]: {labels[0]: each for labels, each in answer.items()} for answer in result.answers}
+    return found, result.answers[0].convergence
 
 
 def _bp_settings(options: Options) -> dict[str, Any]:

@@ -168,8 +168,10 @@ def marginals(options: Options) -> None:
     if options.out and not options.out.lower().endswith((".csv", ".csv.gz", ".parquet")):
         raise lifagu.FormatError(f"{options.out}: marginals are written as .csv (or .csv.gz) or .parquet")
     model, evidence = asked(options, load(options), classes=True)
+    found: Any
+    came = None
     if options.engine == "bp":
-        found: Any = propagated(options, model, evidence)
+        found, came = propagated(options, model, evidence)
     else:
         found = planned(options, lifagu.prepare_marginals, model, evidence)
     if options.expand and isinstance(found, lifagu.ClassMarginals):
@@ -177,7 +179,7 @@ def marginals(options: Options) -> None:
     if options.out:
         lifagu.write_marginals(options.out, found)
     if options.json:
-        say_json({**marginals_json(found), **merging_json(model, evidence, bounded(options))})
+        say_json({**marginals_json(found, came), **merging_json(model, evidence, bounded(options))})
     elif not options.out:
         say(marginals_table(found))
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import lifagu
 from lifagu.cli.output import some, table
-from lifagu.cli.results import folder_groups_table, groups_table
+from lifagu.cli.results import convergence_json, folder_groups_table, groups_table
 
 if TYPE_CHECKING:
     from lifagu import FolderImputed, Imputed
@@ -177,13 +177,13 @@ def imputed_json(found: Imputed | FolderImputed) -> dict[str, Any]:
     if isinstance(found, lifagu.FolderImputed):
         groups = {"variables": found.groups.variables, "factors": found.groups.factors}
         marginals = [{**vars(each), "transferred": None, "weakest_share": None} for each in found.marginals]
-        left_out = list(found.unanswered)
+        left_out, came = list(found.unanswered), None
     else:
         names, colouring = found.transfer.original.variable_names, found.colouring
         colours = {"variables": colouring.variable_colours, "factors": colouring.factor_colours}
         groups = {sort: int(each.max(initial=-1)) + 1 for sort, each in colours.items()}
         marginals = [_marginal_json(found, place) for place in range(len(found.marginals))]
-        left_out = [names[each] for each in found.marginals.unanswered.tolist()]
+        left_out, came = [names[each] for each in found.marginals.unanswered.tolist()], found.marginals.convergence
     return {
         "theta": found.transfer.theta,
         "equality": found.transfer.equality,
@@ -192,6 +192,7 @@ def imputed_json(found: Imputed | FolderImputed) -> dict[str, Any]:
         "lent": [{**vars(each), "potentials": list(each.potentials)} for each in found.lent],
         "left": [vars(each) for each in found.left],
         "groups": groups,
+        **convergence_json(came),
         "marginals": marginals,
         "left_out": left_out,
     }

@@ -191,5 +191,5 @@ def json(parser: Parser) -> None:
 
 
 def quiet(parser: Parser) -> None:
-    """Nothing on stderr but errors."""
-    parser.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr")
+    """Nothing on stderr but errors, and warnings that what was found may be far off."""
+    parser.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr; warnings stay")

@@ -16,7 +16,7 @@ from lifagu.cli.output import finite, some, table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lifagu import Answer, Colouring, FactorGraph, Groups, ParfactorGraph, Transfer
+    from lifagu import Answer, Colouring, Convergence, FactorGraph, Groups, ParfactorGraph, Transfer
 
     Ints = NDArray[np.int64]
 
@@ -140,10 +140,18 @@ def answers_json(model: Transfer | ParfactorGraph | None, result: Any) -> dict[s
         total, filled = len(model.unknown), len(model.transferred)
     return {
         "engine": result.answers[0].engine,
+        **convergence_json(result.answers[0].convergence),
         "log_partition": result.log_partition,
         "answers": [_answer_json(answer) for answer in result.answers],
         "unknown": {"total": total, "transferred": filled, "left": total - filled},
     }
+
+
+def convergence_json(came: Convergence | None) -> dict[str, Any]:
+    """Whether belief propagation converged and how far it came; nothing for exact answers."""
+    if came is None:
+        return {}
+    return {"converged": came.converged, "iterations": came.iterations, "residual": finite(came.residual)}
 
 
 def _answer_json(answer: Answer) -> dict[str, Any]:
@@ -160,14 +168,15 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
     return values
 
 
-def marginals_json(found: Marginals) -> dict[str, Any]:
-    """All marginals by class or by name, log Z, and what was left out."""
+def marginals_json(found: Marginals, came: Convergence | None = None) -> dict[str, Any]:
+    """All marginals by class or by name, log Z, and what was left out; came: how far, if messages were passed."""
     if isinstance(found, lifagu.ClassMarginals):
         listed: dict[str, Any] = {"classes": [asdict(each) for each in found.classes]}
     else:
         listed = {"marginals": {name: dict(found[name]) for name in found}}
     return {
         "engine": getattr(found, "engine", "bp"),
+        **convergence_json(came),
         "log_partition": getattr(found, "log_partition", None),
         **listed,
         "left_out": getattr(found, "left_out", []),

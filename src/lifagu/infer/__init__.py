@@ -4,7 +4,7 @@ The functions called prepare… take a question apart and plan, so that the cost
 large is computed; `run` computes.
 """
 
-from lifagu.infer.answer import Answer
+from lifagu.infer.answer import Answer, Convergence
 from lifagu.infer.best import Best, PreparedBest, prepare_best
 from lifagu.infer.marginals import AllMarginals, PreparedMarginals, prepare_marginals
 from lifagu.infer.planning import prepare
@@ -14,6 +14,7 @@ __all__ = [
     "AllMarginals",
     "Answer",
     "Best",
+    "Convergence",
     "Prepared",
     "PreparedBest",
     "PreparedMarginals",

@@ -14,6 +14,18 @@ from lifagu.ranges import Labels
 from lifagu.showing import Shown
 
 
+@dataclass(frozen=True)
+class Convergence:
+    """How far messages came that are passed until they stand still; until then, answers may be far off.
+
+    residual: the largest change of a log message in the last iteration, inf where a value was only then excluded.
+    """
+
+    converged: bool
+    iterations: int
+    residual: float
+
+
 @dataclass(frozen=True, eq=False)
 class Answer(Shown):
     """P(variables | evidence): one probability per tuple of labels, row-major in the order of the question.
@@ -22,6 +34,7 @@ class Answer(Shown):
     (unknown factors remain) or was not worth its cost (notes say why). plan is what was computed, printable.
     rests_on: the transferred factors the answer depends on, weakest_share the smallest share of agreement among them.
     lower, upper: the smallest and largest probabilities over all competing tables, where they were asked for.
+    convergence: of belief propagation, whether and how far it came; None for exact engines.
     """
 
     variables: tuple[str, ...]
@@ -35,6 +48,7 @@ class Answer(Shown):
     weakest_share: float | None = None
     lower: Floats | None = None
     upper: Floats | None = None
+    convergence: Convergence | None = None
 
     @property
     def probabilities(self) -> Floats:

@@ -16,7 +16,7 @@ import numpy as np
 from lifagu.arrays import Floats, as_ids, frozen
 from lifagu.errors import ModelError, NoAnswerError, listed
 from lifagu.evidence import Evidence, EvidenceLike
-from lifagu.infer.answer import Answer
+from lifagu.infer.answer import Answer, Convergence
 from lifagu.infer.bp.compressed import Compressed, compress
 from lifagu.infer.bp.messages import SWEEPS, Heard, Messages, bethe, hear, uniform
 from lifagu.infer.table import log_sum
@@ -45,6 +45,11 @@ class Beliefs:
     residual: float
     log_partition_estimate: float
 
+    @property
+    def convergence(self) -> Convergence:
+        """Whether the messages stand still, after how many iterations, and how much they still changed."""
+        return Convergence(self.converged, self.iterations, self.residual)
+
     def marginal(self, variable: int) -> Floats:
         """Log probabilities of a variable, in canonical label order."""
         first: Floats = self.marginals([variable])[0]
@@ -68,7 +73,7 @@ class Beliefs:
     def __str__(self) -> str:
         how = f"{counted(self.iterations, 'iteration')} (residual {self.residual:.2g})"
         came = f"converged after {how}" if self.converged else f"did NOT converge within {how}"
-        advice = "" if self.converged else "; more iterations or damping may help"
+        advice = "" if self.converged else "; answers may be far off: more iterations or damping may help"
         return f"belief propagation {came}; log Z estimate {self.log_partition_estimate:.10g}{advice}"
 
 
@@ -128,7 +133,7 @@ def answers(
     colouring: Colouring | None,
     **settings: Any,
 ) -> list[Answer]:
-    """Answers to questions about single variables, in their order, each noting whether and how fast it converged.
+    """Answers to questions about single variables, in their order; `convergence` tells how far the messages came.
 
     questions: names, or sequences of one name. settings: those of `propagate`. log_partition is None, since Bethe's
     is only an estimate; it stands in the note.
@@ -149,6 +154,7 @@ def answers(
             "bp",
             plan,
             (str(beliefs),),
+            convergence=beliefs.convergence,
         )
         for variable in asked
     ]

@@ -54,18 +54,23 @@ class Sorts:
         places = self._variables.place[blocks]
         new = len(self.sizes)
         self.sizes += [count, length]
-        for sort, image in ((new, np.arange(count)[:, None]), (new + 1, np.arange(length))):
-            if self.sizes[sort] > 1:
+        for axis, image in enumerate((np.arange(count)[:, None], np.arange(length))):
+            if blocks.shape[axis] > 1:  # a single thing is no sort that logical variables could range over
                 by_place = np.empty(blocks.size, dtype=np.int64)
                 by_place[places] = np.broadcast_to(image, blocks.shape)
-                self.maps.append(Map(variables, sort, by_place))
-                self.met.append(sort)
-        if variables in self.owners:
-            lists = self.owners[variables][places]  # blocks × places × individuals
-            of_block, of_place = (lists == lists[:, :1]).all(axis=(0, 1)), (lists == lists[:1]).all(axis=(0, 1))
-            self.owners |= {new: lists[:, 0, of_block]} if of_block.any() else {}
-            self.owners |= {new + 1: lists[0][:, of_place]} if of_place.any() else {}
+                self.maps.append(Map(variables, new + axis, by_place))
+                self.met.append(new + axis)
+                if variables in self.owners:
+                    self._own(new + axis, np.moveaxis(self.owners[variables][places], axis, 0))
         return new
+
+    def _own(self, sort: int, lists: Ints) -> None:
+        """The individuals of a sort: those that all variables of each of its things list at the same place.
+
+        lists[things × variables of each × individuals]: what these list.
+        """
+        common = (lists == lists[:, :1]).all(axis=(0, 1))
+        self.owners |= {sort: lists[:, 0, common]} if common.any() else {}
 
     def agree(self, by: Map) -> bool:
         """Whether the individuals that things list first, and those that their images do, are the same."""
