@@ -185,7 +185,8 @@ def test_databases_give_the_same_whatever_their_kind(out):
 
 
 def test_relational_models_are_right_at_every_size(out):
-    models, growth = tables(out, "relational").values()
+    models, growth, closed_forms = tables(out, "relational").values()
+    check_closed_forms(closed_forms, families=31)
     assert len(models) > 15
     assert all(float(row["error"].split()[0]) < 1e-9 for row in models)
     assert any(re.fullmatch(rf"HORUS > {RATIO} \(> 8 s\)", row["best peer, earlier"]) for row in models)
