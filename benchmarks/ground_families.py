@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -81,13 +82,21 @@ def two_parts(side: int, random: np.random.Generator) -> Asked:
     return Asked(graph, ("x0",), partial(parts_closed, side, [ALIKE]))
 
 
-def three_parts(side: int, random: np.random.Generator) -> Asked:
-    """A complete graph on three parts, with a table for each two of them."""
-    tables = [drawn(random, 2, 2, strength=1 / side) for _ in range(3)]
+def three_parts(side: int, random: np.random.Generator, alike: bool) -> Asked:
+    """A complete graph on three parts, with one table that likes equal values, or one for each two parts."""
+    tables = [ALIKE] * 3 if alike else [drawn(random, 2, 2, strength=1 / side) for _ in range(3)]
     first, second, third = np.arange(3 * side).reshape(3, side)
     ties = zip(((first, second), (first, third), (second, third)), tables, strict=True)
     graph = tied(3 * side, *((across(*parts), table) for parts, table in ties))
     return Asked(graph, ("x0",), partial(parts_closed, side, tables))
+
+
+def parts_alike(side: int, random: np.random.Generator, parts: int) -> Asked:
+    """Two or three parts, each like the others; every marginal is asked for, so that nothing tells them apart."""
+    one = two_parts(side, random) if parts == 2 else three_parts(side, random, alike=True)
+    return replace(
+        one, question=(), closed=lambda: np.tile(parts_closed(side, [ALIKE] * (2 * parts - 3)), (parts * side, 1))
+    )
 
 
 def parts_closed(side: int, tables: list[Any]) -> Logs:

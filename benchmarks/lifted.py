@@ -131,7 +131,14 @@ def closed_forms(small: bool) -> list[checked.Family]:
         checked.Family("epidemic, all observed, n", people, partial(symmetric.all_observed, mixed=True)),
         checked.Family("epidemic, all observed to be sick, n", people, partial(symmetric.all_observed, mixed=False)),
         checked.Family("complete bipartite, n + n", sides, symmetric.two_parts),
-        checked.Family("complete on three parts, n + n + n", sides, symmetric.three_parts),
+        checked.Family("complete on three alike parts, n each", sides, partial(symmetric.three_parts, alike=True)),
+        *(
+            checked.Family(
+                f"all marginals on {parts} alike parts, n each", sides, partial(symmetric.parts_alike, parts=parts)
+            )
+            for parts in (2, 3)
+        ),
+        checked.Family("complete on three parts, n each", sides, partial(symmetric.three_parts, alike=False)),
         checked.Family("n households, something common", sides, partial(symmetric.households, size=5 if small else 30)),
         checked.Family("hubs of n + n groups in a ring", groups, symmetric.hubs_in_a_ring),
         checked.Family("hubs of n + n groups with one variable", groups, symmetric.hubs_with_one),

@@ -127,7 +127,7 @@ def test_ground_inference(out):
 def test_lifted_inference(out):
     found = tables(out, "lifted")
     large = found.pop("Large graphs")
-    check_closed_forms(found.pop("Families with closed forms"), families=10)
+    check_closed_forms(found.pop("Families with closed forms"), families=13)
     assert list(found) == ["Competing workshops", "Smokers and friends", "Ring of n"]
     for table in found.values():
         check_beside_peers(table, exact=True)
