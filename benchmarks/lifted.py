@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+import checked
+import ground_families as symmetric
 import lifagu
 from apart import memory_peak, run_apart
 from beside import ENGINES, HOW_TO_READ, PACKAGES, Family, show
@@ -39,6 +41,8 @@ def main() -> None:
     largest = [row for row in table if row["model"].startswith("epidemic")][-1]
     found = ", ".join(f"{work} {largest[work]}" for work in WORK)
     part.in_short(f"{largest['model']} persons, by one argsort of its {largest['arguments']} arguments: {found}.")
+    part.section("Families with closed forms", *checked.HOW_TO_READ)
+    checked.show(part, closed_forms(part.small))
 
 
 def families(small: bool) -> list[Family]:
@@ -117,6 +121,31 @@ def measured(make: Callable[[], Asked]) -> tuple[int, list[float], int, int, flo
     _, best = timed(lambda: lifagu.map_assignment(graph, evidence=evidence))
     seconds = [building, asking, all_marginals, best]
     return len(graph.arguments), seconds, memory_peak(), len(found.prepared.reduced.steps), difference
+
+
+def closed_forms(small: bool) -> list[checked.Family]:
+    """Graphs of alike groups, and graphs of which much is observed or different."""
+    people, sides = ((10, 20), (2, 4)) if small else ((10_000, 100_000, 1_000_000), (10, 20, 40))
+    groups, cliques = ((2, 4), (4, 8)) if small else ((125, 250, 500), (20, 40, 80, 160))
+    return [
+        checked.Family("epidemic, all observed, n", people, partial(symmetric.all_observed, mixed=True)),
+        checked.Family("epidemic, all observed to be sick, n", people, partial(symmetric.all_observed, mixed=False)),
+        checked.Family("complete bipartite, n + n", sides, symmetric.two_parts),
+        checked.Family("complete on three alike parts, n each", sides, partial(symmetric.three_parts, alike=True)),
+        *(
+            checked.Family(
+                f"all marginals on {parts} alike parts, n each", sides, partial(symmetric.parts_alike, parts=parts)
+            )
+            for parts in (2, 3)
+        ),
+        checked.Family("complete on three parts, n each", sides, partial(symmetric.three_parts, alike=False)),
+        checked.Family("n households, something common", sides, partial(symmetric.households, size=5 if small else 30)),
+        checked.Family("hubs of n + n groups in a ring", groups, symmetric.hubs_in_a_ring),
+        checked.Family("hubs of n + n groups with one variable", groups, symmetric.hubs_with_one),
+        checked.Family("ring of n + n cliques", groups, symmetric.ring_of_cliques),
+        checked.Family("n households with hubs, something common", groups, symmetric.with_own_hub),
+        checked.Family("all marginals of a clique, n different tables", cliques, symmetric.all_different),
+    ]
 
 
 if __name__ == "__main__":

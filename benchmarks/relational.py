@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from itertools import product
 
 import numpy as np
 
+import checked
+import counting_families as counting
 import lifagu
+import relational_families as families
 from apart import run_apart
+from checked import Family, difference
 from lifagu import ParfactorGraph
 from lifagu.relational import Parfactor
 from part import Part, begin, duration, ratio, sized
@@ -75,6 +79,8 @@ def main() -> None:
         "Growth", "The same questions over cells and, while that lasts, on the ground graph, as ratio to the former."
     )
     part.table(["model", "individuals", "ground factors", "over cells", "ground graph, built already"], _growth(part))
+    part.section("Families with closed forms", *checked.HOW_TO_READ)
+    checked.show(part, closed_forms(part.small))
 
 
 def _lines(measured_rows: list[Row], better: list[str]) -> Iterator[list[str]]:
@@ -116,17 +122,9 @@ def _error(row: Row, answer: lifagu.Answer) -> str:
         graph = lifagu.ground(row.model)
         seen = lifagu.expand_evidence(row.model, row.evidence, graph)
         expected = lifagu.query(graph, *row.question, evidence=seen).log_probabilities.reshape(-1)
-        return f"{_difference(answer.log_probabilities.reshape(-1), expected):.0e} (ground)"
+        return f"{difference(answer.log_probabilities.reshape(-1), expected):.0e} (ground)"
     weights = row.closed()
-    return f"{_difference(answer.log_probabilities.reshape(-1), weights - log_sum(weights)):.0e}"
-
-
-def _difference(found: Any, expected: Any) -> float:
-    """Relative difference of probabilities where they are numbers, else of their logs."""
-    found, expected = np.asarray(found, dtype=np.longdouble), np.asarray(expected, dtype=np.longdouble)
-    plain = np.abs(np.expm1(np.clip(found - expected, -1, 1)))
-    logs = np.abs(found - expected) / np.maximum(np.abs(expected), 1)
-    return float(np.where(expected > -700, plain, logs).max())
+    return f"{difference(answer.log_probabilities.reshape(-1), weights - log_sum(weights)):.0e}"
 
 
 def rows(small: bool) -> list[Row]:
@@ -198,6 +196,78 @@ def _growth(part: Part) -> Iterator[list[str]]:
 def _ground(row: Row) -> float:
     graph = lifagu.ground(row.model)
     return timed(lambda: lifagu.query(graph, *row.question))[1]
+
+
+def closed_forms(small: bool) -> list[Family]:
+    """Where lifted engines are known to give up, to take long or to lose digits."""
+    people = (10, 20) if small else (10_000, 100_000, 1_000_000)
+    return [
+        *_with_counts((4, 8) if small else (25, 100, 1_000)),
+        *_with_triples((4, 6) if small else (100, 200), 2 if small else 20),
+        Family("three relations, crossed and diagonal, n", (3, 5) if small else (5, 10, 20), families.three_relations),
+        Family("epidemic, all observed by name, n", people, partial(families.all_observed, mixed=True)),
+        Family("epidemic, all observed to be sick, n", people, partial(families.all_observed, mixed=False)),
+        *_with_evidence(small),
+        *_with_large_numbers(small),
+    ]
+
+
+def _with_counts(sizes: tuple[int, ...]) -> list[Family]:
+    """Counting formulas alone and beside A(X), A(Y) for all X ≠ Y; and for rows of a relation."""
+    found = []
+    for both, beside in ((False, ""), (True, " beside A(X), A(Y)")):
+        found += [
+            Family(f"#X[A(X)]{beside}, n", sizes, partial(counting.counted, pairs=both)),
+            Family(f"#X[A(X)], E{beside}, n", sizes, partial(counting.counted_with, pairs=both)),
+            Family(f"#Y[A(Y)], S(X), X ≠ Y{beside}, n", sizes, partial(counting.others_counted, pairs=both)),
+        ]
+    for exactly, two_domains in product((False, True), repeat=2):
+        title = f"#Y[F(X,Y)], {'exactly one' if exactly else 'some'} Y, {'n × n/2' if two_domains else 'n × n'}"
+        make = partial(counting.rows_counted, exactly=exactly, two_domains=two_domains)
+        found.append(Family(title, sizes, make))
+    return found
+
+
+def _with_triples(sizes: tuple[int, ...], seeds: int) -> list[Family]:
+    """Triples and pairs in both directions, with many random tables."""
+    triples, both_ways = families.triples, families.both_ways
+    return [
+        Family("S(X), S(Y), S(Z) different, symmetric, n", sizes, partial(triples, symmetric=True), seeds),
+        Family("S(X), S(Y), S(Z) different, n", sizes, triples, seeds),
+        Family("S(X), S(Y), S(Z), n", sizes, partial(triples, apart=False), seeds),
+        Family("T(X,Y,Z), S(X), S(Y), S(Z) different, n", sizes, partial(triples, link=True), seeds),
+        Family("T(X,Y,Z), S(X), S(Y), S(Z), n", sizes, partial(triples, link=True, apart=False), seeds),
+        Family("A(X), S(X,Y) and S(X,Y), S(Y,X), X ≠ Y, n", sizes, partial(both_ways, apart=True), seeds),
+        Family("A(X), S(X,Y) and S(X,Y), S(Y,X), n", sizes, partial(both_ways, apart=False), seeds),
+    ]
+
+
+def _with_evidence(small: bool) -> list[Family]:
+    """One member of each of n households observed, and a rectangle of a relation over n × n."""
+    found = []
+    for same, size in product((True, False), (5,) if small else (10, 20)):
+        title = f"n households of {size}, {'the first' if same else 'another'} member of each observed"
+        make = partial(families.members, size=size, same=same)
+        found.append(Family(title, (2, 4) if small else (10, 100), make))
+    for overlap in (True, False):
+        title = f"S(X), F(X,Y), S(Y), a rectangle of F listed, sets {'overlap' if overlap else 'are disjoint'}, n"
+        found.append(Family(title, (4, 8) if small else (20, 40, 80), partial(families.rectangle, overlap=overlap)))
+    return found
+
+
+def _with_large_numbers(small: bool) -> list[Family]:
+    """Exponents beyond 2^53, many labels, and weights that are nearly equal."""
+    sizes = {4: (55_200,), 5: (7_000,), 6: (1_450, 1_460), 7: (516,), 8: (242,)}
+    return [
+        *(
+            Family(
+                f"{slots} different of n at once", (9,) if small else several, partial(families.many_slots, slots=slots)
+            )
+            for slots, several in sizes.items()
+        ),
+        Family("#X[A(X)] of three with n labels", (3, 5) if small else (8, 16, 32, 33), counting.many_labels),
+        Family("nearly equal weights, n times", (10,) if small else (10**5, 10**10, 10**15), families.nearly_equal),
+    ]
 
 
 if __name__ == "__main__":

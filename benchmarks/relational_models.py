@@ -63,7 +63,7 @@ def attributes(n: int) -> ParfactorGraph:
 def attributes_closed(n: int) -> Logs:
     """Σ over how many of the six attributes are true; attendance summed out for each person."""
     table, series = np.log(np.array(ATTRIBUTES, dtype=np.longdouble)), np.log(np.array(SERIES, dtype=np.longdouble))
-    ways = _log_choose(6)
+    ways = log_choose(6)
     terms = []
     for true in range(7):
         attends = true * table[0] + (6 - true) * table[1]
@@ -92,7 +92,7 @@ def competing_closed(people: int, workshops: int) -> Logs:
     hot = np.arange(workshops + 1, dtype=np.longdouble)
     attends = hot[:, None] * table[0] + (workshops - hot)[:, None] * table[1]
     person = np.stack([np.logaddexp(attends[:, 0] + series[0, v], attends[:, 1] + series[1, v]) for v in range(2)], 1)
-    return np.array([log_sum(_log_choose(workshops) + people * person[:, value]) for value in range(2)])
+    return np.array([log_sum(log_choose(workshops) + people * person[:, value]) for value in range(2)])
 
 
 FRIENDS = [[[1.00002, 1.0], [1.0, 1.00001]], [[1.0, 1.0], [1.0, 1.0]]]  # friends, smokes, smokes
@@ -122,7 +122,7 @@ def smokers_closed(n: int, apart: bool, observed: int = 0) -> Logs:
     weights = []
     for asked in range(2):
         true, false = others + observed + (asked == 0), free - others + (asked == 1)
-        total = _log_choose(free) + true * own[0] + false * own[1]
+        total = log_choose(free) + true * own[0] + false * own[1]
         total = total + true * (true - 1) * pair[0, 0] + false * (false - 1) * pair[1, 1]
         weights.append(log_sum(total + true * false * (pair[0, 1] + pair[1, 0])))
     return np.array(weights)
@@ -171,7 +171,7 @@ def asthma_closed(n: int) -> Logs:
     person = everybody[:, :, None] + own[None]  # count × asthma × smokes
     both = np.logaddexp(person[:, 0], person[:, 1])  # count × smokes
     weights = []
-    logs = _log_factorials(n)
+    logs = log_factorials(n)
     for asked in range(2):
         parts = []
         for habit in range(2):
@@ -197,12 +197,14 @@ def _long(value: Fraction) -> np.longdouble:
     return np.longdouble(value.numerator) / np.longdouble(value.denominator)
 
 
-def _log_factorials(n: int) -> Logs:
+def log_factorials(n: int) -> Logs:
+    """log k! for k = 0…n."""
     return np.cumsum(np.log(np.maximum(np.arange(n + 1, dtype=np.longdouble), 1)))
 
 
-def _log_choose(n: int) -> Logs:
-    logs = _log_factorials(n)
+def log_choose(n: int) -> Logs:
+    """log of n over k for k = 0…n."""
+    logs = log_factorials(n)
     return np.asarray(logs[n] - logs - logs[::-1])
 
 
@@ -210,3 +212,9 @@ def log_sum(values: Logs) -> np.longdouble:
     """log Σ exp."""
     highest = values.max()
     return np.longdouble(highest + np.log(np.exp(values - highest).sum()))
+
+
+def logs_of(table: Any) -> Logs:
+    """Logs in extended precision, those of zeros included."""
+    with np.errstate(divide="ignore"):
+        return np.log(np.asarray(table, dtype=np.longdouble))

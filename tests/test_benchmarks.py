@@ -127,11 +127,41 @@ def test_ground_inference(out):
 def test_lifted_inference(out):
     found = tables(out, "lifted")
     large = found.pop("Large graphs")
+    check_closed_forms(found.pop("Families with closed forms"), families=13)
     assert list(found) == ["Competing workshops", "Smokers and friends", "Ring of n"]
     for table in found.values():
         check_beside_peers(table, exact=True)
     assert len(large) == 5
     assert all(float(row["checked"]) < 1e-9 for row in large)
+
+
+def check_closed_forms(table: Table, families: int) -> None:
+    """All that is small is answered, and right."""
+    assert len({row["family"] for row in table}) == families
+    for row in table:
+        answered, asked = row["answered"].split(" of ")
+        assert answered == asked, row
+        assert re.fullmatch(TIME, row["time"]), row
+        assert re.fullmatch(r"–|-?\d+\.\d", row["growth"]), row
+        assert float(row["error"]) < 1e-12, row
+
+
+def test_what_is_refused_stopped_or_wrong_is_shown():
+    found = run_beside(
+        "import time\nimport numpy as np\nimport checked, lifagu\nfrom ground_families import *\n"
+        "def make(size, random):\n    return two_parts(2, random)\n"
+        "def fails(asked):\n    raise lifagu.TooLargeError('no room')\n"
+        "def sleeps(asked):\n    time.sleep(9)\n"
+        "def errs(asked):\n    return np.log([0.25, 0.75]), 0.0\n"
+        "checked.LIMIT = 0.3\n"
+        "for work in (fails, sleeps, errs):\n"
+        "    checked._query = work\n"
+        "    for line in checked.lines(checked.Family('a', (1, 2), make, 2)): print(line[2], line[3], line[5])"
+    )
+    *failed, wrong, _ = found.splitlines()
+    assert failed == ["0 of 2 refused (2) –"] * 2 + ["0 of 2 >0.3 s (1), not asked (1) –", "0 of 2 not asked (2) –"]
+    assert re.fullmatch(rf"2 of 2 {TIME} (\S+)", wrong)
+    assert float(wrong.split()[-1]) > 0.4
 
 
 def test_imputing(out):
@@ -155,7 +185,8 @@ def test_databases_give_the_same_whatever_their_kind(out):
 
 
 def test_relational_models_are_right_at_every_size(out):
-    models, growth = tables(out, "relational").values()
+    models, growth, closed_forms = tables(out, "relational").values()
+    check_closed_forms(closed_forms, families=31)
     assert len(models) > 15
     assert all(float(row["error"].split()[0]) < 1e-9 for row in models)
     assert any(re.fullmatch(rf"HORUS > {RATIO} \(> 8 s\)", row["best peer, earlier"]) for row in models)
