@@ -13,7 +13,7 @@ from test_lift import check
 
 OWNED = [{"name": name, "kind": "K", "individual": "i"} for name in "ABC"]
 EQUAL = {1: [1, 2], 2: [1, 2, 2, 3], 3: [1, 2, 2, 3, 2, 3, 3, 5]}
-ENGINES = ("ground",)
+ENGINES = ("ground", "auto")
 LAST = [1, 7, 2, 5, 2, 5, 3, 4]  # symmetric in the first two arguments only
 
 

@@ -33,7 +33,7 @@ class Domain:
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f"a domain has the name {self.name!r}; names are non-empty texts")
         if isinstance(self.size, bool) or not isinstance(self.size, int) or not 0 <= self.size < 2**62:
-            raise ModelError(f"domain '{self.name}' has the size {self.size}; sizes are whole numbers, 0 or more")
+            raise ModelError(f"domain '{self.name}' has the size {self.size}; sizes are whole numbers below 2^62")
         if self.constants is not None:
             for constant in self.constants:
                 if not isinstance(constant, str) or not constant:

@@ -175,4 +175,4 @@ def _problem(left: Listed, subject: _Numbered, included: NDArray[np.bool_], keep
     kept, open_now = frozenset(keep), included.copy()
     open_now[list(kept)] = False
     variables = Variables(subject.sizes, open_now, included.copy(), subject.name, len(subject.ids))
-    return Problem(rows, left.labels.tables.copy(), variables, kept, tuple(left.labels.collected))
+    return Problem(rows, left.labels.tables.copy(), variables, kept, left.labels.collected)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from functools import cache, partial
 from typing import Any, Generic
 
@@ -226,7 +227,7 @@ def replace_members(
     """
     tables, before, fresh = problem.tables, problem.rows, int(variables[0]) >= len(problem.variables)
     named = before.naming(variables, int(classes.variables[0]), classes.logical) if fresh else before
-    log_weights: list[float] = []
+    log_weights: list[Decimal] = []
 
     def labels(made: Made, new: New, often: int) -> tuple[New, Ints]:
         number, weight = tables.add(made, named.weight(new))

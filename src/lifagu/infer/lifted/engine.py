@@ -24,6 +24,7 @@ from lifagu.infer.lifted.chain import chain
 from lifagu.infer.lifted.count import MOST_ENTRIES, Count, count, count_cheapest
 from lifagu.infer.lifted.eliminate import eliminate
 from lifagu.infer.lifted.expand import Expand, expand
+from lifagu.infer.lifted.fine import weighed
 from lifagu.infer.lifted.integers import number_of_histograms
 from lifagu.infer.lifted.join import join
 from lifagu.infer.lifted.logs import log_sum
@@ -285,7 +286,7 @@ def _drop(problem: Problem[Ints]) -> tuple[Problem[Ints], int]:
     gone = {arity: np.flatnonzero(dropped) for arity, dropped in zip(arities, peeled.dropped, strict=True)}
     left, _ = rows.without(gone)
     variables = problem.variables.without(np.flatnonzero(peeled.gone))
-    return problem.after(left, variables, [peeled.log_constant]), int(peeled.gone.sum())
+    return problem.after(left, variables, [weighed(peeled.log_constant, 1)]), int(peeled.gone.sum())
 
 
 def _eliminate_cheap(problem: Problem[New]) -> Done[New] | None:

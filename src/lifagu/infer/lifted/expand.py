@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
@@ -14,6 +15,7 @@ from lifagu.errors import TooLargeError
 from lifagu.infer.lifted.assignment import Assignment, CellValues
 from lifagu.infer.lifted.beliefs import Beliefs
 from lifagu.infer.lifted.cells import Individuals, Pattern, Patterns
+from lifagu.infer.lifted.fine import total
 from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.problem import Problem, Tie, Variables
 from lifagu.infer.lifted.rows import ByArity, Place, classes_of
@@ -86,7 +88,7 @@ def expand(problem: Problem[Pattern]) -> tuple[Problem[Ints], Expand]:
     open_now = variables.present.copy()
     tied = [each for tie in ties for each in (tie.variables, tie.classes.variables)]
     open_now[np.concatenate([np.array(sorted(problem.kept), dtype=np.int64), *tied])] = False
-    collected = (*problem.collected, *weights)
+    collected = total([problem.collected, *weights])
     left_open = replace(variables, open=open_now)
     return Problem(ground, problem.tables, left_open, problem.kept, collected, problem.maximise, ties=ties), step
 
@@ -154,7 +156,7 @@ def _exist(shape: tuple[int, ...], cells: tuple[int, ...]) -> np.ndarray:
     return there
 
 
-def _rows(problem: Problem[Pattern], rows: Patterns, step: Expand) -> tuple[list[tuple[Ints, Ints]], list[float]]:
+def _rows(problem: Problem[Pattern], rows: Patterns, step: Expand) -> tuple[list[tuple[Ints, Ints]], list[Decimal]]:
     """All rows of all patterns, then those that were put aside: matrices of ground variables, and their labels."""
     made, weights = [], []
     for arity in rows.arities():

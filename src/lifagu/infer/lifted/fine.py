@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import decimal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 
@@ -17,6 +17,7 @@ from lifagu.infer.lifted.twofold import Twofold
 SMALL = 2**12  # entries up to which it costs little
 Fine = NDArray[np.object_]
 _CONTEXT = decimal.Context(prec=50, Emin=-(10**15), Emax=10**15)
+_EXACT = decimal.Context(prec=100, Emin=-(10**15), Emax=10**15)
 _ZERO = Decimal("-Infinity")
 _DIGITS = Decimal("1e-45")  # up to which two tables count as the same
 
@@ -80,6 +81,26 @@ def same(one: Fine, other: Fine) -> bool:
             if left != right and (_ZERO in (left, right) or abs(left - right) > _DIGITS * max(1, abs(left))):
                 return False
     return True
+
+
+def weighed(log: Decimal | np.longdouble | float, many: int) -> Decimal:
+    """A log so many times: log weights of 10³² rows may cancel, so that none of their digits must be lost before."""
+    with decimal.localcontext(_EXACT):
+        if isinstance(log, Decimal):
+            return log * many if many else Decimal(0)
+        value = np.longdouble(log)
+        return _decimal(value) * many if np.isfinite(value) else _ZERO
+
+
+def weighed_log(number: int, many: int) -> Decimal:
+    """The log of a whole number so many times."""
+    return weighed(_CONTEXT.ln(Decimal(number)), many)
+
+
+def total(weights: Iterable[Decimal]) -> Decimal:
+    """The sum of log weights."""
+    with decimal.localcontext(_EXACT):
+        return sum(weights, Decimal(0))
 
 
 def _decimal(value: np.longdouble) -> Decimal:

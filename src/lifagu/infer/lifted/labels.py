@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import permutations
 
@@ -16,6 +17,7 @@ import numpy as np
 
 from lifagu.arrays import Floats
 from lifagu.infer.lifted.count import MOST_ENTRIES
+from lifagu.infer.lifted.fine import total, weighed_log
 from lifagu.infer.lifted.integers import histograms, number_of_histograms
 from lifagu.infer.lifted.tables import Made, Tables, counted, given, histogram_weights
 
@@ -28,7 +30,7 @@ class Labels:
 
     def __init__(self) -> None:
         self.tables = Tables()
-        self.collected: list[float] = []  # parts of log Z
+        self.collected = Decimal(0)  # log Z so far
         self._kinds: list[tuple[int | None, Shape]] = []  # the number of the table, None if unknown, and the shape
         self._numbers: dict[tuple[int | None, Shape], int] = {}
 
@@ -109,11 +111,11 @@ class Labels:
 
     def free(self, size: int, many: int) -> None:
         """So many variables of this range size that stand in no row."""
-        self.collected.append(many * math.log(size))
+        self.collected = total([self.collected, weighed_log(size, many)])
 
     def _add(self, made: Made, many: int) -> int:
         number, weight = self.tables.add(made, many)
-        self.collected.append(weight)
+        self.collected = total([self.collected, weight])
         return number
 
     def _in_all_orders(self, number: int, slots: tuple[int, ...], many: int) -> Made:

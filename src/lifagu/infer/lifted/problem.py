@@ -5,9 +5,9 @@ A problem is a value: a step takes one and returns a smaller one, together with 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from functools import cached_property
 from typing import Generic
 
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from lifagu.arrays import Ints, first_places, group_rows
 from lifagu.evidence import Evidence
+from lifagu.infer.lifted.fine import total
 from lifagu.infer.lifted.logs import UNIT, Table, span
 from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.rows import Booleans, Classes, New, Rows
@@ -107,7 +108,7 @@ class Tie:
 class Problem(Generic[New]):
     """Rows on variables, with tables; kept variables are never taken away.
 
-    collected: parts of log Z; maximise: take the best instead of adding up. deferred: rows that are put aside while
+    collected: log Z so far; maximise: take the best instead of adding up. deferred: rows that are put aside while
     others are still over cells, whose variables are not open until then. ties: of histograms to what they count;
     neither is open until they are counted.
     """
@@ -116,7 +117,7 @@ class Problem(Generic[New]):
     tables: Tables
     variables: Variables
     kept: frozenset[int]
-    collected: tuple[float, ...] = ()
+    collected: Decimal = Decimal(0)
     maximise: bool = False
     deferred: tuple[Deferred, ...] = ()
     ties: tuple[Tie, ...] = ()
@@ -124,11 +125,11 @@ class Problem(Generic[New]):
     @property
     def log_constant(self) -> float:
         """The log weight of all that is no longer in rows."""
-        return math.fsum(self.collected)
+        return float(self.collected)
 
-    def after(self, rows: Rows[New], variables: Variables, weights: Sequence[float] = ()) -> Problem[New]:
+    def after(self, rows: Rows[New], variables: Variables, weights: Iterable[Decimal] = ()) -> Problem[New]:
         """The problem after a step that left these rows and variables, and collected these log weights."""
-        return replace(self, rows=rows, variables=variables, collected=(*self.collected, math.fsum(weights)))
+        return replace(self, rows=rows, variables=variables, collected=total([self.collected, *weights]))
 
 
 def start(
@@ -140,7 +141,7 @@ def start(
     """
     observed = evidence.value_of_each(len(graph.variable_names))
     tables = Tables()
-    weights: list[float] = []
+    weights = []
     parts: list[tuple[Ints, Ints]] = []
     for matrix, made in [*_factors(graph, observed, included), *_soft(evidence, observed, included)]:
         number, weight = tables.add(made, len(matrix))
@@ -152,7 +153,7 @@ def start(
     open_now[list(kept)] = False
     names = graph.variable_names
     variables = Variables(graph.sizes.copy(), open_now, present, names.__getitem__, len(names))
-    return Problem(rows, tables, variables, kept, (math.fsum(weights),), maximise)
+    return Problem(rows, tables, variables, kept, total(weights), maximise)
 
 
 def _factors(graph: FactorGraph, observed: Ints, included: Booleans) -> Iterable[tuple[Ints, Made]]:

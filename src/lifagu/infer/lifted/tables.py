@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
@@ -29,6 +30,8 @@ from lifagu.infer.lifted.fine import (
     rounded,
     same,
     stripped,
+    total,
+    weighed,
 )
 from lifagu.infer.lifted.integers import sets_of_members
 from lifagu.infer.lifted.logs import (
@@ -143,30 +146,28 @@ class Tables:
 
     # ---- adding
 
-    def add(self, made: Made, many: int) -> tuple[int, float]:
+    def add(self, made: Made, many: int) -> tuple[int, Decimal]:
         """The number of a table that stands on so many rows, and the log weight of its maximum on all of them.
 
         The table is kept without its maximum. One that is zero everywhere makes the log weight -inf.
         """
         highest = made.values.max(initial=-np.inf)
         if highest == -np.inf:
-            return self._known(Made(made.values), many), -math.inf
+            return self._known(Made(made.values), many), weighed(-math.inf, many)
         digits = made.digits
         if digits is not None and many * made.rough_error > PROMISE and digits.work <= FINE_WORK:
             top, left = stripped(digits.table)
             parts = rounded(left)
             fine = Made(parts.main, UNIT**2 * span(parts.main), parts.rest, Digits(lambda: left, 0))
-            return self._known(fine, many), float(top * many)
+            return self._known(fine, many), weighed(top, many)
         values = np.asarray(made.values - highest) + 0
         error = made.error + (0.0 if made.rest is not None else UNIT * span(values))
-        if made.rest is None:
-            rest = None
-        else:
-            top_parts = Twofold(np.full_like(values, highest), np.full_like(values, _rest_of_highest(made)))
-            without = made.twofold.minus(top_parts)
-            values, rest = without.main, without.rest
-        weight = highest * np.longdouble(many)
-        return self._known(Made(values, error, rest, _without_top(digits)), many), float(weight)
+        weight, rest = weighed(highest, many), None
+        if made.rest is not None:
+            below = _rest_of_highest(made)
+            parts = made.twofold.minus(Twofold(np.full_like(values, highest), np.full_like(values, below)))
+            values, rest, weight = parts.main, parts.rest, total([weight, weighed(below, many)])
+        return self._known(Made(values, error, rest, _without_top(digits)), many), weight
 
     def _known(self, made: Made, many: int) -> int:
         """The number of a table that is the same, or a new one."""
@@ -194,14 +195,14 @@ class Tables:
                 lambda: fine_sum([(each.table, order, often) for each, order, often in tables]), digits.work
             )
         if many * error > PROMISE and (digits is None or digits.work > FINE_WORK):
-            total: Twofold | None = None
+            so_far: Twofold | None = None
             for each, order, often in made:
                 parts = each.twofold
                 term = Twofold(parts.main.transpose(order), parts.rest.transpose(order)).times(_fraction(often))
-                total = term if total is None else total.plus(term)
-            assert total is not None, "a sum has terms"
+                so_far = term if so_far is None else so_far.plus(term)
+            assert so_far is not None, "a sum has terms"
             exact = sum(float(often) * each.error for each, _, often in made) + 4 * len(made) * UNIT**2 * sizes
-            return Made(total.main, exact, total.rest)
+            return Made(so_far.main, exact, so_far.rest)
         values = sum(_power(each.values.transpose(order), often) for each, order, often in made)
         return Made(np.asarray(values), error, None, digits)
 
@@ -293,13 +294,13 @@ def weighted(terms: Sequence[tuple[NDArray[Any], Made]], many: int) -> Made:
     if many * error <= PROMISE:
         values = sum(powers(often.astype(np.longdouble), each.values) for often, each in terms)
         return Made(np.asarray(values, dtype=np.longdouble), error)
-    total: Twofold | None = None
+    so_far: Twofold | None = None
     for often, each in terms:
         term = each.twofold.times(whole(often))
-        total = term if total is None else total.plus(term)
-    assert total is not None, "a range has values"
+        so_far = term if so_far is None else so_far.plus(term)
+    assert so_far is not None, "a range has values"
     exact = sum(count * each.error for count, (_, each) in zip(most, terms, strict=True))
-    return Made(total.main, exact + 4 * len(terms) * UNIT**2 * sizes, total.rest)
+    return Made(so_far.main, exact + 4 * len(terms) * UNIT**2 * sizes, so_far.rest)
 
 
 def digits_of(made: Made) -> Digits:

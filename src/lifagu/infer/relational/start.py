@@ -12,6 +12,7 @@ from lifagu.arrays import Ints, by_first_occurrence, connected_parts, group_rows
 from lifagu.errors import ModelError
 from lifagu.evidence import Observation
 from lifagu.infer.lifted.cells import NotLiftedError, Pattern, Patterns
+from lifagu.infer.lifted.fine import total
 from lifagu.infer.lifted.problem import Deferred, Problem, Tie, Variables
 from lifagu.infer.lifted.rows import classes_of
 from lifagu.infer.lifted.tables import Tables, given
@@ -177,7 +178,7 @@ def start(model: Shattered, included: NDArray[np.bool_], keep: Iterable[int], ma
             alike.setdefault((piece.table.shape, piece.table.tobytes()), []).append((piece, pattern, many))
     rows: list[tuple[Pattern, Ints]] = []
     aside: list[Deferred] = []
-    weights: list[float] = []
+    weights = []
     for same in alike.values():
         table = same[0][0].table
         assert table is not None, "unknown ones were left out"
@@ -195,7 +196,7 @@ def start(model: Shattered, included: NDArray[np.bool_], keep: Iterable[int], ma
     closed = [*kept, *(int(each) for tie in ties for each in (*tie.variables, *tie.classes.variables))]
     open_now[[*closed, *(each for deferred in aside for each, _ in deferred.arguments)]] = False
     variables = Variables(np.array(kinds.sizes, dtype=np.int64), open_now, present, kinds.name, len(kinds))
-    return Problem(patterns, tables, variables, kept, tuple(weights), maximise, tuple(aside), ties)
+    return Problem(patterns, tables, variables, kept, total(weights), maximise, tuple(aside), ties)
 
 
 def _soft(kinds: Kinds) -> Iterable[Piece]:

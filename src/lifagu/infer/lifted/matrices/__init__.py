@@ -26,7 +26,6 @@ from lifagu.infer.lifted.rows import (
     SlotClasses,
 )
 
-
 MOST_MATCHED = 4  # arguments of rows that may match two of them
 
 
