@@ -7,9 +7,7 @@ A model over cells goes through the same steps twice: over cells, and what is le
 from __future__ import annotations
 
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Protocol
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,13 +15,11 @@ from numpy.typing import NDArray
 from lifagu.arrays import Ints
 from lifagu.evidence import Evidence
 from lifagu.infer.barren import TOLERANCE
-from lifagu.infer.lifted.assignment import Assignment, CellValues, GroundValues
-from lifagu.infer.lifted.beliefs import Beliefs
 from lifagu.infer.lifted.cells import Pattern
 from lifagu.infer.lifted.chain import chain
-from lifagu.infer.lifted.count import MOST_ENTRIES, Count, count, count_cheapest
+from lifagu.infer.lifted.count import MOST_ENTRIES, count, count_cheapest
 from lifagu.infer.lifted.eliminate import eliminate
-from lifagu.infer.lifted.expand import Expand, expand
+from lifagu.infer.lifted.expand import expand
 from lifagu.infer.lifted.fine import weighed
 from lifagu.infer.lifted.integers import number_of_histograms
 from lifagu.infer.lifted.join import join
@@ -32,11 +28,11 @@ from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.merge import merge
 from lifagu.infer.lifted.pivot import pivot
 from lifagu.infer.lifted.problem import Problem, start
-from lifagu.infer.lifted.rows import Booleans, ByArity, New
+from lifagu.infer.lifted.reduced import Reduced, Step
+from lifagu.infer.lifted.rows import Booleans, New
 from lifagu.infer.lifted.weighted_count import weighted_count
 from lifagu.infer.peel import peel_rows
 from lifagu.model import FactorGraph
-from lifagu.views import counted
 
 SHARED = 2.0  # rows per table below which nothing is shared and the ground engine is better
 ALWAYS = 4.0  # log2 of the entries of a new table that is small enough in any case
@@ -46,113 +42,8 @@ MOST_TRIED = 8  # joins that are tried before what is left is left to others
 FEW_PATTERNS = 256  # over cells; fewer are looked at again and again at no great cost
 ROWS_PER_PATTERN = 256  # that are listed in the time that looking at one pattern takes
 HUGE = 1e6  # span of a log table that double precision would spoil, so that the ground engine must not see it
-MOST_LINES = 30  # of steps that are told
-
-
-class Back(Protocol):
-    """The record of a step: how probabilities walk back through it."""
-
-    def walk_back(self, after: Beliefs) -> ByArity:
-        """The joint marginals of the rows before the step; marginals of variables that it took away are added."""
-
-
-class Step(Back, Protocol[New]):
-    """The record of a step on one kind of rows: how best values walk back through it, too."""
-
-    def trace_back(self, values: Assignment[New]) -> None:
-        """Give values to the variables that the (maximising) step took away."""
-
 
 Done = tuple[Problem[New], list[Step[New]]]  # a smaller problem, and how it got there
-
-
-@dataclass(frozen=True, eq=False)
-class Reduced:
-    """A problem after all that could be done for many places at once: what is left, and how it got there.
-
-    over_cells: the steps while rows were still over cells; expanded: how they were listed; listed: the steps on listed
-    rows; dropped: variables that cannot matter for what is asked.
-    """
-
-    problem: Problem[Ints]
-    listed: tuple[Step[Ints], ...] = ()
-    expanded: Expand | None = None
-    over_cells: tuple[Step[Pattern], ...] = ()
-    dropped: int = 0
-
-    @property
-    def steps(self) -> tuple[object, ...]:
-        """All steps in turn."""
-        expanded = () if self.expanded is None else (self.expanded,)
-        return (*self.over_cells, *expanded, *self.listed)
-
-    def __str__(self) -> str:
-        lines = [f"drop {counted(self.dropped, 'variable')} that cannot matter"] if self.dropped else []
-        lines += told_together([text for step in self.steps if (text := str(step))])
-        return "\n".join(f"  {line}" for line in lines)
-
-    def walk_back(self, beliefs: Beliefs, wanted: Ints | None) -> None:
-        """Fill in the marginals of all variables that the steps took away, or at least of those that are wanted."""
-        marginals = beliefs.marginals
-
-        def known(step: object) -> bool:
-            if wanted is None:
-                return False
-            if isinstance(step, Count) and np.isin(wanted, step.classes.variables).all():
-                step.members(beliefs)
-            return bool((marginals.of_variable[wanted] >= 0).all())
-
-        listed: list[Back] = [*self.listed[::-1]]
-        over_cells: list[Back] = [*self.over_cells[::-1]]
-        for step in listed + ([self.expanded] if self.expanded else []) + over_cells:
-            if known(step):
-                return
-            beliefs = replace(beliefs, of_row=step.walk_back(beliefs))
-
-    def trace_back(self, values: Ints) -> GroundValues | CellValues:
-        """The values of all variables that the (maximising) steps took away; ties go to the lowest value.
-
-        values[v]: canonical value of each variable that was left.
-        """
-        ground = GroundValues(values)
-        for step in self.listed[::-1]:
-            step.trace_back(ground)
-        if self.expanded is None:
-            return ground
-        found = self.expanded.values(ground)
-        for each in self.over_cells[::-1]:
-            each.trace_back(found)
-        return found
-
-
-def told_together(texts: Sequence[str]) -> list[str]:
-    """Steps in words: runs of the same ones once, with how often; long lists end with a count.
-
-    >>> told_together(["a", "b", "a", "b", "a", "b", "c"])
-    ['a', 'b', '… the last 2 steps 3 times', 'c']
-    """
-    lines: list[str] = []
-    place = 0
-    while place < len(texts):
-        often, length = _repeated(texts, place)
-        lines += texts[place : place + length]
-        if often > 1:
-            lines.append(f"… the last {counted(length, 'step')} {often} times")
-        place += length * often
-    if len(lines) > MOST_LINES:
-        lines = [*lines[: MOST_LINES - 1], f"… and {len(lines) - MOST_LINES + 1} more"]
-    return lines
-
-
-def _repeated(texts: Sequence[str], place: int) -> tuple[int, int]:
-    """How often what begins at a place comes again and again, and how long it is."""
-    for length in (1, 2, 3, 4):
-        often = 1
-        while texts[place : place + length] == texts[place + often * length : place + (often + 1) * length]:
-            often += 1
-        if often > 1 and place + length <= len(texts):
-            return often, length
-    return 1, 1
 
 
 # ---- doors

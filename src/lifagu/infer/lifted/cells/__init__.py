@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Ints
-from lifagu.infer.lifted.cells import counting, eliminating, merging, pairs
+from lifagu.infer.lifted.cells import eliminating, merging, pairs, twins
 from lifagu.infer.lifted.cells.pattern import Individuals as Individuals
 from lifagu.infer.lifted.cells.pattern import NotLiftedError as NotLiftedError
 from lifagu.infer.lifted.cells.pattern import Pattern as Pattern
@@ -161,12 +161,12 @@ class Patterns:
     def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Classes]:
         """Variables whose ground variables may be interchangeable, one class at a time: proposals only."""
         open_variables = np.flatnonzero(wanted).tolist()
-        return counting.twins(self.patterns, self.labels, self.individuals, open_variables, sizes, slot_classes)
+        return twins.proposed(self.patterns, self.labels, self.individuals, open_variables, sizes, slot_classes)
 
     def interchangeable(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[int]:
         """The one class, unless its ground variables cannot be swapped without changing the rows."""
         variable = int(variables[0])
-        return counting.interchangeable(self.patterns, self.labels, self.individuals, classes, variable, slot_classes)
+        return twins.interchangeable(self.patterns, self.labels, self.individuals, classes, variable, slot_classes)
 
     def apart_from_each_other(self, classes: Classes) -> list[int]:
         """The one class."""
@@ -175,7 +175,7 @@ class Patterns:
     def quotient(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[Counted[Pattern]]:
         """Replace the members of the one class by a variable that counts them."""
         variable = int(variables[0])
-        return counting.quotient(self.patterns, self.labels, self.individuals, classes, variable, slot_classes)
+        return twins.quotient(self.patterns, self.labels, self.individuals, classes, variable, slot_classes)
 
     def wide(self) -> Patterns:
         """The rows with more than one argument."""

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from lifagu.arrays import Ints, by_first_occurrence
 from lifagu.arrays import members as members_of
-from lifagu.infer.lifted.matrices import counting, eliminating, merging, pairs
+from lifagu.infer.lifted.matrices import eliminating, merging, pairs, twins
 from lifagu.infer.lifted.rows import (
     Apart,
     Blocks,
@@ -129,20 +129,20 @@ class Matrices:
 
     def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Classes]:
         """Classes of wanted variables that stand in the same tables beside the same others, all together."""
-        found = counting.twins(self._blocks(), wanted, sizes, slot_classes)
+        found = twins.proposed(self._blocks(), wanted, sizes, slot_classes)
         return [found] if len(found) else []
 
     def interchangeable(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[int]:
         """Those of the classes whose members may be swapped without changing the rows."""
-        return counting.interchangeable(self._blocks(), classes, self._size(classes), slot_classes)
+        return twins.interchangeable(self._blocks(), classes, self._size(classes), slot_classes)
 
     def apart_from_each_other(self, classes: Classes) -> list[int]:
         """Those of the classes, earlier ones first, that share no row with one taken before."""
-        return counting.apart_from_each_other(self._blocks(), classes, self._size(classes))
+        return twins.apart_from_each_other(self._blocks(), classes, self._size(classes))
 
     def quotient(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[Counted[Ints]]:
         """Replace the members of interchangeable classes, which share no row, by variables that count them."""
-        return counting.quotient(self._blocks(), classes, variables, self._size(classes), slot_classes)
+        return twins.quotient(self._blocks(), classes, variables, self._size(classes), slot_classes)
 
     def _size(self, classes: Classes) -> int:
         """A number above those of all variables in rows and classes."""

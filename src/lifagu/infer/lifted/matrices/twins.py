@@ -1,4 +1,4 @@
-"""Counting listed rows: which variables look interchangeable, and whether they are; all classes at once."""
+"""Twins among listed rows: which variables look interchangeable, whether they are, and what counting makes of rows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MOST_ROUNDS = 4  # in which kinds are told apart by what is beside them
 # ---- proposals
 
 
-def twins(rows: Pairs, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> Classes:
+def proposed(rows: Pairs, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> Classes:
     """Classes of at least two wanted variables that stand in the same tables beside the same other variables.
 
     Those that never share a row stand beside exactly the same others. Those that do are beside one another, too: others

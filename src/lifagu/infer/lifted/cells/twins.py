@@ -1,4 +1,4 @@
-"""Counting over cells: how many rows of a pattern differ only in the members of a class, as a number."""
+"""Twins over cells: how many rows of a pattern differ only in the members of a class, as a number."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def _symmetries(pattern: Pattern) -> list[tuple[int, ...]]:
     return [tuple(order[each] for each in place) for order in orders]
 
 
-def twins(
+def proposed(
     patterns: Rows,
     labels: Mapping[int, Ints],
     individuals: Individuals,
