@@ -242,10 +242,10 @@ def test_packed_uploads_are_bounded_and_checked(tmp_path):
     limits = Limits(upload=100_000)
     source = upload_source(tmp_path, "upload", ".json.gz")
     for body, message in [
-        (gzip.compress(b" " * 10**7), "more than 97.7K when unpacked"),
+        (gzip.compress(b" " * 10**7, mtime=0), "more than 97.7K when unpacked"),
         (b"not packed", "not compressed by gzip"),
-        (gzip.compress(b"{}" * 4000)[:20], "ends too early"),
-        (gzip.compress(b"{"), r"^upload\.json"),
+        (gzip.compress(b"{}" * 4000, mtime=0)[:20], "ends too early"),
+        (gzip.compress(b"{", mtime=0), r"^upload\.json"),
     ]:
         source.path.write_bytes(body)
         with pytest.raises(LifaguError, match=message):
