@@ -95,7 +95,7 @@ def _links(tables: Tables, variables: Variables, tie: Tie) -> tuple[Variables, l
 def addition(before: int, size: int) -> Table:
     """The table on (histogram of so many, one more, histogram of all): 1 where they add up, 0 elsewhere, as logs.
 
-    >>> addition(0, 2)[0].tolist()
+    >>> addition(0, 2)[0].astype(float).tolist()
     [[-inf, 0.0], [0.0, -inf]]
     """
     counts = histograms(before, size)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any, Generic
 
 import numpy as np
@@ -103,7 +103,7 @@ class Count(Generic[New]):
             values.spread(self.classes.members(place), self.classes.logical, counts)
 
 
-@cache
+@lru_cache(maxsize=8)
 def _histograms(members: int, size: int) -> Counts:
     return histograms(members, size)
 

@@ -151,8 +151,9 @@ def _goes_on(problem: Problem[New]) -> bool:
     if not problem.variables.open.any() or not problem.rows.count():
         return False
     distinct = [np.unique(labels) for labels in problem.rows.labels.values()]
-    if problem.rows.count() >= SHARED * sum(map(len, distinct)):
-        return True
+    shared = problem.rows.count() >= SHARED * sum(map(len, distinct))
+    if shared or problem.tables.widest <= HUGE:
+        return shared
     return any(problem.tables.made[label].span > HUGE for labels in distinct for label in labels.tolist())
 
 

@@ -14,10 +14,10 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Ints, first_places, group_rows
+from lifagu.arrays import Ints, first_places, group_rows, members
 from lifagu.evidence import Evidence
 from lifagu.infer.lifted.fine import total
-from lifagu.infer.lifted.logs import UNIT, Table, span
+from lifagu.infer.lifted.logs import UNIT, Table
 from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.rows import Booleans, Classes, New, Rows
 from lifagu.infer.lifted.tables import Made, Tables, given
@@ -140,13 +140,14 @@ def start(
     included[v]: whether v, and so the factors on it, takes part; observed variables take no part of their own.
     """
     observed = evidence.value_of_each(len(graph.variable_names))
-    tables = Tables()
-    weights = []
-    parts: list[tuple[Ints, Ints]] = []
-    for matrix, made in [*_factors(graph, observed, included), *_soft(evidence, observed, included)]:
-        number, weight = tables.add(made, len(matrix))
+    tables, weights, parts = Tables(), [], []
+    for matrix, labels, weight in _factors(graph, observed, included, tables):
         weights.append(weight)
-        parts.append((matrix, np.full(len(matrix), number)))
+        parts.append((matrix, labels))
+    for matrix, made in _soft(evidence, observed, included):
+        number, weight = tables.add(made, 1)
+        weights.append(weight)
+        parts.append((matrix, np.array([number])))
     rows, _ = Matrices({}, {}).plus(parts)
     present, kept = included & (observed < 0), frozenset(keep)
     open_now = present.copy()
@@ -156,26 +157,42 @@ def start(
     return Problem(rows, tables, variables, kept, total(weights), maximise)
 
 
-def _factors(graph: FactorGraph, observed: Ints, included: Booleans) -> Iterable[tuple[Ints, Made]]:
-    """The rows of each table and choice of observed values, without the observed variables."""
+def _factors(
+    graph: FactorGraph, observed: Ints, included: Booleans, tables: Tables
+) -> Iterable[tuple[Ints, Ints, Decimal]]:
+    """Rows without the observed variables, their labels and log weight: factors of one shape observed alike together.
+
+    Those with the same table and the same observed values share a label.
+    """
     values, offsets = graph.tables.values, graph.tables.offsets
     logs, unit = _logs(values)
-    for factors, scopes in graph.scopes:
-        fixed = observed[scopes] >= 0
-        takes_part = np.where(fixed, True, included[scopes]).all(axis=1) & (graph.factor_table[factors] >= 0)
-        factors, matrix, fixed = factors[takes_part], scopes[takes_part], fixed[takes_part]
+    for every, scopes in graph.scopes:
+        takes_part = ((observed[scopes] >= 0) | included[scopes]).all(axis=1) & (graph.factor_table[every] >= 0)
+        factors, matrix = every[takes_part], scopes[takes_part]
+        fixed = observed[matrix] >= 0
         numbers = graph.factor_table[factors]
         kinds = group_rows(np.column_stack((numbers, np.where(fixed, observed[matrix] + 1, 0))))
-        order = np.argsort(kinds, kind="stable")
-        bounds = np.concatenate(([0], np.cumsum(np.bincount(kinds)))) if len(kinds) else np.zeros(1, dtype=np.int64)
-        for kind, example in enumerate(first_places(kinds).tolist()):
-            rows = order[bounds[kind] : bounds[kind + 1]]
-            place = slice(offsets[numbers[example]], offsets[numbers[example] + 1])
-            shape = graph.sizes[matrix[example]]
-            index = tuple(int(observed[v]) if observed[v] >= 0 else slice(None) for v in matrix[example])
-            table = np.asarray(logs[place].reshape(shape)[index])
-            made = given(np.asarray(values[place].reshape(shape)[index]), table, unit * span(table))
-            yield matrix[rows][:, ~fixed[example]], made
+        examples, many = first_places(kinds), np.bincount(kinds)
+        shapes = group_rows(np.column_stack((fixed[examples], graph.sizes[matrix[examples]])))
+        label = np.empty(len(examples), dtype=np.int64)
+        for same in members(shapes):
+            first = examples[same]
+            entries, shape = _entries(matrix[first], fixed[first[0]], observed, graph.sizes)
+            places = offsets[numbers[first], None] + entries
+            potentials, own = values[places].reshape(-1, *shape), logs[places].reshape(-1, *shape)
+            label[same], weight = tables.add_given(potentials, own, unit, many[same])
+            rows = np.flatnonzero(shapes[kinds] == shapes[same[0]])
+            yield matrix[rows][:, ~fixed[first[0]]], label[kinds[rows]], weight
+
+
+def _entries(scopes: Ints, fixed: Booleans, observed: Ints, sizes: Ints) -> tuple[Ints, tuple[int, ...]]:
+    """Where the entries with the observed values stand in the tables of some scopes alike, and the shape they have."""
+    shape = sizes[scopes[0]]
+    strides = np.append(np.cumprod(shape[:0:-1])[::-1], 1)[: len(shape)].astype(np.int64)
+    start = (np.where(fixed, observed[scopes], 0) * strides).sum(axis=1)
+    left = tuple(shape[~fixed].tolist())
+    inner = (np.indices(left).reshape(len(left), -1).T * strides[~fixed]).sum(axis=1)
+    return start[:, None] + inner, left
 
 
 def _logs(potentials: NDArray[np.float64]) -> tuple[Table, float]:

@@ -18,7 +18,7 @@ from lifagu.infer.lifted.problem import Problem
 from lifagu.infer.lifted.rows import ByArity, New
 from lifagu.views import counted
 
-MOST_LINES = 30  # of steps that are told
+MOST_LINES = 24  # of steps that are told
 
 
 class Back(Protocol):

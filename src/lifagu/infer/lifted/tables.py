@@ -12,14 +12,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Floats, Ints
+from lifagu.arrays import Floats, Ints, group_rows_bitwise
 from lifagu.infer.lifted.fine import (
     SMALL,
     Fine,
@@ -132,6 +132,7 @@ class Tables:
     made: list[Made] = field(default_factory=list)
     _numbers: dict[tuple[tuple[int, ...], bytes], list[int]] = field(default_factory=dict)
     _swappable: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    widest: float = 0.0  # the largest span of all tables
 
     def __getitem__(self, number: int) -> Table:
         return self.made[number].values
@@ -142,7 +143,7 @@ class Tables:
     def copy(self) -> Tables:
         """Tables that go on from here on their own."""
         numbers = {key: list(each) for key, each in self._numbers.items()}
-        return Tables(list(self.made), numbers, dict(self._swappable))
+        return Tables(list(self.made), numbers, dict(self._swappable), self.widest)
 
     # ---- adding
 
@@ -169,15 +170,45 @@ class Tables:
             values, rest, weight = parts.main, parts.rest, total([weight, weighed(below, many)])
         return self._known(Made(values, error, rest, _without_top(digits)), many), weight
 
+    def add_given(self, potentials: Floats, logs: Table, unit: float, many: Ints) -> tuple[Ints, Decimal]:
+        """The numbers of given tables (one each along the first axis) that stand on so many rows, and their log weight.
+
+        unit: a bound on the relative errors of their logs. The same as adding one after another, but where a table is
+        like no other, without looking at it alone.
+        """
+        flat = logs.reshape(len(logs), -1)
+        highest = flat.max(axis=1, initial=-np.inf)
+        below = flat - np.where(np.isneginf(highest), 0, highest)[:, None]
+        error = unit * _spans(flat) + UNIT * _spans(below)
+        squares = _squares(below)
+        alike = np.bincount(group := group_rows_bitwise(squares))[group] > 1
+        self.widest = max(self.widest, float(_spans(below).max(initial=0)))
+        shape, numbers, weights = logs.shape[1:], np.empty(len(logs), dtype=np.int64), []
+        plain = ~alike & (many * error <= PROMISE) & ~np.isneginf(highest)
+        for place in range(len(logs)):
+            key = (shape, squares[place].tobytes())
+            if plain[place] and key not in self._numbers:
+                numbers[place] = len(self.made)
+                self._numbers[key] = [len(self.made)]
+                digits = partial(fine_logs, potentials[place])
+                own = Digits(digits, flat.shape[1])
+                self.made.append(Made(below[place].reshape(shape), float(error[place]), None, _without_top(own)))
+            else:
+                plain[place] = False
+                made = given(potentials[place], logs[place], unit * span(logs[place]))
+                numbers[place], weight = self.add(made, int(many[place]))
+                weights.append(weight)
+        return numbers, total([*weights, weighed((highest * many)[plain].sum(), 1)])
+
     def _known(self, made: Made, many: int) -> int:
         """The number of a table that is the same, or a new one."""
-        grid = np.floor(np.where(np.isneginf(made.values), -1e18, made.values).astype(np.float64) / _GRID + _OFFSET)
-        alike = self._numbers.setdefault((made.values.shape, grid.tobytes()), [])
+        alike = self._numbers.setdefault((made.values.shape, _squares(made.values).tobytes()), [])
         for number in alike:
             if _same(self.made[number], made, many):
                 return number
         alike.append(len(self.made))
         self.made.append(made)
+        self.widest = max(self.widest, made.span)
         return alike[-1]
 
     # ---- tables made of others
@@ -330,6 +361,16 @@ def _summed_out_twofold(product: Twofold, axes: tuple[int, ...], maximise: bool)
     conditional = below - np.where(np.isneginf(inner), 0, inner)
     result = Twofold(inner, np.zeros_like(inner)).plus(Twofold(shift, np.zeros_like(shift)))
     return np.squeeze(result.main, axis=axes), conditional, np.squeeze(result.rest, axis=axes)
+
+
+def _squares(values: Table) -> Floats:
+    """For each entry its square on a grid; tables are compared only with those in the same squares."""
+    return np.floor(np.where(np.isneginf(values), -1e18, values).astype(np.float64) / _GRID + _OFFSET)
+
+
+def _spans(flat: Table) -> Floats:
+    """The largest finite entry of each row by absolute value."""
+    return np.asarray(np.abs(np.where(np.isfinite(flat), flat, 0)).max(axis=1, initial=0), dtype=np.float64)
 
 
 def _same(known: Made, made: Made, many: int) -> bool:

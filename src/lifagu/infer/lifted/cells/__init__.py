@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from lifagu.arrays import Ints
 from lifagu.infer.lifted.cells import eliminating, merging, pairs, twins
+from lifagu.infer.lifted.cells.pattern import Entries
 from lifagu.infer.lifted.cells.pattern import Individuals as Individuals
 from lifagu.infer.lifted.cells.pattern import NotLiftedError as NotLiftedError
 from lifagu.infer.lifted.cells.pattern import Pattern as Pattern
@@ -125,6 +126,11 @@ class Patterns:
             )
         return Merged(Patterns(self.individuals, patterns, _arrays(labels)), list(sums), target, order)
 
+    @property
+    def _entries(self) -> Entries:
+        """All patterns with arguments."""
+        return Entries(self.individuals, {arity: self.patterns[arity] for arity in self.arities()}, self.labels)
+
     @cached_property
     def _where(self) -> dict[int, list[tuple[int, int, int]]]:
         """For each variable the arity, the entry and the slot of its places."""
@@ -137,7 +143,7 @@ class Patterns:
 
     def elimination_costs(self, wanted: Booleans, log_sizes: NDArray[np.float64]) -> Costs:
         """Cost of each wanted variable that can be eliminated."""
-        return eliminating.costs(self.patterns, self._where, self.individuals, wanted, log_sizes)
+        return eliminating.costs(self._entries, self._where, wanted, log_sizes)
 
     def independent(self, chosen: Ints, cost: NDArray[np.float64], count: int) -> Ints:
         """Those of the chosen, cheapest first and then in id order, that share no row with one taken before."""
@@ -153,20 +159,16 @@ class Patterns:
 
     def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks[Pattern]]:
         """The rows around each of the chosen (independent) variables."""
-        return [
-            eliminating.block(self.patterns, self.labels, self.individuals, variable, self._where.get(variable, ()))
-            for variable in chosen.tolist()
-        ]
+        return [eliminating.block(self._entries, each, self._where.get(each, ())) for each in chosen.tolist()]
 
     def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Classes]:
         """Variables whose ground variables may be interchangeable, one class at a time: proposals only."""
         open_variables = np.flatnonzero(wanted).tolist()
-        return twins.proposed(self.patterns, self.labels, self.individuals, open_variables, sizes, slot_classes)
+        return twins.proposed(self._entries, open_variables, sizes, slot_classes)
 
     def interchangeable(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[int]:
         """The one class, unless its ground variables cannot be swapped without changing the rows."""
-        variable = int(variables[0])
-        return twins.interchangeable(self.patterns, self.labels, self.individuals, classes, variable, slot_classes)
+        return twins.interchangeable(self._entries, classes, int(variables[0]), slot_classes)
 
     def apart_from_each_other(self, classes: Classes) -> list[int]:
         """The one class."""
@@ -174,8 +176,7 @@ class Patterns:
 
     def quotient(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[Counted[Pattern]]:
         """Replace the members of the one class by a variable that counts them."""
-        variable = int(variables[0])
-        return twins.quotient(self.patterns, self.labels, self.individuals, classes, variable, slot_classes)
+        return twins.quotient(self._entries, classes, int(variables[0]), slot_classes)
 
     def wide(self) -> Patterns:
         """The rows with more than one argument."""
@@ -206,8 +207,7 @@ class Patterns:
     def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined[Pattern]] | None:
         """Replace both variables of a pair by one, everywhere; None if some row holds two whole pairs."""
         pair = int(first[0]), int(second[0])
-        patterns = {arity: self.patterns[arity] for arity in self.arities()}
-        return pairs.join(patterns, self.labels, pair, int(joined[0]))
+        return pairs.join(self._entries, pair, int(joined[0]))
 
 
 def _arrays(labels: Mapping[int, Sequence[int]]) -> ByArity:

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Ints
-from lifagu.infer.lifted.cells.pattern import Argument, Individuals, Pattern, arrangements
+from lifagu.infer.lifted.cells.pattern import Argument, Entries, Pattern, arrangements
 from lifagu.infer.lifted.rows import Blocks, Booleans, Costs
 
 Where = Sequence[tuple[int, int, int]]  # arity, entry and slot of each place of a variable
@@ -63,17 +62,12 @@ def _neighbours(found: Around, variable: int) -> dict[Argument, int]:
     return {argument: place for place, argument in enumerate(beside)}
 
 
-def costs(
-    patterns: Mapping[int, Sequence[Pattern]],
-    where: Mapping[int, Where],
-    individuals: Individuals,
-    wanted: Booleans,
-    log_sizes: NDArray[np.float64],
-) -> Costs:
+def costs(entries: Entries, where: Mapping[int, Where], wanted: Booleans, log_sizes: NDArray[np.float64]) -> Costs:
     """Cost of each wanted variable that can be eliminated."""
     variables, new, old = [], [], []
+    cells_of = entries.individuals.cells_of
     for variable in np.flatnonzero(wanted).tolist():
-        found = around(patterns, variable, where.get(variable, ()), len(individuals.cells_of[variable]))
+        found = around(entries.patterns, variable, where.get(variable, ()), len(cells_of[variable]))
         if found is not None:
             variables.append(variable)
             new.append(sum(float(log_sizes[other]) for other, _ in _neighbours(found, variable)))
@@ -82,20 +76,15 @@ def costs(
     return Costs(np.array(variables, dtype=np.int64), np.array(new), np.array(old))
 
 
-def block(
-    patterns: Mapping[int, Sequence[Pattern]],
-    labels: Mapping[int, Ints],
-    individuals: Individuals,
-    variable: int,
-    where: Where,
-) -> Blocks[Pattern]:
+def block(entries: Entries, variable: int, where: Where) -> Blocks[Pattern]:
     """The rows around one ground variable, which stands for all of them."""
-    found = around(patterns, variable, where, len(individuals.cells_of[variable]))
+    cells, labels = entries.individuals.cells_of[variable], entries.labels
+    found = around(entries.patterns, variable, where, len(cells))
     assert found is not None, "only variables with a cost are eliminated"
     neighbours = _neighbours(found, variable)
     axis = {(variable, names): place for place, names in enumerate(found.together)}
     axis |= {argument: len(found.together) + place for argument, place in neighbours.items()}
     parts = [(int(labels[arity][entry]), tuple(axis[argument] for argument in row)) for arity, entry, row in found.rows]
-    new = Pattern(individuals.cells_of[variable], tuple(neighbours), len(found.together))
+    new = Pattern(cells, tuple(neighbours), len(found.together))
     sources = [(arity, np.array([entry])) for arity, entry, _ in found.rows]
     return Blocks(np.array([variable]), new, new.variables, parts, sources, found.together)

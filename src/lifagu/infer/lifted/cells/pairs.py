@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 
-from lifagu.arrays import Ints
-from lifagu.infer.lifted.cells.pattern import Individuals, Pattern
+from lifagu.infer.lifted.cells.pattern import Entries, Individuals, Pattern
 from lifagu.infer.lifted.rows import (
     FIRST,
     OTHER,
@@ -45,37 +43,29 @@ def matchings(pattern: Pattern) -> list[tuple[int, int]]:
     return [pair for pair in combinations(whole, 2) if pair[0] != pair[1]]
 
 
-def join(
-    patterns: Mapping[int, Sequence[Pattern]], labels: Mapping[int, Ints], pair: tuple[int, int], joined: int
-) -> list[Joined[Pattern]] | None:
+def join(entries: Entries, pair: tuple[int, int], joined: int) -> list[Joined[Pattern]] | None:
     """Replace both variables of a pair by one, everywhere; None if some row holds two whole pairs."""
     first, second = pair
-    turn = _turn(patterns, pair)
+    turn = _turn(entries, pair)
     found = []
-    for arity, each in patterns.items():
-        for entry, pattern in enumerate(each):
-            mapped = [
-                (joined, tuple(names[place] for place in turn))
-                if variable == second
-                else (joined, names)
-                if variable == first
-                else (variable, names)
-                for variable, names in pattern.arguments
-            ]
-            held = []
-            for (variable, _), argument in zip(pattern.arguments, mapped, strict=True):
-                own = mapped.count(argument) > 1
-                kinds = {first: OWN_FIRST if own else FIRST, second: OWN_SECOND if own else SECOND}
-                held.append(kinds.get(variable, OTHER))
-            if held.count(OWN_FIRST) > 1:
-                return None
-            new = Pattern(pattern.cells, tuple(mapped[slot] for slot in join_columns(tuple(held))[1]), pattern.fold)
-            found.append(Joined(int(labels[arity][entry]), tuple(held), new, (arity, np.array([entry]))))
+    for arity, entry, label, pattern in entries.each():
+        mapped = []
+        for variable, names in pattern.arguments:
+            turned = tuple(names[place] for place in turn) if variable == second else names
+            mapped.append((joined if variable in pair else variable, turned))
+        held = []
+        for (variable, _), argument in zip(pattern.arguments, mapped, strict=True):
+            own = mapped.count(argument) > 1
+            kinds = {first: OWN_FIRST if own else FIRST, second: OWN_SECOND if own else SECOND}
+            held.append(kinds.get(variable, OTHER))
+        if held.count(OWN_FIRST) > 1:
+            return None
+        new = Pattern(pattern.cells, tuple(mapped[slot] for slot in join_columns(tuple(held))[1]), pattern.fold)
+        found.append(Joined(label, tuple(held), new, (arity, np.array([entry]))))
     return found
 
 
-def _turn(patterns: Mapping[int, Sequence[Pattern]], pair: tuple[int, int]) -> tuple[int, ...]:
+def _turn(entries: Entries, pair: tuple[int, int]) -> tuple[int, ...]:
     """For each individual in the first variable's name its place in the name of the second that belongs to it."""
-    every = (each for own in patterns.values() for each in own)
-    names = dict(next(each for each in every if pair in matchings(each)).arguments)
+    names = dict(next(pattern for *_, pattern in entries.each() if pair in matchings(pattern)).arguments)
     return tuple(names[pair[1]].index(individual) for individual in names[pair[0]])

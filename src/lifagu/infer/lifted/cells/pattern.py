@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -93,6 +93,21 @@ class Individuals:
     def members(self, variable: int) -> int:
         """How many ground variables a variable stands for."""
         return self.choices(self.cells_of[variable])
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Patterns by arity, the labels of their tables, and the individuals they are about."""
+
+    individuals: Individuals
+    patterns: Mapping[int, Sequence[Pattern]]
+    labels: Mapping[int, Ints]
+
+    def each(self) -> Iterator[tuple[int, int, int, Pattern]]:
+        """Arity, place, label and pattern of each."""
+        for arity, patterns in self.patterns.items():
+            for place, pattern in enumerate(patterns):
+                yield arity, place, int(self.labels[arity][place]), pattern
 
 
 Encoded = tuple[Argument, ...]

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from lifagu.arrays import Ints
-from lifagu.infer.lifted.cells.pattern import Individuals, Pattern, arrangements, compact
+from lifagu.infer.lifted.cells.pattern import Entries, Individuals, Pattern, arrangements, compact
 from lifagu.infer.lifted.rows import Classes, Counted, SlotClasses, classes_of, members_first
-
-Rows = Mapping[int, Sequence[Pattern]]
 
 
 @dataclass(frozen=True)
@@ -33,16 +31,9 @@ class _Part:
     often: Fraction
 
 
-def interchangeable(
-    patterns: Rows,
-    labels: Mapping[int, Ints],
-    individuals: Individuals,
-    classes: Classes,
-    variable: int,
-    slot_classes: SlotClasses,
-) -> list[int]:
+def interchangeable(entries: Entries, classes: Classes, variable: int, slot_classes: SlotClasses) -> list[int]:
     """The one class, unless its ground variables cannot be swapped without changing the rows."""
-    groups = _groups(patterns, labels, individuals, classes, variable, slot_classes)
+    groups = _groups(entries, classes, variable, slot_classes)
     if groups is None:
         return []
     right = all(
@@ -52,14 +43,7 @@ def interchangeable(
     return [0] if right else []
 
 
-def quotient(
-    patterns: Rows,
-    labels: Mapping[int, Ints],
-    individuals: Individuals,
-    classes: Classes,
-    variable: int,
-    slot_classes: SlotClasses,
-) -> list[Counted[Pattern]]:
+def quotient(entries: Entries, classes: Classes, variable: int, slot_classes: SlotClasses) -> list[Counted[Pattern]]:
     """Replace the ground variables that an interchangeable class counts by one variable.
 
     Exact as on listed rows: patterns are merged, so that scopes are distinct; rows with the same table and the same
@@ -67,56 +51,42 @@ def quotient(
     individuals that its members share.
     """
     found = []
-    for parts in (_groups(patterns, labels, individuals, classes, variable, slot_classes) or {}).values():
+    for parts in (_groups(entries, classes, variable, slot_classes) or {}).values():
         first = parts[0]
-        entries = np.array([part.entry for part in parts])
+        places = np.array([part.entry for part in parts])
         order = np.array([part.order for part in parts], dtype=np.int64)
         nothing = np.zeros(len(parts), dtype=np.int64)
-        old = (first.arity, entries)
+        old = (first.arity, places)
         found.append(Counted(first.label, first.slots, first.tie, first.new, nothing[:1], old, order, nothing))
     return found
 
 
 def _groups(
-    patterns: Rows,
-    labels: Mapping[int, Ints],
-    individuals: Individuals,
-    classes: Classes,
-    variable: int,
-    slot_classes: SlotClasses,
+    entries: Entries, classes: Classes, variable: int, slot_classes: SlotClasses
 ) -> dict[object, list[_Part]] | None:
     """The patterns with members, those that become the same one together; None if one cannot be counted."""
     groups: dict[object, list[_Part]] = {}
-    for part in _parts(patterns, labels, individuals, classes, variable, slot_classes):
+    for part in _parts(entries, classes, variable, slot_classes):
         if part is None:
             return None
         groups.setdefault((part.arity, part.label, part.slots, part.tie, part.new), []).append(part)
     return groups
 
 
-def _parts(
-    patterns: Rows,
-    labels: Mapping[int, Ints],
-    individuals: Individuals,
-    classes: Classes,
-    variable: int,
-    slot_classes: SlotClasses,
-) -> Iterator[_Part | None]:
+def _parts(entries: Entries, classes: Classes, variable: int, slot_classes: SlotClasses) -> Iterator[_Part | None]:
     """What becomes of each pattern with members; None for one that cannot be counted."""
     inside = set(classes.variables.tolist())
-    for arity, each in patterns.items():
-        for entry, pattern in enumerate(each):
-            if not inside & set(pattern.variables):
-                continue
-            label = int(labels[arity][entry])
-            scope = np.array([pattern.variables])
-            ours = np.isin(scope, classes.variables)
-            order = tuple(members_first(scope, ours, slot_classes(arity, np.array([label])))[0].tolist())
-            ordered = pattern.reordered(order)
-            slots = tuple(slot for slot, own in enumerate(ordered.variables) if own in inside)
-            part = _counted(ordered, slots, individuals, classes, variable)
-            tie = ordered.variables.index(variable) if variable in ordered.variables else -1
-            yield part and _Part(arity, entry, label, slots, tie, part[0], order, part[1])
+    for arity, entry, label, pattern in entries.each():
+        if not inside & set(pattern.variables):
+            continue
+        scope = np.array([pattern.variables])
+        ours = np.isin(scope, classes.variables)
+        order = tuple(members_first(scope, ours, slot_classes(arity, np.array([label])))[0].tolist())
+        ordered = pattern.reordered(order)
+        slots = tuple(slot for slot, own in enumerate(ordered.variables) if own in inside)
+        part = _counted(ordered, slots, entries.individuals, classes, variable)
+        tie = ordered.variables.index(variable) if variable in ordered.variables else -1
+        yield part and _Part(arity, entry, label, slots, tie, part[0], order, part[1])
 
 
 def _counted(
@@ -154,25 +124,18 @@ def _symmetries(pattern: Pattern) -> list[tuple[int, ...]]:
     return [tuple(order[each] for each in place) for order in orders]
 
 
-def proposed(
-    patterns: Rows,
-    labels: Mapping[int, Ints],
-    individuals: Individuals,
-    wanted: Sequence[int],
-    sizes: Ints,
-    slot_classes: SlotClasses,
-) -> list[Classes]:
+def proposed(entries: Entries, wanted: Sequence[int], sizes: Ints, slot_classes: SlotClasses) -> list[Classes]:
     """Classes that may be counted: variables with the same tables together where that is exact, else one by one.
 
     Together, they name the one individual that is counted, or all of them the same individuals: then each choice of
     these has a class of its own.
     """
+    individuals = entries.individuals
     tokens: dict[int, list[tuple[int, int]]] = {variable: [] for variable in wanted}
-    for arity, each in patterns.items():
-        for entry, pattern in enumerate(each):
-            for variable in pattern.variables:
-                if variable in tokens:
-                    tokens[variable].append((arity, int(labels[arity][entry])))
+    for arity, _, label, pattern in entries.each():
+        for variable in pattern.variables:
+            if variable in tokens:
+                tokens[variable].append((arity, label))
     proposals, taken = [], set[int]()
     for logical in (0, -1):
         together: dict[object, list[int]] = {}
@@ -184,7 +147,7 @@ def proposed(
         for group in together.values():
             count = sum(map(individuals.members, group)) if logical == 0 else len(group)
             union = classes_of([np.array(group)], [count], logical)
-            if len(group) > 1 and interchangeable(patterns, labels, individuals, union, len(sizes), slot_classes):
+            if len(group) > 1 and interchangeable(entries, union, len(sizes), slot_classes):
                 proposals.append(union)
                 taken.update(group)
     for variable in (each for each in wanted if each not in taken):
