@@ -5,6 +5,7 @@ A problem is a value: a step takes one and returns a smaller one, together with 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
@@ -191,7 +192,7 @@ def _entries(scopes: Ints, fixed: Booleans, observed: Ints, sizes: Ints) -> tupl
     strides = np.append(np.cumprod(shape[:0:-1])[::-1], 1)[: len(shape)].astype(np.int64)
     start = (np.where(fixed, observed[scopes], 0) * strides).sum(axis=1)
     left = tuple(shape[~fixed].tolist())
-    inner = (np.indices(left).reshape(len(left), -1).T * strides[~fixed]).sum(axis=1)
+    inner = (np.indices(left).reshape(len(left), math.prod(left)).T * strides[~fixed]).sum(axis=1)
     return start[:, None] + inner, left
 
 
