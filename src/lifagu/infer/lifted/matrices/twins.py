@@ -20,6 +20,7 @@ from lifagu.infer.lifted.integers import LARGEST
 from lifagu.infer.lifted.rows import Booleans, Classes, Counted, SlotClasses, classes_of, members_first
 
 Pairs = Sequence[tuple[Ints, Ints]]  # a matrix of rows and their labels, by arity
+MOST_INNER = 4  # tables that are tried as those between members of a class
 MOST_ROUNDS = 4  # in which kinds are told apart by what is beside them
 
 
@@ -29,22 +30,40 @@ MOST_ROUNDS = 4  # in which kinds are told apart by what is beside them
 def proposed(rows: Pairs, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> Classes:
     """Classes of at least two wanted variables that stand in the same tables beside the same other variables.
 
-    Those that never share a row stand beside exactly the same others. Those that do are beside one another, too: others
-    of the same kind count as "one of us", and what hangs together by rows is a class. Proposals only:
-    `interchangeable` decides. Cost: a few times that of sorting the rows.
+    Those that never share a row stand beside exactly the same others. Those that share rows of two arguments do so once
+    each counts as its own neighbour. Others that share rows are beside one another in some way: those of the same kind
+    count as "one of us", and what hangs together by rows is a class. Proposals only: `interchangeable` decides.
+    Cost: a few times that of sorting the rows.
     """
     kind = np.where(wanted, group_rows(sizes[:, None]) + 1, 0)
     kind = _refined(rows, kind, slot_classes, beside=None)
-    strangers = _refined(rows, kind, slot_classes, beside=np.zeros_like(kind))
+    nobody = np.zeros_like(kind)
+    found = _members(strangers := _refined(rows, kind, slot_classes, beside=nobody))
     kind = np.where(_alone(strangers), kind, 0)
+    for label in _inner_labels(rows, kind, slot_classes):
+        neighbours = _refined(rows, kind, slot_classes, beside=nobody, itself=label)
+        found += _members(neighbours)
+        kind = np.where(_alone(neighbours), kind, 0)
     for _ in range(MOST_ROUNDS):
         finer = _refined(rows, kind, slot_classes, beside=kind)
         if finer.max(initial=0) == kind.max(initial=0) and np.array_equal(finer > 0, kind > 0):
             break
         kind = finer
-    groups = [*_members(strangers), *_members(_connected(rows, kind))]
-    groups.sort(key=lambda group: int(group[0]))
-    return classes_of(groups, [len(group) for group in groups])
+    found += _members(_connected(rows, kind))
+    found.sort(key=lambda group: int(group[0]))
+    return classes_of(found, [len(group) for group in found])
+
+
+def _inner_labels(rows: Pairs, kind: Ints, slot_classes: SlotClasses) -> list[int]:
+    """The tables of two arguments, which may be swapped, between variables of the same kind; most used first."""
+    for matrix, labels in rows:
+        if matrix.shape[1] == 2:
+            first, second = kind[matrix].T
+            inner, often = np.unique(labels[(first == second) & (first > 0)], return_counts=True)
+            same = slot_classes(2, inner)
+            order = np.argsort(-often, kind="stable")
+            return [int(inner[place]) for place in order.tolist() if same[place, 0] == same[place, 1]][:MOST_INNER]
+    return []
 
 
 def _alone(kind: Ints) -> Booleans:
@@ -58,13 +77,14 @@ def _members(kind: Ints) -> list[Ints]:
     return [several[group] for group in members(by_first_occurrence(kind[several]))]
 
 
-def _refined(rows: Pairs, kind: Ints, slot_classes: SlotClasses, beside: Ints | None) -> Ints:
+def _refined(rows: Pairs, kind: Ints, slot_classes: SlotClasses, beside: Ints | None, itself: int = -1) -> Ints:
     """Kinds told apart by the tables and slots that variables stand in; kinds with one variable are dropped (0).
 
     beside: tell apart by the other arguments, too, where those whose number here is one's own (and not 0) look alike.
+    itself: a label of arity 2 with which each variable counts as its own neighbour, -1 if none.
     """
     kind = np.where(_alone(kind), 0, kind)
-    owner, token = _tokens(rows, kind > 0, beside, slot_classes)
+    owner, token = _tokens(rows, kind > 0, beside, slot_classes, itself)
     order = np.lexsort((token, owner))
     starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(kind)))))
     finer = group_rows(np.column_stack((kind, group_lists(starts, token[order])))) + 1
@@ -73,7 +93,9 @@ def _refined(rows: Pairs, kind: Ints, slot_classes: SlotClasses, beside: Ints | 
     return by_first_occurrence(np.where(finer > 0, finer, -1)) + 1
 
 
-def _tokens(rows: Pairs, wanted: Booleans, beside: Ints | None, slot_classes: SlotClasses) -> tuple[Ints, Ints]:
+def _tokens(
+    rows: Pairs, wanted: Booleans, beside: Ints | None, slot_classes: SlotClasses, itself: int
+) -> tuple[Ints, Ints]:
     """For each place of a wanted variable a number for (label, slot), and for what is beside it if that counts."""
     owners, tokens, used = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)], 0
     for every, every_label in rows:
@@ -92,6 +114,10 @@ def _tokens(rows: Pairs, wanted: Booleans, beside: Ints | None, slot_classes: Sl
                 columns += list(np.sort(np.delete(classes[row], slot, axis=1) * (len(wanted) + 1) + masked, axis=1).T)
             owners.append(matrix[row, slot])
             descriptions.append(np.column_stack(columns))
+        if itself >= 0 and arity == 2:
+            own = np.flatnonzero(wanted)
+            owners.append(own)
+            descriptions.append(np.column_stack((np.full(len(own), itself), np.zeros_like(own), own)))
         number = group_rows(np.concatenate(descriptions))
         tokens.append(number + used)
         used += int(number.max(initial=-1)) + 1
