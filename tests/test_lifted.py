@@ -11,11 +11,11 @@ import lifagu
 import naive
 from helpers import CASES, graph_of, random_model
 from lifagu.infer.lifted import engine
-from lifagu.infer.lifted.count import Count
-from lifagu.infer.lifted.eliminate import Eliminate
-from lifagu.infer.lifted.join import Join
-from lifagu.infer.lifted.pivot import Pivot
-from lifagu.infer.lifted.weighted_count import WeightedCount
+from lifagu.infer.lifted.count import CountStep
+from lifagu.infer.lifted.eliminate import EliminateStep
+from lifagu.infer.lifted.join import JoinStep
+from lifagu.infer.lifted.pivot import PivotStep
+from lifagu.infer.lifted.weighted_count import WeightedCountStep
 
 FORCED = {
     "as it is": {},
@@ -156,7 +156,7 @@ def test_a_pivot_costs_a_histogram_not_its_cube():
     builder.factors({f"own{x}": [f"A{x}", f"S{x}"] for x in people}, [3, 1, 1, 2])
     builder.factors({f"t{x}.{y}": [f"A{x}", f"S{y}"] for x in people for y in people if x != y}, [1, 1, 1, 1.01])
     found = lifagu.marginals(builder.graph())
-    assert any(isinstance(step, Pivot) for step in found.prepared.reduced.steps)
+    assert any(isinstance(step, PivotStep) for step in found.prepared.reduced.steps)
     total = [
         math.log(math.comb(200, k))
         + k * np.logaddexp(math.log(1), math.log(2) + (k - 1) * math.log(1.01))
@@ -203,7 +203,7 @@ def test_soft_evidence_on_everybody_is_one_histogram():
     builder.factors({f"f{x}.{y}": [f"A{x}", f"B{y}"] for x in people for y in range(8)}, [1, 1.1, 1.2, 0.9])
     soft = {f"A{x}": {"false": 1, "true": 0.5 + x / 100} for x in people}
     found = lifagu.marginals(builder.graph(), evidence=soft)
-    assert any(isinstance(step, WeightedCount) for step in found.prepared.reduced.steps)
+    assert any(isinstance(step, WeightedCountStep) for step in found.prepared.reduced.steps)
     logs = []
     for values in itertools.product((0, 1), repeat=8):  # given the Bs, the As are independent
         odds = [math.prod([1, 1.1][b] for b in values), math.prod([1.2, 0.9][b] for b in values)]
@@ -251,7 +251,7 @@ def test_joining_is_used_where_nothing_else_helps(monkeypatch):
     builder.factors({f"b{x}.{y}": [f"B{x}", f"B{y}"] for x in people for y in people if x < y}, [1, 1.1, 1.1, 1])
     graph = builder.graph()
     found = lifagu.marginals(graph)
-    assert any(isinstance(step, Join) for step in found.prepared.reduced.steps)
+    assert any(isinstance(step, JoinStep) for step in found.prepared.reduced.steps)
     ground = lifagu.queries(graph, ["A3", "B7"], engine="ground")
     assert found.log_partition == pytest.approx(ground[0].log_partition, rel=1e-12)
     for answer in ground:
@@ -319,8 +319,8 @@ def test_a_broken_ring_needs_few_steps():
     """Evidence breaks the ring's symmetry, not its local likeness: rounds halve it."""
     found = lifagu.marginals(ring(4096), evidence={"x0": "1"})
     steps = found.prepared.reduced.steps
-    assert sum(isinstance(step, Eliminate) for step in steps) < 20
-    assert sum(len(step.shapes) for step in steps if isinstance(step, Eliminate)) < 60
+    assert sum(isinstance(step, EliminateStep) for step in steps) < 20
+    assert sum(len(step.shapes) for step in steps if isinstance(step, EliminateStep)) < 60
     ground = lifagu.queries(ring(4096), ["x1", "x2000"], evidence={"x0": "1"}, engine="ground")
     assert found.log_partition == pytest.approx(ground[0].log_partition, rel=1e-12)
     for answer in ground:
@@ -352,7 +352,7 @@ def closed_form(people):
 
 def test_self_joins_are_counted():
     found = lifagu.marginals(all_pairs(40))
-    assert any(isinstance(step, Count) for step in found.prepared.reduced.steps)
+    assert any(isinstance(step, CountStep) for step in found.prepared.reduced.steps)
     assert found.log_partition == pytest.approx(closed_form(40), rel=1e-12)
     assert len(found.classes[1]) <= 3
     small = lifagu.marginals(all_pairs(4, with_self=True))

@@ -13,7 +13,7 @@ import pytest
 import lifagu
 from lifagu.infer.lifted import integers, logs, tables
 from lifagu.infer.lifted.fine import fine_logs, weighed
-from lifagu.infer.lifted.tables import Made, Tables, counted, given
+from lifagu.infer.lifted.tables import Made, TablePool, counted, given
 from lifagu.infer.lifted.twofold import Twofold, whole
 
 BORDERS = [2**31, 2**53, 2**63]
@@ -112,7 +112,7 @@ def promise(request, monkeypatch):
 @pytest.mark.parametrize("seed", range(20))
 def test_errors_of_sums_and_blocks_stay_below_their_bounds(seed, promise):
     rng = random.Random(seed)
-    pool, many = Tables(), rng.choice([1, 10**6, 10**12])
+    pool, many = TablePool(), rng.choice([1, 10**6, 10**12])
     raw = [potentials(rng, (2, 3)), potentials(rng, (3, 2)), potentials(rng, (2, 3))]
     fine, numbers = [fine_logs(each) for each in raw], []
     for each, digits in zip(raw, fine, strict=True):
@@ -180,7 +180,7 @@ def test_numbers_in_two_parts_have_twice_the_digits():
 
 
 def test_tables_share_a_number_as_long_as_that_does_no_harm():
-    pool = Tables()
+    pool = TablePool()
     third = given(np.array([1.0, 3.0]))
     first, _ = pool.add(third, 1)
     rounded = Made(third.values + np.longdouble(1e-19), 2e-19)
@@ -193,7 +193,7 @@ def test_tables_share_a_number_as_long_as_that_does_no_harm():
 
 
 def test_symmetry_of_computed_tables_is_up_to_their_errors_and_of_given_ones_exact():
-    pool = Tables()
+    pool = TablePool()
     table = np.array([[1.0, 2.0], [2.0, 3.0]])
     number, _ = pool.add(given(table), 1)
     assert pool.symmetric(number, (0, 1))

@@ -25,7 +25,7 @@ from lifagu.infer.asked import (
     why_zero,
 )
 from lifagu.infer.engines import PartPlan, run_part
-from lifagu.infer.lifted import Beliefs, Distinct, Marginals, Reduced, Residual
+from lifagu.infer.lifted import Adjoints, Distinct, Marginals, Reduced, Residual
 from lifagu.infer.table import log_sum
 from lifagu.ranges import Labels
 from lifagu.showing import Shown
@@ -145,7 +145,7 @@ class Prepared(Shown):
             if len(question) == 1:
                 marginals.add(np.array(question), table.astype(np.longdouble))
         if self.walks:
-            self.reduced.walk_back(Beliefs(of_row, joints, marginals), self._wanted)
+            self.reduced.walk_back(Adjoints(of_row, joints, marginals), self._wanted)
         complete = all(number in self.plans for number in self.like) and self.whole
         return Solution(math.fsum(logs) if complete else None, marginals, pieces)
 

@@ -1,13 +1,13 @@
 """The lifted engine: elimination over rows that share a table."""
 
+from lifagu.infer.lifted.adjoints import Adjoints, Distinct, Marginals
 from lifagu.infer.lifted.assignment import CellValues, GroundValues
-from lifagu.infer.lifted.beliefs import Beliefs, Distinct, Marginals
 from lifagu.infer.lifted.engine import do_nothing, reduce, reduce_cells, reduce_listed
 from lifagu.infer.lifted.reduced import Reduced
 from lifagu.infer.lifted.residual import Residual, residual
 
 __all__ = [
-    "Beliefs",
+    "Adjoints",
     "CellValues",
     "Distinct",
     "GroundValues",

@@ -12,19 +12,19 @@ import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.errors import TooLargeError
+from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
-from lifagu.infer.lifted.beliefs import Beliefs
 from lifagu.infer.lifted.integers import histogram_places, histograms, number_of_histograms
 from lifagu.infer.lifted.logs import Table
 from lifagu.infer.lifted.problem import Problem, Tie, Variables
 from lifagu.infer.lifted.rows import ByArity
-from lifagu.infer.lifted.tables import Made, Tables
+from lifagu.infer.lifted.tables import Made, TablePool
 
 MOST_CHAINED = 2**26  # entries of the tables of a chain
 
 
 @dataclass(frozen=True, eq=False)
-class Chain:
+class ChainStep:
     """Histograms became the ends of chains; lengths: how many rows of each arity there were before."""
 
     lengths: dict[int, int]
@@ -34,7 +34,7 @@ class Chain:
     def __str__(self) -> str:
         return f"add up variables like {self.like} one by one ({self.histograms} histograms)"
 
-    def walk_back(self, after: Beliefs) -> ByArity:
+    def walk_back(self, after: Adjoints) -> ByArity:
         """The rows that were there before are the first ones."""
         return {arity: after.of_row[arity][:length] for arity, length in self.lengths.items()}
 
@@ -42,7 +42,7 @@ class Chain:
         """No variable was taken away."""
 
 
-def chain(problem: Problem[Ints]) -> tuple[Problem[Ints], Chain]:
+def chain(problem: Problem[Ints]) -> tuple[Problem[Ints], ChainStep]:
     """Replace all ties by chains of rows."""
     variables, rows = problem.variables, []
     for tie in problem.ties:
@@ -54,7 +54,7 @@ def chain(problem: Problem[Ints]) -> tuple[Problem[Ints], Chain]:
     chained, _ = problem.rows.plus(rows)
     lengths = {arity: len(labels) for arity, labels in problem.rows.labels.items()}
     like = problem.variables.name(int(problem.ties[0].classes.variables[0]))
-    step = Chain(lengths, sum(len(tie.variables) for tie in problem.ties), like)
+    step = ChainStep(lengths, sum(len(tie.variables) for tie in problem.ties), like)
     return replace(problem.after(chained, variables.opened(sorted(opened))), ties=()), step
 
 
@@ -73,7 +73,7 @@ def _check(problem: Problem[Ints], tie: Tie) -> None:
         )
 
 
-def _links(tables: Tables, variables: Variables, tie: Tie) -> tuple[Variables, list[tuple[Ints, Ints]]]:
+def _links(tables: TablePool, variables: Variables, tie: Tie) -> tuple[Variables, list[tuple[Ints, Ints]]]:
     """The rows of the chains of a tie, all of one length, and the variables with their partial sums."""
     members = tie.classes.variables.reshape(len(tie.classes), -1)
     chains, many = members.shape

@@ -16,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Ints
+from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
-from lifagu.infer.lifted.beliefs import Beliefs
 from lifagu.infer.lifted.integers import histograms, number_of_histograms
 from lifagu.infer.lifted.logs import Table, log_member_shares, log_sum
 from lifagu.infer.lifted.merge import in_order
 from lifagu.infer.lifted.problem import Problem, Tie
-from lifagu.infer.lifted.rows import ByArity, Classes, Counted, New, Place, Rows
+from lifagu.infer.lifted.rows import ByArity, Classes, CountedRows, New, Place, Rows
 from lifagu.infer.lifted.tables import Made, histogram_weights
 from lifagu.infer.lifted.tables import counted as counted_table
 from lifagu.views import counted
@@ -35,7 +35,7 @@ Counts = NDArray[Any]  # histograms × range size
 
 
 @dataclass(frozen=True, eq=False)
-class Count(Generic[New]):
+class CountStep(Generic[New]):
     """Classes of interchangeable variables became variables whose values are histograms.
 
     labels, kept: the rows before, and which were left alone; sizes: the range size of each class's members; entries:
@@ -48,7 +48,7 @@ class Count(Generic[New]):
     classes: Classes
     variables: Ints
     sizes: Ints
-    entries: list[tuple[Counted[New], Place]]
+    entries: list[tuple[CountedRows[New], Place]]
     like: str
     into: bool = False
 
@@ -67,7 +67,7 @@ class Count(Generic[New]):
         """The histograms of one class."""
         return _histograms(self.classes.counts[number], int(self.sizes[number]))
 
-    def walk_back(self, after: Beliefs) -> ByArity:
+    def walk_back(self, after: Adjoints) -> ByArity:
         """Given the histogram, which members have which values is uniform."""
         before = after.before(self.labels, self.kept)
         self.members(after)
@@ -80,11 +80,11 @@ class Count(Generic[New]):
                 before[arity][rows[same]] = in_order(after, spread(number), order)
         return before
 
-    def _spread(self, after: Beliefs, counts: Counts, entry: Counted[New], number: int) -> int:
+    def _spread(self, after: Adjoints, counts: Counts, entry: CountedRows[New], number: int) -> int:
         """The number of the joint marginal of a row with members, given that of the row with their histogram."""
         return after.joints.later(lambda: spread_members(after.joints[number], counts, entry.slots, entry.tie))
 
-    def members(self, after: Beliefs) -> None:
+    def members(self, after: Adjoints) -> None:
         """The marginal of counted members: E[histogram] / N."""
         number = after.marginals.of_variable[self.variables]
         kinds = np.column_stack((number, np.array(self.classes.counts, dtype=object), self.sizes))
@@ -130,7 +130,7 @@ def spread_shares(joint: Table, shares: Table, slots: tuple[int, ...], tie: int 
 # ---- counting
 
 
-def count_cheapest(problem: Problem[New], proposals: Sequence[Classes]) -> tuple[Problem[New], Count[New]] | None:
+def count_cheapest(problem: Problem[New], proposals: Sequence[Classes]) -> tuple[Problem[New], CountStep[New]] | None:
     """Count the classes with the fewest histograms that work out; None if none of the proposals does."""
     for classes in sorted(proposals, key=lambda each: cheapest_first(problem, each)[0]):
         if (found := count(problem, classes)) is not None:
@@ -149,7 +149,9 @@ def cheapest_first(problem: Problem[New], classes: Classes) -> tuple[tuple[int, 
     return prices[order[0]], order
 
 
-def count(problem: Problem[New], classes: Classes, into: Ints | None = None) -> tuple[Problem[New], Count[New]] | None:
+def count(
+    problem: Problem[New], classes: Classes, into: Ints | None = None
+) -> tuple[Problem[New], CountStep[New]] | None:
     """Count those of the classes that are interchangeable and cheapest; None if there are none, or tables too large.
 
     into: variables that are their histograms already and still lack their weights.
@@ -162,7 +164,7 @@ def count(problem: Problem[New], classes: Classes, into: Ints | None = None) -> 
     weights = [alike[each] for each in _kinds(chosen, sizes)]
     smaller, kept, placed = replace_members(problem, chosen, variables, entries, weights, {})
     like = problem.variables.name(int(chosen.variables[0]))
-    return smaller, Count(problem.rows.labels, kept, chosen, variables, sizes, placed, like, into is not None)
+    return smaller, CountStep(problem.rows.labels, kept, chosen, variables, sizes, placed, like, into is not None)
 
 
 def _kinds(classes: Classes, sizes: Ints) -> list[tuple[int, int]]:
@@ -182,7 +184,7 @@ def affordable(problem: Problem[New], classes: Classes) -> list[int]:
 
 def countable(
     problem: Problem[New], rows: Rows[New], classes: Classes, into: Ints | None
-) -> tuple[Classes, Ints, list[Counted[New]]]:
+) -> tuple[Classes, Ints, list[CountedRows[New]]]:
     """Those of the classes that can be counted now, the variables that count them, and what becomes of these rows.
 
     They are cheap, interchangeable, share no row, and their tables are symmetric and not too large.
@@ -204,7 +206,7 @@ def countable(
     return classes.some([]), new[:0], []
 
 
-def _fits(problem: Problem[New], classes: Classes, entry: Counted[New]) -> bool:
+def _fits(problem: Problem[New], classes: Classes, entry: CountedRows[New]) -> bool:
     """Whether counting an entry's members is exact and its new table not too large."""
     shape = list(problem.tables[entry.label].shape)
     entries = number_of_histograms(classes.counts[int(entry.classes[0])], shape[entry.slots[0]])
@@ -217,10 +219,10 @@ def replace_members(
     problem: Problem[New],
     classes: Classes,
     variables: Ints,
-    entries: Sequence[Counted[New]],
+    entries: Sequence[CountedRows[New]],
     weights: Sequence[Made],
     removed: ByArity,
-) -> tuple[Problem[New], ByArity, list[tuple[Counted[New], Place]]]:
+) -> tuple[Problem[New], ByArity, list[tuple[CountedRows[New], Place]]]:
     """Put variables with these weights in the place of classes; `removed` rows go, too.
 
     Returns the problem after, which rows were left alone, and where the others went.

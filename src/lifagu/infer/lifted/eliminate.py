@@ -10,8 +10,8 @@ import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.errors import listed
+from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
-from lifagu.infer.lifted.beliefs import Beliefs
 from lifagu.infer.lifted.logs import Table, project
 from lifagu.infer.lifted.problem import Problem
 from lifagu.infer.lifted.rows import Blocks, ByArity, New, Place
@@ -19,7 +19,7 @@ from lifagu.views import counted
 
 
 @dataclass(frozen=True, eq=False)
-class Shape(Generic[New]):
+class SummedOut(Generic[New]):
     """Variables that were summed out alike: their blocks, log P(variable | neighbours), and where its rows went."""
 
     blocks: Blocks[New]
@@ -28,12 +28,12 @@ class Shape(Generic[New]):
 
 
 @dataclass(frozen=True, eq=False)
-class Eliminate(Generic[New]):
+class EliminateStep(Generic[New]):
     """Independent variables were summed out, in some shapes. labels, kept: the rows before, and those left alone."""
 
     labels: ByArity
     kept: ByArity
-    shapes: list[Shape[New]]
+    shapes: list[SummedOut[New]]
     variables: int
     like: str
 
@@ -43,7 +43,7 @@ class Eliminate(Generic[New]):
         what = f"eliminate {counted(self.variables, 'variable')} like {self.like}{groups}"
         return f"{what} (largest table {largest} entries)"
 
-    def walk_back(self, after: Beliefs) -> ByArity:
+    def walk_back(self, after: Adjoints) -> ByArity:
         """P(variable, neighbours) = P(variable | neighbours) · P(neighbours), for each class of blocks."""
         before = after.before(self.labels, self.kept)
         for shape in self.shapes:
@@ -65,7 +65,7 @@ class Eliminate(Generic[New]):
             values.give_together(shape.blocks, np.unravel_index(best, together))
 
 
-def eliminate(problem: Problem[New], chosen: Ints) -> tuple[Problem[New], Eliminate[New]]:
+def eliminate(problem: Problem[New], chosen: Ints) -> tuple[Problem[New], EliminateStep[New]]:
     """Sum out independent variables, alike ones together."""
     variables, before = problem.variables, problem.rows
     removed: dict[int, list[Ints]] = {}
@@ -84,7 +84,7 @@ def eliminate(problem: Problem[New], chosen: Ints) -> tuple[Problem[New], Elimin
         found.append((blocks, conditional))
     left, kept = before.without({arity: np.concatenate(gone) for arity, gone in removed.items()})
     rows, places = left.plus(made)
-    shapes = [Shape(blocks, conditional, place) for (blocks, conditional), place in zip(found, places, strict=True)]
+    shapes = [SummedOut(blocks, conditional, place) for (blocks, conditional), place in zip(found, places, strict=True)]
     like = listed([variables.name(int(shape.blocks.variables[0])) for shape in shapes], limit=3)
-    step = Eliminate(before.labels, kept, shapes, before.members(chosen), like)
+    step = EliminateStep(before.labels, kept, shapes, before.members(chosen), like)
     return problem.after(rows, variables.without(chosen), weights), step

@@ -28,7 +28,7 @@ from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.merge import merge
 from lifagu.infer.lifted.pivot import pivot
 from lifagu.infer.lifted.problem import Problem, start
-from lifagu.infer.lifted.reduced import Reduced, Step
+from lifagu.infer.lifted.reduced import LiftedStep, Reduced
 from lifagu.infer.lifted.rows import Booleans, New
 from lifagu.infer.lifted.weighted_count import weighted_count
 from lifagu.infer.peel import peel_rows
@@ -43,7 +43,7 @@ FEW_PATTERNS = 256  # over cells; fewer are looked at again and again at no grea
 ROWS_PER_PATTERN = 256  # that are listed in the time that looking at one pattern takes
 HUGE = 1e6  # span of a log table that double precision would spoil, so that the ground engine must not see it
 
-Done = tuple[Problem[New], list[Step[New]]]  # a smaller problem, and how it got there
+Done = tuple[Problem[New], list[LiftedStep[New]]]  # a smaller problem, and how it got there
 
 
 # ---- doors
@@ -78,7 +78,7 @@ def reduce_listed(problem: Problem[Ints], dropped: int = 0) -> Reduced:
 
 def reduce_cells(problem: Problem[Pattern]) -> Reduced:
     """Shrink a problem over cells; what is left at the end is listed and shrunk further."""
-    over_cells: list[Step[Pattern]] = []
+    over_cells: list[LiftedStep[Pattern]] = []
     if not _cheap_to_list(problem):
         problem, over_cells = shrink(problem)
     listed_problem, expanded = expand(problem)
@@ -106,7 +106,7 @@ def do_nothing(graph: FactorGraph, evidence: Evidence, included: NDArray[np.bool
 
 def shrink(problem: Problem[New]) -> Done[New]:
     """All steps that pay, in turn; after each of them rows over the same variables are merged."""
-    done: list[Step[New]] = []
+    done: list[LiftedStep[New]] = []
     found: Done[New] | None = (_eliminate_cheap(problem) if _goes_on(problem) else None) or (problem, [])
     while found is not None:
         problem, steps = _also_merged(found)
@@ -224,7 +224,7 @@ def _count(problem: Problem[New], wanted: Booleans | None = None) -> Done[New] |
 
 def _join_and_count(problem: Problem[New]) -> Done[New] | None:
     """Join variables of one individual, if the pairs (or triples, …) can then be counted; shortest first."""
-    waiting: deque[tuple[Problem[New], list[Step[New]], int]] = deque([(problem, [], 1)])
+    waiting: deque[tuple[Problem[New], list[LiftedStep[New]], int]] = deque([(problem, [], 1)])
     tried = 0
     while waiting:
         start_from, before, together = waiting.popleft()
@@ -250,7 +250,9 @@ def _matchings(problem: Problem[New]) -> Iterator[tuple[Ints, Ints]]:
             yield first, second
 
 
-def _joined(problem: Problem[New], first: Ints, second: Ints) -> tuple[Problem[New], list[Step[New]], Booleans] | None:
+def _joined(
+    problem: Problem[New], first: Ints, second: Ints
+) -> tuple[Problem[New], list[LiftedStep[New]], Booleans] | None:
     """The problem with pairs joined and rows merged, and which variables are pairs."""
     found = join(problem, first, second)
     if found is None:

@@ -12,8 +12,8 @@ import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.errors import TooLargeError
+from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment, CellValues
-from lifagu.infer.lifted.beliefs import Beliefs
 from lifagu.infer.lifted.cells import Individuals, Pattern, Patterns
 from lifagu.infer.lifted.fine import total
 from lifagu.infer.lifted.matrices import Matrices
@@ -26,7 +26,7 @@ MOST_ROWS = 2**25  # argument places up to which rows are listed
 
 
 @dataclass(frozen=True, eq=False)
-class Expand:
+class ExpandStep:
     """Variables over cells became ground variables: variable v those from first[v] on, one axis per individual.
 
     shapes[v]: how many individuals there are along each axis; entries: where the rows of each old entry went.
@@ -47,7 +47,7 @@ class Expand:
         shape = self.shapes[variable]
         return self.first[variable] + np.arange(math.prod(shape)).reshape(shape)
 
-    def walk_back(self, after: Beliefs) -> ByArity:
+    def walk_back(self, after: Adjoints) -> ByArity:
         """Ground variables of one kind have one marginal, and rows of one pattern one joint marginal."""
         before = after.before(self.labels, {})
         marginals = after.marginals
@@ -64,7 +64,7 @@ class Expand:
         return CellValues(self.individuals, {variable: ground.of(self.ground(variable)) for variable in self.first})
 
 
-def expand(problem: Problem[Pattern]) -> tuple[Problem[Ints], Expand]:
+def expand(problem: Problem[Pattern]) -> tuple[Problem[Ints], ExpandStep]:
     """List the rows that are left over cells, and those that were put aside at the start."""
     rows, variables = problem.rows, problem.variables
     assert isinstance(rows, Patterns), "only rows over cells are listed"
@@ -78,7 +78,7 @@ def expand(problem: Problem[Pattern]) -> tuple[Problem[Ints], Expand]:
         if cells:
             first[variable] = len(variables)
             variables = _list(variables, variable, shapes[variable], cells)
-    step = Expand(individuals, rows.labels, first, shapes, [], _told(problem, rows, left))
+    step = ExpandStep(individuals, rows.labels, first, shapes, [], _told(problem, rows, left))
     made, weights = _rows(problem, rows, step)
     origin = [(arity, entry) for arity in rows.arities() for entry in range(len(rows.patterns[arity]))]
     ties = _ties(problem, step)
@@ -156,7 +156,7 @@ def _exist(shape: tuple[int, ...], cells: tuple[int, ...]) -> np.ndarray:
     return there
 
 
-def _rows(problem: Problem[Pattern], rows: Patterns, step: Expand) -> tuple[list[tuple[Ints, Ints]], list[Decimal]]:
+def _rows(problem: Problem[Pattern], rows: Patterns, step: ExpandStep) -> tuple[list[tuple[Ints, Ints]], list[Decimal]]:
     """All rows of all patterns, then those that were put aside: matrices of ground variables, and their labels."""
     made, weights = [], []
     for arity in rows.arities():
@@ -174,13 +174,13 @@ def _rows(problem: Problem[Pattern], rows: Patterns, step: Expand) -> tuple[list
     return made, weights
 
 
-def _listed_rows(pattern: Pattern, individuals: Individuals, step: Expand) -> Ints:
+def _listed_rows(pattern: Pattern, individuals: Individuals, step: ExpandStep) -> Ints:
     """All rows of a pattern as an n×k matrix."""
     rows = individuals.listed(pattern.cells)
     return np.column_stack([_ground(step, variable, rows[:, list(own)]) for variable, own in pattern.arguments])
 
 
-def _ground(step: Expand, variable: int, own: Ints) -> Ints:
+def _ground(step: ExpandStep, variable: int, own: Ints) -> Ints:
     """The ground variables of a variable for n choices of its individuals (an n×k matrix of their places in cells)."""
     place = np.zeros(len(own), dtype=np.int64)
     for axis, length in enumerate(step.shapes[variable]):
@@ -188,7 +188,7 @@ def _ground(step: Expand, variable: int, own: Ints) -> Ints:
     return step.first[variable] + place
 
 
-def _ties(problem: Problem[Pattern], step: Expand) -> tuple[Tie, ...]:
+def _ties(problem: Problem[Pattern], step: ExpandStep) -> tuple[Tie, ...]:
     """What histograms count, listed: for each choice of the individuals that a histogram names a class of its own."""
     found = []
     for tie in problem.ties:
@@ -201,7 +201,7 @@ def _ties(problem: Problem[Pattern], step: Expand) -> tuple[Tie, ...]:
     return tuple(found)
 
 
-def _counted(step: Expand, member: int, logical: int) -> Ints:
+def _counted(step: ExpandStep, member: int, logical: int) -> Ints:
     """The ground variables of a counted one: a row for each choice of the individuals that its histogram names."""
     ground, shape = step.ground(member), step.shapes[member]
     if logical < 0:

@@ -12,8 +12,8 @@ from typing import Any, Generic
 import numpy as np
 
 from lifagu.arrays import Ints, by_first_occurrence, members
+from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
-from lifagu.infer.lifted.beliefs import Beliefs
 from lifagu.infer.lifted.logs import Table, log_sum
 from lifagu.infer.lifted.problem import Problem
 from lifagu.infer.lifted.rows import FIRST, OWN_FIRST, SECOND, ByArity, Held, New, Place, join_columns
@@ -53,7 +53,7 @@ class Makeup:
 
 
 @dataclass(frozen=True, eq=False)
-class Join(Generic[New]):
+class JoinStep(Generic[New]):
     """first[i] and second[i] became joined[i]; shapes: old entries, how their table changed, new entries."""
 
     labels: ByArity
@@ -68,7 +68,7 @@ class Join(Generic[New]):
     def __str__(self) -> str:
         return f"join {self.pairs} pairs of variables like {self.like} ({self.sizes[0]} × {self.sizes[1]} values each)"
 
-    def walk_back(self, after: Beliefs) -> ByArity:
+    def walk_back(self, after: Adjoints) -> ByArity:
         """A pair's marginal is that of its halves together."""
         before = after.before(self.labels, {})
         number = after.marginals.of_variable[self.joined]
@@ -90,11 +90,11 @@ class Join(Generic[New]):
         values.give(self.second, second)
 
 
-def _parted(after: Beliefs, number: int, makeup: Makeup) -> Table:
+def _parted(after: Adjoints, number: int, makeup: Makeup) -> Table:
     return makeup.parted(after.joints[number])
 
 
-def join(problem: Problem[New], first: Ints, second: Ints) -> tuple[Problem[New], Join[New]] | None:
+def join(problem: Problem[New], first: Ints, second: Ints) -> tuple[Problem[New], JoinStep[New]] | None:
     """Replace first[i] and second[i] by one variable for their pair of values, everywhere.
 
     None if some row holds two whole pairs.
@@ -118,6 +118,6 @@ def join(problem: Problem[New], first: Ints, second: Ints) -> tuple[Problem[New]
     rows, new = before.without(everything)[0].plus(made)
     placed = [(old, makeup, place) for (old, makeup), place in zip(shapes, new, strict=True)]
     like = f"{variables.name(int(first[0]))}, {variables.name(int(second[0]))}"
-    step = Join[New](before.labels, first, second, joined, sizes, placed, before.members(first), like)
+    step = JoinStep[New](before.labels, first, second, joined, sizes, placed, before.members(first), like)
     left = variables.without(np.concatenate((first, second))).plus([sizes[0] * sizes[1]] * len(first))
     return problem.after(rows, left, weights), step

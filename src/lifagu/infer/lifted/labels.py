@@ -19,7 +19,7 @@ from lifagu.arrays import Floats
 from lifagu.infer.lifted.count import MOST_ENTRIES
 from lifagu.infer.lifted.fine import total, weighed_log
 from lifagu.infer.lifted.integers import histograms, number_of_histograms
-from lifagu.infer.lifted.tables import Made, Tables, counted, given, histogram_weights
+from lifagu.infer.lifted.tables import Made, TablePool, counted, given, histogram_weights
 
 Shape = tuple[int, ...]
 Parts = Sequence[tuple[int, tuple[int, ...]]]
@@ -29,7 +29,7 @@ class Labels:
     """Labels by number; None is the label of rows without arguments, which become part of log Z."""
 
     def __init__(self) -> None:
-        self.tables = Tables()
+        self.tables = TablePool()
         self.collected = Decimal(0)  # log Z so far
         self._kinds: list[tuple[int | None, Shape]] = []  # the number of the table, None if unknown, and the shape
         self._numbers: dict[tuple[int | None, Shape], int] = {}

@@ -9,8 +9,8 @@ from typing import Generic
 import numpy as np
 
 from lifagu.arrays import Ints
+from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
-from lifagu.infer.lifted.beliefs import Beliefs
 from lifagu.infer.lifted.logs import Table
 from lifagu.infer.lifted.problem import Problem
 from lifagu.infer.lifted.rows import ByArity, New
@@ -18,7 +18,7 @@ from lifagu.views import counted
 
 
 @dataclass(frozen=True, eq=False)
-class Merge(Generic[New]):
+class MergeStep(Generic[New]):
     """Rows over the same variables became one: target and order of each old entry, by arity."""
 
     looked_at: int
@@ -28,7 +28,7 @@ class Merge(Generic[New]):
     def __str__(self) -> str:
         return f"merge rows over the same variables ({counted(self.looked_at, 'row')} looked at)"
 
-    def walk_back(self, after: Beliefs) -> ByArity:
+    def walk_back(self, after: Adjoints) -> ByArity:
         """A row's joint marginal is the merged row's, with the axes back in its own order."""
         before = {}
         for arity, target in self.target.items():
@@ -41,18 +41,18 @@ class Merge(Generic[New]):
         """No variable was taken away."""
 
 
-def in_order(beliefs: Beliefs, number: int, order: Ints) -> int:
+def in_order(after: Adjoints, number: int, order: Ints) -> int:
     """The number of a joint marginal with its axes where they come from: axis i came from axis order[i]."""
     if np.array_equal(order, np.arange(len(order))):
         return number
-    return beliefs.joints.later(partial(_transposed, beliefs, number, order))
+    return after.joints.later(partial(_transposed, after, number, order))
 
 
-def _transposed(beliefs: Beliefs, number: int, order: Ints) -> Table:
-    return beliefs.joints[number].transpose(np.argsort(order))
+def _transposed(after: Adjoints, number: int, order: Ints) -> Table:
+    return after.joints[number].transpose(np.argsort(order))
 
 
-def merge(problem: Problem[New]) -> tuple[Problem[New], Merge[New]] | None:
+def merge(problem: Problem[New]) -> tuple[Problem[New], MergeStep[New]] | None:
     """Rows over the same variables become one; None if there were none."""
     first = len(problem.tables)
     merged = problem.rows.merge(first)
@@ -64,5 +64,5 @@ def merge(problem: Problem[New]) -> tuple[Problem[New], Merge[New]] | None:
         names[place], weight = problem.tables.add(problem.tables.summed(terms, uses[place]), uses[place])
         weights.append(weight)
     labels = {arity: names[numbers] for arity, numbers in merged.rows.labels.items()}
-    step = Merge[New](problem.rows.count(), merged.target, merged.order)
+    step = MergeStep[New](problem.rows.count(), merged.target, merged.order)
     return problem.after(merged.rows.relabelled(labels), problem.variables, weights), step

@@ -15,20 +15,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Ints
+from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
-from lifagu.infer.lifted.beliefs import Beliefs
-from lifagu.infer.lifted.count import MOST_ENTRIES, Count, count
-from lifagu.infer.lifted.eliminate import Eliminate, eliminate
+from lifagu.infer.lifted.count import MOST_ENTRIES, CountStep, count
+from lifagu.infer.lifted.eliminate import EliminateStep, eliminate
 from lifagu.infer.lifted.integers import histograms, number_of_histograms
 from lifagu.infer.lifted.logs import Table, log_integers, log_sum
-from lifagu.infer.lifted.merge import Merge, merge
+from lifagu.infer.lifted.merge import MergeStep, merge
 from lifagu.infer.lifted.problem import Problem
 from lifagu.infer.lifted.rows import Apart, ByArity, New, Place
 from lifagu.infer.lifted.tables import Made, weighted
 
 
 @dataclass(frozen=True, eq=False)
-class Pivot(Generic[New]):
+class PivotStep(Generic[New]):
     """Rows t(A(X), B(Y)), X ≠ Y, became rows on (A(X), B(X), h).
 
     labels, kept: the rows before, and which were left alone; old: entries of arity 2; groups: which of the new entries
@@ -49,7 +49,7 @@ class Pivot(Generic[New]):
         what = f"pivot {members * (members - 1)} pairs like {self.like}"
         return f"{what} around a histogram ({len(self.counts)} values)"
 
-    def walk_back(self, after: Beliefs) -> ByArity:
+    def walk_back(self, after: Adjoints) -> ByArity:
         """P(A(X), B(Y)), X ≠ Y: given B(X) and the histogram, Y is any of the others."""
         before = after.before(self.labels, self.kept)
         arity, places = self.new
@@ -57,7 +57,7 @@ class Pivot(Generic[New]):
             before[2][self.old[same]] = after.joints.later(partial(self._pair, after, number))
         return before
 
-    def _pair(self, after: Beliefs, number: int) -> Table:
+    def _pair(self, after: Adjoints, number: int) -> Table:
         """The joint marginal of A(X), B(Y) from that of A(X), B(X) and the histogram."""
         joint = after.joints[number]  # a × b' × h
         total, size = int(self.counts[0].sum()), self.counts.shape[1]
@@ -72,7 +72,7 @@ class Pivot(Generic[New]):
         """No variable was taken away."""
 
 
-Steps = list[Merge[New] | Eliminate[New] | Pivot[New] | Count[New]]
+Steps = list[MergeStep[New] | EliminateStep[New] | PivotStep[New] | CountStep[New]]
 
 
 def pivot(problem: Problem[New]) -> tuple[Problem[New], Steps[New]] | None:
@@ -111,7 +111,7 @@ def _pivot_around(
     return None if counted is None else (counted[0], [*done, counted[1]])
 
 
-def _paired(problem: Problem[New], old: Ints, apart: Apart[New], turned: bool) -> tuple[Problem[New], Pivot[New]]:
+def _paired(problem: Problem[New], old: Ints, apart: Apart[New], turned: bool) -> tuple[Problem[New], PivotStep[New]]:
     """The problem with rows on (A(X), B(X), h) in place of those on (A(X), B(Y)), X ≠ Y; h is not yet weighed."""
     variables, before = problem.variables, problem.rows
     counts = histograms(apart.second.counts[0], int(variables.sizes[apart.second.variables[0]]))
@@ -124,7 +124,7 @@ def _paired(problem: Problem[New], old: Ints, apart: Apart[New], turned: bool) -
     left, kept = named.without({2: old})
     rows, places = left.plus([(new, np.full(len(np.unique(apart.groups)), label))])
     like = f"{variables.name(int(apart.first[0]))}, {variables.name(int(apart.second.variables[0]))}"
-    step = Pivot[New](before.labels, kept, old, apart.groups, places[0], counts, turned, like)
+    step = PivotStep[New](before.labels, kept, old, apart.groups, places[0], counts, turned, like)
     return problem.after(rows, variables.plus([len(counts)], opened=False), [weight]), step
 
 

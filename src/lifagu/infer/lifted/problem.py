@@ -21,7 +21,7 @@ from lifagu.infer.lifted.fine import total
 from lifagu.infer.lifted.logs import UNIT, Table
 from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.rows import Booleans, Classes, New, Rows
-from lifagu.infer.lifted.tables import Made, Tables, given
+from lifagu.infer.lifted.tables import Made, TablePool, given
 from lifagu.model import FactorGraph
 
 FEW = 2**20  # potentials up to which extended precision costs nothing
@@ -115,7 +115,7 @@ class Problem(Generic[New]):
     """
 
     rows: Rows[New]
-    tables: Tables
+    tables: TablePool
     variables: Variables
     kept: frozenset[int]
     collected: Decimal = Decimal(0)
@@ -141,7 +141,7 @@ def start(
     included[v]: whether v, and so the factors on it, takes part; observed variables take no part of their own.
     """
     observed = evidence.value_of_each(len(graph.variable_names))
-    tables, weights, parts = Tables(), [], []
+    tables, weights, parts = TablePool(), [], []
     for matrix, labels, weight in _factors(graph, observed, included, tables):
         weights.append(weight)
         parts.append((matrix, labels))
@@ -159,7 +159,7 @@ def start(
 
 
 def _factors(
-    graph: FactorGraph, observed: Ints, included: Booleans, tables: Tables
+    graph: FactorGraph, observed: Ints, included: Booleans, tables: TablePool
 ) -> Iterable[tuple[Ints, Ints, Decimal]]:
     """Rows without the observed variables, their labels and log weight: factors of one shape observed alike together.
 

@@ -9,11 +9,11 @@ from typing import Protocol
 import numpy as np
 
 from lifagu.arrays import Ints
+from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment, CellValues, GroundValues
-from lifagu.infer.lifted.beliefs import Beliefs
 from lifagu.infer.lifted.cells import Pattern
-from lifagu.infer.lifted.count import Count
-from lifagu.infer.lifted.expand import Expand
+from lifagu.infer.lifted.count import CountStep
+from lifagu.infer.lifted.expand import ExpandStep
 from lifagu.infer.lifted.problem import Problem
 from lifagu.infer.lifted.rows import ByArity, New
 from lifagu.views import counted
@@ -21,14 +21,14 @@ from lifagu.views import counted
 MOST_LINES = 24  # of steps that are told
 
 
-class Back(Protocol):
+class WalksBack(Protocol):
     """The record of a step: how probabilities walk back through it."""
 
-    def walk_back(self, after: Beliefs) -> ByArity:
+    def walk_back(self, after: Adjoints) -> ByArity:
         """The joint marginals of the rows before the step; marginals of variables that it took away are added."""
 
 
-class Step(Back, Protocol[New]):
+class LiftedStep(WalksBack, Protocol[New]):
     """The record of a step on one kind of rows: how best values walk back through it, too."""
 
     def trace_back(self, values: Assignment[New]) -> None:
@@ -44,9 +44,9 @@ class Reduced:
     """
 
     problem: Problem[Ints]
-    listed: tuple[Step[Ints], ...] = ()
-    expanded: Expand | None = None
-    over_cells: tuple[Step[Pattern], ...] = ()
+    listed: tuple[LiftedStep[Ints], ...] = ()
+    expanded: ExpandStep | None = None
+    over_cells: tuple[LiftedStep[Pattern], ...] = ()
     dropped: int = 0
 
     @property
@@ -60,23 +60,23 @@ class Reduced:
         lines += told_together([text for step in self.steps if (text := str(step))])
         return "\n".join(f"  {line}" for line in lines)
 
-    def walk_back(self, beliefs: Beliefs, wanted: Ints | None) -> None:
+    def walk_back(self, adjoints: Adjoints, wanted: Ints | None) -> None:
         """Fill in the marginals of all variables that the steps took away, or at least of those that are wanted."""
-        marginals = beliefs.marginals
+        marginals = adjoints.marginals
 
         def known(step: object) -> bool:
             if wanted is None:
                 return False
-            if isinstance(step, Count) and np.isin(wanted, step.classes.variables).all():
-                step.members(beliefs)
+            if isinstance(step, CountStep) and np.isin(wanted, step.classes.variables).all():
+                step.members(adjoints)
             return bool((marginals.of_variable[wanted] >= 0).all())
 
-        listed: list[Back] = [*self.listed[::-1]]
-        over_cells: list[Back] = [*self.over_cells[::-1]]
+        listed: list[WalksBack] = [*self.listed[::-1]]
+        over_cells: list[WalksBack] = [*self.over_cells[::-1]]
         for step in listed + ([self.expanded] if self.expanded else []) + over_cells:
             if known(step):
                 return
-            beliefs = replace(beliefs, of_row=step.walk_back(beliefs))
+            adjoints = replace(adjoints, of_row=step.walk_back(adjoints))
 
     def trace_back(self, values: Ints) -> GroundValues | CellValues:
         """The values of all variables that the (maximising) steps took away; ties go to the lowest value.

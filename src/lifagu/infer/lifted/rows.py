@@ -27,7 +27,7 @@ SlotClasses = Callable[[int, Ints], Ints]  # (arity, labels) -> labels × arity:
 
 
 @dataclass(frozen=True, eq=False)
-class Merged(Generic[New]):
+class MergedRows(Generic[New]):
     """Rows after those over the same variables have become one.
 
     sums[i] makes up the new label first_label + i. For each arity, target[k]: the new entry of each old one, and
@@ -106,7 +106,7 @@ def classes_of(members: Sequence[Ints], counts: Sequence[int], logical: int = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Counted(Generic[New]):
+class CountedRows(Generic[New]):
     """Entries in which the members of classes were replaced by variables that count them, which come first.
 
     slots: of the members in the table; tie: the slot that held the counting variable already, -1 if none did; classes:
@@ -194,7 +194,7 @@ class Rows(Protocol[New]):
     def relabelled(self, labels: ByArity) -> Rows[New]:
         """The same entries with other tables."""
 
-    def merge(self, first_label: int) -> Merged[New]:
+    def merge(self, first_label: int) -> MergedRows[New]:
         """Bring rows over the same variables together; a table that is alone keeps its label and its order."""
 
     def uses(self, labels: int) -> list[int]:
@@ -222,7 +222,7 @@ class Rows(Protocol[New]):
     def apart_from_each_other(self, classes: Classes) -> list[int]:
         """Those of the classes, earlier ones first, that share no row with one taken before."""
 
-    def quotient(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[Counted[New]]:
+    def quotient(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[CountedRows[New]]:
         """Replace the members of interchangeable classes, which share no row, by variables that count them."""
 
     def wide(self) -> Rows[New]:

@@ -126,7 +126,7 @@ def histogram_weights(counts: NDArray[Any], maximise: bool) -> Made:
 
 
 @dataclass(eq=False)
-class Tables:
+class TablePool:
     """All tables of a problem, by number; it only ever grows, so that problems made from one another can share it."""
 
     made: list[Made] = field(default_factory=list)
@@ -140,10 +140,10 @@ class Tables:
     def __len__(self) -> int:
         return len(self.made)
 
-    def copy(self) -> Tables:
+    def copy(self) -> TablePool:
         """Tables that go on from here on their own."""
         numbers = {key: list(each) for key, each in self._numbers.items()}
-        return Tables(list(self.made), numbers, dict(self._swappable), self.widest)
+        return TablePool(list(self.made), numbers, dict(self._swappable), self.widest)
 
     # ---- adding
 

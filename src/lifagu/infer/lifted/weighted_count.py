@@ -16,22 +16,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Ints, by_first_occurrence, group_rows, members
+from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
-from lifagu.infer.lifted.beliefs import Beliefs
 from lifagu.infer.lifted.convolution import Convolution, as_array, convolution, convolved, places
 from lifagu.infer.lifted.count import MOST_ENTRIES, countable, replace_members, spread_shares
 from lifagu.infer.lifted.integers import histograms, number_of_histograms
 from lifagu.infer.lifted.logs import UNIT, Table, log_multinomial, log_sum, powers, span
 from lifagu.infer.lifted.merge import in_order
 from lifagu.infer.lifted.problem import Problem
-from lifagu.infer.lifted.rows import ByArity, Classes, Counted, New, Place, Rows
+from lifagu.infer.lifted.rows import ByArity, Classes, CountedRows, New, Place, Rows
 from lifagu.infer.lifted.tables import Made
 
 MOST_WORK = 2**28  # entries that a convolution may look at
 
 
 @dataclass(frozen=True, eq=False)
-class Group:
+class UnaryGroup:
     """Members with equal unary tables: their variables, how many they are, their table, the entries of that table."""
 
     variables: Ints
@@ -48,16 +48,16 @@ class Group:
             total = total + powers(counts[:, value], self.unary[value : value + 1])
         return as_array(counts, total)
 
-    def fewer(self, less: int) -> Group:
+    def fewer(self, less: int) -> UnaryGroup:
         """The group without some of its members."""
-        return Group(self.variables, self.count - less, self.unary, self.entries)
+        return UnaryGroup(self.variables, self.count - less, self.unary, self.entries)
 
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
     """A class whose members differ in their unary tables: the groups of equal ones, and the weights of histograms."""
 
-    groups: tuple[Group, ...]
+    groups: tuple[UnaryGroup, ...]
     counts: NDArray[Any]
     maximise: bool
     _shares: dict[tuple[int, ...], Table] = field(default_factory=dict)
@@ -129,10 +129,10 @@ class Weighed:
 
 
 @dataclass(frozen=True, eq=False)
-class WeightedCount(Generic[New]):
+class WeightedCountStep(Generic[New]):
     """Classes whose members differ in their unary tables became variables whose values are histograms.
 
-    labels, kept, entries as in `Count`; rows: those before, which know the members of each row.
+    labels, kept, entries as in `CountStep`; rows: those before, which know the members of each row.
     """
 
     rows: Rows[New]
@@ -140,7 +140,7 @@ class WeightedCount(Generic[New]):
     classes: Classes
     variables: Ints
     weighed: tuple[Weighed, ...]
-    entries: list[tuple[Counted[New], Place]]
+    entries: list[tuple[CountedRows[New], Place]]
     like: str
 
     def __str__(self) -> str:
@@ -151,7 +151,7 @@ class WeightedCount(Generic[New]):
         what = f"count {many} variables like {self.like}{groups}"
         return f"{what} with {different} different unary tables ({most} histograms)"
 
-    def walk_back(self, after: Beliefs) -> ByArity:
+    def walk_back(self, after: Adjoints) -> ByArity:
         """Given the histogram, members' values depend on their unary tables."""
         before = after.before(self.rows.labels, self.kept)
         group_of: dict[int, tuple[int, int]] = {}
@@ -176,7 +176,7 @@ class WeightedCount(Generic[New]):
                 before[arity][rows[same]] = in_order(after, after.joints.later(later), entry.order[first])
         return before
 
-    def _owners(self, entry: Counted[New], slot: int, group_of: dict[int, tuple[int, int]]) -> Ints:
+    def _owners(self, entry: CountedRows[New], slot: int, group_of: dict[int, tuple[int, int]]) -> Ints:
         """The group, inside its class, of the member that fills one slot of each old entry."""
         found = np.empty(len(entry.groups), dtype=np.int64)
         for own in np.unique(entry.order[:, slot]).tolist():
@@ -187,7 +187,7 @@ class WeightedCount(Generic[New]):
 
     @staticmethod
     def _spread(
-        after: Beliefs, number: int, weighed: Weighed, owners: tuple[int, ...], slots: tuple[int, ...]
+        after: Adjoints, number: int, weighed: Weighed, owners: tuple[int, ...], slots: tuple[int, ...]
     ) -> Table:
         return spread_shares(after.joints[number], weighed.log_shares(owners), slots)
 
@@ -201,7 +201,7 @@ class WeightedCount(Generic[New]):
 
 def weighted_count(
     problem: Problem[New], classes: Classes | None = None, into: Ints | None = None
-) -> tuple[Problem[New], WeightedCount[New]] | None:
+) -> tuple[Problem[New], WeightedCountStep[New]] | None:
     """Count the classes that differ, and in their unary tables only; None if there are none that fit.
 
     classes, into: those to look at, and variables that are their histograms already and still lack their weights.
@@ -238,8 +238,8 @@ def _fits(problem: Problem[New], classes: Classes, number: int) -> bool:
 
 
 def _weighted_count(
-    problem: Problem[New], chosen: Classes, variables: Ints, entries: list[Counted[New]], unary: tuple[Ints, Ints]
-) -> tuple[Problem[New], WeightedCount[New]]:
+    problem: Problem[New], chosen: Classes, variables: Ints, entries: list[CountedRows[New]], unary: tuple[Ints, Ints]
+) -> tuple[Problem[New], WeightedCountStep[New]]:
     weighed = []
     for number in range(len(chosen)):
         own = chosen.members(number)
@@ -250,10 +250,10 @@ def _weighted_count(
     made = [each.made for each in weighed]
     smaller, kept, placed = replace_members(problem, chosen, variables, entries, made, removed)
     like = problem.variables.name(int(chosen.variables[0]))
-    return smaller, WeightedCount(problem.rows, kept, chosen, variables, tuple(weighed), placed, like)
+    return smaller, WeightedCountStep(problem.rows, kept, chosen, variables, tuple(weighed), placed, like)
 
 
-def _groups(problem: Problem[New], unary: tuple[Ints, Ints], chosen: Ints) -> list[Group]:
+def _groups(problem: Problem[New], unary: tuple[Ints, Ints], chosen: Ints) -> list[UnaryGroup]:
     """Members by their unary table (rows are merged, so each has one at most)."""
     label, entry = unary
     nothing = np.zeros(int(problem.variables.sizes[chosen[0]]), dtype=np.longdouble)
@@ -262,5 +262,5 @@ def _groups(problem: Problem[New], unary: tuple[Ints, Ints], chosen: Ints) -> li
         group = chosen[same]
         number = int(label[group[0]])
         table = problem.tables[number] if number >= 0 else nothing
-        found.append(Group(group, problem.rows.members(group), table, entry[group][entry[group] >= 0]))
+        found.append(UnaryGroup(group, problem.rows.members(group), table, entry[group][entry[group] >= 0]))
     return found

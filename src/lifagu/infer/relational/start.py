@@ -15,7 +15,7 @@ from lifagu.infer.lifted.cells import NotLiftedError, Pattern, Patterns
 from lifagu.infer.lifted.fine import total
 from lifagu.infer.lifted.problem import Deferred, Problem, Tie, Variables
 from lifagu.infer.lifted.rows import classes_of
-from lifagu.infer.lifted.tables import Tables, given
+from lifagu.infer.lifted.tables import TablePool, given
 from lifagu.infer.relational.kinds import Kinds
 from lifagu.infer.relational.marks import deferred_parfactors, defers_ground_part, partitions
 from lifagu.infer.relational.shatter import MOST_PATTERNS, Piece, listed, listed_pieces, shatter
@@ -169,7 +169,7 @@ def _parts(kinds: Kinds, observed: Ints, pieces: Sequence[Piece]) -> Ints:
 
 def start(model: Shattered, included: NDArray[np.bool_], keep: Iterable[int], maximise: bool) -> Problem[Pattern]:
     """The problem over cells, of the included kinds; kept ones stay."""
-    kinds, tables = model.kinds, Tables()
+    kinds, tables = model.kinds, TablePool()
     alike: dict[object, list[tuple[Piece, Pattern, int]]] = {}
     for piece in [*model.pieces, *_soft(kinds)]:
         if piece.table is not None and all(included[each] for each, _ in piece.arguments):

@@ -25,9 +25,9 @@ from lifagu.infer.lifted.rows import (
     ByArity,
     Classes,
     Costs,
-    Counted,
+    CountedRows,
     Joined,
-    Merged,
+    MergedRows,
     Place,
     SlotClasses,
 )
@@ -116,7 +116,7 @@ class Patterns:
                 counts[label] += self.weight(pattern)
         return counts
 
-    def merge(self, first_label: int) -> Merged[Pattern]:
+    def merge(self, first_label: int) -> MergedRows[Pattern]:
         """Bring rows over the same variables together; a table that is alone keeps its label and its order."""
         sums: dict[Sum, int] = {}
         patterns, labels, target, order = {}, {}, {}, {}
@@ -124,7 +124,7 @@ class Patterns:
             patterns[arity], labels[arity], target[arity], order[arity] = merging.merge(
                 self.patterns[arity], self.labels[arity], self.individuals, first_label, sums
             )
-        return Merged(Patterns(self.individuals, patterns, _arrays(labels)), list(sums), target, order)
+        return MergedRows(Patterns(self.individuals, patterns, _arrays(labels)), list(sums), target, order)
 
     @property
     def _entries(self) -> Entries:
@@ -174,7 +174,7 @@ class Patterns:
         """The one class."""
         return list(range(len(classes)))
 
-    def quotient(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[Counted[Pattern]]:
+    def quotient(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[CountedRows[Pattern]]:
         """Replace the members of the one class by a variable that counts them."""
         return twins.quotient(self._entries, classes, int(variables[0]), slot_classes)
 

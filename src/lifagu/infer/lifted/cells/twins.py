@@ -11,7 +11,7 @@ import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.infer.lifted.cells.pattern import Entries, Individuals, Pattern, arrangements, compact
-from lifagu.infer.lifted.rows import Classes, Counted, SlotClasses, classes_of, members_first
+from lifagu.infer.lifted.rows import Classes, CountedRows, SlotClasses, classes_of, members_first
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,9 @@ def interchangeable(entries: Entries, classes: Classes, variable: int, slot_clas
     return [0] if right else []
 
 
-def quotient(entries: Entries, classes: Classes, variable: int, slot_classes: SlotClasses) -> list[Counted[Pattern]]:
+def quotient(
+    entries: Entries, classes: Classes, variable: int, slot_classes: SlotClasses
+) -> list[CountedRows[Pattern]]:
     """Replace the ground variables that an interchangeable class counts by one variable.
 
     Exact as on listed rows: patterns are merged, so that scopes are distinct; rows with the same table and the same
@@ -57,7 +59,7 @@ def quotient(entries: Entries, classes: Classes, variable: int, slot_classes: Sl
         order = np.array([part.order for part in parts], dtype=np.int64)
         nothing = np.zeros(len(parts), dtype=np.int64)
         old = (first.arity, places)
-        found.append(Counted(first.label, first.slots, first.tie, first.new, nothing[:1], old, order, nothing))
+        found.append(CountedRows(first.label, first.slots, first.tie, first.new, nothing[:1], old, order, nothing))
     return found
 
 

@@ -19,9 +19,9 @@ from lifagu.infer.lifted.rows import (
     ByArity,
     Classes,
     Costs,
-    Counted,
+    CountedRows,
     Joined,
-    Merged,
+    MergedRows,
     Place,
     SlotClasses,
 )
@@ -110,10 +110,10 @@ class Matrices:
             counts += np.bincount(numbers, minlength=labels)
         return counts.tolist()
 
-    def merge(self, first_label: int) -> Merged[Ints]:
+    def merge(self, first_label: int) -> MergedRows[Ints]:
         """Bring rows over the same variables together; a table that is alone keeps its label and its order."""
         matrix, labels, sums, target, order = merging.merge(self._blocks(), first_label)
-        return Merged(Matrices(matrix, labels), sums, target, order)
+        return MergedRows(Matrices(matrix, labels), sums, target, order)
 
     def elimination_costs(self, wanted: Booleans, log_sizes: NDArray[np.float64]) -> Costs:
         """Cost of each wanted variable with not too many neighbours."""
@@ -140,7 +140,7 @@ class Matrices:
         """Those of the classes, earlier ones first, that share no row with one taken before."""
         return twins.apart_from_each_other(self._blocks(), classes, self._size(classes))
 
-    def quotient(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[Counted[Ints]]:
+    def quotient(self, classes: Classes, variables: Ints, slot_classes: SlotClasses) -> list[CountedRows[Ints]]:
         """Replace the members of interchangeable classes, which share no row, by variables that count them."""
         return twins.quotient(self._blocks(), classes, variables, self._size(classes), slot_classes)
 

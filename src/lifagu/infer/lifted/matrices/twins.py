@@ -17,7 +17,7 @@ from lifagu.arrays import (
     members,
 )
 from lifagu.infer.lifted.integers import LARGEST
-from lifagu.infer.lifted.rows import Booleans, Classes, Counted, SlotClasses, classes_of, members_first
+from lifagu.infer.lifted.rows import Booleans, Classes, CountedRows, SlotClasses, classes_of, members_first
 
 Pairs = Sequence[tuple[Ints, Ints]]  # a matrix of rows and their labels, by arity
 MOST_INNER = 4  # tables that are tried as those between members of a class
@@ -207,7 +207,7 @@ def apart_from_each_other(rows: Pairs, classes: Classes, count: int) -> list[int
 
 def quotient(
     rows: Pairs, classes: Classes, variables: Ints, count: int, slot_classes: SlotClasses
-) -> list[Counted[Ints]]:
+) -> list[CountedRows[Ints]]:
     """Replace the members of interchangeable classes, which share no row, by variables that count them."""
     class_of = _class_of(classes, count)
     counts = np.array(classes.counts, dtype=np.int64)
@@ -226,7 +226,7 @@ def quotient(
             group = group_rows(new)
             first = first_places(group)
             found.append(
-                Counted(
+                CountedRows(
                     int(labels[touched[same[0]]]),
                     tuple(slots.tolist()),
                     int(tied[0]) if len(tied) else -1,

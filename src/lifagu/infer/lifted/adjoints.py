@@ -95,7 +95,7 @@ class Marginals:
 
 
 @dataclass(frozen=True, eq=False)
-class Beliefs:
+class Adjoints:
     """What is known after a step: the joint marginal of each row, by arity, and the marginals of variables."""
 
     of_row: ByArity
