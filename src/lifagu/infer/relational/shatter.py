@@ -24,7 +24,7 @@ from lifagu.parfactors import BoundArgument, BoundParfactor
 from lifagu.substitutions import substitutions
 
 MOST_PATTERNS = 20_000  # beyond it listing the rows is no dearer
-FEW_SINGLE = 4  # individuals who are told apart up to which each is an argument of a counting formula's table
+FEW_STATES = 2**12  # of individuals who are told apart, up to which each is an argument of a counting formula's table
 
 
 @dataclass(frozen=True, eq=False)
@@ -201,7 +201,7 @@ def _told_apart(kinds: Kinds, single: Sequence[Argument], size: int, fixed: Ints
             fixed[value] += 1
         else:
             left.append((number, names))
-    if len(left) <= FEW_SINGLE:
+    if size ** len(left) <= FEW_STATES:
         return [_Term(each, np.eye(size, dtype=np.int64)) for each in left]
     states = number_of_histograms(len(left), size)
     if states > MOST_ENTRIES or len({names for _, names in left}) > 1:
