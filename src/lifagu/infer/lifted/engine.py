@@ -17,11 +17,10 @@ from lifagu.evidence import Evidence
 from lifagu.infer.barren import TOLERANCE
 from lifagu.infer.lifted.cells import Pattern
 from lifagu.infer.lifted.chain import chain
-from lifagu.infer.lifted.count import MOST_ENTRIES, count, count_cheapest
+from lifagu.infer.lifted.count import count, count_cheapest
 from lifagu.infer.lifted.eliminate import eliminate
 from lifagu.infer.lifted.expand import expand
 from lifagu.infer.lifted.fine import weighed
-from lifagu.infer.lifted.integers import number_of_histograms
 from lifagu.infer.lifted.join import join
 from lifagu.infer.lifted.logs import log_sum
 from lifagu.infer.lifted.matrices import Matrices
@@ -38,6 +37,7 @@ SHARED = 2.0  # rows per table below which nothing is shared and the ground engi
 ALWAYS = 4.0  # log2 of the entries of a new table that is small enough in any case
 DEAR = 12.0  # log2 of the entries of a new table from which on the ground engine plans better
 MOST_JOINED = 4  # variables of one individual that become one
+MOST_PAIRS = 64  # values of two variables that become one
 MOST_TRIED = 8  # joins that are tried before what is left is left to others
 FEW_PATTERNS = 256  # over cells; fewer are looked at again and again at no great cost
 ROWS_PER_PATTERN = 256  # that are listed in the time that looking at one pattern takes
@@ -107,6 +107,8 @@ def do_nothing(graph: FactorGraph, evidence: Evidence, included: NDArray[np.bool
 def shrink(problem: Problem[New]) -> Done[New]:
     """All steps that pay, in turn; after each of them rows over the same variables are merged."""
     done: list[LiftedStep[New]] = []
+    if not (problem.ties or _shares(problem)):
+        return problem, done
     found: Done[New] | None = (_eliminate_cheap(problem) if _goes_on(problem) else None) or (problem, [])
     while found is not None:
         problem, steps = _also_merged(found)
@@ -147,9 +149,12 @@ def _count_ties(problem: Problem[New]) -> Done[New] | None:
 
 
 def _goes_on(problem: Problem[New]) -> bool:
-    """Whether something can be taken away, and tables are shared by enough rows or too much for other engines."""
-    if not problem.variables.open.any() or not problem.rows.count():
-        return False
+    """Whether something can be taken away for many places at once."""
+    return bool(problem.variables.open.any()) and problem.rows.count() > 0 and _shares(problem)
+
+
+def _shares(problem: Problem[New]) -> bool:
+    """Whether tables are shared by enough rows, or have numbers that are too much for other engines."""
     distinct = [np.unique(labels) for labels in problem.rows.labels.values()]
     shared = problem.rows.count() >= SHARED * sum(map(len, distinct))
     if shared or problem.tables.widest <= HUGE:
@@ -245,8 +250,7 @@ def _matchings(problem: Problem[New]) -> Iterator[tuple[Ints, Ints]]:
     """Pairs that could be counted if they were joined."""
     sizes = problem.variables.sizes
     for first, second in problem.rows.matchings(problem.variables.open):
-        values = int(sizes[first[0]]) * int(sizes[second[0]])
-        if number_of_histograms(2, values) <= MOST_ENTRIES:
+        if int(sizes[first[0]]) * int(sizes[second[0]]) <= MOST_PAIRS:
             yield first, second
 
 

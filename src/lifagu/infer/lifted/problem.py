@@ -24,7 +24,8 @@ from lifagu.infer.lifted.rows import Booleans, Classes, New, Rows
 from lifagu.infer.lifted.tables import Made, TablePool, given
 from lifagu.model import FactorGraph
 
-FEW = 2**20  # potentials up to which extended precision costs nothing
+SHARED = 2  # rows per table below which hardly any is shared
+FEW = 2**16  # potentials up to which extended precision costs nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,13 +176,13 @@ def _factors(
         kinds = group_rows(np.column_stack((numbers, np.where(fixed, observed[matrix] + 1, 0))))
         examples, many = first_places(kinds), np.bincount(kinds)
         shapes = group_rows(np.column_stack((fixed[examples], graph.sizes[matrix[examples]])))
-        label = np.empty(len(examples), dtype=np.int64)
+        label, shared = np.empty(len(examples), dtype=np.int64), len(kinds) >= SHARED * len(examples)
         for same in members(shapes):
             first = examples[same]
             entries, shape = _entries(matrix[first], fixed[first[0]], observed, graph.sizes)
             places = offsets[numbers[first], None] + entries
             potentials, own = values[places].reshape(-1, *shape), logs[places].reshape(-1, *shape)
-            label[same], weight = tables.add_given(potentials, own, unit, many[same])
+            label[same], weight = tables.add_given(potentials, own, unit, many[same], shared)
             rows = np.flatnonzero(shapes[kinds] == shapes[same[0]])
             yield matrix[rows][:, ~fixed[first[0]]], label[kinds[rows]], weight
 
@@ -189,6 +190,9 @@ def _factors(
 def _entries(scopes: Ints, fixed: Booleans, observed: Ints, sizes: Ints) -> tuple[Ints, tuple[int, ...]]:
     """Where the entries with the observed values stand in the tables of some scopes alike, and the shape they have."""
     shape = sizes[scopes[0]]
+    if not fixed.any():
+        whole = tuple(shape.tolist())
+        return np.broadcast_to(np.arange(math.prod(whole)), (len(scopes), math.prod(whole))), whole
     strides = np.append(np.cumprod(shape[:0:-1])[::-1], 1)[: len(shape)].astype(np.int64)
     start = (np.where(fixed, observed[scopes], 0) * strides).sum(axis=1)
     left = tuple(shape[~fixed].tolist())

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Floats, Ints, group_rows_bitwise
+from lifagu.arrays import Floats, Ints
 from lifagu.infer.lifted.fine import (
     SMALL,
     Fine,
@@ -170,31 +170,27 @@ class TablePool:
             values, rest, weight = parts.main, parts.rest, total([weight, weighed(below, many)])
         return self._known(Made(values, error, rest, _without_top(digits)), many), weight
 
-    def add_given(self, potentials: Floats, logs: Table, unit: float, many: Ints) -> tuple[Ints, Decimal]:
+    def add_given(self, potentials: Floats, logs: Table, unit: float, many: Ints, shared: bool) -> tuple[Ints, Decimal]:
         """The numbers of given tables (one each along the first axis) that stand on so many rows, and their log weight.
 
-        unit: a bound on the relative errors of their logs. The same as adding one after another, but where a table is
-        like no other, without looking at it alone.
+        unit: a bound on the relative errors of their logs. shared: whether to look for tables that are the same;
+        where hardly any table has two rows, that is not worth it.
         """
         flat = logs.reshape(len(logs), -1)
         highest = flat.max(axis=1, initial=-np.inf)
-        below = flat - np.where(np.isneginf(highest), 0, highest)[:, None]
-        error = unit * _spans(flat) + UNIT * _spans(below)
-        squares = _squares(below)
-        alike = np.bincount(group := group_rows_bitwise(squares))[group] > 1
-        self.widest = max(self.widest, float(_spans(below).max(initial=0)))
+        top = np.where(np.isneginf(highest), 0, highest)
+        below = flat - top[:, None]
+        spans = -below.min(axis=1, where=below > -np.inf, initial=0).astype(np.float64)
+        error = unit * (spans + np.abs(top).astype(np.float64)) + UNIT * spans
+        plain = (many * error <= PROMISE) & ~np.isneginf(highest) & (not shared)
+        self.widest = max(self.widest, float(spans.max(initial=0)))
         shape, numbers, weights = logs.shape[1:], np.empty(len(logs), dtype=np.int64), []
-        plain = ~alike & (many * error <= PROMISE) & ~np.isneginf(highest)
-        for place in range(len(logs)):
-            key = (shape, squares[place].tobytes())
-            if plain[place] and key not in self._numbers:
+        for place, alone in enumerate(plain.tolist()):
+            if alone:
                 numbers[place] = len(self.made)
-                self._numbers[key] = [len(self.made)]
-                digits = partial(fine_logs, potentials[place])
-                own = Digits(digits, flat.shape[1])
-                self.made.append(Made(below[place].reshape(shape), float(error[place]), None, _without_top(own)))
+                digits = _without_top(Digits(partial(fine_logs, potentials[place]), flat.shape[1]))
+                self.made.append(Made(below[place].reshape(shape), float(error[place]), None, digits))
             else:
-                plain[place] = False
                 made = given(potentials[place], logs[place], unit * span(logs[place]))
                 numbers[place], weight = self.add(made, int(many[place]))
                 weights.append(weight)
@@ -366,11 +362,6 @@ def _summed_out_twofold(product: Twofold, axes: tuple[int, ...], maximise: bool)
 def _squares(values: Table) -> Floats:
     """For each entry its square on a grid; tables are compared only with those in the same squares."""
     return np.floor(np.where(np.isneginf(values), -1e18, values).astype(np.float64) / _GRID + _OFFSET)
-
-
-def _spans(flat: Table) -> Floats:
-    """The largest finite entry of each row by absolute value."""
-    return np.asarray(np.abs(np.where(np.isfinite(flat), flat, 0)).max(axis=1, initial=0), dtype=np.float64)
 
 
 def _same(known: Made, made: Made, many: int) -> bool:

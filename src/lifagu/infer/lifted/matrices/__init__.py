@@ -172,10 +172,11 @@ class Matrices:
     def matchings(self, wanted: Booleans) -> list[tuple[Ints, Ints]]:
         """Pairs of variables (first[i], second[i]) that the rows of one table match one to one."""
         found = []
+        look = pairs.looks(self._blocks(), len(wanted))
         for arity in (each for each in self.arities() if 1 < each <= MOST_MATCHED):
             for rows in members_of(by_first_occurrence(self.labels[arity])):
-                for slots in combinations(range(arity), 2):
-                    found.append(pairs.matching(self.matrix[arity][rows][:, slots], wanted))
+                for slots in combinations(range(arity), 2) if len(rows) > 1 else ():
+                    found.append(pairs.matching(self.matrix[arity][rows][:, slots], wanted, look))
         return [matching for matching in found if matching is not None]
 
     def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined[Ints]] | None:

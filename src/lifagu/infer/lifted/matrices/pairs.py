@@ -7,15 +7,17 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lifagu.arrays import Ints, group_rows, members
+from lifagu.arrays import Ints, group_lists, group_rows, members
 from lifagu.infer.lifted.rows import FIRST, OWN_FIRST, SECOND, Apart, Booleans, Joined, classes_of, join_columns
+
+FEW_APART = 3  # pairs (A(X), B(X)) that are eliminated as well as pivoted
 
 
 def apart(pairs: Ints) -> Apart[Ints] | None:
     """Whether n×2 distinct pairs (A(X), B(Y)) are all those with X ≠ Y."""
     root = math.isqrt(len(pairs))
     first, second = np.unique(pairs[:, 0]), np.unique(pairs[:, 1])
-    if len(pairs) != root * (root + 1) or not root or len(np.intersect1d(first, second)):
+    if len(pairs) != root * (root + 1) or root < FEW_APART or len(np.intersect1d(first, second)):
         return None
     partner = _partners(pairs, first, second)
     if partner is None:
@@ -40,9 +42,22 @@ def _partners(pairs: Ints, first: Ints, second: Ints) -> Ints | None:
     return second[missing] if len(np.unique(missing)) == count else None
 
 
-def matching(pairs: Ints, wanted: Booleans) -> tuple[Ints, Ints] | None:
-    """The two sides of n×2 pairs of wanted variables, if no variable is in two of them."""
-    if len(pairs) < 2 or not wanted[pairs].all() or len(np.unique(pairs)) < pairs.size:
+def looks(rows: Sequence[tuple[Ints, Ints]], count: int) -> Ints:
+    """For each of `count` variables a number for the tables that it stands in."""
+    owner = np.concatenate([np.zeros(0, dtype=np.int64), *(matrix.reshape(-1) for matrix, _ in rows)])
+    label = np.concatenate(
+        [np.zeros(0, dtype=np.int64), *(np.repeat(labels, matrix.shape[1]) for matrix, labels in rows)]
+    )
+    order = np.lexsort((label, owner))
+    starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=count))))
+    return group_lists(starts, label[order])
+
+
+def matching(pairs: Ints, wanted: Booleans, look: Ints) -> tuple[Ints, Ints] | None:
+    """The two sides of n×2 pairs of wanted variables, if no variable is in two of them and some pairs look alike."""
+    if not wanted[pairs].all() or len(np.unique(pairs)) < pairs.size:
+        return None
+    if int(group_rows(look[pairs]).max()) == len(pairs) - 1:
         return None
     order = np.argsort(pairs[:, 0])
     return pairs[order, 0], pairs[order, 1]
