@@ -54,7 +54,7 @@ BESIDE_COUNTS = [
 def counting(draft: Draft) -> None:
     """Counting formulas alone, with a variable, over two domains, beside pairs; all, some or none are observed."""
     rng = draft.rng
-    size = draft.domain("P", [0, 1, 1, 2, 2, 3, 3, 3, 4, 5])
+    size = draft.domain("P", [0, 1, 1, 2, 2, 2, 3, 3, 3, 4])
     draft.domain("Q", [1, 1, 2, 3])
     draft.relations("E A(P) S(P) F(P,P) B(Q) W(P,Q)", BOOLEAN if size > 4 else None)
     for text in rng.sample(COUNTS, rng.choice([1, 1, 2])) + rng.sample(BESIDE_COUNTS, rng.choice([0, 1, 1, 2])):
@@ -104,7 +104,7 @@ BESIDE_JOINS = [
 def joining(draft: Draft) -> None:
     """Tables on several variables of one relation."""
     rng = draft.rng
-    size = draft.domain("P", [0, 1, 2, 2, 2, 3, 3, 4])
+    size = draft.domain("P", [0, 1, 2, 2, 2, 2, 3, 3])
     draft.relations("p S(P) A(P) F(P,P) G(P,P) t(P,P) s(P,P) T(P,P,P)", BOOLEAN if size > 2 else None)
     for text in rng.choice(JOINS) + rng.sample(BESIDE_JOINS, rng.choice([0, 0, 1, 1, 2])):
         draft.shape(text)
@@ -329,7 +329,7 @@ def crossing(draft: Draft) -> None:
     """Two to four relations of the same individuals, with tables across and along the diagonal."""
     rng = draft.rng
     count = rng.choice([2, 2, 3, 3, 4])
-    draft.domain("P", [0, 1, 2, 2, 3, 3, 4] if count == 2 else [1, 2, 3, 3] if count == 3 else [2, 2, 3])
+    draft.domain("P", [0, 1, 2, 2, 3, 3, 4] if count == 2 else [1, 2, 2, 3] if count == 3 else [1, 2, 2])
     names = "ABCD"[:count]
     for name in names:
         draft.relation(name, "P", labels=BOOLEAN if rng.random() < 0.75 else None)
@@ -365,10 +365,10 @@ POOL += ["#Z[A(Z)]", "#T[F(X,T)]"]
 def certain(draft: Draft) -> None:
     """Tables of zeros but for one entry, factors without arguments, arguments of every kind, empty domains."""
     rng = draft.rng
-    draft.domain("P", [0, 1, 2, 3, 3])
-    draft.domain("Q", [0, 1, 2])
+    draft.domain("P", [0, 1, 2, 2, 3])
+    draft.domain("Q", [0, 1, 1, 2])
     draft.relations("E D A(P) B(P) F(P,P) W(P,Q) V(Q)")
-    for _ in range(rng.randint(1, 4)):
+    for _ in range(rng.randint(1, 3)):
         args = rng.sample(POOL, rng.randint(1, 3))
         where = " |? X != Y" if {"X", "Y"} <= set("".join(args)) else ""
         draft.shape(" ".join(args) + where, single if rng.random() < 0.3 else None)
