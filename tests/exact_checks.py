@@ -21,7 +21,7 @@ from naive_alike import Representatives
 
 Model = dict[str, Any]
 MANY = 2**11
-MEMORY, SECONDS = 2**28, 10
+MEMORY, SECONDS = 2**30, 10
 """Much more than any question needs: bytes and seconds."""
 
 

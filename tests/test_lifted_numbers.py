@@ -290,3 +290,26 @@ def test_one_label_of_very_many(size):
     )
     assert lifagu.query(model, "E")["true"] == pytest.approx(2 / 3)
     assert {each.probabilities.get("x") for each in lifagu.marginals(model).classes} == {1.0, None}
+
+
+def test_tables_of_many_arguments_are_compared():
+    table = np.zeros((2,) * 13, dtype=np.longdouble)
+    other = table.copy()
+    other[(1,) * 13] = 1e-15
+    assert logs.near(table, other, 1e-14)
+    assert not logs.near(table, other, 1e-16)
+    other[(0,) * 13] = -np.inf
+    assert not logs.near(table, other, 1.0)
+
+
+def test_more_variables_with_one_label_than_a_table_has_axes():
+    model = read(
+        domains={"P": 9},
+        relations=[{"name": "F", "of": ["P", "P"], "range": ["only"]}, {"name": "A", "of": ["P"]}],
+        parfactors=[{"name": "g", "args": ["F(Y,X)", "A(3)"], "table": [5, 3]}],
+    )
+    found = lifagu.marginals(model, evidence={"F(3,1)": {"only": 2}, "F(5,3)": {"only": 1}, "F(6,4)": {"only": 1}})
+    assert found["A(3)"]["true"] == pytest.approx(1 / (1 + (5 / 3) ** 81), rel=1e-9)
+    assert found.log_partition == pytest.approx(
+        math.log(2) + np.logaddexp(81 * math.log(5), 81 * math.log(3)), rel=1e-12
+    )

@@ -17,7 +17,7 @@ from lifagu.evidence import Evidence
 from lifagu.infer.barren import TOLERANCE
 from lifagu.infer.lifted.cells import Pattern
 from lifagu.infer.lifted.chain import chain
-from lifagu.infer.lifted.count import count, count_cheapest
+from lifagu.infer.lifted.count import MOST_ENTRIES, count, count_cheapest
 from lifagu.infer.lifted.eliminate import eliminate
 from lifagu.infer.lifted.expand import expand
 from lifagu.infer.lifted.fine import weighed
@@ -38,6 +38,7 @@ ALWAYS = 4.0  # log2 of the entries of a new table that is small enough in any c
 DEAR = 12.0  # log2 of the entries of a new table from which on the ground engine plans better
 MOST_JOINED = 4  # variables of one individual that become one
 MOST_PAIRS = 64  # values of two variables that become one
+FEW_ENTRIES = 2**16  # of tables that are made to see whether joining pays
 MOST_TRIED = 8  # joins that are tried before what is left is left to others
 FEW_PATTERNS = 256  # over cells; fewer are looked at again and again at no great cost
 ROWS_PER_PATTERN = 256  # that are listed in the time that looking at one pattern takes
@@ -214,8 +215,8 @@ def _weighted(problem: Problem[New]) -> Done[New] | None:
     return None if found is None else (found[0], [found[1]])
 
 
-def _pivot(problem: Problem[New]) -> Done[New] | None:
-    found = pivot(problem)
+def _pivot(problem: Problem[New], most: int = MOST_ENTRIES) -> Done[New] | None:
+    found = pivot(problem, most)
     return None if found is None else (found[0], [*found[1]])
 
 
@@ -239,7 +240,7 @@ def _join_and_count(problem: Problem[New]) -> Done[New] | None:
             if joined is None:
                 continue
             smaller, steps, pairs = joined
-            if (found := _count(smaller, pairs) or _pivot(smaller)) is not None:
+            if (found := _count(smaller, pairs) or _pivot(smaller, FEW_ENTRIES)) is not None:
                 return found[0], [*before, *steps, *found[1]]
             if together + 1 < MOST_JOINED:
                 waiting.append((smaller, [*before, *steps], together + 1))

@@ -75,32 +75,32 @@ class PivotStep(Generic[New]):
 Steps = list[MergeStep[New] | EliminateStep[New] | PivotStep[New] | CountStep[New]]
 
 
-def pivot(problem: Problem[New]) -> tuple[Problem[New], Steps[New]] | None:
-    """All steps of one pivot count, or None if there is nothing to pivot."""
+def pivot(problem: Problem[New], most: int = MOST_ENTRIES) -> tuple[Problem[New], Steps[New]] | None:
+    """All steps of one pivot count with tables of at most so many entries, or None if there is nothing to pivot."""
     for old in problem.rows.pairings():
         for turned in (False, True):
             if (apart := problem.rows.apart(old, turned)) is None:
                 break
-            if (found := _pivot_around(problem, old, apart, turned)) is not None:
+            if (found := _pivot_around(problem, old, apart, turned, most)) is not None:
                 return found
     return None
 
 
 def _pivot_around(
-    problem: Problem[New], old: Ints, apart: Apart[New], turned: bool
+    problem: Problem[New], old: Ints, apart: Apart[New], turned: bool, most: int
 ) -> tuple[Problem[New], Steps[New]] | None:
     """Pivot the rows of one table around the variables in its second (or first) slot."""
     variables, first, second = problem.variables, apart.first, apart.second
     size, members = int(variables.sizes[second.variables[0]]), second.counts[0]
     if not (variables.open[first].all() and variables.open[second.variables].all()) or size == 1:
         return None
-    if number_of_histograms(members, size) * size * int(variables.sizes[first[0]]) > MOST_ENTRIES:
+    if number_of_histograms(members, size) * size * int(variables.sizes[first[0]]) > most:
         return None
     paired, step = _paired(problem, old, apart, turned)
     costs = paired.rows.elimination_costs(np.isin(np.arange(len(paired.variables)), first), paired.variables.log_sizes)
     largest = float(costs.new.max(initial=0)) + float(np.log2(variables.sizes[first[0]]))
     alone = paired.rows.independent(costs.variables, costs.new, len(paired.variables))
-    if len(alone) < len(first) or 2**largest > MOST_ENTRIES:
+    if len(alone) < len(first) or 2**largest > most:
         return None
     smaller, eliminated = eliminate(paired, first)
     done: Steps[New] = [step, eliminated]

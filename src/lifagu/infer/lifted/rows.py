@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from lifagu.arrays import Ints
 from lifagu.infer.lifted.tables import Sum
 
+MOST_AXES = 60  # of one table: numpy's arrays have 64 at most
 New = TypeVar("New")
 Place = tuple[int, Ints]  # arity, and entries of that arity
 ByArity = dict[int, Ints]  # for each arity something about its entries

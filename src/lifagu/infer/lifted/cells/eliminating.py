@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.infer.lifted.cells.pattern import Argument, Entries, Pattern, arrangements
-from lifagu.infer.lifted.rows import Blocks, Booleans, Costs
+from lifagu.infer.lifted.rows import MOST_AXES, Blocks, Booleans, Costs
 
 Where = Sequence[tuple[int, int, int]]  # arity, entry and slot of each place of a variable
 MOST_TOGETHER = 6  # ground variables that are summed out together
@@ -68,7 +68,7 @@ def costs(entries: Entries, where: Mapping[int, Where], wanted: Booleans, log_si
     cells_of = entries.individuals.cells_of
     for variable in np.flatnonzero(wanted).tolist():
         found = around(entries.patterns, variable, where.get(variable, ()), len(cells_of[variable]))
-        if found is not None:
+        if found is not None and len(_neighbours(found, variable)) + len(found.together) <= MOST_AXES:
             variables.append(variable)
             new.append(sum(float(log_sizes[other]) for other, _ in _neighbours(found, variable)))
             sizes = [sum(float(log_sizes[other]) for other, _ in row) for _, _, row in found.rows]

@@ -8,9 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Ints, distinct, first_places, group_lists, group_rows, members
-from lifagu.infer.lifted.rows import Blocks, Booleans, Costs
+from lifagu.infer.lifted.rows import MOST_AXES, Blocks, Booleans, Costs
 
-MOST_NEIGHBOURS = 64  # a variable with more argument places next to it is not considered for elimination
 Pairs = Sequence[tuple[Ints, Ints]]  # a matrix of rows and their labels, by arity
 
 
@@ -23,7 +22,7 @@ def costs(rows: Pairs, wanted: Booleans, log_sizes: NDArray[np.float64]) -> Cost
         size = log_sizes[matrix].sum(axis=1)
         for slot in range(matrix.shape[1]):
             np.maximum.at(largest, matrix[:, slot], size)
-    wanted = wanted & (near <= MOST_NEIGHBOURS)
+    wanted = wanted & (near < MOST_AXES)
     variables = np.flatnonzero(wanted)
     new = np.zeros(len(wanted))
     pairs = [np.zeros(0, dtype=np.int64)]
