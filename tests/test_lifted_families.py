@@ -412,3 +412,21 @@ def test_best_assignments_over_pairs():
         assert best.log_weight == pytest.approx(ground.log_weight, rel=1e-12)
         evidence = lifagu.log_partition(graph, evidence=best.assignment)
         assert evidence == pytest.approx(best.log_weight, rel=1e-12)
+
+
+def test_pairs_are_joined_beside_one_that_is_asked_for():
+    """A joint question keeps one pair; the others are still joined and counted."""
+    size = 24
+    first, second = range(size), range(size, 2 * size)
+    apart = [(a, size + b) for a in first for b in first if a != b]
+    graph = listed(
+        2 * size,
+        ([3, 1, 1, 2], list(zip(first, second, strict=True))),
+        ([1, 1.01, 1, 0.99], apart),
+        ([1, 1.02, 1.02, 1], pairs_in([first])),
+        ([1, 1.01, 1.01, 1], pairs_in([second])),
+    )
+    joint = lifagu.query(graph, "x23", "x47")
+    assert "join 23 pairs" in joint.plan
+    single = lifagu.marginals(graph)["x23"]
+    assert joint.probabilities.sum(axis=1) == pytest.approx([single["0"], single["1"]], rel=1e-9)

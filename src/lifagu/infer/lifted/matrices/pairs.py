@@ -54,8 +54,9 @@ def looks(rows: Sequence[tuple[Ints, Ints]], count: int) -> Ints:
 
 
 def matching(pairs: Ints, wanted: Booleans, look: Ints) -> tuple[Ints, Ints] | None:
-    """The two sides of n×2 pairs of wanted variables, if no variable is in two of them and some pairs look alike."""
-    if not wanted[pairs].all() or len(np.unique(pairs)) < pairs.size:
+    """The two sides of those of n×2 pairs whose variables are wanted, if none is in two pairs and some look alike."""
+    pairs = pairs[wanted[pairs].all(axis=1)]
+    if len(pairs) < 2 or len(np.unique(pairs)) < pairs.size:
         return None
     if int(group_rows(look[pairs]).max()) == len(pairs) - 1:
         return None
