@@ -77,9 +77,11 @@ Steps = list[MergeStep[New] | EliminateStep[New] | PivotStep[New] | CountStep[Ne
 
 def pivot(problem: Problem[New], most: int = MOST_ENTRIES) -> tuple[Problem[New], Steps[New]] | None:
     """All steps of one pivot count with tables of at most so many entries, or None if there is nothing to pivot."""
-    for old in problem.rows.pairings():
-        for turned in (False, True):
-            if (apart := problem.rows.apart(old, turned)) is None:
+    rows, open_now = problem.rows, problem.variables.open
+    for every in rows.pairings():
+        old = every[open_now[rows.at((2, every), 0)] & open_now[rows.at((2, every), 1)]]
+        for turned in (False, True) if len(old) else ():
+            if (apart := rows.apart(old, turned)) is None:
                 break
             if (found := _pivot_around(problem, old, apart, turned, most)) is not None:
                 return found
@@ -92,7 +94,7 @@ def _pivot_around(
     """Pivot the rows of one table around the variables in its second (or first) slot."""
     variables, first, second = problem.variables, apart.first, apart.second
     size, members = int(variables.sizes[second.variables[0]]), second.counts[0]
-    if not (variables.open[first].all() and variables.open[second.variables].all()) or size == 1:
+    if size == 1:
         return None
     if number_of_histograms(members, size) * size * int(variables.sizes[first[0]]) > most:
         return None
