@@ -12,8 +12,10 @@ import pytest
 
 import lifagu
 from lifagu.infer.lifted import integers, logs, tables
+from lifagu.infer.lifted import made as carefully
 from lifagu.infer.lifted.fine import fine_logs, weighed
-from lifagu.infer.lifted.tables import Made, TablePool, counted, given
+from lifagu.infer.lifted.made import Made, counted, given
+from lifagu.infer.lifted.tables import TablePool
 from lifagu.infer.lifted.twofold import Twofold, whole
 
 BORDERS = [2**31, 2**53, 2**63]
@@ -101,8 +103,9 @@ def potentials(rng, shape):
     return values.reshape(shape)
 
 
-@pytest.fixture(params=[tables.PROMISE, 0.0], ids=["as promised", "all digits"])
+@pytest.fixture(params=[carefully.PROMISE, 0.0], ids=["as promised", "all digits"])
 def promise(request, monkeypatch):
+    monkeypatch.setattr(carefully, "PROMISE", request.param)
     monkeypatch.setattr(tables, "PROMISE", request.param)
     with localcontext() as context:
         context.prec = 60
@@ -121,7 +124,7 @@ def test_errors_of_sums_and_blocks_stay_below_their_bounds(seed, promise):
         assert abs(weight - top * many) <= Decimal("1e-9")
         numbers.append(number)
         digits -= top
-        assert_within(pool.made[number], digits)
+        assert_within(pool.made(number), digits)
     often = [Fraction(rng.randint(1, 10**9)), Fraction(1, 6), Fraction(rng.randint(0, 3))]
     total = pool.summed(tuple(zip(numbers, [(0, 1), (1, 0), (0, 1)], often, strict=True)), many)
     truth = np.empty((2, 3), dtype=object)
@@ -129,7 +132,7 @@ def test_errors_of_sums_and_blocks_stay_below_their_bounds(seed, promise):
         terms = [(fine[0][i, j], often[0]), (fine[1][j, i], often[1]), (fine[2][i, j], often[2])]
         truth[i, j] = sum(log * n.numerator / n.denominator for log, n in terms if n)
     assert_within(total, truth)
-    block, conditional = pool.block([(numbers[0], (0, 1)), (numbers[1], (1, 0))], (2, 3), 1, many, False)
+    block, conditional = pool.block([(numbers[0], (0, 1)), (numbers[1], (1, 0))], (2, 3), 1, False)
     summed = np.empty(3, dtype=object)
     for j in range(3):
         weight = sum((fine[0][i, j] + fine[1][j, i]).exp() for i in range(2))

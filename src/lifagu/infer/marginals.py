@@ -95,7 +95,7 @@ class AllMarginals(Computed):
         """For each of `variables` the number of its marginal, and these marginals: few where many variables share."""
         graph, evidence = self.graph, self.prepared.evidence
         number = self.solution.marginals.of_variable[: len(graph.variable_names)].copy()
-        number[evidence.variables] = len(self.solution.marginals.tables) + evidence.values
+        number[evidence.variables] = len(self.solution.marginals) + evidence.values
         kinds = np.column_stack((number[self.variables], graph.variable_declared[self.variables]))
         of_variable = group_rows(kinds)
         first = np.full(int(of_variable.max(initial=-1)) + 1, 0)
@@ -103,12 +103,12 @@ class AllMarginals(Computed):
         return of_variable, [self._distribution(int(self.variables[place]), int(kinds[place, 0])) for place in first]
 
     def _distribution(self, variable: int, number: int) -> dict[str, float]:
-        graph, tables = self.graph, self.solution.marginals.tables
+        graph, marginals = self.graph, self.solution.marginals
         size = int(graph.sizes[variable])
-        if number < len(tables):
-            probabilities: Floats = np.exp(np.asarray(tables[number], dtype=np.float64))
+        if number < len(marginals):
+            probabilities: Floats = np.exp(np.asarray(marginals.table(number), dtype=np.float64))
         else:
-            probabilities = (np.arange(size) == number - len(tables)).astype(np.float64)
+            probabilities = (np.arange(size) == number - len(marginals)).astype(np.float64)
         return dict(zip(graph.labels(variable), probabilities[graph.declared_order(variable)].tolist(), strict=True))
 
     def __getitem__(self, name: str) -> dict[str, float]:

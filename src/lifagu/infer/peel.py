@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Ints
+from lifagu.arrays import Floats, Ints
 
 Booleans = NDArray[np.bool_]
 ROUNDS = 2000  # after so many rounds the rest of a long chain is left to elimination
@@ -28,23 +28,20 @@ class Peeled:
     log_constant: float
 
 
-def peel_rows(
-    blocks: Sequence[tuple[Ints, Ints]], fixed: Booleans, constant: Callable[[int, int], float | None]
-) -> Peeled:
+def peel_rows(blocks: Sequence[tuple[Ints, Ints]], fixed: Booleans, constants: Callable[[Ints, int], Floats]) -> Peeled:
     """Drop rows, round by round, in which a variable that is in no other row sums out to a constant.
 
     blocks: pairs of an n×k matrix of variables and n labels. fixed[v]: variable v is observed or asked for.
-    constant(label, slot): the log of the sum of a table over one slot where it is the same for all values of the
-    others, else None; asked once for each pair. Variables that end up in no row, but not gone, are free: each of their
-    values weighs 1. Cost: linear in the rows that are dropped and in the rounds.
+    constants(labels, slot): for tables the log of the sum over one slot where it is the same for all values of the
+    others, else nan. Variables that end up in no row, but not gone, are free: each of their values weighs 1. Cost:
+    linear in the rows that are dropped and in the rounds.
 
     >>> blocks = [(np.array([[0, 1], [1, 2]]), np.array([7, 7]))]
     >>> fixed = np.array([True, False, False])
-    >>> peel_rows(blocks, fixed, lambda label, slot: 0.0 if slot == 1 else None).gone.tolist()
+    >>> peel_rows(blocks, fixed, lambda labels, slot: np.full(len(labels), 0.0 if slot else np.nan)).gone.tolist()
     [False, True, True]
     """
     rows = _Rows(blocks, len(fixed))
-    known: dict[tuple[int, int], float | None] = {}
     gone = np.zeros(len(fixed), dtype=np.bool_)
     logs: list[float] = []
     waiting = np.flatnonzero(~fixed & (rows.degree == 1))
@@ -52,14 +49,13 @@ def peel_rows(
         _, first = np.unique(rows.row[rows.place[waiting]], return_index=True)
         waiting = waiting[first]
         places = rows.place[waiting]
-        pairs, kind, counts = np.unique(
-            np.stack([rows.label[rows.row[places]], rows.slot[places]]), axis=1, return_inverse=True, return_counts=True
-        )
-        asked = [(int(label), int(slot)) for label, slot in pairs.T]
-        known |= {pair: constant(*pair) for pair in asked if pair not in known}
-        values = [known[pair] for pair in asked]
-        logs += [int(count) * log for count, log in zip(counts, values, strict=True) if log is not None]
-        peeled = np.array([log is not None for log in values], dtype=np.bool_)[kind.reshape(-1)]
+        found = np.full(len(waiting), np.nan)
+        for slot in np.unique(rows.slot[places]).tolist():
+            there = np.flatnonzero(rows.slot[places] == slot)
+            labels, kind = np.unique(rows.label[rows.row[places[there]]], return_inverse=True)
+            found[there] = constants(labels, slot)[kind.reshape(-1)]
+        peeled = ~np.isnan(found)
+        logs.append(math.fsum(found[peeled]))
         gone[waiting[peeled]] = True
         touched = rows.drop(rows.row[places[peeled]])
         waiting = touched[~fixed[touched] & ~gone[touched] & (rows.degree[touched] == 1)]

@@ -25,7 +25,7 @@ from lifagu.infer.asked import (
     why_zero,
 )
 from lifagu.infer.engines import PartPlan, run_part
-from lifagu.infer.lifted import Adjoints, Distinct, Marginals, Reduced, Residual
+from lifagu.infer.lifted import Adjoints, Joints, Marginals, Reduced, Residual
 from lifagu.infer.table import log_sum
 from lifagu.ranges import Labels
 from lifagu.showing import Shown
@@ -131,7 +131,7 @@ class Prepared(Shown):
         tick = _ticker(progress, self.total)
         left = self.reduced.problem
         of_row = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in left.rows.labels.items()}
-        marginals, joints = Marginals(len(left.variables)), Distinct()
+        marginals, joints = Marginals(len(left.variables)), Joints()
         pieces: dict[Question, Floats] = {}
         logs = [self.rest.log_constant]
         for number, part_log, found in self._parts(tick):
@@ -143,7 +143,7 @@ class Prepared(Shown):
                     of_row[arity][row] = joints.add(found[scope].astype(np.longdouble))
         for question, table in pieces.items():
             if len(question) == 1:
-                marginals.add(np.array(question), table.astype(np.longdouble))
+                marginals.add_one(np.array(question), table.astype(np.longdouble))
         if self.walks:
             self.reduced.walk_back(Adjoints(of_row, joints, marginals), self._wanted)
         complete = all(number in self.plans for number in self.like) and self.whole
@@ -202,8 +202,7 @@ class Prepared(Shown):
                 certain = np.where(np.arange(sizes[place]) == observed[variable], 0.0, -np.inf)
                 joint += certain.reshape(axes)
             elif self.rest.part_of[variable] < 0:
-                table = solution.marginals.tables[int(solution.marginals.of_variable[variable])]
-                joint += np.asarray(table, dtype=np.float64).reshape(axes)
+                joint += np.asarray(solution.marginals[variable], dtype=np.float64).reshape(axes)
         for piece in pieces_of(question, self.rest.part_of).values():
             axes = [int(self.subject.sizes[variable]) if variable in piece else 1 for variable in question]
             joint += solution.pieces[piece].reshape(axes)

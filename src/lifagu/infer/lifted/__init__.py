@@ -1,6 +1,6 @@
 """The lifted engine: elimination over rows that share a table."""
 
-from lifagu.infer.lifted.adjoints import Adjoints, Distinct, Marginals
+from lifagu.infer.lifted.adjoints import Adjoints, Joints, Marginals
 from lifagu.infer.lifted.assignment import CellValues, GroundValues
 from lifagu.infer.lifted.engine import do_nothing, reduce, reduce_cells, reduce_listed
 from lifagu.infer.lifted.reduced import Reduced
@@ -9,8 +9,8 @@ from lifagu.infer.lifted.residual import Residual, residual
 __all__ = [
     "Adjoints",
     "CellValues",
-    "Distinct",
     "GroundValues",
+    "Joints",
     "Marginals",
     "Reduced",
     "Residual",

@@ -9,89 +9,153 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from lifagu.arrays import Ints, by_first_occurrence, group_rows, members
-from lifagu.infer.lifted.logs import Table, log_sum
+from lifagu.arrays import Ints, by_first_occurrence, first_places, group_rows, group_rows_bitwise, members
+from lifagu.infer.lifted.logs import Table
+from lifagu.infer.lifted.numbered import Numbered
 from lifagu.infer.lifted.rows import ByArity
+from lifagu.infer.lifted.stack import log_sums
+
+FEW = 64  # tables that are compared with all others
+SAMPLE = 256  # tables that are compared to see whether any are equal
+
+Keys = dict[tuple[tuple[int, ...], bytes], int]
 
 
-class Distinct:
-    """Tables by number, equal ones (in double precision) once: far from what was observed, many become equal.
+class _Later:
+    """Tables along the last axis that are computed when somebody looks at them."""
 
-    A table may be put off until somebody looks at it.
-    """
+    def __init__(self, compute: Callable[[], Table], shape: tuple[int, ...] | None) -> None:
+        self._compute = compute
+        self._shape = shape
+        self.same: Ints | None = None  # for each table the number of the first that equals it, once that is known
+
+    @cached_property
+    def values(self) -> Table:
+        return self._compute()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.values.shape[:-1] if self._shape is None else self._shape
+
+
+class Joints:
+    """Tables by number, up to a constant factor each; they may be put off until somebody looks at them."""
 
     def __init__(self) -> None:
-        self._tables: list[Table | Callable[[], Table]] = []
-        self._numbers: dict[tuple[tuple[int, ...], bytes], int] = {}
-        self._same: dict[int, int] = {}  # the number of a table that was put off, once it is known
+        self._numbered: Numbered[_Later] = Numbered()
+        self._keys: Keys = {}
 
     def add(self, table: Table) -> int:
         """Number of a table."""
-        number = self._numbers.setdefault(_key(table), len(self._tables))
-        if number == len(self._tables):
-            self._tables.append(table)
-        return number
+        return self.later_one(lambda: table)
 
-    def later(self, compute: Callable[[], Table]) -> int:
+    def later(self, compute: Callable[[], Table], shape: tuple[int, ...], many: int) -> Ints:
+        """Numbers of so many tables of one shape, computed along the last axis when somebody looks at them."""
+        return self._numbered.append(_Later(compute, shape), many)
+
+    def later_one(self, compute: Callable[[], Table]) -> int:
         """Number of a table that is computed when somebody looks at it."""
-        self._tables.append(compute)
-        return len(self._tables) - 1
+        return int(self._numbered.append(_Later(lambda: compute()[..., None], None), 1)[0])
 
     def __getitem__(self, number: int) -> Table:
-        table = self._tables[self._known(number)]
-        assert isinstance(table, np.ndarray), "what is looked at is computed"
-        return table
+        entry, place = self._numbered.at(number)
+        return entry.values[..., place].astype(np.longdouble)
 
-    def _known(self, number: int) -> int:
-        table = self._tables[number]
-        if isinstance(table, np.ndarray):
-            return number
-        if number not in self._same:
-            self._same[number] = self.add(table())
-        return self._same[number]
+    def shape(self, number: int) -> tuple[int, ...]:
+        """The shape of a table."""
+        return self._numbered.at(number)[0].shape
+
+    def stack(self, numbers: Ints) -> Table:
+        """Tables of one shape, along the last axis."""
+        found = [
+            (same, inside, self._numbered.entries[own].values) for own, same, inside in self._numbered.found(numbers)
+        ]
+        if len(found) == 1:
+            return found[0][2][..., found[0][1]]
+        back = np.argsort(np.concatenate([same for same, _, _ in found]))
+        return np.concatenate([values[..., inside] for _, inside, values in found], axis=-1)[..., back]
+
+    def alike_in_shape(self, numbers: Ints) -> list[Ints]:
+        """The places of tables of the same shape."""
+        shapes: dict[tuple[int, ...], list[Ints]] = {}
+        for own, same, _ in self._numbered.found(numbers):
+            shapes.setdefault(self._numbered.entries[own].shape, []).append(same)
+        return [np.sort(np.concatenate(each)) for each in shapes.values()]
 
     def classes(self, numbers: Ints) -> Iterator[tuple[Ints, int]]:
         """The places of equal tables, and the number of each."""
-        for same in members(by_first_occurrence(self.looked_at(numbers))):
-            yield same, self._known(int(numbers[same[0]]))
+        known = self.looked_at(numbers)
+        for same in members(by_first_occurrence(known)):
+            yield same, int(known[same[0]])
 
     def looked_at(self, numbers: Ints) -> Ints:
-        """The same tables by numbers that are equal where tables are."""
-        found, places = np.unique(numbers, return_inverse=True)
-        known = np.array([self._known(number) for number in found.tolist()], dtype=np.int64)
-        return known[places.reshape(-1)]
+        """The same tables by numbers that are equal where tables are (in double precision).
+
+        Far from what was observed, many become equal.
+        """
+        known = np.empty_like(numbers)
+        for own, same, inside in self._numbered.found(numbers):
+            entry = self._numbered.entries[own]
+            if entry.same is None:
+                first = int(numbers[same[0]] - inside[0])
+                entry.same = _equal(entry.values, first, self._keys)
+            known[same] = entry.same[inside]
+        return known
 
 
-def _key(table: Table) -> tuple[tuple[int, ...], bytes]:
-    return table.shape, np.asarray(table, dtype=np.float64).tobytes()
+def _equal(values: Table, first: int, keys: Keys) -> Ints:
+    """For each table, numbered on from the first, the number of one that equals it: of any if they are few."""
+    many = values.shape[-1]
+    rows = np.ascontiguousarray(values.reshape(-1, many).T, dtype=np.float64)
+    if many <= FEW:
+        shape = values.shape[:-1]
+        return np.array([keys.setdefault((shape, row.tobytes()), first + place) for place, row in enumerate(rows)])
+    sample = rows[np.linspace(0, many - 1, SAMPLE).astype(np.int64)] if many > SAMPLE else rows
+    if many > SAMPLE and int(group_rows_bitwise(sample).max()) == SAMPLE - 1:
+        return first + np.arange(many)
+    group = group_rows_bitwise(rows)
+    return first + first_places(group)[group]
 
 
 class Marginals:
-    """Log marginals of variables, -1 where nothing is known."""
+    """Log marginals of variables, -1 where nothing is known. of_variable: equal numbers for equal marginals."""
 
     def __init__(self, count: int) -> None:
-        self._distinct: list[Table] = []
-        self._numbers: dict[tuple[tuple[int, ...], bytes], int] = {}
+        self._numbered: Numbered[Table] = Numbered()
+        self._keys: Keys = {}
         self.of_variable: Ints = np.full(count, -1, dtype=np.int64)
 
-    @property
-    def tables(self) -> list[Table]:
-        """The distinct marginals."""
-        return self._distinct
+    def __len__(self) -> int:
+        return len(self._numbered)
 
-    def add(self, variables: Ints, table: Table) -> None:
-        """These variables have this marginal."""
-        normal = table - log_sum(table)
-        number = self._numbers.setdefault(_key(normal), len(self._distinct))
-        if number == len(self._distinct):
-            self._distinct.append(normal)
-        self.of_variable[variables] = number
+    def add(self, variables: Ints, kinds: Ints, tables: Table) -> None:
+        """These variables have these marginals (along the last axis), each by its kind."""
+        normal = tables - log_sums(tables, (0,))
+        same = _equal(normal, len(self), self._keys)
+        self._numbered.append(normal, tables.shape[-1])
+        self.of_variable[variables] = same[kinds]
+
+    def add_one(self, variables: Ints, table: Table) -> None:
+        """These variables all have this marginal."""
+        self.add(variables, np.zeros(len(variables), dtype=np.int64), table[:, None])
+
+    def table(self, number: int) -> Table:
+        """A marginal by its number."""
+        entry, place = self._numbered.at(number)
+        return entry[:, place]
+
+    def stack(self, numbers: Ints) -> Table:
+        """Marginals of variables of one size, along the last axis."""
+        found = list(self._numbered.found(numbers))
+        back = np.argsort(np.concatenate([same for _, same, _ in found]))
+        return np.concatenate([self._numbered.entries[own][:, inside] for own, _, inside in found], axis=-1)[:, back]
 
     def __getitem__(self, variable: int) -> Table:
-        return self._distinct[int(self.of_variable[variable])]
+        return self.table(int(self.of_variable[variable]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,7 +163,7 @@ class Adjoints:
     """What is known after a step: the joint marginal of each row, by arity, and the marginals of variables."""
 
     of_row: ByArity
-    joints: Distinct
+    joints: Joints
     marginals: Marginals
 
     def before(self, labels: ByArity, kept: ByArity) -> ByArity:

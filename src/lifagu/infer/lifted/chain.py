@@ -16,9 +16,10 @@ from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
 from lifagu.infer.lifted.integers import histogram_places, histograms, number_of_histograms
 from lifagu.infer.lifted.logs import Table
+from lifagu.infer.lifted.made import Made
 from lifagu.infer.lifted.problem import Problem, Tie, Variables
 from lifagu.infer.lifted.rows import ByArity
-from lifagu.infer.lifted.tables import Made, TablePool
+from lifagu.infer.lifted.tables import TablePool
 
 MOST_CHAINED = 2**26  # entries of the tables of a chain
 

@@ -20,11 +20,11 @@ from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
 from lifagu.infer.lifted.integers import histograms, number_of_histograms
 from lifagu.infer.lifted.logs import Table, log_member_shares, log_sum
+from lifagu.infer.lifted.made import Made, histogram_weights
+from lifagu.infer.lifted.made import counted as counted_table
 from lifagu.infer.lifted.merge import in_order
 from lifagu.infer.lifted.problem import Problem, Tie
 from lifagu.infer.lifted.rows import ByArity, Classes, CountedRows, New, Place, Rows
-from lifagu.infer.lifted.tables import Made, histogram_weights
-from lifagu.infer.lifted.tables import counted as counted_table
 from lifagu.views import counted
 
 MOST_ENTRIES = 2**22  # of a table made by counting
@@ -77,12 +77,12 @@ class CountStep(Generic[New]):
             counts = self.histograms(int(entry.classes[0]))
             spread = cache(partial(self._spread, after, counts, entry))
             for same, number, order in after.alike(numbers, entry.order):
-                before[arity][rows[same]] = in_order(after, spread(number), order)
+                before[arity][rows[same]] = in_order(after, np.array([spread(number)]), order)
         return before
 
     def _spread(self, after: Adjoints, counts: Counts, entry: CountedRows[New], number: int) -> int:
         """The number of the joint marginal of a row with members, given that of the row with their histogram."""
-        return after.joints.later(lambda: spread_members(after.joints[number], counts, entry.slots, entry.tie))
+        return after.joints.later_one(lambda: spread_members(after.joints[number], counts, entry.slots, entry.tie))
 
     def members(self, after: Adjoints) -> None:
         """The marginal of counted members: E[histogram] / N."""
@@ -94,7 +94,7 @@ class CountStep(Generic[New]):
         for places in first.values():
             histogram = after.marginals[int(self.variables[places[0]])]
             marginal = spread_members(histogram, self.histograms(places[0]), (0,), -1)
-            after.marginals.add(np.concatenate([self.classes.members(place) for place in places]), marginal)
+            after.marginals.add_one(np.concatenate([self.classes.members(place) for place in places]), marginal)
 
     def trace_back(self, values: Assignment[New]) -> None:
         """So many members as the best histogram says take each value, the lowest values first."""
@@ -245,7 +245,7 @@ def replace_members(
     for entry in entries:
         own = int(entry.classes[0])
         counts, many = _histograms(classes.counts[own], int(sizes[own])), named.weight(entry.new)
-        made = counted_table(tables.made[entry.label], entry.slots, entry.tie, counts, many)
+        made = counted_table(tables.made(entry.label), entry.slots, entry.tie, counts, many)
         new_rows.append(labels(made, entry.new, len(entry.classes)))
         gone.setdefault(entry.old[0], []).append(entry.old[1])
     left, kept = named.without({arity: np.concatenate(rows) for arity, rows in gone.items()})

@@ -1,30 +1,82 @@
-"""Eliminate: independent variables are summed out, all those that look alike by one operation."""
+"""Eliminate: independent variables are summed out, all those with tables of one shape by one operation."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Generic
+from typing import Any, Generic
 
 import numpy as np
 
-from lifagu.arrays import Ints
+from lifagu.arrays import Ints, first_places, group_rows
 from lifagu.errors import listed
 from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
-from lifagu.infer.lifted.logs import Table, project
+from lifagu.infer.lifted.logs import Table
 from lifagu.infer.lifted.problem import Problem
 from lifagu.infer.lifted.rows import Blocks, ByArity, New, Place
+from lifagu.infer.lifted.stack import Axes, in_pieces, product, projections
+from lifagu.infer.lifted.tables import TablePool
 from lifagu.views import counted
 
 
 @dataclass(frozen=True, eq=False)
 class SummedOut(Generic[New]):
-    """Variables that were summed out alike: their blocks, log P(variable | neighbours), and where its rows went."""
+    """Variables that were summed out alike: their blocks, the sizes of their products' axes, and where rows went.
+
+    results: the table of each kind of blocks; given: log P(variable | neighbours) of each kind, along the last axis,
+    None where there are many, so that it is computed again when it is needed.
+    """
 
     blocks: Blocks[New]
-    conditional: Table
+    sizes: Axes
     place: Place
+    tables: TablePool
+    results: Ints
+    given: Table | None
+
+    def conditional(self, kinds: Ints) -> Table:
+        """log P(variable | neighbours) of some kinds of blocks, up to a constant for each; a new array."""
+        if self.given is not None:
+            return self.given[..., kinds]
+        whole = product(self.tables.parts(self.blocks.axes, self.blocks.labels[kinds]), self.sizes)
+        result = self.tables.stack(self.results[kinds]).values
+        whole -= np.where(np.isneginf(result), 0, result)
+        return whole
+
+    def joint(self, after: Adjoints, kinds: Ints, numbers: Ints) -> Table:
+        """log P(variable, neighbours), up to a constant, of some kinds of blocks with these joint marginals around."""
+        joint = self.conditional(kinds)
+        if self.place[0]:
+            joint += after.joints.stack(numbers).astype(joint.dtype)
+        return joint
+
+    def projected(self, after: Adjoints, kinds: Ints, numbers: Ints, axes: Axes) -> Table:
+        """The joint marginals of a row of each of these."""
+        precision = self.joint(after, kinds[:1], numbers[:1]).dtype
+        found = np.empty((*[self.sizes[axis] for axis in axes], len(kinds)), dtype=precision)
+
+        def piece(start: int, stop: int) -> None:
+            found[..., start:stop] = projections(self.joint(after, kinds[start:stop], numbers[start:stop]), axes)
+
+        in_pieces(len(kinds), int(np.prod(self.sizes, dtype=np.int64)), piece)
+        return found
+
+    def best(self, values: tuple[Ints, ...]) -> Ints:
+        """The best value of each variable (of those summed out together, as one) given its neighbours' values."""
+        together = len(self.blocks.together)
+        if self.given is not None:
+            flat = self.given.reshape(-1, *self.given.shape[together:])
+            best: Ints = flat.argmax(axis=0)[(*values, self.blocks.kind if flat.shape[-1] > 1 else 0)]
+            return best
+        scores = np.zeros((self.sizes[0], len(self.blocks.variables)), dtype=np.longdouble)
+        parts = self.tables.parts(self.blocks.axes, self.blocks.labels[self.blocks.kind])
+        every = np.arange(len(self.blocks.variables))
+        for part, axes in parts:
+            moved = np.moveaxis(part.values, axes.index(0), 0)
+            beside: list[Any] = [values[axis - 1] for axis in axes if axis]
+            scores += moved[(slice(None), *beside, every)]
+        return np.asarray(scores.argmax(axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,8 +90,9 @@ class EliminateStep(Generic[New]):
     like: str
 
     def __str__(self) -> str:
-        largest = max((shape.conditional.size for shape in self.shapes), default=0)
-        groups = f" in {len(self.shapes)} groups" if len(self.shapes) > 1 else ""
+        largest = max((int(np.prod(shape.sizes, dtype=object)) for shape in self.shapes), default=0)
+        kinds = sum(len(shape.blocks.labels) for shape in self.shapes)
+        groups = f" in {kinds} groups" if kinds > 1 else ""
         what = f"eliminate {counted(self.variables, 'variable')} like {self.like}{groups}"
         return f"{what} (largest table {largest} entries)"
 
@@ -48,43 +101,55 @@ class EliminateStep(Generic[New]):
         before = after.before(self.labels, self.kept)
         for shape in self.shapes:
             blocks, (arity, places) = shape.blocks, shape.place
-            alike = after.joints.classes(after.of_row[arity][places]) if arity else [(np.arange(len(places)), -1)]
-            for same, number in alike:
-                joint = shape.conditional + after.joints[number] if arity else shape.conditional
-                after.marginals.add(blocks.variables[same], project(joint, (0,)))
-                for (_, axes), (size, rows) in zip(blocks.parts, blocks.sources, strict=True):
-                    before[size][rows[same]] = after.joints.later(partial(project, joint, axes))
+            numbers = after.joints.looked_at(after.of_row[arity][places]) if arity else np.zeros_like(blocks.kind)
+            group = group_rows(np.column_stack((blocks.kind, numbers)))
+            first = first_places(group)
+            classes = blocks.kind[first], numbers[first]
+            after.marginals.add(blocks.variables, group, shape.projected(after, *classes, (0,)))
+            for axes, (size, rows) in zip(blocks.axes, blocks.sources, strict=True):
+                compute = partial(shape.projected, after, *classes, axes)
+                sizes = tuple(shape.sizes[axis] for axis in axes)
+                before[size][rows] = after.joints.later(compute, sizes, len(first))[group]
         return before
 
     def trace_back(self, values: Assignment[New]) -> None:
         """Given its neighbours, a variable has its best value."""
         for shape in self.shapes:
-            together = shape.conditional.shape[: len(shape.blocks.together)]
-            flat = shape.conditional.reshape(-1, *shape.conditional.shape[len(together) :])
-            best = flat.argmax(axis=0)[values.at(shape.blocks.new)]
+            together = shape.sizes[: len(shape.blocks.together)]
+            best = shape.best(values.at(shape.blocks.new))
             values.give_together(shape.blocks, np.unravel_index(best, together))
 
 
 def eliminate(problem: Problem[New], chosen: Ints) -> tuple[Problem[New], EliminateStep[New]]:
     """Sum out independent variables, alike ones together."""
-    variables, before = problem.variables, problem.rows
+    return eliminate_blocks(problem, chosen, problem.rows.blocks(chosen, problem.variables.sizes))
+
+
+def eliminate_blocks(
+    problem: Problem[New], chosen: Ints, found: list[Blocks[New]]
+) -> tuple[Problem[New], EliminateStep[New]]:
+    """Sum out independent variables, of which the rows around them are known."""
+    variables, before, tables = problem.variables, problem.rows, problem.tables
     removed: dict[int, list[Ints]] = {}
-    made, found, weights = [], [], []
-    for blocks in before.blocks(chosen, variables.sizes):
+    made, summed, weights = [], [], []
+    for blocks in found:
         for arity, sources in blocks.sources:
             removed.setdefault(arity, []).append(sources)
         together = len(blocks.together)
-        many = before.members(blocks.variables) // together
         near = variables.sizes[list(blocks.near)].tolist()
         sizes = (*[int(variables.sizes[blocks.variables[0]])] * together, *near)
-        result, conditional = problem.tables.block(blocks.parts, sizes, together, many, problem.maximise)
-        label, weight = problem.tables.add(result, many)
+        each = before.members(blocks.variables[:1]) // together
+        many = np.bincount(blocks.kind).astype(np.int64 if each == 1 else object) * each
+        results, weight, given = tables.add_blocks(blocks.axes, blocks.labels, sizes, together, many, problem.maximise)
         weights.append(weight)
-        made.append((blocks.new, np.full(len(blocks.variables), label)))
-        found.append((blocks, conditional))
+        made.append((blocks.new, results[blocks.kind]))
+        summed.append((blocks, sizes, results, given))
     left, kept = before.without({arity: np.concatenate(gone) for arity, gone in removed.items()})
     rows, places = left.plus(made)
-    shapes = [SummedOut(blocks, conditional, place) for (blocks, conditional), place in zip(found, places, strict=True)]
+    shapes = [
+        SummedOut(blocks, sizes, place, tables, results, given)
+        for (blocks, sizes, results, given), place in zip(summed, places, strict=True)
+    ]
     like = listed([variables.name(int(shape.blocks.variables[0])) for shape in shapes], limit=3)
     step = EliminateStep(before.labels, kept, shapes, before.members(chosen), like)
     return problem.after(rows, variables.without(chosen), weights), step

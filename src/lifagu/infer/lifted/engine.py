@@ -12,23 +12,23 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Ints
+from lifagu.arrays import Floats, Ints
 from lifagu.evidence import Evidence
 from lifagu.infer.barren import TOLERANCE
 from lifagu.infer.lifted.cells import Pattern
 from lifagu.infer.lifted.chain import chain
 from lifagu.infer.lifted.count import MOST_ENTRIES, count, count_cheapest
-from lifagu.infer.lifted.eliminate import eliminate
+from lifagu.infer.lifted.eliminate import eliminate, eliminate_blocks
 from lifagu.infer.lifted.expand import expand
 from lifagu.infer.lifted.fine import weighed
 from lifagu.infer.lifted.join import join
-from lifagu.infer.lifted.logs import log_sum
 from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.merge import merge
 from lifagu.infer.lifted.pivot import pivot
 from lifagu.infer.lifted.problem import Problem, start
 from lifagu.infer.lifted.reduced import LiftedStep, Reduced
 from lifagu.infer.lifted.rows import Booleans, New
+from lifagu.infer.lifted.stack import log_sums
 from lifagu.infer.lifted.weighted_count import weighted_count
 from lifagu.infer.peel import peel_rows
 from lifagu.model import FactorGraph
@@ -36,6 +36,11 @@ from lifagu.model import FactorGraph
 SHARED = 2.0  # rows per table below which nothing is shared and the ground engine is better
 ALWAYS = 4.0  # log2 of the entries of a new table that is small enough in any case
 DEAR = 12.0  # log2 of the entries of a new table from which on the ground engine plans better
+DEAR_APART = 16.0  # the same in small groups that share nothing …
+SMALL_GROUP = 32  # … with so many variables
+MANY = 2000  # rows that are looked at together even if they share no tables
+MANY_APART = 64  # variables to be eliminated for which that pays, …
+PAYS = 2  # … and how many for each shape
 MOST_JOINED = 4  # variables of one individual that become one
 MOST_PAIRS = 64  # values of two variables that become one
 FEW_ENTRIES = 2**16  # of tables that are made to see whether joining pays
@@ -108,9 +113,9 @@ def do_nothing(graph: FactorGraph, evidence: Evidence, included: NDArray[np.bool
 def shrink(problem: Problem[New]) -> Done[New]:
     """All steps that pay, in turn; after each of them rows over the same variables are merged."""
     done: list[LiftedStep[New]] = []
-    if not (problem.ties or _shares(problem)):
+    if not (problem.ties or _goes_on(problem)):
         return problem, done
-    found: Done[New] | None = (_eliminate_cheap(problem) if _goes_on(problem) else None) or (problem, [])
+    found: Done[New] | None = (_eliminate_cheap(problem) if _shares(problem) else None) or (problem, [])
     while found is not None:
         problem, steps = _also_merged(found)
         done += steps
@@ -124,6 +129,8 @@ def _next(problem: Problem[New]) -> Done[New] | None:
         return tied
     if not _goes_on(problem):
         return None
+    if not _shares(problem):
+        return _eliminate_apart(problem)
     return (
         _eliminate_cheap(problem)
         or _weighted(problem)
@@ -150,17 +157,20 @@ def _count_ties(problem: Problem[New]) -> Done[New] | None:
 
 
 def _goes_on(problem: Problem[New]) -> bool:
-    """Whether something can be taken away for many places at once."""
-    return bool(problem.variables.open.any()) and problem.rows.count() > 0 and _shares(problem)
+    """Whether something can be taken away for many places at once: they share tables, or there are many of them."""
+    rows = problem.rows.count()
+    return rows > 0 and bool(problem.variables.open.any()) and (rows >= MANY or _shares(problem))
 
 
 def _shares(problem: Problem[New]) -> bool:
     """Whether tables are shared by enough rows, or have numbers that are too much for other engines."""
-    distinct = [np.unique(labels) for labels in problem.rows.labels.values()]
-    shared = problem.rows.count() >= SHARED * sum(map(len, distinct))
+    used = np.zeros(len(problem.tables), dtype=np.bool_)
+    for labels in problem.rows.labels.values():
+        used[labels] = True
+    shared = problem.rows.count() >= SHARED * int(used.sum())
     if shared or problem.tables.widest <= HUGE:
         return shared
-    return any(problem.tables.made[label].span > HUGE for labels in distinct for label in labels.tolist())
+    return bool((problem.tables.spans(np.flatnonzero(used)) > HUGE).any())
 
 
 def _also_merged(found: Done[New]) -> Done[New]:
@@ -171,16 +181,20 @@ def _also_merged(found: Done[New]) -> Done[New]:
 def _drop(problem: Problem[Ints]) -> tuple[Problem[Ints], int]:
     """Leave out variables that sum out to a constant, and say how many."""
 
-    def constant(label: int, slot: int) -> float | None:
-        sums = log_sum(problem.tables[label], axis=slot)
-        highest, lowest = sums.max(), sums.min()
-        return float(highest) if lowest > -np.inf and highest - lowest <= TOLERANCE else None
+    def constants(labels: Ints, slot: int) -> Floats:
+        found = np.full(len(labels), np.nan)
+        for same in problem.tables.alike_in_shape(labels):
+            sums = log_sums(problem.tables.stack(labels[same]).values, (slot,)).reshape(-1, len(same))
+            highest, lowest = sums.max(axis=0), sums.min(axis=0)
+            with np.errstate(invalid="ignore"):
+                found[same] = np.where(highest - lowest <= TOLERANCE, highest, np.nan)
+        return found
 
     rows = problem.rows
     assert isinstance(rows, Matrices), "only listed rows are peeled"
     arities = rows.arities()
     given = [(rows.matrix[each], rows.labels[each]) for each in arities]
-    peeled = peel_rows(given, ~problem.variables.open, constant)
+    peeled = peel_rows(given, ~problem.variables.open, constants)
     gone = {arity: np.flatnonzero(dropped) for arity, dropped in zip(arities, peeled.dropped, strict=True)}
     left, _ = rows.without(gone)
     variables = problem.variables.without(np.flatnonzero(peeled.gone))
@@ -201,6 +215,26 @@ def _eliminate_cheapest(problem: Problem[New]) -> Done[New] | None:
         return None
     cheapest = costs.new <= costs.new.min()
     return _eliminate(problem, costs.variables[cheapest], costs.new[cheapest])
+
+
+def _eliminate_apart(problem: Problem[New]) -> Done[New] | None:
+    """Eliminate variables that share no tables but look alike: those that leave tables no larger than there were.
+
+    Else, in small groups of variables that hang together apart from a few that everybody knows, whatever is cheaper
+    than all near it. None where hardly any variable looks like another: then a plan for the whole part is better.
+    """
+    rows, variables = problem.rows, problem.variables
+    costs = rows.elimination_costs(variables.open, variables.log_sizes)
+    small = rows.in_small_groups(costs.variables[costs.new <= DEAR_APART], len(variables), SMALL_GROUP)
+    for some, lowest in ((costs.new <= costs.old, False), (small[costs.variables], True)):
+        if int(some.sum()) < MANY_APART:
+            continue
+        chosen = rows.independent(costs.variables[some], costs.new[some], len(variables), lowest)
+        blocks = rows.blocks(chosen, variables.sizes)
+        if len(chosen) >= PAYS * len(blocks):
+            smaller, step = eliminate_blocks(problem, chosen, blocks)
+            return smaller, [step]
+    return None
 
 
 def _eliminate(problem: Problem[New], variables: Ints, new: NDArray[np.float64]) -> Done[New] | None:

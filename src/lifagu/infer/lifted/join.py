@@ -74,13 +74,13 @@ class JoinStep(Generic[New]):
         number = after.marginals.of_variable[self.joined]
         for same in members(by_first_occurrence(number)):
             pair = after.marginals[int(self.joined[same[0]])].reshape(self.sizes)
-            after.marginals.add(self.first[same], log_sum(pair, axis=1))
-            after.marginals.add(self.second[same], log_sum(pair, axis=0))
+            after.marginals.add_one(self.first[same], log_sum(pair, axis=1))
+            after.marginals.add_one(self.second[same], log_sum(pair, axis=0))
         for (arity, rows), makeup, (size, places) in self.shapes:
             numbers = after.of_row[size][places]
             for same in members(by_first_occurrence(numbers)):
                 later = partial(_parted, after, int(numbers[same[0]]), makeup)
-                before[arity][rows[same]] = after.joints.later(later)
+                before[arity][rows[same]] = after.joints.later_one(later)
         return before
 
     def trace_back(self, values: Assignment[New]) -> None:
@@ -110,7 +110,7 @@ def join(problem: Problem[New], first: Ints, second: Ints) -> tuple[Problem[New]
     for entry in entries:
         makeup = Makeup(entry.held, sizes)
         many = before.weight(entry.new)
-        label, weight = problem.tables.add(problem.tables.made[entry.label].changed(makeup.joined), many)
+        label, weight = problem.tables.add(problem.tables.made(entry.label).changed(makeup.joined), many)
         weights.append(weight)
         made.append((entry.new, np.full(len(entry.old[1]), label)))
         shapes.append((entry.old, makeup))

@@ -19,7 +19,8 @@ from lifagu.arrays import Floats
 from lifagu.infer.lifted.count import MOST_ENTRIES
 from lifagu.infer.lifted.fine import total, weighed_log
 from lifagu.infer.lifted.integers import histograms, number_of_histograms
-from lifagu.infer.lifted.tables import Made, TablePool, counted, given, histogram_weights
+from lifagu.infer.lifted.made import Made, counted, given, histogram_weights
+from lifagu.infer.lifted.tables import TablePool
 
 Shape = tuple[int, ...]
 Parts = Sequence[tuple[int, tuple[int, ...]]]
@@ -76,7 +77,7 @@ class Labels:
         known = [(number, axes) for number, axes in numbers if number is not None]
         if len(known) < len(parts):
             return self._label(None, sizes[together:])
-        made, _ = self.tables.block(known, sizes, together, many, maximise=False)
+        made, _ = self.tables.block(known, sizes, together, maximise=False)
         return self._label(self._add(made, many), sizes[together:])
 
     def histogram(self, members: int, size: int) -> int | None:
@@ -105,7 +106,7 @@ class Labels:
         left = (len(counts), *(size for slot, size in enumerate(shape) if slot not in slots))
         if number is not None:
             sets = many * math.comb(members, len(slots))
-            made = self._in_all_orders(number, slots, sets) if ordered else self.tables.made[number]
+            made = self._in_all_orders(number, slots, sets) if ordered else self.tables.made(number)
             number = self._add(counted(made, slots, -1, counts, many), many)
         return self._known(number, left)
 

@@ -8,7 +8,7 @@ from typing import Generic
 
 import numpy as np
 
-from lifagu.arrays import Ints
+from lifagu.arrays import Ints, first_places, group_rows, members
 from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
 from lifagu.infer.lifted.logs import Table
@@ -32,24 +32,32 @@ class MergeStep(Generic[New]):
         """A row's joint marginal is the merged row's, with the axes back in its own order."""
         before = {}
         for arity, target in self.target.items():
-            before[arity] = np.empty(len(target), dtype=np.int64)
-            for same, number, order in after.alike(after.of_row[arity][target], self.order[arity]):
-                before[arity][same] = in_order(after, number, order)
+            before[arity] = after.of_row[arity][target]
+            moved = np.flatnonzero((self.order[arity] != np.arange(arity)).any(axis=1))
+            for same in members(group_rows(self.order[arity][moved])) if len(moved) else ():
+                rows = moved[same]
+                before[arity][rows] = in_order(after, before[arity][rows], self.order[arity][rows[0]])
         return before
 
     def trace_back(self, values: Assignment[New]) -> None:
         """No variable was taken away."""
 
 
-def in_order(after: Adjoints, number: int, order: Ints) -> int:
-    """The number of a joint marginal with its axes where they come from: axis i came from axis order[i]."""
+def in_order(after: Adjoints, numbers: Ints, order: Ints) -> Ints:
+    """The numbers of joint marginals with their axes where they come from: axis i came from axis order[i]."""
     if np.array_equal(order, np.arange(len(order))):
-        return number
-    return after.joints.later(partial(_transposed, after, number, order))
+        return numbers
+    found = np.empty_like(numbers)
+    for same in after.joints.alike_in_shape(numbers):
+        group = group_rows(numbers[same, None])
+        distinct = numbers[same[first_places(group)]]
+        shape = tuple(np.array(after.joints.shape(int(distinct[0])))[np.argsort(order)].tolist())
+        found[same] = after.joints.later(partial(_transposed, after, distinct, order), shape, len(distinct))[group]
+    return found
 
 
-def _transposed(after: Adjoints, number: int, order: Ints) -> Table:
-    return after.joints[number].transpose(np.argsort(order))
+def _transposed(after: Adjoints, numbers: Ints, order: Ints) -> Table:
+    return after.joints.stack(numbers).transpose(*np.argsort(order), len(order))
 
 
 def merge(problem: Problem[New]) -> tuple[Problem[New], MergeStep[New]] | None:
@@ -58,11 +66,13 @@ def merge(problem: Problem[New]) -> tuple[Problem[New], MergeStep[New]] | None:
     merged = problem.rows.merge(first)
     if not merged.sums:
         return None
-    uses = merged.rows.uses(first + len(merged.sums))
-    names, weights = np.arange(first + len(merged.sums)), []
-    for place, terms in enumerate(merged.sums, first):
-        names[place], weight = problem.tables.add(problem.tables.summed(terms, uses[place]), uses[place])
+    last = first + sum(map(len, merged.sums.values()))
+    uses, names, weights, start = merged.rows.uses(last), np.arange(last), [], first
+    for sums in merged.sums.values():
+        places = slice(start, start + len(sums))
+        names[places], weight = problem.tables.add_sums(sums, uses[places])
         weights.append(weight)
+        start += len(sums)
     labels = {arity: names[numbers] for arity, numbers in merged.rows.labels.items()}
     step = MergeStep[New](problem.rows.count(), merged.target, merged.order)
     return problem.after(merged.rows.relabelled(labels), problem.variables, weights), step

@@ -21,10 +21,10 @@ from lifagu.infer.lifted.count import MOST_ENTRIES, CountStep, count
 from lifagu.infer.lifted.eliminate import EliminateStep, eliminate
 from lifagu.infer.lifted.integers import histograms, number_of_histograms
 from lifagu.infer.lifted.logs import Table, log_integers, log_sum
+from lifagu.infer.lifted.made import Made, weighted
 from lifagu.infer.lifted.merge import MergeStep, merge
 from lifagu.infer.lifted.problem import Problem
 from lifagu.infer.lifted.rows import Apart, ByArity, New, Place
-from lifagu.infer.lifted.tables import Made, weighted
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class PivotStep(Generic[New]):
         before = after.before(self.labels, self.kept)
         arity, places = self.new
         for same, number in after.joints.classes(after.of_row[arity][places[self.groups]]):
-            before[2][self.old[same]] = after.joints.later(partial(self._pair, after, number))
+            before[2][self.old[same]] = after.joints.later_one(partial(self._pair, after, number))
         return before
 
     def _pair(self, after: Adjoints, number: int) -> Table:
@@ -118,7 +118,7 @@ def _paired(problem: Problem[New], old: Ints, apart: Apart[New], turned: bool) -
     variables, before = problem.variables, problem.rows
     counts = histograms(apart.second.counts[0], int(variables.sizes[apart.second.variables[0]]))
     histogram = len(variables)
-    made = problem.tables.made[int(before.labels[2][old[0]])]
+    made = problem.tables.made(int(before.labels[2][old[0]]))
     new = apart.paired(histogram)
     named = before.naming(np.array([histogram]), -1, 0)
     many = named.weight(new)

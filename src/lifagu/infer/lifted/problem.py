@@ -19,12 +19,12 @@ from lifagu.arrays import Ints, first_places, group_rows, members
 from lifagu.evidence import Evidence
 from lifagu.infer.lifted.fine import total
 from lifagu.infer.lifted.logs import UNIT, Table
+from lifagu.infer.lifted.made import Made, given
 from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.rows import Booleans, Classes, New, Rows
-from lifagu.infer.lifted.tables import Made, TablePool, given
+from lifagu.infer.lifted.tables import TablePool
 from lifagu.model import FactorGraph
 
-SHARED = 2  # rows per table below which hardly any is shared
 FEW = 2**16  # potentials up to which extended precision costs nothing
 
 
@@ -176,13 +176,13 @@ def _factors(
         kinds = group_rows(np.column_stack((numbers, np.where(fixed, observed[matrix] + 1, 0))))
         examples, many = first_places(kinds), np.bincount(kinds)
         shapes = group_rows(np.column_stack((fixed[examples], graph.sizes[matrix[examples]])))
-        label, shared = np.empty(len(examples), dtype=np.int64), len(kinds) >= SHARED * len(examples)
+        label = np.empty(len(examples), dtype=np.int64)
         for same in members(shapes):
             first = examples[same]
             entries, shape = _entries(matrix[first], fixed[first[0]], observed, graph.sizes)
-            places = offsets[numbers[first], None] + entries
-            potentials, own = values[places].reshape(-1, *shape), logs[places].reshape(-1, *shape)
-            label[same], weight = tables.add_given(potentials, own, unit, many[same], shared)
+            places = (offsets[numbers[first], None] + entries).T
+            potentials, own = values[places].reshape(*shape, -1), logs[places].reshape(*shape, -1)
+            label[same], weight = tables.add_given(potentials, own, unit, many[same])
             rows = np.flatnonzero(shapes[kinds] == shapes[same[0]])
             yield matrix[rows][:, ~fixed[first[0]]], label[kinds[rows]], weight
 
@@ -204,7 +204,7 @@ def _logs(potentials: NDArray[np.float64]) -> tuple[Table, float]:
     """The logs of potentials, and a bound on their relative errors."""
     precise = np.longdouble if potentials.size <= FEW else np.float64
     with np.errstate(divide="ignore"):
-        logs = np.log(potentials.astype(precise)).astype(np.longdouble)
+        logs = np.log(potentials.astype(precise))
     return logs, 2 * UNIT if precise is np.longdouble else 2.0**-52
 
 

@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Ints
-from lifagu.infer.lifted.tables import Sum
+from lifagu.infer.lifted.tables import Sums
 
 MOST_AXES = 60  # of one table: numpy's arrays have 64 at most
 New = TypeVar("New")
@@ -31,12 +31,12 @@ SlotClasses = Callable[[int, Ints], Ints]  # (arity, labels) -> labels × arity:
 class MergedRows(Generic[New]):
     """Rows after those over the same variables have become one.
 
-    sums[i] makes up the new label first_label + i. For each arity, target[k]: the new entry of each old one, and
-    order[k]: for each old entry the order in which to take its axes.
+    sums: by arity, what makes up the new labels, which are numbered on from the first one. For each arity, target[k]:
+    the new entry of each old one, and order[k]: for each old entry the order in which to take its axes.
     """
 
     rows: Rows[New]
-    sums: list[Sum]
+    sums: dict[int, Sums]
     target: ByArity
     order: ByArity
 
@@ -52,19 +52,21 @@ class Costs:
 
 @dataclass(frozen=True, eq=False)
 class Blocks(Generic[New]):
-    """Variables to be eliminated alike: the same tables in the same slots, neighbours coinciding in the same way.
+    """Variables to be eliminated alike: tables of one shape in the same slots, neighbours coinciding in the same way.
 
     new: the entries on the neighbours; near: one example of neighbours; together: the individuals in the names of those
-    that are summed out together, one in general; parts: for each row of a block its label and what stands in its slots,
-    first counting those summed out, then the neighbours; sources[j]: the arity and, for each variable, the entry of
-    part j.
+    that are summed out together, one in general; axes: for each row of a block what stands in its slots, first counting
+    those summed out, then the neighbours; sources[j]: the arity and, for each variable, the entry of row j. Where the
+    tables are the same, too, blocks are of one kind: kind of each variable, labels of the tables of each kind.
     """
 
     variables: Ints
     new: New
     near: tuple[int, ...]
-    parts: list[tuple[int, tuple[int, ...]]]
+    axes: list[tuple[int, ...]]
     sources: list[Place]
+    kind: Ints
+    labels: Ints
     together: tuple[tuple[int, ...], ...] = ((),)
 
 
@@ -198,14 +200,20 @@ class Rows(Protocol[New]):
     def merge(self, first_label: int) -> MergedRows[New]:
         """Bring rows over the same variables together; a table that is alone keeps its label and its order."""
 
-    def uses(self, labels: int) -> list[int]:
+    def uses(self, labels: int) -> NDArray[Any]:
         """For each of so many labels the number of rows with it."""
 
     def elimination_costs(self, wanted: Booleans, log_sizes: NDArray[np.float64]) -> Costs:
         """Cost of each wanted variable that can be eliminated."""
 
-    def independent(self, chosen: Ints, cost: NDArray[np.float64], count: int) -> Ints:
-        """Those of the chosen, cheapest first and then in id order, that share no row with one taken before."""
+    def in_small_groups(self, chosen: Ints, count: int, most: int) -> Booleans:
+        """For each of `count` variables whether it is chosen and hangs together with at most so many of the chosen."""
+
+    def independent(self, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False) -> Ints:
+        """Those of the chosen, cheapest first and then in id order, that share no row with one taken before.
+
+        lowest: only those near which nothing is cheaper.
+        """
 
     def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks[New]]:
         """The rows around each of the chosen (independent) variables, grouped by shape."""

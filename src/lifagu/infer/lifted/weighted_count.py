@@ -22,10 +22,10 @@ from lifagu.infer.lifted.convolution import Convolution, as_array, convolution, 
 from lifagu.infer.lifted.count import MOST_ENTRIES, countable, replace_members, spread_shares
 from lifagu.infer.lifted.integers import histograms, number_of_histograms
 from lifagu.infer.lifted.logs import UNIT, Table, log_multinomial, log_sum, powers, span
+from lifagu.infer.lifted.made import Made
 from lifagu.infer.lifted.merge import in_order
 from lifagu.infer.lifted.problem import Problem
 from lifagu.infer.lifted.rows import ByArity, Classes, CountedRows, New, Place, Rows
-from lifagu.infer.lifted.tables import Made
 
 MOST_WORK = 2**28  # entries that a convolution may look at
 
@@ -159,7 +159,7 @@ class WeightedCountStep(Generic[New]):
             for number, (group, table) in enumerate(
                 zip(weighed.groups, weighed.marginals(after.marginals[variable]), strict=True)
             ):
-                after.marginals.add(group.variables, table)
+                after.marginals.add_one(group.variables, table)
                 group_of |= dict.fromkeys(group.variables.tolist(), (place, number))
                 if len(group.entries):
                     before[1][group.entries] = after.joints.add(table)
@@ -173,7 +173,9 @@ class WeightedCountStep(Generic[New]):
                 weighed = self.weighed[int(entry.classes[entry.groups[first]])]
                 own = tuple(owners[first].tolist())
                 later = partial(self._spread, after, int(numbers[first]), weighed, own, entry.slots)
-                before[arity][rows[same]] = in_order(after, after.joints.later(later), entry.order[first])
+                before[arity][rows[same]] = in_order(
+                    after, np.array([after.joints.later_one(later)]), entry.order[first]
+                )
         return before
 
     def _owners(self, entry: CountedRows[New], slot: int, group_of: dict[int, tuple[int, int]]) -> Ints:

@@ -120,7 +120,7 @@ class ClassMarginals(Computed):
         labels, value = self.whole.kinds.labels(number), int(self.whole.observed[number])
         if value >= 0:
             return {label: float(place == value) for place, label in enumerate(labels)}
-        table = self.solution.marginals.tables[int(self.solution.marginals.of_variable[number])]
+        table = self.solution.marginals[number]
         return dict(zip(labels, np.exp(np.asarray(table, dtype=np.float64)).tolist(), strict=True))
 
     def __getitem__(self, name: str) -> dict[str, float]:

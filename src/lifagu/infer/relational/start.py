@@ -13,9 +13,10 @@ from lifagu.errors import ModelError
 from lifagu.evidence import Observation
 from lifagu.infer.lifted.cells import NotLiftedError, Pattern, Patterns
 from lifagu.infer.lifted.fine import total
+from lifagu.infer.lifted.made import given
 from lifagu.infer.lifted.problem import Deferred, Problem, Tie, Variables
 from lifagu.infer.lifted.rows import classes_of
-from lifagu.infer.lifted.tables import TablePool, given
+from lifagu.infer.lifted.tables import TablePool
 from lifagu.infer.relational.kinds import Kinds
 from lifagu.infer.relational.marks import deferred_parfactors, defers_ground_part, partitions
 from lifagu.infer.relational.shatter import MOST_PATTERNS, Piece, listed, listed_pieces, shatter

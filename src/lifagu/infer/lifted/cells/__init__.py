@@ -108,9 +108,9 @@ class Patterns:
         """The same patterns with other tables."""
         return Patterns(self.individuals, self.patterns, labels)
 
-    def uses(self, labels: int) -> list[int]:
+    def uses(self, labels: int) -> NDArray[np.object_]:
         """For each of so many labels the number of rows with it."""
-        counts = [0] * labels
+        counts = np.zeros(labels, dtype=object)
         for arity, each in self.patterns.items():
             for pattern, label in zip(each, self.labels[arity].tolist(), strict=True):
                 counts[label] += self.weight(pattern)
@@ -118,13 +118,17 @@ class Patterns:
 
     def merge(self, first_label: int) -> MergedRows[Pattern]:
         """Bring rows over the same variables together; a table that is alone keeps its label and its order."""
-        sums: dict[Sum, int] = {}
+        sums = {}
         patterns, labels, target, order = {}, {}, {}, {}
         for arity in self.arities():
+            own: dict[Sum, int] = {}
             patterns[arity], labels[arity], target[arity], order[arity] = merging.merge(
-                self.patterns[arity], self.labels[arity], self.individuals, first_label, sums
+                self.patterns[arity], self.labels[arity], self.individuals, first_label, own
             )
-        return MergedRows(Patterns(self.individuals, patterns, _arrays(labels)), list(sums), target, order)
+            if own:
+                sums[arity] = merging.listed(list(own), arity)
+            first_label += len(own)
+        return MergedRows(Patterns(self.individuals, patterns, _arrays(labels)), sums, target, order)
 
     @property
     def _entries(self) -> Entries:
@@ -145,16 +149,23 @@ class Patterns:
         """Cost of each wanted variable that can be eliminated."""
         return eliminating.costs(self._entries, self._where, wanted, log_sizes)
 
-    def independent(self, chosen: Ints, cost: NDArray[np.float64], count: int) -> Ints:
+    def in_small_groups(self, chosen: Ints, count: int, most: int) -> Booleans:
+        """No variable: one that stands for many is in groups as large as its cells."""
+        return np.zeros(count, dtype=np.bool_)
+
+    def independent(self, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False) -> Ints:
         """Those of the chosen, cheapest first and then in id order, that share no row with one taken before."""
         taken: list[int] = []
         blocked: set[int] = set()
+        price = dict(zip(chosen.tolist(), cost.tolist(), strict=True))
         for place in np.lexsort((chosen, cost)).tolist():
             variable = int(chosen[place])
-            if variable not in blocked:
+            where = self._where.get(variable, ())
+            near = {other for arity, entry, _ in where for other in self.patterns[arity][entry].variables}
+            cheapest = min((price[other] for other in near if other in price), default=price[variable])
+            if variable not in blocked and not (lowest and cheapest < price[variable]):
                 taken.append(variable)
-                for arity, entry, _ in self._where.get(variable, ()):
-                    blocked.update(self.patterns[arity][entry].variables)
+                blocked |= near
         return np.sort(np.array(taken, dtype=np.int64))
 
     def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks[Pattern]]:

@@ -84,7 +84,10 @@ def block(entries: Entries, variable: int, where: Where) -> Blocks[Pattern]:
     neighbours = _neighbours(found, variable)
     axis = {(variable, names): place for place, names in enumerate(found.together)}
     axis |= {argument: len(found.together) + place for argument, place in neighbours.items()}
-    parts = [(int(labels[arity][entry]), tuple(axis[argument] for argument in row)) for arity, entry, row in found.rows]
+    axes = [tuple(axis[argument] for argument in row) for _, _, row in found.rows]
+    own = np.array([[labels[arity][entry] for arity, entry, _ in found.rows]], dtype=np.int64)
     new = Pattern(cells, tuple(neighbours), len(found.together))
     sources = [(arity, np.array([entry])) for arity, entry, _ in found.rows]
-    return Blocks(np.array([variable]), new, new.variables, parts, sources, found.together)
+    return Blocks(
+        np.array([variable]), new, new.variables, axes, sources, np.zeros(1, dtype=np.int64), own, found.together
+    )

@@ -9,7 +9,7 @@ import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.infer.lifted.cells.pattern import Individuals, Pattern, arrangements, compact
-from lifagu.infer.lifted.tables import Sum
+from lifagu.infer.lifted.tables import Sum, Sums
 
 
 def merge(
@@ -42,6 +42,17 @@ def merge(
         else:
             names.append(sums.setdefault(tuple(terms), first_label + len(sums)))
     return merged, names, target, orders
+
+
+def listed(sums: Sequence[Sum], arity: int) -> Sums:
+    """Sums of tables of so many slots."""
+    terms = [term for each in sums for term in each]
+    return Sums(
+        np.concatenate(([0], np.cumsum([len(each) for each in sums]))).astype(np.int64),
+        np.array([label for label, _, _ in terms], dtype=np.int64),
+        np.array([order for _, order, _ in terms], dtype=np.int64).reshape(len(terms), arity),
+        np.array([often for _, _, often in terms], dtype=object),
+    )
 
 
 def _orders(frame: Pattern, pattern: Pattern) -> list[tuple[int, ...]]:

@@ -103,12 +103,12 @@ class Matrices:
         """The same rows with other tables."""
         return Matrices(self.matrix, labels)
 
-    def uses(self, labels: int) -> list[int]:
+    def uses(self, labels: int) -> Ints:
         """For each of so many labels the number of rows with it."""
         counts = np.zeros(labels, dtype=np.int64)
         for numbers in self.labels.values():
             counts += np.bincount(numbers, minlength=labels)
-        return counts.tolist()
+        return counts
 
     def merge(self, first_label: int) -> MergedRows[Ints]:
         """Bring rows over the same variables together; a table that is alone keeps its label and its order."""
@@ -119,9 +119,13 @@ class Matrices:
         """Cost of each wanted variable with not too many neighbours."""
         return eliminating.costs(self._blocks(), wanted, log_sizes)
 
-    def independent(self, chosen: Ints, cost: NDArray[np.float64], count: int) -> Ints:
+    def in_small_groups(self, chosen: Ints, count: int, most: int) -> Booleans:
+        """For each of `count` variables whether it is chosen and hangs together with at most so many of the chosen."""
+        return eliminating.in_small_groups(self._blocks(), chosen, count, most)
+
+    def independent(self, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False) -> Ints:
         """Those of the chosen, cheapest first and then in id order, that share no row with one taken before."""
-        return eliminating.independent(self._blocks(), chosen, cost, count)
+        return eliminating.independent(self._blocks(), chosen, cost, count, lowest)
 
     def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks[Ints]]:
         """The rows around each of the chosen (independent) variables, grouped by shape."""

@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Ints, distinct, first_places, group_lists, group_rows, members
+from lifagu.arrays import Ints, connected_parts, distinct, first_places, group_lists, group_rows, members
 from lifagu.infer.lifted.rows import MOST_AXES, Blocks, Booleans, Costs
 
+MANY_AT_ONCE = 8  # a share of variables that is worth a look at all of them
 Pairs = Sequence[tuple[Ints, Ints]]  # a matrix of rows and their labels, by arity
 
 
@@ -36,21 +37,45 @@ def costs(rows: Pairs, wanted: Booleans, log_sizes: NDArray[np.float64]) -> Cost
     return Costs(variables, new[variables], largest[variables])
 
 
-def independent(rows: Pairs, chosen: Ints, cost: NDArray[np.float64], count: int) -> Ints:
-    """Those of the chosen variables, cheapest first and then in id order, that share no row with one taken before."""
-    price = np.full(count, np.inf)
-    price[chosen] = cost
-    first, second = _conflicts(rows, np.isfinite(price))
-    cheapest_near = np.full(count, np.inf)
-    np.minimum.at(cheapest_near, first, price[second])
-    taken = np.isfinite(price) & (price < cheapest_near)  # nobody near is as cheap: no need to look at them in turn
-    blocked = np.zeros(count, dtype=np.bool_)
-    blocked[second[taken[first]]] = True
-    undecided = np.isfinite(price) & ~taken & ~blocked
+def independent(rows: Pairs, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False) -> Ints:
+    """Those of the chosen variables, cheapest first and then in id order, that share no row with one taken before.
+
+    lowest: only those near which nothing is cheaper.
+    """
+    undecided = np.zeros(count, dtype=np.bool_)
+    undecided[chosen] = True
+    first, second = _conflicts(rows, undecided)
+    if lowest:
+        price, cheapest = np.full(count, np.inf), np.full(count, np.inf)
+        price[chosen] = cost
+        np.minimum.at(cheapest, first, price[second])
+        undecided &= price <= cheapest
+    order = chosen[np.lexsort((chosen, cost))]
+    rank = np.full(count, count)
+    rank[order] = np.arange(len(order))
+    taken = np.zeros(count, dtype=np.bool_)
+    going = True
+    while going:  # take everybody who comes before all near ones, as long as these are many
+        inner = undecided[first] & undecided[second]
+        first, second = first[inner], second[inner]
+        next_near = np.full(count, count)
+        np.minimum.at(next_near, first, rank[second])
+        now = undecided & (rank < next_near)
+        taken |= now
+        undecided &= ~now
+        undecided[second[now[first]]] = False
+        going = int(now.sum()) * MANY_AT_ONCE > int(undecided.sum()) > 0
     inner = undecided[first] & undecided[second]
-    order = np.flatnonzero(undecided)
-    order = order[np.lexsort((order, price[order]))]
-    return np.sort(np.concatenate((np.flatnonzero(taken), _greedy(order, first[inner], second[inner], count))))
+    left = _greedy(order[undecided[order]], first[inner], second[inner], count)
+    return np.sort(np.concatenate((np.flatnonzero(taken), left)))
+
+
+def in_small_groups(rows: Pairs, chosen: Ints, count: int, most: int) -> Booleans:
+    """For each of `count` variables whether it is chosen and hangs together with at most so many of the chosen."""
+    inside = np.zeros(count, dtype=np.bool_)
+    inside[chosen] = True
+    group = connected_parts(count, *_conflicts(rows, inside))
+    return inside & (np.bincount(group, weights=inside)[group] <= most)
 
 
 def _conflicts(rows: Pairs, inside: Booleans) -> tuple[Ints, Ints]:
@@ -85,29 +110,43 @@ def blocks(rows: Pairs, chosen: Ints, sizes: Ints) -> list[Blocks[Ints]]:
     inside = np.zeros(len(sizes), dtype=np.bool_)
     inside[chosen] = True
     owner, label, slot, arity, row = (np.concatenate(parts) for parts in zip(*_edges(rows, inside), strict=True))
-    order = np.lexsort((row, slot, label, arity, owner))
-    owner, label, slot, arity, row = (each[order] for each in (owner, label, slot, arity, row))
-    owner = np.searchsorted(np.sort(chosen), owner)
-    code = group_rows(np.column_stack((label, slot, arity)))
+    variables = np.sort(chosen)
+    owner = np.searchsorted(variables, owner)
+    look = _looks(rows, slot, arity, row, sizes)
+    order = np.lexsort((row, label, look, owner))
+    owner, label, slot, arity, row, look = (each[order] for each in (owner, label, slot, arity, row, look))
     starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(chosen)))))
     near_starts, near = _neighbours(rows, owner, slot, arity, row, len(chosen))
     local, different_starts, different = _local(near_starts, near)
-    variables = np.sort(chosen)
-    shape = group_rows(np.column_stack((sizes[variables], group_lists(starts, code), group_lists(near_starts, local))))
+    shape = group_rows(np.column_stack((sizes[variables], group_lists(starts, look), group_lists(near_starts, local))))
     found = []
     for same in members(shape):
         example = same[0]
         entries = starts[same, None] + np.arange(starts[example + 1] - starts[example])
         width = different_starts[example + 1] - different_starts[example]
         neighbours = different[different_starts[same, None] + np.arange(width)]
-        parts, at = [], int(near_starts[example])
+        axes, at = [], int(near_starts[example])
         for entry in entries[0].tolist():
             size = int(arity[entry]) - 1
             beside = (1 + local[at : at + size]).tolist()
-            parts.append((int(label[entry]), (*beside[: slot[entry]], 0, *beside[slot[entry] :])))
+            axes.append((*beside[: slot[entry]], 0, *beside[slot[entry] :]))
             at += size
         sources = [(int(arity[column[0]]), row[column]) for column in entries.T]
-        found.append(Blocks(variables[same], neighbours, tuple(neighbours[0].tolist()), parts, sources))
+        kind = group_rows(label[entries]) if entries.shape[1] else np.zeros(len(same), dtype=np.int64)
+        labels = label[entries[first_places(kind)]]
+        found.append(Blocks(variables[same], neighbours, tuple(neighbours[0].tolist()), axes, sources, kind, labels))
+    return found
+
+
+def _looks(rows: Pairs, slot: Ints, arity: Ints, row: Ints, sizes: Ints) -> Ints:
+    """Which places of variables in rows are alike: the same slot, and tables of one shape."""
+    found = np.empty(len(row), dtype=np.int64)
+    met = 0
+    for matrix, _ in rows:
+        entries = np.flatnonzero(arity == matrix.shape[1])
+        shape = group_rows(sizes[matrix])
+        found[entries] = met + shape[row[entries]] * matrix.shape[1] + slot[entries]
+        met += (int(shape.max(initial=-1)) + 1) * matrix.shape[1]
     return found
 
 
