@@ -7,9 +7,10 @@ planned one at a time, those equal up to renaming once.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifagu.errors import ModelError, TooLargeError
 from lifagu.evidence import Evidence, EvidenceLike
@@ -106,7 +107,7 @@ def plan_rest(
     """A plan for each connected part that the lifted steps have left. The arguments are as in `Prepared`."""
     rest = residual(reduced.problem)
     walks = walks and bool(reduced.steps)
-    part_questions = _part_questions(rest, asked, everything, walks)
+    part_questions = _part_questions(rest, asked, everything, reduced.looked_at() if walks else None)
     like = _like(rest.parts, part_questions)
     plans, notes = _plans(reduced, rest, part_questions, like, engine, limit, needed=everything or not asked)
     return Prepared(
@@ -160,14 +161,18 @@ def _like(parts: Sequence[Part], questions: Sequence[Sequence[Question]]) -> tup
 
 
 def _part_questions(
-    rest: Residual, asked: Sequence[Question], everything: bool, walks: bool
+    rest: Residual, asked: Sequence[Question], everything: bool, looked_at: Mapping[int, NDArray[np.bool_]] | None
 ) -> tuple[tuple[Question, ...], ...]:
-    """What each part is asked: pieces of questions, and where probabilities walk back, all its rows and variables."""
+    """What each part is asked: pieces of questions, and where probabilities walk back, rows that are looked at.
+
+    looked_at: for each row whether it is, None if probabilities do not walk back.
+    """
     pieces: list[dict[Question, None]] = [{} for _ in rest.parts]
     for number, part in enumerate(rest.parts):
-        if walks:
-            pieces[number] |= dict.fromkeys(scope for scope, _ in part.factors)
-        if walks or everything:
+        if looked_at is not None:
+            rows = zip(part.factors, rest.row_of[number], strict=True)
+            pieces[number] |= dict.fromkeys(scope for (scope, _), (arity, row) in rows if looked_at[arity][row])
+        if looked_at is not None or everything:
             pieces[number] |= dict.fromkeys((variable,) for variable in part.variables)
     for question in asked:
         for number, piece in pieces_of(question, rest.part_of).items():

@@ -140,7 +140,8 @@ class Prepared(Shown):
             if self.walks:
                 rows = zip(self.rest.row_of[number], self.rest.parts[number].factors, strict=True)
                 for (arity, row), (scope, _) in rows:
-                    of_row[arity][row] = joints.add(found[scope].astype(np.longdouble))
+                    if scope in found:
+                        of_row[arity][row] = joints.add(found[scope].astype(np.longdouble))
         for question, table in pieces.items():
             if len(question) == 1:
                 marginals.add_one(np.array(question), table.astype(np.longdouble))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Generic
@@ -14,7 +15,7 @@ from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
 from lifagu.infer.lifted.logs import Table
 from lifagu.infer.lifted.problem import Problem
-from lifagu.infer.lifted.rows import Blocks, ByArity, New, Place
+from lifagu.infer.lifted.rows import Blocks, Booleans, ByArity, New, Place
 from lifagu.infer.lifted.stack import Axes, in_pieces, product, projections
 from lifagu.infer.lifted.tables import TablePool
 from lifagu.views import counted
@@ -39,8 +40,9 @@ class SummedOut(Generic[New]):
         """log P(variable | neighbours) of some kinds of blocks, up to a constant for each; a new array."""
         if self.given is not None:
             return self.given[..., kinds]
-        whole = product(self.tables.parts(self.blocks.axes, self.blocks.labels[kinds]), self.sizes)
         result = self.tables.stack(self.results[kinds]).values
+        precision = np.longdouble if result.dtype == np.longdouble else np.float64
+        whole = product(self.tables.parts(self.blocks.axes, self.blocks.labels[kinds]), self.sizes, precision)
         whole -= np.where(np.isneginf(result), 0, result)
         return whole
 
@@ -111,6 +113,17 @@ class EliminateStep(Generic[New]):
                 sizes = tuple(shape.sizes[axis] for axis in axes)
                 before[size][rows] = after.joints.later(compute, sizes, len(first))[group]
         return before
+
+    def looked_at(self, before: Mapping[int, Booleans] | None) -> dict[int, Booleans]:
+        """Which rows somebody will look at on the way back: those of before (None: no row) and all new ones."""
+        after = {
+            arity: [np.zeros(len(rows), dtype=np.bool_) if before is None else before[arity][rows]]
+            for arity, rows in self.kept.items()
+        }
+        for shape in self.shapes:
+            arity, places = shape.place
+            after.setdefault(arity, []).append(np.ones(len(places), dtype=np.bool_))
+        return {arity: np.concatenate(each) for arity, each in after.items()}
 
     def trace_back(self, values: Assignment[New]) -> None:
         """Given its neighbours, a variable has its best value."""

@@ -35,9 +35,10 @@ from lifagu.model import FactorGraph
 
 SHARED = 2.0  # rows per table below which nothing is shared and the ground engine is better
 ALWAYS = 4.0  # log2 of the entries of a new table that is small enough in any case
-DEAR = 12.0  # log2 of the entries of a new table from which on the ground engine plans better
-DEAR_APART = 16.0  # the same in small groups that share nothing …
-SMALL_GROUP = 32  # … with so many variables
+DEAR = 14.0  # log2 of the entries of a new table from which on the ground engine plans better
+SMALL = 6.0  # the same of a table that costs less than looking for something to count
+EASY = 26.0  # log2 of the states of a part that the ground engine may take as it is
+SMALL_GROUP = 32  # variables that hang together apart from a few that everybody knows
 MANY = 2000  # rows that are looked at together even if they share no tables
 MANY_APART = 64  # variables to be eliminated for which that pays, …
 PAYS = 2  # … and how many for each shape
@@ -133,10 +134,12 @@ def _next(problem: Problem[New]) -> Done[New] | None:
         return _eliminate_apart(problem)
     return (
         _eliminate_cheap(problem)
+        or _eliminate_groups(problem, SMALL)
         or _weighted(problem)
         or _count(problem)
         or _pivot(problem)
         or _join_and_count(problem)
+        or _eliminate_groups(problem, DEAR)
         or _eliminate_cheapest(problem)
     )
 
@@ -209,8 +212,13 @@ def _eliminate_cheap(problem: Problem[New]) -> Done[New] | None:
 
 
 def _eliminate_cheapest(problem: Problem[New]) -> Done[New] | None:
-    """Eliminate the variables with the smallest new table, unless even that is dear."""
-    costs = problem.rows.elimination_costs(problem.variables.open, problem.variables.log_sizes)
+    """Eliminate the variables with the smallest new table, unless even that is dear.
+
+    Parts that are no trouble for the ground engine, whatever its order, are left alone.
+    """
+    variables = problem.variables
+    hard = problem.rows.states_around(variables.log_sizes) > EASY
+    costs = problem.rows.elimination_costs(variables.open & hard, variables.log_sizes)
     if not len(costs.new) or costs.new.min() > DEAR:
         return None
     cheapest = costs.new <= costs.new.min()
@@ -218,23 +226,39 @@ def _eliminate_cheapest(problem: Problem[New]) -> Done[New] | None:
 
 
 def _eliminate_apart(problem: Problem[New]) -> Done[New] | None:
-    """Eliminate variables that share no tables but look alike: those that leave tables no larger than there were.
+    """Eliminate variables that share no tables, all that leave tables no larger than there were; else small groups.
 
-    Else, in small groups of variables that hang together apart from a few that everybody knows, whatever is cheaper
-    than all near it. None where hardly any variable looks like another: then a plan for the whole part is better.
+    None where hardly any variable looks like another: then a plan for the whole part is better.
+    """
+    costs = problem.rows.elimination_costs(problem.variables.open, problem.variables.log_sizes)
+    cheap = costs.new <= costs.old
+    return _eliminate_alike(problem, costs.variables[cheap], costs.new[cheap]) or _eliminate_groups(problem, DEAR)
+
+
+def _eliminate_groups(problem: Problem[New], dear: float) -> Done[New] | None:
+    """Eliminate in small groups that hang together, apart from a few variables that everybody knows.
+
+    In each of them what is cheaper than all near it: the groups do not wait for one another.
     """
     rows, variables = problem.rows, problem.variables
     costs = rows.elimination_costs(variables.open, variables.log_sizes)
-    small = rows.in_small_groups(costs.variables[costs.new <= DEAR_APART], len(variables), SMALL_GROUP)
-    for some, lowest in ((costs.new <= costs.old, False), (small[costs.variables], True)):
-        if int(some.sum()) < MANY_APART:
-            continue
-        chosen = rows.independent(costs.variables[some], costs.new[some], len(variables), lowest)
-        blocks = rows.blocks(chosen, variables.sizes)
-        if len(chosen) >= PAYS * len(blocks):
-            smaller, step = eliminate_blocks(problem, chosen, blocks)
-            return smaller, [step]
-    return None
+    cheap = costs.new <= dear
+    small = rows.in_small_groups(costs.variables[cheap], len(variables), SMALL_GROUP)[costs.variables]
+    return _eliminate_alike(problem, costs.variables[small], costs.new[small], lowest=True)
+
+
+def _eliminate_alike(
+    problem: Problem[New], variables: Ints, new: NDArray[np.float64], lowest: bool = False
+) -> Done[New] | None:
+    """Eliminate variables if there are several of each shape; with `lowest` only what is cheaper than all near it."""
+    if len(variables) < MANY_APART:
+        return None
+    chosen = problem.rows.independent(variables, new, len(problem.variables), lowest)
+    blocks = problem.rows.blocks(chosen, problem.variables.sizes)
+    if len(chosen) < PAYS * len(blocks):
+        return None
+    smaller, step = eliminate_blocks(problem, chosen, blocks)
+    return smaller, [step]
 
 
 def _eliminate(problem: Problem[New], variables: Ints, new: NDArray[np.float64]) -> Done[New] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic
@@ -13,7 +14,7 @@ from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
 from lifagu.infer.lifted.logs import Table
 from lifagu.infer.lifted.problem import Problem
-from lifagu.infer.lifted.rows import ByArity, New
+from lifagu.infer.lifted.rows import Booleans, ByArity, New
 from lifagu.views import counted
 
 
@@ -21,23 +22,32 @@ from lifagu.views import counted
 class MergeStep(Generic[New]):
     """Rows over the same variables became one: target and order of each old entry, by arity."""
 
-    looked_at: int
+    rows: int
     target: ByArity
     order: ByArity
 
     def __str__(self) -> str:
-        return f"merge rows over the same variables ({counted(self.looked_at, 'row')} looked at)"
+        return f"merge rows over the same variables ({counted(self.rows, 'row')} looked at)"
 
     def walk_back(self, after: Adjoints) -> ByArity:
         """A row's joint marginal is the merged row's, with the axes back in its own order."""
         before = {}
         for arity, target in self.target.items():
             before[arity] = after.of_row[arity][target]
-            moved = np.flatnonzero((self.order[arity] != np.arange(arity)).any(axis=1))
+            moved = np.flatnonzero((self.order[arity] != np.arange(arity)).any(axis=1) & (before[arity] >= 0))
             for same in members(group_rows(self.order[arity][moved])) if len(moved) else ():
                 rows = moved[same]
                 before[arity][rows] = in_order(after, before[arity][rows], self.order[arity][rows[0]])
         return before
+
+    def looked_at(self, before: Mapping[int, Booleans] | None) -> dict[int, Booleans]:
+        """Which rows somebody will look at on the way back: those that one of before (None: no row) became part of."""
+        after = {}
+        for arity, target in self.target.items():
+            after[arity] = np.zeros(int(target.max(initial=-1)) + 1, dtype=np.bool_)
+            if before is not None:
+                after[arity][target[before[arity]]] = True
+        return after
 
     def trace_back(self, values: Assignment[New]) -> None:
         """No variable was taken away."""

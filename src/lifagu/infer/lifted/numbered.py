@@ -23,7 +23,8 @@ class Numbered(Generic[Entry]):
 
     def __init__(self) -> None:
         self.entries: list[Entry] = []
-        self._starts = [0]  # the number of each entry's first thing, and of the next one's
+        self._starts = [0]  # the number of each entry's first thing, and of the next one's …
+        self._array = np.zeros(1, dtype=np.int64)  # … as an array, as far as somebody asked for it
 
     def __len__(self) -> int:
         return self._starts[-1]
@@ -48,7 +49,9 @@ class Numbered(Generic[Entry]):
 
     def place(self, numbers: Ints) -> Ints:
         """The place of the entry that holds each of these."""
-        return np.searchsorted(np.array(self._starts), numbers, side="right") - 1
+        if len(self._array) != len(self._starts):
+            self._array = np.array(self._starts)
+        return np.searchsorted(self._array, numbers, side="right") - 1
 
     def found(self, numbers: Ints) -> Iterator[tuple[int, Ints, Ints]]:
         """The entries (by place) that hold these things: which of these each holds, and where in it they are."""

@@ -13,9 +13,11 @@ from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment, CellValues, GroundValues
 from lifagu.infer.lifted.cells import Pattern
 from lifagu.infer.lifted.count import CountStep
+from lifagu.infer.lifted.eliminate import EliminateStep
 from lifagu.infer.lifted.expand import ExpandStep
+from lifagu.infer.lifted.merge import MergeStep
 from lifagu.infer.lifted.problem import Problem
-from lifagu.infer.lifted.rows import ByArity, New
+from lifagu.infer.lifted.rows import Booleans, ByArity, New
 from lifagu.views import counted
 
 MOST_LINES = 24  # of steps that are told
@@ -77,6 +79,17 @@ class Reduced:
             if known(step):
                 return
             adjoints = replace(adjoints, of_row=step.walk_back(adjoints))
+
+    def looked_at(self) -> dict[int, Booleans]:
+        """For each row that is left whether its joint marginal is looked at on the way back through the steps."""
+        labels = self.problem.rows.labels
+        if self.expanded or not all(isinstance(step, MergeStep | EliminateStep) for step in self.listed):
+            return {arity: np.ones(len(each), dtype=np.bool_) for arity, each in labels.items()}
+        marked: dict[int, Booleans] | None = None
+        for step in self.listed:
+            assert isinstance(step, MergeStep | EliminateStep), "looked at before"
+            marked = step.looked_at(marked)
+        return marked or {}
 
     def trace_back(self, values: Ints) -> GroundValues | CellValues:
         """The values of all variables that the (maximising) steps took away; ties go to the lowest value.

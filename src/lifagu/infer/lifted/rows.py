@@ -209,6 +209,9 @@ class Rows(Protocol[New]):
     def in_small_groups(self, chosen: Ints, count: int, most: int) -> Booleans:
         """For each of `count` variables whether it is chosen and hangs together with at most so many of the chosen."""
 
+    def states_around(self, log_sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each variable log2 of the number of states of the connected part that it is in."""
+
     def independent(self, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False) -> Ints:
         """Those of the chosen, cheapest first and then in id order, that share no row with one taken before.
 

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,9 @@ from lifagu.infer.lifted.made import Digits, Made
 
 PIECE = 2**17  # entries that are worked on at a time
 LONG_SUM = 16  # terms from which on sums are added up in extended precision
+MANY = 64  # tables on few rows each from which on double precision does
 Axes = tuple[int, ...]
+Precision = type[np.float64] | type[np.longdouble]
 
 
 def _unknown(place: int) -> Digits | None:
@@ -55,6 +58,11 @@ class Stack:
         return Stack(self.values[..., places], self.error[places], self.span[places], digits)
 
 
+def precision(many: NDArray[Any]) -> Precision:
+    """The precision of new tables that stand on so many rows each: an error counts as often as there are rows."""
+    return np.float64 if len(many) > MANY and many.max() <= MANY else np.longdouble
+
+
 def unit(values: NDArray[np.floating]) -> float:
     """The largest relative error of one operation."""
     return UNIT if values.dtype == np.longdouble else 2.0**-53
@@ -79,13 +87,12 @@ def without_tops(
     return Stack(below, error + unit(values) * sizes, sizes, digits), top
 
 
-def product(parts: Sequence[tuple[Stack, Axes]], sizes: Axes) -> Table:
+def product(parts: Sequence[tuple[Stack, Axes]], sizes: Axes, precision: Precision) -> Table:
     """The product of stacks; of each, which axis of the product its slots are. sizes: of these axes."""
     many = len(parts[0][0]) if parts else 1
-    precise = any(stack.values.dtype == np.longdouble for stack, _ in parts)
-    total: Table = np.zeros((*sizes, many), dtype=np.longdouble if precise or not parts else np.float64)
+    total: Table = np.zeros((*sizes, many), dtype=precision)
     for stack, axes in parts:
-        total += spread_stack(stack.values, axes, sizes)
+        total += spread_stack(stack.values, axes, sizes).astype(precision, copy=False)
     return total
 
 
@@ -119,9 +126,11 @@ def projections(joint: Table, axes: Axes) -> Table:
     return log_sums(joint, drop).transpose(*(kept.index(axis) for axis in axes), len(axes))
 
 
-def summed_out(parts: Sequence[tuple[Stack, Axes]], sizes: Axes, together: int, maximise: bool) -> tuple[Table, Floats]:
+def summed_out(
+    parts: Sequence[tuple[Stack, Axes]], sizes: Axes, together: int, maximise: bool, precision: Precision
+) -> tuple[Table, Floats]:
     """Products with their first axes summed out, and bounds on their errors."""
-    whole = product(parts, sizes)
+    whole = product(parts, sizes, precision)
     first, own = tuple(range(together)), unit(whole)
     result = whole.max(axis=first) if maximise else log_sums(whole, first)
     error = (len(parts) + 1) * own * sum((stack.span for stack, _ in parts), np.zeros(whole.shape[-1]))
@@ -135,8 +144,8 @@ def summed_out(parts: Sequence[tuple[Stack, Axes]], sizes: Axes, together: int, 
 def added_up(values: Table, often: Floats, starts: Ints) -> Table:
     """Sums of tables to powers: those from each start on, up to the next."""
     lengths = np.diff(starts)
-    if int(lengths.max(initial=0)) > LONG_SUM and values.dtype != np.longdouble:
-        values = values.astype(np.longdouble)
+    if int(lengths.max(initial=0)) > LONG_SUM:
+        values = values.astype(np.longdouble, copy=False)
     if (often != 1).any():
         values = values * often
     if int(lengths.max(initial=0)) <= PIECE // 64:

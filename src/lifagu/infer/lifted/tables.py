@@ -23,7 +23,7 @@ from lifagu.infer.lifted.fine import fine_logs, same, total, weighed
 from lifagu.infer.lifted.logs import Table, near, swappable_slots, symmetric
 from lifagu.infer.lifted.made import FINE_WORK, PROMISE, WIDE_SPAN, Digits, Made, given, stripped_digits, without_top
 from lifagu.infer.lifted.numbered import Numbered
-from lifagu.infer.lifted.stack import Axes, Stack
+from lifagu.infer.lifted.stack import Axes, Precision, Stack
 
 FEW = 2  # tables that are made one by one: at once costs as much
 FEW_TERMS = 2**10  # of a sum that is computed with care
@@ -192,26 +192,22 @@ class TablePool:
         shapes = np.take_along_axis(self.shapes(sums.orders.shape[1], sums.labels[first]), sums.orders[first], axis=1)
         numbers, weights = np.empty(len(sums), dtype=np.int64), []
         for alike in members(group_rows(np.column_stack((shapes, lengths > at_once.LONG_SUM)))):
-            values, error = self._added_up(sums.some(alike), tuple(shapes[alike[0]].tolist()))
+            precision = at_once.precision(many[alike])
+            values, error = self._added_up(sums.some(alike), tuple(shapes[alike[0]].tolist()), precision)
             short, again = lengths[alike] <= FEW_TERMS, partial(_one_of, made, alike)
             numbers[alike], weight = self._add(values, error, many[alike], again, careful=short)
             weights.append(weight)
         return numbers, total(weights)
 
-    def _added_up(self, sums: Sums, shape: tuple[int, ...]) -> tuple[Table, Floats]:
+    def _added_up(self, sums: Sums, shape: tuple[int, ...], precision: Precision) -> tuple[Table, Floats]:
         """Sums of one shape, and bounds on their errors."""
         many, often = len(sums.labels), sums.often.astype(np.float64)
-        values, error, span = None, np.empty(many), np.empty(many)
+        values: Table = np.empty((*shape, many), dtype=precision)
+        error, span = np.empty(many), np.empty(many)
         for alike in members(group_rows(sums.orders)) if sums.orders.shape[1] else [np.arange(many)]:
             terms = self.stack(sums.labels[alike])
-            turned = terms.values.transpose(*sums.orders[alike[0]], len(shape))
-            if values is None:
-                values = np.empty((*shape, many), dtype=terms.values.dtype)
-            elif values.dtype != turned.dtype:
-                values = values.astype(np.longdouble)
-            values[..., alike] = turned
+            values[..., alike] = terms.values.transpose(*sums.orders[alike[0]], len(shape))
             error[alike], span[alike] = terms.error, terms.span
-        assert values is not None, "sums have terms"
         result = at_once.added_up(values, often, sums.starts)
         sizes = np.add.reduceat(often * span, sums.starts[:-1])
         rounding = (np.diff(sums.starts) + 2) * at_once.unit(result) * sizes
@@ -233,13 +229,13 @@ class TablePool:
             found = [block(place) for place in range(len(labels))]
             numbers, weight = self._add_each((made for made, _ in found), many)
             return numbers, weight, np.stack([conditional for _, conditional in found], axis=-1)
-        precision = at_once.product(self.parts(axes, labels[:1]), sizes).dtype
+        precision = at_once.precision(many)
         values: Table = np.empty((*sizes[together:], len(labels)), dtype=precision)
         error = np.empty(len(labels))
 
         def piece(start: int, stop: int) -> None:
             parts = self.parts(axes, labels[start:stop])
-            values[..., start:stop], error[start:stop] = at_once.summed_out(parts, sizes, together, maximise)
+            values[..., start:stop], error[start:stop] = at_once.summed_out(parts, sizes, together, maximise, precision)
 
         at_once.in_pieces(len(labels), int(np.prod(sizes, dtype=np.int64)), piece)
         numbers, weight = self._add(values, error, many, lambda place: block(place)[0])

@@ -153,6 +153,10 @@ class Patterns:
         """No variable: one that stands for many is in groups as large as its cells."""
         return np.zeros(count, dtype=np.bool_)
 
+    def states_around(self, log_sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """More than can be told: a variable stands for many."""
+        return np.full(len(log_sizes), np.inf)
+
     def independent(self, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False) -> Ints:
         """Those of the chosen, cheapest first and then in id order, that share no row with one taken before."""
         taken: list[int] = []

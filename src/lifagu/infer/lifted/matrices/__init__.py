@@ -123,6 +123,10 @@ class Matrices:
         """For each of `count` variables whether it is chosen and hangs together with at most so many of the chosen."""
         return eliminating.in_small_groups(self._blocks(), chosen, count, most)
 
+    def states_around(self, log_sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """For each variable log2 of the number of states of the connected part that it is in."""
+        return eliminating.states_around(self._blocks(), log_sizes)
+
     def independent(self, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False) -> Ints:
         """Those of the chosen, cheapest first and then in id order, that share no row with one taken before."""
         return eliminating.independent(self._blocks(), chosen, cost, count, lowest)

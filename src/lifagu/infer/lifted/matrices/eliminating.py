@@ -78,6 +78,13 @@ def in_small_groups(rows: Pairs, chosen: Ints, count: int, most: int) -> Boolean
     return inside & (np.bincount(group, weights=inside)[group] <= most)
 
 
+def states_around(rows: Pairs, log_sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each variable log2 of the number of states of the connected part that it is in."""
+    everybody = np.ones(len(log_sizes), dtype=np.bool_)
+    part = connected_parts(len(log_sizes), *_conflicts(rows, everybody))
+    return np.asarray(np.bincount(part, weights=log_sizes)[part], dtype=np.float64)
+
+
 def _conflicts(rows: Pairs, inside: Booleans) -> tuple[Ints, Ints]:
     """Pairs of these variables that share a row, both ways round."""
     first, second = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
