@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 from lifagu.arrays import Ints, connected_parts, distinct, first_places, group_lists, group_rows, members
 from lifagu.infer.lifted.rows import MOST_AXES, Blocks, Booleans, Costs
 
+COMPARED = 2**22  # pairs of numbers that are compared at a time
 MANY_AT_ONCE = 8  # a share of variables that is worth a look at all of them
 Pairs = Sequence[tuple[Ints, Ints]]  # a matrix of rows and their labels, by arity
 
@@ -114,80 +116,96 @@ def _greedy(order: Ints, first: Ints, second: Ints, count: int) -> Ints:
 
 def blocks(rows: Pairs, chosen: Ints, sizes: Ints) -> list[Blocks[Ints]]:
     """The rows around each of the chosen (independent) variables, grouped by shape."""
-    inside = np.zeros(len(sizes), dtype=np.bool_)
-    inside[chosen] = True
-    owner, label, slot, arity, row = (np.concatenate(parts) for parts in zip(*_edges(rows, inside), strict=True))
     variables = np.sort(chosen)
-    owner = np.searchsorted(variables, owner)
-    look = _looks(rows, slot, arity, row, sizes)
-    order = np.lexsort((row, label, look, owner))
-    owner, label, slot, arity, row, look = (each[order] for each in (owner, label, slot, arity, row, look))
-    starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(chosen)))))
-    near_starts, near = _neighbours(rows, owner, slot, arity, row, len(chosen))
-    local, different_starts, different = _local(near_starts, near)
-    shape = group_rows(np.column_stack((sizes[variables], group_lists(starts, look), group_lists(near_starts, local))))
+    kinds, edges = _edges(rows, variables, sizes)
+    starts = np.concatenate(([0], np.cumsum(np.bincount(edges.owner, minlength=len(variables)))))
     found = []
-    for same in members(shape):
-        example = same[0]
-        entries = starts[same, None] + np.arange(starts[example + 1] - starts[example])
-        width = different_starts[example + 1] - different_starts[example]
-        neighbours = different[different_starts[same, None] + np.arange(width)]
-        axes, at = [], int(near_starts[example])
-        for entry in entries[0].tolist():
-            size = int(arity[entry]) - 1
-            beside = (1 + local[at : at + size]).tolist()
-            axes.append((*beside[: slot[entry]], 0, *beside[slot[entry] :]))
-            at += size
-        sources = [(int(arity[column[0]]), row[column]) for column in entries.T]
-        kind = group_rows(label[entries]) if entries.shape[1] else np.zeros(len(same), dtype=np.int64)
-        labels = label[entries[first_places(kind)]]
-        found.append(Blocks(variables[same], neighbours, tuple(neighbours[0].tolist()), axes, sources, kind, labels))
+    for owners in members(group_rows(np.column_stack((sizes[variables], group_lists(starts, edges.look))))):
+        entries = starts[owners, None] + np.arange(starts[owners[0] + 1] - starts[owners[0]])
+        looks = [kinds[look] for look in edges.look[entries[0]].tolist()]
+        near = [
+            np.delete(rows[place][0][edges.row[column]], slot, 1)
+            for (place, slot), column in zip(looks, entries.T, strict=True)
+        ]
+        beside = np.concatenate([np.zeros((len(owners), 0), dtype=np.int64), *near], axis=1)
+        for same, local in _coinciding(beside):
+            found.append(_alike(variables[owners[same]], beside[same], local, looks, entries[same], edges, rows))
     return found
 
 
-def _looks(rows: Pairs, slot: Ints, arity: Ints, row: Ints, sizes: Ints) -> Ints:
-    """Which places of variables in rows are alike: the same slot, and tables of one shape."""
-    found = np.empty(len(row), dtype=np.int64)
-    met = 0
-    for matrix, _ in rows:
-        entries = np.flatnonzero(arity == matrix.shape[1])
+@dataclass(frozen=True, eq=False)
+class _Edges:
+    """Places of chosen variables in rows, by owner: what each looks like, its label, and the row in its matrix."""
+
+    owner: Ints
+    look: Ints
+    label: Ints
+    row: Ints
+
+
+def _edges(rows: Pairs, variables: Ints, sizes: Ints) -> tuple[list[tuple[int, int]], _Edges]:
+    """All places of variables in rows, sorted; of each look the place of the matrix, and the slot.
+
+    Places look alike if they are in the same slot of tables of one shape.
+    """
+    number = np.full(len(sizes), -1)
+    number[variables] = np.arange(len(variables))
+    kinds: list[tuple[int, int]] = []
+    found = [(np.zeros(0, dtype=np.int64),) * 4]
+    for place, (matrix, labels) in enumerate(rows):
         shape = group_rows(sizes[matrix])
-        found[entries] = met + shape[row[entries]] * matrix.shape[1] + slot[entries]
-        met += (int(shape.max(initial=-1)) + 1) * matrix.shape[1]
-    return found
+        shapes = int(shape.max(initial=-1)) + 1
+        for slot in range(matrix.shape[1]):
+            row = np.flatnonzero(number[matrix[:, slot]] >= 0)
+            found.append((number[matrix[row, slot]], len(kinds) + shape[row], labels[row], row))
+            kinds += [(place, slot)] * shapes
+    owner, look, label, row = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    order = _sorted(owner * max(len(kinds), 1) + look, label, row)
+    return kinds, _Edges(owner[order], look[order], label[order], row[order])
 
 
-def _edges(rows: Pairs, inside: Booleans) -> list[tuple[Ints, Ints, Ints, Ints, Ints]]:
-    """(owner, label, slot, arity, row) of every place of a chosen variable in a row."""
-    found = [(np.zeros(0, dtype=np.int64),) * 5]
-    for matrix, labels in rows:
-        arity = matrix.shape[1]
-        for slot in range(arity):
-            row = np.flatnonzero(inside[matrix[:, slot]])
-            found.append((matrix[row, slot], labels[row], np.full(len(row), slot), np.full(len(row), arity), row))
-    return found
+def _sorted(key: Ints, label: Ints, row: Ints) -> Ints:
+    """The order by key, those with equal keys by label and row."""
+    order = np.argsort(key, kind="stable")
+    equal = key[order[1:]] == key[order[:-1]]
+    tied = np.flatnonzero(np.append(equal, False) | np.append(False, equal))
+    some = order[tied]
+    order[tied] = some[np.lexsort((row[some], label[some], key[some]))]
+    return order
 
 
-def _neighbours(rows: Pairs, owner: Ints, slot: Ints, arity: Ints, row: Ints, count: int) -> tuple[Ints, Ints]:
-    """The other variables of each entry's row in slot order, listed per owner: starts of the lists, and the lists."""
-    ends = np.cumsum(arity - 1)
-    near = np.empty(int(ends[-1]) if len(ends) else 0, dtype=np.int64)
-    for every, _ in rows:
-        size = every.shape[1]
-        entries = np.flatnonzero(arity == size)
-        matrix = every[row[entries]]
-        keep = np.arange(size) != slot[entries, None]
-        if size > 1:
-            near[(ends[entries] - size + 1)[:, None] + np.arange(size - 1)] = matrix[keep].reshape(-1, size - 1)
-    per_owner = np.bincount(owner, weights=arity - 1, minlength=count).astype(np.int64)
-    return np.concatenate(([0], np.cumsum(per_owner))), near
+def _coinciding(near: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Rows whose values coincide in the same way: which they are, and the number of each column's value in them."""
+    width = near.shape[1]
+    first = np.empty_like(near)
+    step = max(1, COMPARED // max(width * width, 1))
+    for start in range(0, len(near), step):
+        some = near[start : start + step]
+        first[start : start + step] = (some[:, :, None] == some[:, None, :]).argmax(axis=2) if width else some
+    for same in members(group_rows(first)) if width else [np.arange(len(near))]:
+        columns = first[same[0]]
+        yield same, (np.cumsum(columns == np.arange(width)) - 1)[columns]
 
 
-def _local(starts: Ints, values: Ints) -> tuple[Ints, Ints, Ints]:
-    """Number the values of each list by first occurrence in it; also the distinct values per list, in that order."""
-    owner = np.repeat(np.arange(len(starts) - 1), np.diff(starts))
-    number = group_rows(np.column_stack((owner, values)))
-    first = first_places(number)
-    per_owner = np.bincount(owner[first], minlength=len(starts) - 1)
-    distinct_starts = np.concatenate(([0], np.cumsum(per_owner)))
-    return number - distinct_starts[owner], distinct_starts, values[first]
+def _alike(
+    variables: Ints,
+    near: Ints,
+    local: Ints,
+    looks: Sequence[tuple[int, int]],
+    entries: Ints,
+    edges: _Edges,
+    rows: Pairs,
+) -> Blocks[Ints]:
+    """Blocks of one shape. near: the neighbours, row by row; local: the number of each among them."""
+    neighbours = near[:, first_places(local)] if len(local) else near
+    axes, sources, at = [], [], 0
+    for (place, slot), column in zip(looks, entries.T, strict=True):
+        arity = rows[place][0].shape[1]
+        beside = (1 + local[at : at + arity - 1]).tolist()
+        axes.append((*beside[:slot], 0, *beside[slot:]))
+        sources.append((arity, edges.row[column]))
+        at += arity - 1
+    labels = edges.label[entries]
+    kind = group_rows(labels) if entries.shape[1] else np.zeros(len(variables), dtype=np.int64)
+    own = labels[first_places(kind)]
+    return Blocks(variables, neighbours, tuple(neighbours[0].tolist()), axes, sources, kind, own)
