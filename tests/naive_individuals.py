@@ -136,14 +136,17 @@ class Oracle:
     def _walked(self, number: int, reduce: Reduce, fixed: Fixed) -> Floats:
         """From one end of a row to the other; the last two axes are a place and the next one."""
         piece, shared = self.world.pieces[number], self.world.shared
+        place_of = {variable: place for place, variable in enumerate(piece)}
+        ending: list[list[Factor]] = [[] for _ in piece]
+        for scope, table in self._inside[number]:
+            ending[max(place_of.get(variable, 0) for variable in scope)].append((scope, table))
         logs = np.zeros([1] * (len(shared) + 1))
         for place, variable in enumerate(piece):
             before = piece[place - 1] if place else -1
             axes = {each: axis for axis, each in enumerate((*shared, before, variable))}
             logs = logs[..., None] + placed(self._allowed(variable, fixed), (variable,), axes)
-            for scope, table in self._inside[number]:
-                if variable in scope and set(scope) <= {*shared, before, variable}:
-                    logs = logs + placed(table, scope, axes)
+            for scope, table in ending[place]:
+                logs = logs + placed(table, scope, axes)
             found = reduce(logs, (len(shared),))
             logs = found.reshape(*found.shape[: len(shared)], -1)
         found = reduce(logs, (len(shared),))

@@ -22,11 +22,12 @@ from naive_individuals import Oracle, World
 from own_tables import KINDS, drawn, evidence_of, graph_of
 
 ENGINES = ("auto", "lifted", "ground")
-MOST, CHUNK, LONG = 12, 50, 500  # individuals; seeds at a time and in all, of each kind in the long campaign
+MOST, MANY = 12, 250  # individuals; variables up to which all marginals are compared
+CHUNK, LONG = 50, 500  # seeds at a time and in all, of each kind in the long campaign
 
 
 class Known:
-    """What an oracle knows of a world, and two variables to ask about jointly."""
+    """What an oracle knows of a world: the marginals of all its variables, or of some, and two to ask about jointly."""
 
     def __init__(self, world: World, seed: int) -> None:
         self.world, self.oracle = world, Oracle(world)
@@ -37,11 +38,14 @@ class Known:
         if world.shared and rng.random() < 0.5 and count > 1:
             self.pair = (world.shared[0], int(rng.choice([each for each in range(count) if each != world.shared[0]])))
         if self.possible:
-            self.marginals = [self.oracle.joint(variable) for variable in range(count)]
+            some = (
+                range(count) if count <= MANY else [*world.shared, *self.pair, *rng.permutation(count)[:MANY].tolist()]
+            )
+            self.marginals = {variable: self.oracle.joint(variable) for variable in some}
             self.joint = self.oracle.joint(*self.pair)
 
 
-def check_all(world: World, seed: int = 0, graph: FactorGraph | None = None) -> None:
+def check_all(world: World, seed: int = 0, graph: FactorGraph | None = None, engines=ENGINES) -> None:
     """All engines and questions; raises what is wrong. graph: asked in place of the world's own."""
     known = Known(world, seed)
     graph, evidence = graph or graph_of(world), evidence_of(world)
@@ -51,7 +55,7 @@ def check_all(world: World, seed: int = 0, graph: FactorGraph | None = None) -> 
         lifagu.query: check_query,
         lifagu.map_assignment: check_best,
     }
-    for engine, (ask, check) in itertools.product(ENGINES, questions.items()):
+    for engine, (ask, check) in itertools.product(engines, questions.items()):
         pairs = [known.pair, known.pair[:1], known.pair[1:]] if ask is lifagu.query else [()]
         for names in {tuple(f"v{variable}" for variable in pair): None for pair in pairs if pair or len(pairs) == 1}:
             if known.possible:
@@ -75,7 +79,7 @@ def check_marginals(found, known: Known) -> None:
     check_total(found.log_partition, known)
     labels = known.world.labels
     assert list(found) == [f"v{variable}" for variable in range(len(labels))]
-    for variable, expected in enumerate(known.marginals):
+    for variable, expected in known.marginals.items():
         assert tuple(found[f"v{variable}"]) == labels[variable]
         close(list(found[f"v{variable}"].values()), expected)
 
@@ -115,6 +119,27 @@ def test_engines_are_right_on_worlds_drawn_anew(kind, seed):
 @pytest.mark.parametrize("seed", range(100, 103))
 def test_engines_are_right_on_more_individuals(kind, seed):
     check_all(drawn(kind, seed, 40), seed)
+
+
+def large(kind: str, first: int) -> World:
+    """A world of a kind with hundreds of individuals, or long rows, that is possible."""
+    for seed in itertools.count(first):
+        world = drawn(kind, seed, 300)
+        if len(world.labels) > 400 and Oracle(world).log_total > -math.inf:
+            return world
+    raise AssertionError
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_auto_is_right_on_hundreds_of_individuals(kind):
+    check_all(large(kind, 400), engines=["auto"])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("first", range(500, 600, 10))
+def test_engines_are_right_on_hundreds_of_individuals(kind, first):
+    check_all(large(kind, first), first)
 
 
 @pytest.mark.full
