@@ -22,7 +22,7 @@ from naive_individuals import Oracle, World
 from own_tables import KINDS, drawn, evidence_of, graph_of
 
 ENGINES = ("auto", "lifted", "ground")
-MOST, MANY = 12, 250  # individuals; variables up to which all marginals are compared
+MOST, MANY, SOME = 12, 250, 60  # individuals; variables up to which all marginals are compared, and else how many
 CHUNK, LONG = 50, 500  # seeds at a time and in all, of each kind in the long campaign
 
 
@@ -39,7 +39,7 @@ class Known:
             self.pair = (world.shared[0], int(rng.choice([each for each in range(count) if each != world.shared[0]])))
         if self.possible:
             some = (
-                range(count) if count <= MANY else [*world.shared, *self.pair, *rng.permutation(count)[:MANY].tolist()]
+                range(count) if count <= MANY else [*world.shared, *self.pair, *rng.permutation(count)[:SOME].tolist()]
             )
             self.marginals = {variable: self.oracle.joint(variable) for variable in some}
             self.joint = self.oracle.joint(*self.pair)
