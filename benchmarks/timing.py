@@ -1,4 +1,4 @@
-"""Seconds: of a piece of work, and of sorting as many numbers in the same run, the floor that ratios refer to."""
+"""Seconds: of a piece of work, and of floors that ratios refer to: sorting as many numbers, one pass over them."""
 
 from __future__ import annotations
 
@@ -37,3 +37,9 @@ def arranging(count: int) -> float:
     """Seconds of one stable argsort of so many random 64-bit integers: about what it takes to group them once."""
     numbers = np.random.default_rng(0).integers(0, 2**62, count)
     return best_time(lambda: np.argsort(numbers, kind="stable"))
+
+
+def passing(count: int) -> float:
+    """Seconds of one pass over so many random numbers: exp of each, and their sum."""
+    numbers = np.random.default_rng(0).normal(size=count)
+    return best_time(lambda: np.exp(numbers).sum())

@@ -193,6 +193,75 @@ def test_relational_models_are_right_at_every_size(out):
     assert len(growth) == 8
 
 
+def test_own_tables_are_right_at_every_size(out):
+    found = tables(out, "own_tables")
+    beside, stays = found.pop("Auto beside lifted and ground"), found.pop("Stays in intensive care", None)
+    assert (stays is None) == ("The data is absent here" in section(out, "own_tables"))
+    assert list(found) == ["Individuals", "Chains"]
+    rows = [row for table in (stays or [], *found.values()) for row in table]
+    asked = {model: {row["asked"] for row in rows if row["model"] == model} for model in ("around one", "in wards")}
+    assert asked["around one"] == asked["in wards"] == {"all marginals", "P(shared)", "P(own)", "best"}
+    assert len(rows) == (4 + 3 + 4 + 2) * 3 + 3 * bool(stays)
+    for row in rows:
+        assert float(row["error"]) < 1e-12, row
+        assert re.fullmatch(rf"{RATIO} \({TIME}\)", row["time"]), row
+        assert re.fullmatch(TIME, row["pass"]), row
+        assert re.fullmatch(r"–|-?\d+\.\d", row["growth"]), row
+        assert re.fullmatch(r"\d+\.\d\d GiB", row["memory"]), row
+        assert (row["read"] == "–") == (row["asked"] != "all marginals"), row
+    assert len(beside) >= 15
+    for row in beside:
+        assert re.fullmatch(TIME, row["auto"]), row
+        assert float(row["ratio"]) > 0, row
+
+
+def test_a_wrong_or_slow_answer_with_own_tables_is_shown():
+    found = run_beside(
+        "import time\nfrom dataclasses import replace\nimport own_models as own\nfrom own_tables import *\n"
+        "def wrong(size):\n"
+        "    known = own.apart_known(size)\n"
+        "    return replace(known, marginals={0: known.marginals[0][::-1]}, log_best=known.log_best + 1)\n"
+        "def slow(size):\n    return time.sleep(99 * (size > 1)) or own.apart(size)\n"
+        "import own_tables\nown_tables.LIMIT = 3\n"
+        "part = Part(True, 1, None, False)\n"
+        "for make, known in ((own.apart, wrong), (slow, own.apart_known)):\n"
+        "    work = Workload('a', 'A', 'b', (1, 4, 5), make, known, (EVERY, BEST))\n"
+        "    for line in measured_lines(part, work): print(line[3], line[-1])"
+    )
+    wrong, slow = found.splitlines()[:6], found.splitlines()[6:]
+    assert all(float(line.split()[1]) > 1e-3 for line in wrong)
+    assert slow[2:] == [">3 s –"] * 2 + ["not asked –"] * 2
+
+
+def test_stays_are_binned_and_hidden_as_described():
+    found = run_beside(
+        "import gzip, pathlib, tempfile, eicu\n"
+        "eicu.FOLDER = pathlib.Path(tempfile.mkdtemp())\n"
+        "print(eicu.at_hand())\n"
+        "names = ('stay', 'hospital', *eicu.COLUMNS)\n"
+        "rows = [[i, 'h', ['20', '> 89', ''][i % 3], 'Male', *['a'] * 5, 'often' if i < 30 else f'rare{i}', i, i, i,"
+        " 'a', 'a'] for i in range(40)]\n"
+        "def write(name, lines):\n"
+        "    with gzip.open(eicu.FOLDER / name, 'wt') as file:\n"
+        "        file.writelines(','.join(map(str, line)) + chr(10) for line in lines)\n"
+        "write('stay.csv.gz', [names, *rows])\n"
+        "write('hospital.csv.gz', [('hospital', *eicu.OF_HOSPITAL), ('h', 'West', '', '1.0')])\n"
+        "values, sizes = eicu.stays()\n"
+        "print(eicu.at_hand(), sizes)\n"
+        "print(values[:3, 0].tolist(), values[[0, 29, 30, 39], 7].tolist(), values[[0, 10, 39], 8].tolist())\n"
+        "seen = eicu.observed(100)\n"
+        "print(seen.shape, (seen[:40] != seen[40:80]).any(), (seen[:, 13] == 0).all(), (seen[:, 14] == -1).all())\n"
+        "print(0.1 < (seen[:, 1] < 0).mean() < 0.3)"
+    )
+    assert found.splitlines() == [
+        "False",
+        "True (2, 1, 1, 1, 1, 1, 1, 2, 4, 4, 4, 1, 1, 1, 0, 1)",
+        "[0, 1, -1] [0, 0, 1, 1] [0, 1, 3]",
+        "(100, 16) True True True",
+        "True",
+    ]
+
+
 def test_colour_passing(out):
     found = tables(out, "colour")
     assert [row["groups"] for row in found["Against sorting"]] == [
@@ -322,7 +391,7 @@ def test_the_disk_is_watched_and_memory_kept_within_a_limit(tmp_path):
     assert found.splitlines() == ["1 3", "memory"]
 
 
-@pytest.mark.parametrize("name", ["growth", "report", "scale"])
+@pytest.mark.parametrize("name", ["engines", "growth", "report", "scale"])
 def test_examples_hold(name):
     assert run_beside(f"import doctest, {name}; print(doctest.testmod({name}))").startswith("TestResults(failed=0, att")
 
