@@ -93,14 +93,20 @@ class AllMarginals(Computed):
     @cached_property
     def classes(self) -> tuple[Ints, list[dict[str, float]]]:
         """For each of `variables` the number of its marginal, and these marginals: few where many variables share."""
-        graph, evidence = self.graph, self.prepared.evidence
-        number = self.solution.marginals.of_variable[: len(graph.variable_names)].copy()
-        number[evidence.variables] = len(self.solution.marginals) + evidence.values
-        kinds = np.column_stack((number[self.variables], graph.variable_declared[self.variables]))
+        graph = self.graph
+        kinds = np.column_stack((self._numbers[self.variables], graph.variable_declared[self.variables]))
         of_variable = group_rows(kinds)
         first = np.full(int(of_variable.max(initial=-1)) + 1, 0)
         first[of_variable[::-1]] = np.arange(len(of_variable))[::-1]
         return of_variable, [self._distribution(int(self.variables[place]), int(kinds[place, 0])) for place in first]
+
+    @cached_property
+    def _numbers(self) -> Ints:
+        """The number of each variable's marginal; what was observed comes after all others."""
+        evidence = self.prepared.evidence
+        number = self.solution.marginals.of_variable[: len(self.graph.variable_names)].copy()
+        number[evidence.variables] = len(self.solution.marginals) + evidence.values
+        return number
 
     def _distribution(self, variable: int, number: int) -> dict[str, float]:
         graph, marginals = self.graph, self.solution.marginals
@@ -116,8 +122,7 @@ class AllMarginals(Computed):
         place = int(np.searchsorted(self.variables, variable))
         if place == len(self.variables) or self.variables[place] != variable:
             raise NoAnswerError(f"P({name}) has no answer: unknown factors are in the same connected part")
-        of_variable, distributions = self.classes
-        return distributions[int(of_variable[place])]
+        return self._distribution(variable, int(self._numbers[variable]))
 
     def __contains__(self, name: object) -> bool:
         number = self.graph.variable_names.find(name) if isinstance(name, str) else None

@@ -94,7 +94,8 @@ class EliminateStep(Generic[New]):
     def __str__(self) -> str:
         largest = max((int(np.prod(shape.sizes, dtype=object)) for shape in self.shapes), default=0)
         kinds = sum(len(shape.blocks.labels) for shape in self.shapes)
-        groups = f" in {kinds} groups" if kinds > 1 else ""
+        own = f" in {kinds} groups" if kinds < self.variables else ", each with tables of its own"
+        groups = own if kinds > 1 else ""
         what = f"eliminate {counted(self.variables, 'variable')} like {self.like}{groups}"
         return f"{what} (largest table {largest} entries)"
 

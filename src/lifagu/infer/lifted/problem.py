@@ -15,17 +15,13 @@ from typing import Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Ints, first_places, group_rows, members
+from lifagu.arrays import Ints, by_first_occurrence, first_places, group_rows, members
 from lifagu.evidence import Evidence
 from lifagu.infer.lifted.fine import total
-from lifagu.infer.lifted.logs import UNIT, Table
-from lifagu.infer.lifted.made import Made, given
 from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.rows import Booleans, Classes, New, Rows
 from lifagu.infer.lifted.tables import TablePool
 from lifagu.model import FactorGraph
-
-FEW = 2**16  # potentials up to which extended precision costs nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,10 +142,9 @@ def start(
     for matrix, labels, weight in _factors(graph, observed, included, tables):
         weights.append(weight)
         parts.append((matrix, labels))
-    for matrix, made in _soft(evidence, observed, included):
-        number, weight = tables.add(made, 1)
+    for matrix, labels, weight in _soft(evidence, observed, included, tables):
         weights.append(weight)
-        parts.append((matrix, np.array([number])))
+        parts.append((matrix, labels))
     rows, _ = Matrices({}, {}).plus(parts)
     present, kept = included & (observed < 0), frozenset(keep)
     open_now = present.copy()
@@ -166,23 +161,21 @@ def _factors(
 
     Those with the same table and the same observed values share a label.
     """
-    values, offsets = graph.tables.values, graph.tables.offsets
-    logs, unit = _logs(values)
     for every, scopes in graph.scopes:
         takes_part = ((observed[scopes] >= 0) | included[scopes]).all(axis=1) & (graph.factor_table[every] >= 0)
         factors, matrix = every[takes_part], scopes[takes_part]
         fixed = observed[matrix] >= 0
         numbers = graph.factor_table[factors]
-        kinds = group_rows(np.column_stack((numbers, np.where(fixed, observed[matrix] + 1, 0))))
+        seen = np.where(fixed, observed[matrix] + 1, 0) if fixed.any() else matrix[:, :0]
+        kinds = group_rows(np.column_stack((numbers, seen))) if seen.size else by_first_occurrence(numbers)
         examples, many = first_places(kinds), np.bincount(kinds)
         shapes = group_rows(np.column_stack((fixed[examples], graph.sizes[matrix[examples]])))
         label = np.empty(len(examples), dtype=np.int64)
         for same in members(shapes):
             first = examples[same]
             entries, shape = _entries(matrix[first], fixed[first[0]], observed, graph.sizes)
-            places = (offsets[numbers[first], None] + entries).T
-            potentials, own = values[places].reshape(*shape, -1), logs[places].reshape(*shape, -1)
-            label[same], weight = tables.add_given(potentials, own, unit, many[same])
+            places = (graph.tables.offsets[numbers[first], None] + entries).T
+            label[same], weight = tables.add_given(graph.tables.values[places].reshape(*shape, -1), many[same])
             rows = np.flatnonzero(shapes[kinds] == shapes[same[0]])
             yield matrix[rows][:, ~fixed[first[0]]], label[kinds[rows]], weight
 
@@ -200,18 +193,19 @@ def _entries(scopes: Ints, fixed: Booleans, observed: Ints, sizes: Ints) -> tupl
     return start[:, None] + inner, left
 
 
-def _logs(potentials: NDArray[np.float64]) -> tuple[Table, float]:
-    """The logs of potentials, and a bound on their relative errors."""
-    precise = np.longdouble if potentials.size <= FEW else np.float64
-    with np.errstate(divide="ignore"):
-        logs = np.log(potentials.astype(precise))
-    return logs, 2 * UNIT if precise is np.longdouble else 2.0**-52
-
-
-def _soft(evidence: Evidence, observed: Ints, included: Booleans) -> Iterable[tuple[Ints, Made]]:
-    """Soft evidence as unary rows."""
-    for variable, likelihood in zip(evidence.soft_variables.tolist(), evidence.likelihoods, strict=True):
-        if observed[variable] >= 0:
-            yield np.zeros((1, 0), dtype=np.int64), given(np.asarray(likelihood[observed[variable]]))
-        elif included[variable]:
-            yield np.array([[variable]]), given(likelihood)
+def _soft(
+    evidence: Evidence, observed: Ints, included: Booleans, tables: TablePool
+) -> Iterable[tuple[Ints, Ints, Decimal]]:
+    """Soft evidence as unary rows, their labels and log weight; of what is observed for certain, the weight alone."""
+    soft = list(zip(evidence.soft_variables.tolist(), evidence.likelihoods, strict=True))
+    for size in sorted({len(likelihood) for _, likelihood in soft}):
+        alike = [(variable, own) for variable, own in soft if len(own) == size and included[variable]]
+        free = [(variable, own) for variable, own in alike if observed[variable] < 0]
+        if free:
+            many = np.ones(len(free), dtype=np.int64)
+            labels, weight = tables.add_given(np.stack([own for _, own in free], axis=-1), many)
+            yield np.array([[variable] for variable, _ in free]), labels, weight
+    certain = [own[observed[variable]] for variable, own in soft if observed[variable] >= 0]
+    if certain:
+        labels, weight = tables.add_given(np.array(certain), np.ones(len(certain), dtype=np.int64))
+        yield np.zeros((len(certain), 0), dtype=np.int64), labels, weight

@@ -26,6 +26,7 @@ from lifagu.infer.lifted.numbered import Numbered
 from lifagu.infer.lifted.stack import Axes, Precision, Stack
 
 FEW = 2  # tables that are made one by one: at once costs as much
+FEW_POTENTIALS = 2**16  # of which extended precision costs nothing
 FEW_TERMS = 2**10  # of a sum that is computed with care
 SHARED = 2  # rows for each table from which on tables are compared …
 FEW_COMPARED = 64  # … or tables that are compared in any case
@@ -166,11 +167,8 @@ class TablePool:
         left, weight = without_top(made, many)
         return self._known(left, many), weight
 
-    def add_given(self, potentials: Floats, logs: Table, unit: float, many: Ints) -> tuple[Ints, Decimal]:
-        """The numbers of given tables (one each along the last axis) that stand on so many rows, and their log weight.
-
-        unit: a bound on the relative errors of their logs.
-        """
+    def add_given(self, potentials: Floats, many: Ints) -> tuple[Ints, Decimal]:
+        """The numbers of given tables (along the last axis) that stand on so many rows, and their log weight."""
 
         def digits(place: int) -> Digits:
             return Digits(partial(fine_logs, potentials[..., place]), potentials[..., place].size)
@@ -178,7 +176,11 @@ class TablePool:
         def made(place: int) -> Made:
             return given(potentials[..., place])
 
-        return self._add(logs, unit * at_once.spans(logs), many, made, lambda place: stripped_digits(digits(place)))
+        precision = at_once.precision(many) if potentials.size > FEW_POTENTIALS else np.longdouble
+        with np.errstate(divide="ignore"):
+            logs: Table = np.log(potentials, dtype=precision)
+        error = 2 * at_once.unit(logs) * at_once.spans(logs)
+        return self._add(logs, error, many, made, lambda place: stripped_digits(digits(place)))
 
     def add_sums(self, sums: Sums, many: NDArray[Any]) -> tuple[Ints, Decimal]:
         """The numbers of tables that are sums of others and stand on so many rows, and their log weight."""
