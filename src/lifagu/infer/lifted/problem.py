@@ -161,13 +161,16 @@ def _factors(
 
     Those with the same table and the same observed values share a label.
     """
+    seen, missing = observed >= 0, ~included & (observed < 0)
     for every, scopes in graph.scopes:
-        takes_part = ((observed[scopes] >= 0) | included[scopes]).all(axis=1) & (graph.factor_table[every] >= 0)
-        factors, matrix = every[takes_part], scopes[takes_part]
-        fixed = observed[matrix] >= 0
+        known = graph.factor_table[every] >= 0
+        takes_part = known & ~missing[scopes].any(axis=1) if missing.any() else known
+        factors, matrix = (every, scopes) if takes_part.all() else (every[takes_part], scopes[takes_part])
+        fixed = seen[matrix]
         numbers = graph.factor_table[factors]
-        seen = np.where(fixed, observed[matrix] + 1, 0) if fixed.any() else matrix[:, :0]
-        kinds = group_rows(np.column_stack((numbers, seen))) if seen.size else by_first_occurrence(numbers)
+        kinds = by_first_occurrence(numbers)
+        if fixed.any():
+            kinds = group_rows(np.column_stack((kinds, np.where(fixed, observed[matrix] + 1, 0))))
         examples, many = first_places(kinds), np.bincount(kinds)
         shapes = group_rows(np.column_stack((fixed[examples], graph.sizes[matrix[examples]])))
         label = np.empty(len(examples), dtype=np.int64)

@@ -11,31 +11,36 @@ from numpy.typing import NDArray
 from lifagu.arrays import Ints, connected_parts, distinct, first_places, group_lists, group_rows, members
 from lifagu.infer.lifted.rows import MOST_AXES, Blocks, Booleans, Costs
 
+SMALL = 3.0  # log2 of the entries of a table that is small enough in any case
 COMPARED = 2**22  # pairs of numbers that are compared at a time
 MANY_AT_ONCE = 8  # a share of variables that is worth a look at all of them
 Pairs = Sequence[tuple[Ints, Ints]]  # a matrix of rows and their labels, by arity
 
 
 def costs(rows: Pairs, wanted: Booleans, log_sizes: NDArray[np.float64]) -> Costs:
-    """Cost of each wanted variable with not too many neighbours. Cost: sorting the pairs of neighbours considered."""
-    near = np.zeros(len(wanted), dtype=np.int64)
-    largest = np.zeros(len(wanted))
+    """Cost of each wanted variable with not too many neighbours.
+
+    A neighbour in several rows counts once, unless the cost is small even so. Cost: sorting the pairs considered.
+    """
+    count = len(wanted)
+    near, new, largest = np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count)
     for matrix, _ in rows:
-        near += (matrix.shape[1] - 1) * np.bincount(matrix.reshape(-1), minlength=len(wanted))
         size = log_sizes[matrix].sum(axis=1)
-        for slot in range(matrix.shape[1]):
-            np.maximum.at(largest, matrix[:, slot], size)
+        for column in matrix.T:
+            near += (matrix.shape[1] - 1) * np.bincount(column, minlength=count)
+            new += np.bincount(column, weights=size - log_sizes[column], minlength=count)
+            np.maximum.at(largest, column, size)
     wanted = wanted & (near < MOST_AXES)
-    variables = np.flatnonzero(wanted)
-    new = np.zeros(len(wanted))
+    dear = wanted & (new > SMALL)
     pairs = [np.zeros(0, dtype=np.int64)]
     for matrix, _ in rows:
-        for slot in range(matrix.shape[1]):
-            inside = wanted[matrix[:, slot]]
-            others = np.delete(matrix[inside], slot, axis=1)
-            pairs.append((matrix[inside, slot, None] * len(wanted) + others).reshape(-1))
+        for slot, column in enumerate(matrix.T):
+            inside = np.flatnonzero(dear[column])
+            others = (matrix[inside, each] for each in range(matrix.shape[1]) if each != slot)
+            pairs += [column[inside] * count + other for other in others]
     pair = distinct(np.concatenate(pairs))
-    new += np.bincount(pair // len(wanted), weights=log_sizes[pair % len(wanted)], minlength=len(wanted))
+    new[dear] = np.bincount(pair // count, weights=log_sizes[pair % count], minlength=count)[dear]
+    variables = np.flatnonzero(wanted)
     return Costs(variables, new[variables], largest[variables])
 
 
