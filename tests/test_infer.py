@@ -36,7 +36,8 @@ def chain(length, table, ends=None):
 def test_the_plan_is_printed_before_anything_is_computed():
     prepared = lifagu.prepare(grid(4), [("x0",)])
     assert str(prepared).startswith(
-        "ground engine, 1 connected part\neliminate 15 variables in min-weight order, keep x0"
+        "ground engine, 1 connected part, because hardly any table is shared\n"
+        "eliminate 15 variables in min-weight order, keep x0"
     )
     assert prepared.run().answers[0].plan == str(prepared)
 

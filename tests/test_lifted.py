@@ -202,7 +202,7 @@ def test_soft_evidence_on_everybody_is_one_histogram():
     builder.variables([f"B{y}" for y in range(8)])
     builder.factors({f"f{x}.{y}": [f"A{x}", f"B{y}"] for x in people for y in range(8)}, [1, 1.1, 1.2, 0.9])
     soft = {f"A{x}": {"false": 1, "true": 0.5 + x / 100} for x in people}
-    found = lifagu.marginals(builder.graph(), evidence=soft)
+    found = lifagu.marginals(builder.graph(), evidence=soft, engine="lifted")
     assert any(isinstance(step, WeightedCountStep) for step in found.prepared.reduced.steps)
     logs = []
     for values in itertools.product((0, 1), repeat=8):  # given the Bs, the As are independent

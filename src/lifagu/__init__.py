@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from lifagu.infer import Answer as Answer
     from lifagu.infer import Best as Best
     from lifagu.infer import Convergence as Convergence
+    from lifagu.infer import TooLarge as TooLarge
     from lifagu.infer.relational import ClassMarginals as ClassMarginals
     from lifagu.infer.relational import RelationalBest as RelationalBest
     from lifagu.kernel import has_kernel as has_kernel
@@ -109,7 +110,7 @@ _ROOMS = {
     "lifagu.grounding": "expand_evidence ground",
     "lifagu.imputing": "Imputed impute",
     "lifagu.imputing_by_sql": "FolderImputed impute_folder",
-    "lifagu.infer": "AllMarginals Answer Best Convergence",
+    "lifagu.infer": "AllMarginals Answer Best Convergence TooLarge",
     "lifagu.infer.relational": "ClassMarginals RelationalBest",
     "lifagu.kernel": "has_kernel",
     "lifagu.lifting_by_sql": "FolderLift Groups lift_folder",

@@ -6,10 +6,10 @@ millions of factors.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, reduce
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,8 @@ from lifagu.ranges import Labels, Ranges
 from lifagu.showing import Shown
 from lifagu.tables import GivenTables, Tables, intern_tables
 from lifagu.views import Factor, Variable, View, counted
+
+_Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -274,6 +276,17 @@ class FactorGraph(Shown):
         return self.labels(variable), self.ranges.to_declared(int(self.variable_declared[variable]))
 
     # ---- what algorithms ask for
+
+    def once(self, make: Callable[[FactorGraph], _Made]) -> _Made:
+        """What a function makes of this graph alone: made when it is first asked for, and kept with the graph."""
+        if make not in self._made:
+            self._made[make] = make(self)
+        made: _Made = self._made[make]
+        return made
+
+    @cached_property
+    def _made(self) -> dict[Callable[[FactorGraph], Any], Any]:
+        return {}
 
     def scope(self, factor: int) -> list[int]:
         """Return the arguments of a factor as variable numbers, in order."""

@@ -75,7 +75,11 @@ class Ranges:
 
     def to_declared(self, declared: int) -> Ints:
         """For each position in the declared order, its canonical value."""
-        return np.argsort(self.to_canonical(declared))
+        return self._orders[declared]
+
+    @cached_property
+    def _orders(self) -> list[Ints]:
+        return [frozen(np.argsort(self.to_canonical(number))) for number in range(len(self.declared))]
 
 
 def value_of(label: str, labels: Sequence[str], variable: str) -> int:

@@ -162,6 +162,8 @@ def _distributions(
         return np.arange(len(variables)), list(map(_limited, result.answers)), result.answers[0].convergence
     found = prepare_marginals(whole, evidence, **settings).run(progress)
     assert isinstance(found, AllMarginals)
+    if len(left := np.setdiff1d(variables, found.variables)):  # what does not fit is refused to those who ask for it
+        raise found.refusal(moved.original.variable_names[int(left[0])])
     of, distributions = found.classes
     limited: list[Distribution] = [
         {label: (value, None, None) for label, value in each.items()} for each in distributions

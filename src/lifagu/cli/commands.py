@@ -39,6 +39,7 @@ from lifagu.cli.results import (
     marginals_json,
     marginals_table,
     merging_json,
+    too_large_parts,
     transfers_table,
 )
 from lifagu.cli.serve import serve
@@ -174,6 +175,8 @@ def marginals(options: Options) -> None:
         found, came = propagated(options, model, evidence)
     else:
         found = planned(options, lifagu.prepare_marginals, model, evidence)
+    for part in too_large_parts(found):
+        note(f"warning: {part}; log Z is left out, too")
     if options.expand and isinstance(found, lifagu.ClassMarginals):
         found = found.expanded()
     if options.out:

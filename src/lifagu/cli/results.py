@@ -16,7 +16,7 @@ from lifagu.cli.output import finite, some, table
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from lifagu import Answer, Colouring, Convergence, FactorGraph, Groups, ParfactorGraph, Transfer
+    from lifagu import Answer, Colouring, Convergence, FactorGraph, Groups, ParfactorGraph, TooLarge, Transfer
 
     Ints = NDArray[np.int64]
 
@@ -180,7 +180,14 @@ def marginals_json(found: Marginals, came: Convergence | None = None) -> dict[st
         "log_partition": getattr(found, "log_partition", None),
         **listed,
         "left_out": getattr(found, "left_out", []),
+        **({"too_large": [asdict(each) for each in too_large]} if (too_large := too_large_parts(found)) else {}),
     }
+
+
+def too_large_parts(found: Marginals) -> tuple[TooLarge, ...]:
+    """The connected parts that did not fit and were left out."""
+    parts: tuple[TooLarge, ...] = getattr(found, "too_large", ())
+    return parts
 
 
 def marginals_table(found: Marginals) -> str:
@@ -194,7 +201,8 @@ def marginals_table(found: Marginals) -> str:
     lines = [table([*row, *[""] * (width - len(row))] for row in rows)] if rows else []
     if every > len(shown):
         lines.append(f"  … and {every - len(shown)} more (all of them with --json or --out)")
-    left = getattr(found, "left_out", [])
+    too_large = {name for part in too_large_parts(found) for name in part.variables}
+    left = [name for name in getattr(found, "left_out", []) if name not in too_large]
     if left:
         lines.append(f"left out, as unknown factors are connected to them: {some(left, 8)}")
     if getattr(found, "log_partition", None) is not None:

@@ -5,6 +5,7 @@ large is computed; `run` computes.
 """
 
 from lifagu.infer.answer import Answer, Convergence
+from lifagu.infer.asked import TooLarge
 from lifagu.infer.best import Best, PreparedBest, prepare_best
 from lifagu.infer.marginals import AllMarginals, PreparedMarginals, prepare_marginals
 from lifagu.infer.planning import prepare
@@ -19,6 +20,7 @@ __all__ = [
     "PreparedBest",
     "PreparedMarginals",
     "Result",
+    "TooLarge",
     "prepare",
     "prepare_best",
     "prepare_marginals",

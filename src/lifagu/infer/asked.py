@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,25 @@ from lifagu.parts import parts_of_factors
 
 Question = tuple[int, ...]
 HERE = " in the same connected part"
+
+
+@dataclass(frozen=True)
+class TooLarge:
+    """Variables (or classes of them) of a connected part that does not fit and was left out, and what it would take."""
+
+    variables: tuple[str, ...]
+    estimate: str
+
+    def __str__(self) -> str:
+        return f"left out: {listed(self.variables)}; what is connected to them {self.estimate}"
+
+
+class PartsTooLargeError(TooLargeError):
+    """Some connected parts do not fit: for each its variables, those that were listed by the name of their kind."""
+
+    def __init__(self, what: str, parts: Sequence[tuple[tuple[int | str, ...], str]]) -> None:
+        super().__init__(f"{what} {parts[0][1]}")
+        self.parts = parts
 
 
 def question_of(graph: FactorGraph, names: Sequence[str], limit: int) -> Question:

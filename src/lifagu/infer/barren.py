@@ -9,7 +9,7 @@ import math
 from collections.abc import Collection
 from dataclasses import dataclass
 
-from lifagu.infer.problem import Part
+from lifagu.infer.problem import AnyPart
 from lifagu.infer.table import constant_sum
 
 TOLERANCE = 1e-14  # relative difference of sums that are taken for equal: what adding up to a thousand numbers rounds
@@ -24,7 +24,7 @@ class Barren:
     log_constant: float
 
 
-def find_barren(part: Part, asked: Collection[int]) -> Barren:
+def find_barren(part: AnyPart, asked: Collection[int]) -> Barren:
     """Peel variables that are not asked for, one after the other, as long as what they leave is a constant.
 
     Variables with one value never matter. Cost: linear in the tables that are looked at.

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifagu.arrays import Ints
 from lifagu.errors import ModelError, NoAnswerError, TooLargeError
 from lifagu.evidence import Evidence, EvidenceLike
 from lifagu.infer import maximise
 from lifagu.infer.asked import check_known, why_zero
-from lifagu.infer.lifted import CellValues, GroundValues, Reduced, Residual, do_nothing, reduce, residual
-from lifagu.infer.plan import Plan, default_memory_limit
+from lifagu.infer.direct import Untouched, listed_parts
+from lifagu.infer.lifted import CellValues, GroundValues, Reduced, Residual, reduce, residual
+from lifagu.infer.plan import Plan, TooDearError, default_memory_limit
+from lifagu.infer.price import BEST_ASSIGNMENT, hardly_shares, worth_planning
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_without
 from lifagu.showing import Shown
@@ -48,19 +51,27 @@ class Best(Shown):
 class Search:
     """The search for a best assignment after the lifted steps: what is left, and a plan for each part of it."""
 
-    reduced: Reduced
+    reduced: Reduced | Untouched
     rest: Residual
     plans: tuple[Plan, ...]
+    why: str = ""
+
+    @property
+    def total(self) -> int:
+        """Numbers to be computed for what the lifted steps have left."""
+        return sum(plan.total for plan in self.plans)
 
     def __str__(self) -> str:
         dearest = sorted(self.plans, key=lambda plan: -plan.total)[:3]
-        lines = [str(self.reduced)] if self.reduced.steps else []
+        engine = "lifted" if self.reduced.steps else "ground"
+        lines = [f"{engine} engine, because {self.why}"] if self.why else []
+        lines += [str(self.reduced)] if self.reduced.steps else []
         more = len(self.plans) - len(dearest)
         return "\n".join([*lines, *map(str, dearest), *([f"and {counted(more, 'smaller part')}"] if more else [])])
 
     def run(self, evidence: Evidence, progress: Progress | None) -> tuple[float, GroundValues | CellValues]:
         """The log weight of a best assignment, and its values, traced back through the lifted steps."""
-        values = np.full(len(self.reduced.problem.variables), -1, dtype=np.int64)
+        values = np.full(len(self.rest.part_of), -1, dtype=np.int64)
         values[evidence.variables] = evidence.values
         logs = [self.rest.log_constant]
         for done, (part, plan) in enumerate(zip(self.rest.parts, self.plans, strict=True), 1):
@@ -71,13 +82,24 @@ class Search:
                 progress(done, len(self.plans))
         if -math.inf in logs:
             raise NoAnswerError(why_zero(evidence))
-        return math.fsum(logs), self.reduced.trace_back(values)
+        traced = GroundValues(values) if isinstance(self.reduced, Untouched) else self.reduced.trace_back(values)
+        return math.fsum(logs), traced
 
 
 def plan_search(reduced: Reduced, limit: int) -> Search:
     """Plan the search in what the lifted steps have left; what does not fit is refused."""
-    rest = residual(reduced.problem)
-    plans = tuple(maximise.plan(part, reduced.problem.variables.name) for part in rest.parts)
+    return _search(reduced, residual(reduced.problem), reduced.problem.variables.name, limit)
+
+
+def _search(
+    reduced: Reduced | Untouched,
+    rest: Residual,
+    names: Callable[[int], str],
+    limit: int,
+    most: float = math.inf,
+) -> Search:
+    """A plan for each part; what does not fit is refused, and more than `most` entries are a `TooDearError`."""
+    plans = tuple([maximise.plan(part, names, most) for part in rest.parts])
     for plan in plans:
         if obstacle := plan.obstacle(limit):
             raise TooLargeError(f"the best assignment {obstacle}")
@@ -113,8 +135,30 @@ def prepare_best(
     free = observation.value_of_each(len(graph.variable_names)) < 0
     part_of = parts_without(graph, ~free)
     check_known(graph, part_of, free, [], what="the best assignment")
-    if engine == "ground":
-        reduced = do_nothing(graph, observation, free, ())
-    else:
-        reduced = reduce(graph, observation, free, (), maximise=True)
-    return PreparedBest(graph, observation, plan_search(reduced, limit))
+    search = _priced(graph, observation, free, limit) if engine == "auto" else None
+    if search is None and engine == "ground":
+        search = _on_the_ground(graph, listed_parts(graph, observation, None, None)[0], limit)
+    if search is None:
+        search = plan_search(reduce(graph, observation, free, (), maximise=True), limit)
+    return PreparedBest(graph, observation, search)
+
+
+def _on_the_ground(graph: FactorGraph, rest: Residual, limit: int, most: float = math.inf) -> Search:
+    names = graph.variable_names
+    return _search(Untouched(names), rest, names.__getitem__, limit, most)
+
+
+def _priced(graph: FactorGraph, evidence: Evidence, free: NDArray[np.bool_], limit: int) -> Search | None:
+    """The search on the ground where it is expected to cost less than lifted steps; None where it is not."""
+    if hardly_shares(graph):
+        rest, _ = listed_parts(graph, evidence, None, None)
+        return replace(_on_the_ground(graph, rest, limit), why="hardly any table is shared")
+    most = worth_planning(graph, evidence, BEST_ASSIGNMENT, lambda: int(free.sum()))
+    if not most:
+        return None
+    rest, _ = listed_parts(graph, evidence, None, None)
+    try:
+        search = _on_the_ground(graph, rest, limit, most)
+    except (TooDearError, TooLargeError):
+        return None
+    return replace(search, why=f"its plan of {search.total:,} entries costs less than looking for lifted steps")

@@ -19,7 +19,7 @@ from lifagu.errors import listed
 from lifagu.infer import eliminate, orders
 from lifagu.infer.eliminate import Progress, Question
 from lifagu.infer.plan import BYTES_PER_ENTRY, WORKING_COPIES, Order, Plan, make_plan, readable_size
-from lifagu.infer.problem import Part
+from lifagu.infer.problem import AnyPart, Part
 from lifagu.infer.table import clamp, log_sum
 
 MOST_RUNS = 2**12  # combinations beyond which conditioning is refused …
@@ -72,7 +72,7 @@ class Conditioned:
         return listed(map(self.whole.names, self.variables), limit=12)
 
 
-def plan(part: Part, whole: Plan, questions: Sequence[Question], limit: int) -> Conditioned:
+def plan(part: AnyPart, whole: Plan, questions: Sequence[Question], limit: int) -> Conditioned:
     """Choose what to condition on where the plan of `eliminate.plan` does not fit into so many bytes.
 
     Conditioning hardly ever saves work, so nothing is searched where there would be too much of it even so. Cost:
@@ -86,7 +86,9 @@ def plan(part: Part, whole: Plan, questions: Sequence[Question], limit: int) -> 
     return min(found, key=lambda each: (max(each.each.memory, limit), each.total))
 
 
-def run(part: Part, plan: Conditioned, questions: Sequence[Question], progress: Progress) -> tuple[float, list[Floats]]:
+def run(
+    part: AnyPart, plan: Conditioned, questions: Sequence[Question], progress: Progress
+) -> tuple[float, list[Floats]]:
     """log Z of the part and the log weight of each question's values, as `eliminate.run`, added up over all runs."""
     logs = []
     totals = [np.full([part.sizes[variable] for variable in question], -np.inf) for question in questions]
@@ -100,11 +102,11 @@ def run(part: Part, plan: Conditioned, questions: Sequence[Question], progress: 
         logs.append(log_weight)
         for total, table, question in zip(totals, tables, questions, strict=True):
             place = tuple(slice(values[each], values[each] + 1) if each in values else slice(None) for each in question)
-            total[place] = np.logaddexp(total[place], table - log_sum(table) + log_weight)
+            total[place] = np.logaddexp(total[place], table + log_weight)
     return float(log_sum(np.array(logs))) if logs else -math.inf, totals
 
 
-def _slices(part: Part, plan: Conditioned) -> Iterator[tuple[dict[int, int], Part]]:
+def _slices(part: AnyPart, plan: Conditioned) -> Iterator[tuple[dict[int, int], Part]]:
     """For each combination of values the part with these variables fixed: they have one value; no dropped factors."""
     chosen = set(plan.variables)
     factors = [factor for place, factor in enumerate(part.factors) if place not in plan.whole.dropped_factors]
@@ -124,7 +126,7 @@ def _slices(part: Part, plan: Conditioned) -> Iterator[tuple[dict[int, int], Par
 class _Core:
     """What of a part matters for the questions, by structure alone: the same for all values of what is fixed."""
 
-    def __init__(self, part: Part, whole: Plan, questions: Sequence[Question]) -> None:
+    def __init__(self, part: AnyPart, whole: Plan, questions: Sequence[Question]) -> None:
         self.whole, self.questions = whole, questions
         self.asked = {variable for question in questions for variable in question}
         gone = set(whole.dropped)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,25 +19,26 @@ from lifagu.arrays import Floats
 from lifagu.infer.barren import find_barren
 from lifagu.infer.clusters import Cluster, make_clusters
 from lifagu.infer.plan import Plan, make_plan
-from lifagu.infer.problem import Part
+from lifagu.infer.problem import AnyPart
 from lifagu.infer.table import (
     Table,
+    Weights,
     contract,
-    log_sum,
-    log_sums_of_each,
+    in_order,
+    log_probabilities,
     log_values,
     ones,
     project,
     ratio,
-    relative_logs,
+    settled_if_wide,
+    sums_of_each,
 )
 
 Question = tuple[int, ...]
 Progress = Callable[[int], None]
 
 
-@dataclass(frozen=True, eq=False)
-class Bucket:
+class Bucket(NamedTuple):
     """One elimination: its place in the plan, the tables that were multiplied, and what was left after summing out."""
 
     place: int
@@ -44,41 +46,57 @@ class Bucket:
     result: Table
 
 
-def plan(part: Part, questions: Sequence[Question], names: Callable[[int], str]) -> Plan:
-    """How the part will be eliminated: one question keeps its variables, several share one pass and walk back."""
+def plan(part: AnyPart, questions: Sequence[Question], names: Callable[[int], str], most: float = math.inf) -> Plan:
+    """How the part will be eliminated: one question keeps its variables, several share one pass and walk back.
+
+    More than `most` entries are a `TooDearError`.
+    """
+    if not part.may_drop:
+        return _plan([table.ranks for table in part.tables], part.sizes, questions, names, most)
     barren = find_barren(part, {variable for question in questions for variable in question})
     gone = set(barren.variables)
     sizes = {variable: size for variable, size in part.sizes.items() if variable not in gone}
     scopes = [table.ranks for place, table in enumerate(part.tables) if place not in barren.factors]
     asked = [tuple(variable for variable in question if variable in sizes) for question in questions]
-    if len(questions) <= 1:
-        found = make_plan(scopes, sizes, asked[0] if asked else (), names=names)
-    else:
-        together = [question for question in asked if len(question) > 1]
-        found = make_plan(scopes + together, sizes, keeps_tables=True, names=names)
+    found = _plan(scopes, sizes, asked, names, most)
     return replace(found, dropped=barren.variables, dropped_factors=barren.factors, log_constant=barren.log_constant)
 
 
-def run(part: Part, plan: Plan, questions: Sequence[Question], progress: Progress) -> tuple[float, list[Floats]]:
-    """log Z of the part and the log marginal of each question (unnormalised, axes in the question's order).
+def _plan(
+    scopes: list[tuple[int, ...]],
+    sizes: dict[int, int],
+    asked: Sequence[Question],
+    names: Callable[[int], str],
+    most: float,
+) -> Plan:
+    if len(asked) <= 1:
+        return make_plan(scopes, sizes, asked[0] if asked else (), names=names, most=most)
+    together = [question for question in asked if len(question) > 1]
+    return make_plan(scopes + together, sizes, keeps_tables=True, names=names, most=most)
+
+
+def run(part: AnyPart, plan: Plan, questions: Sequence[Question], progress: Progress) -> tuple[float, list[Floats]]:
+    """log Z of the part and the log marginal of each question, axes in the question's order.
 
     A part of weight zero has log Z -inf; its marginals mean nothing.
     """
     layout = _lay_out(part, plan, questions)
     buckets, kept, logs = _forward(layout, plan.keeps_tables, progress)
     if len(questions) == 1:
-        table, scale = relative_logs(kept, layout.asked[0])
-        logs += [scale, float(log_sum(table))]
-        tables = [table]
+        kept, scale = settled_if_wide(kept)
+        tables, totals = log_probabilities([(in_order(kept, layout.asked[0]), kept.logs)])
+        logs += [scale, *totals]
     else:
-        tables = _walk_back(buckets, layout) if questions else []
+        tables, _ = log_probabilities(_walk_back(buckets, layout) if questions else [])
     return math.fsum([plan.log_constant, *logs]), _reshaped(tables, part, questions)
 
 
-def _reshaped(tables: Sequence[Floats], part: Part, questions: Sequence[Question]) -> list[Floats]:
+def _reshaped(tables: Sequence[Floats], part: AnyPart, questions: Sequence[Question]) -> list[Floats]:
     """With an axis for each variable of a question, also for those with one value."""
-    shapes = [[part.sizes[variable] for variable in question] for question in questions]
-    return [table.reshape(shape) for table, shape in zip(tables, shapes, strict=True)]
+    return [
+        table.reshape([part.sizes[variable] for variable in question]) if table.ndim != len(question) else table
+        for table, question in zip(tables, questions, strict=True)
+    ]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,24 +109,30 @@ class Layout:
     found: list[int]
 
 
-def _lay_out(part: Part, plan: Plan, questions: Sequence[Question]) -> Layout:
+def _lay_out(part: AnyPart, plan: Plan, questions: Sequence[Question]) -> Layout:
     """The layout; variables asked for together that no factor is about meet in a table that says nothing."""
     order = [step.variable for step in plan.steps] + list(plan.kept)
     rank = {variable: place for place, variable in enumerate(order)}
     sizes = [part.sizes[variable] for variable in order]
     tables = [
-        table._replace(ranks=tuple([rank[variable] for variable in table.ranks]))
-        for place, table in enumerate(part.tables)
+        Table(tuple([rank[variable] for variable in ranks]), values, low, high, logs)
+        for place, (ranks, values, low, high, logs) in enumerate(part.tables)
         if place not in plan.dropped_factors
     ]
     asked = [tuple(rank[variable] for variable in question if variable in rank) for question in questions]
-    met = {frozenset(table.ranks) for table in tables} | {frozenset(range(len(plan.steps), len(order)))}
-    for ranks in asked:
-        if len(ranks) > 1 and frozenset(ranks) not in met:
+    together = [ranks for ranks in asked if len(ranks) > 1]
+    met = (
+        {frozenset(table.ranks) for table in tables} | {frozenset(range(len(plan.steps), len(order)))}
+        if together
+        else set()
+    )
+    for ranks in together:
+        if frozenset(ranks) not in met:
             met.add(frozenset(ranks))
             tables.append(ones(tuple(sorted(ranks)), sizes))
-    covered = {each for table in tables for each in table.ranks}
-    tables += [ones((place,), sizes) for place in range(len(order)) if place not in covered]
+    covered = set().union(*[table.ranks for table in tables])
+    if len(covered) < len(order):
+        tables += [ones((place,), sizes) for place in range(len(order)) if place not in covered]
     clusters, found = make_clusters(plan, sizes, [min(table.ranks) for table in tables if table.ranks])
     return Layout(tables, asked, clusters, found)
 
@@ -144,8 +168,8 @@ def _forward(layout: Layout, keeps: bool, progress: Progress) -> tuple[list[Buck
     return buckets, ones((), ()), logs
 
 
-def _walk_back(buckets: list[Bucket], layout: Layout) -> list[Floats]:
-    """The log marginal of each question, whose ranks lie together in the bucket of the lowest of them.
+def _walk_back(buckets: list[Bucket], layout: Layout) -> list[Weights]:
+    """The weights of each question, whose ranks lie together in the bucket of the lowest of them.
 
     joint = P(ranks of a bucket): the product of its tables, divided by what it left, times what the bucket that took
     this says about it. Only buckets on the way to a question are visited; all are used up.
@@ -161,7 +185,7 @@ def _walk_back(buckets: list[Bucket], layout: Layout) -> list[Floats]:
             above = layout.found[min(bucket.result.ranks)]
             needed.add(above)
             below.setdefault(above, []).append(bucket)
-    answers: list[Floats] = [np.zeros(())] * len(layout.asked)
+    answers: list[Weights] = [(np.ones(()), False)] * len(layout.asked)
     messages: dict[int, Table] = {}
     while buckets:
         bucket = buckets.pop()
@@ -180,14 +204,15 @@ def _walk_back(buckets: list[Bucket], layout: Layout) -> list[Floats]:
     return answers
 
 
-def _read_off(known: dict[frozenset[int], Table], questions: Sequence[tuple[int, ...]]) -> Iterator[Floats]:
-    """The log marginals of questions from known ones, the first of which has all ranks."""
+def _read_off(known: dict[frozenset[int], Table], questions: Sequence[tuple[int, ...]]) -> Iterator[Weights]:
+    """The weights of questions from known ones, the first of which has all ranks."""
     joint = next(iter(known.values()))
-    singles = log_sums_of_each(joint) if len(questions) > 1 else None
+    singles = sums_of_each(joint) if len(questions) > 1 else None
     for ranks in questions:
         if singles and len(ranks) == 1:
-            yield singles[ranks[0]]
+            yield singles[ranks[0]], False
         else:
             holders = [table for on, table in known.items() if on.issuperset(ranks)]
             smallest = min(holders, key=lambda table: table.values.size)
-            yield relative_logs(project(smallest, ranks), ranks)[0]
+            table, _ = settled_if_wide(project(smallest, ranks))
+            yield in_order(table, ranks), table.logs

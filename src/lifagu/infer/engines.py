@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Protocol
@@ -10,7 +11,8 @@ from lifagu.arrays import Floats
 from lifagu.infer import condition, eliminate, enumeration
 from lifagu.infer.asked import Question
 from lifagu.infer.plan import Plan
-from lifagu.infer.problem import Part
+from lifagu.infer.problem import AnyPart
+from lifagu.infer.table import log_sum
 
 ENGINES: dict[str, ModuleType] = {
     "auto": eliminate,
@@ -32,20 +34,31 @@ class PartPlan(Protocol):
 
 
 def plan_part(
-    engine: str, part: Part, questions: Sequence[Question], names: Callable[[int], str], limit: int
+    engine: str,
+    part: AnyPart,
+    questions: Sequence[Question],
+    names: Callable[[int], str],
+    limit: int,
+    most: float = math.inf,
 ) -> PartPlan:
-    """An engine's plan for one part; where elimination does not fit, a plan that conditions on some variables."""
-    plan: PartPlan = ENGINES[engine].plan(part, questions, names)
-    if isinstance(plan, Plan) and plan.obstacle(limit):
-        return condition.plan(part, plan, questions, limit)
-    return plan
+    """An engine's plan for one part; where elimination does not fit, a plan that conditions on some variables.
+
+    most: entries beyond which elimination is not wanted, which is a `TooDearError`.
+    """
+    if ENGINES[engine] is enumeration:
+        return enumeration.plan(part, questions, names)
+    plan = eliminate.plan(part, questions, names, most)
+    return condition.plan(part, plan, questions, limit) if plan.obstacle(limit) else plan
 
 
 def run_part(
-    engine: str, part: Part, plan: PartPlan, questions: Sequence[Question], tick: Callable[[int], None]
+    engine: str, part: AnyPart, plan: PartPlan, questions: Sequence[Question], tick: Callable[[int], None]
 ) -> tuple[float, list[Floats]]:
-    """log Z of one part and the unnormalised log table of each question."""
+    """log Z of one part and the log marginal of each question."""
+    if isinstance(plan, Plan):
+        return eliminate.run(part, plan, questions, tick)
     if isinstance(plan, condition.Conditioned):
-        return condition.run(part, plan, questions, tick)
-    found: tuple[float, list[Floats]] = ENGINES[engine].run(part, plan, questions, tick)
-    return found
+        part_log, tables = condition.run(part, plan, questions, tick)
+    else:
+        part_log, tables = ENGINES[engine].run(part, plan, questions, tick)
+    return part_log, tables if part_log == -math.inf else [table - log_sum(table) for table in tables]

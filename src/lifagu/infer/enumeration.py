@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.arrays import Floats, Ints
-from lifagu.infer.problem import Part
+from lifagu.infer.problem import AnyPart
 
 BLOCK = 2**16  # assignments looked at together
 MOST = 2**24  # assignments beyond which this is hopeless
@@ -31,13 +31,13 @@ class Enumeration:
         return f"enumerate {self.total} assignments"
 
 
-def plan(part: Part, questions: Sequence[tuple[int, ...]], names: Callable[[int], str]) -> Enumeration:
+def plan(part: AnyPart, questions: Sequence[tuple[int, ...]], names: Callable[[int], str]) -> Enumeration:
     """Count the assignments."""
     return Enumeration(math.prod(part.sizes.values()))
 
 
 def run(
-    part: Part, plan: Enumeration, questions: Sequence[tuple[int, ...]], progress: Callable[[int], None]
+    part: AnyPart, plan: Enumeration, questions: Sequence[tuple[int, ...]], progress: Callable[[int], None]
 ) -> tuple[float, list[Floats]]:
     """log Z and the log weight of each question's values (unnormalised, axes in the question's order)."""
     totals = [np.full([part.sizes[variable] for variable in question], -np.inf) for question in [(), *questions]]
@@ -54,7 +54,7 @@ def run(
     return float(totals[0]), totals[1:]
 
 
-def _states(part: Part, start: int, stop: int) -> dict[int, Ints]:
+def _states(part: AnyPart, start: int, stop: int) -> dict[int, Ints]:
     """Assignments start…stop-1, counted like an odometer: for each variable its value in each of them."""
     remaining = np.arange(start, stop)
     states = {}

@@ -19,7 +19,7 @@ from lifagu.infer.lifted import reduce_listed
 from lifagu.infer.lifted.labels import Labels
 from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.problem import Problem, Variables
-from lifagu.infer.planning import plan_rest
+from lifagu.infer.partwise import plan_rest
 from lifagu.infer.prepared import Prepared
 from lifagu.ranges import Labels as RangeLabels
 

@@ -9,10 +9,11 @@ from functools import cached_property
 import numpy as np
 
 from lifagu.arrays import Floats, Ints, group_rows
-from lifagu.errors import NoAnswerError
+from lifagu.errors import LifaguError, NoAnswerError, TooLargeError
 from lifagu.evidence import EvidenceLike
+from lifagu.infer.asked import TooLarge
 from lifagu.infer.plan import default_memory_limit
-from lifagu.infer.planning import plan_questions
+from lifagu.infer.planning import plan_marginals
 from lifagu.infer.prepared import Prepared, Progress, Solution
 from lifagu.model import FactorGraph
 from lifagu.showing import Shown
@@ -22,21 +23,26 @@ from lifagu.views import counted
 def prepare_marginals(
     graph: FactorGraph, evidence: EvidenceLike = None, *, engine: str = "auto", memory_limit: int | None = None
 ) -> PreparedMarginals:
-    """Plan the marginals of all variables in connected parts without unknown factors."""
+    """Plan the marginals of all variables in connected parts without unknown factors that fit.
+
+    What does not fit is left out, and refused only where there is nothing else.
+    """
     limit = default_memory_limit() if memory_limit is None else memory_limit
-    return PreparedMarginals(graph, plan_questions(graph, [], evidence, engine=engine, limit=limit, everything=True))
+    prepared, too_large = plan_marginals(graph, evidence, engine=engine, limit=limit)
+    return PreparedMarginals(graph, prepared, too_large)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Computed(Shown, Mapping[str, dict[str, float]]):
-    """Marginals by name, and how they were computed."""
+    """Marginals by name, and how they were computed; too_large: connected parts that did not fit and were left out."""
 
     prepared: Prepared
     solution: Solution
+    too_large: tuple[TooLarge, ...]
 
     @property
     def log_partition(self) -> float | None:
-        """Natural log of the total weight with the evidence fixed."""
+        """Natural log of the total weight with the evidence fixed; None where something was left out."""
         return self.solution.log_partition
 
     @property
@@ -49,6 +55,13 @@ class Computed(Shown, Mapping[str, dict[str, float]]):
         """What was computed."""
         return str(self.prepared)
 
+    def refusal(self, name: str, variable: str | None = None) -> LifaguError:
+        """Why there is no marginal; variable: what the name is called among those left out, if not by itself."""
+        for part in self.too_large:
+            if (variable or name) in part.variables:
+                return TooLargeError(f"P({name}) {part.estimate}")
+        return NoAnswerError(f"P({name}) has no answer: unknown factors are in the same connected part")
+
 
 @dataclass(frozen=True, eq=False)
 class PreparedMarginals(Shown):
@@ -56,21 +69,23 @@ class PreparedMarginals(Shown):
 
     graph: FactorGraph
     prepared: Prepared
+    too_large: tuple[TooLarge, ...] = ()
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return "\n".join([str(self.prepared), *self.notes])
+        return "\n".join([str(self.prepared), *map(str, self.too_large), *self.notes])
 
     def run(self, progress: Progress | None = None) -> AllMarginals:
         """Compute them; progress(done, total) is called now and then."""
-        return AllMarginals(self.prepared, self.prepared.solve(progress), self.graph)
+        return AllMarginals(self.prepared, self.prepared.solve(progress), self.too_large, self.graph)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AllMarginals(Computed):
     """P(variable | evidence) of every variable, by name: label → probability in the variable's declared order.
 
-    Variables connected to unknown factors are left out. log_partition is None while unknown factors remain.
+    Variables connected to unknown factors are left out, and those in connected parts that do not fit, which
+    `too_large` lists with the estimate. log_partition is then None.
     """
 
     graph: FactorGraph
@@ -85,7 +100,7 @@ class AllMarginals(Computed):
 
     @property
     def left_out(self) -> list[str]:
-        """Variables connected to unknown factors."""
+        """Variables connected to unknown factors, or in parts that are too large."""
         graph = self.graph
         left = np.setdiff1d(np.arange(len(graph.variable_names)), self.variables)
         return [graph.variable_names[variable] for variable in left.tolist()]
@@ -117,16 +132,22 @@ class AllMarginals(Computed):
             probabilities = (np.arange(size) == number - len(marginals)).astype(np.float64)
         return dict(zip(graph.labels(variable), probabilities[graph.declared_order(variable)].tolist(), strict=True))
 
+    @cached_property
+    def _place(self) -> Ints:
+        """The place of each variable among those with a marginal, -1 for the others."""
+        place = np.full(len(self.graph.variable_names), -1, dtype=np.int64)
+        place[self.variables] = np.arange(len(self.variables))
+        return place
+
     def __getitem__(self, name: str) -> dict[str, float]:
         variable = self.graph.variable_names.number(name)
-        place = int(np.searchsorted(self.variables, variable))
-        if place == len(self.variables) or self.variables[place] != variable:
-            raise NoAnswerError(f"P({name}) has no answer: unknown factors are in the same connected part")
+        if self._place[variable] < 0:
+            raise self.refusal(name)
         return self._distribution(variable, int(self._numbers[variable]))
 
     def __contains__(self, name: object) -> bool:
         number = self.graph.variable_names.find(name) if isinstance(name, str) else None
-        return number is not None and bool(np.isin(number, self.variables))
+        return number is not None and bool(self._place[number] >= 0)
 
     def __iter__(self) -> Iterator[str]:
         return map(self.graph.variable_names.__getitem__, self.variables.tolist())

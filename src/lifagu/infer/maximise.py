@@ -12,19 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.infer.plan import Plan, make_plan
-from lifagu.infer.problem import Part
+from lifagu.infer.problem import AnyPart
 from lifagu.infer.table import LogTable, max_out
 
 Choices = tuple[tuple[int, ...], NDArray[np.unsignedinteger]]  # ranks, and for each of their values the best value
 
 
-def plan(part: Part, names: Callable[[int], str] = str) -> Plan:
-    """How the part will be eliminated: every variable with more than one value, none dropped."""
+def plan(part: AnyPart, names: Callable[[int], str] = str, most: float = math.inf) -> Plan:
+    """How the part will be eliminated: every variable with more than one value, none dropped.
+
+    More than `most` entries are a `TooDearError`.
+    """
     sizes = {variable: size for variable, size in part.sizes.items() if size > 1}
-    return make_plan([table.ranks for table in part.tables], sizes, keeps_tables=True, names=names)
+    return make_plan([table.ranks for table in part.tables], sizes, keeps_tables=True, names=names, most=most)
 
 
-def map_part(part: Part, plan: Plan, progress: Callable[[int], None]) -> tuple[float, dict[int, int]]:
+def map_part(part: AnyPart, plan: Plan, progress: Callable[[int], None]) -> tuple[float, dict[int, int]]:
     """The largest log weight of an assignment of the part's variables, and one assignment that has it.
 
     Values are canonical. Of equally good values the lowest is taken, for the variables of the plan from the last to

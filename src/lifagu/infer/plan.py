@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
+from time import monotonic
+from typing import NamedTuple
 
 from lifagu.infer import orders
 from lifagu.views import counted
@@ -20,7 +22,9 @@ Order = Callable[[orders.Neighbours, dict[int, int], Collection[int]], orders.El
 
 BYTES_PER_ENTRY = 8
 WORKING_COPIES = 3  # the product, the tables it is made of, and the table that remains
-DEAR = 2**11  # entries for each variable from which on a second order is tried …
+DEAR = 2**15  # entries for each variable from which on a second order is tried …
+DEARER = 2**18  # … and all others …
+WALKED = 4  # … so many times fewer if there is a walk back, which uses each entry more often …
 HOPELESS = 2**64  # … and entries in one table beyond which no order will help
 EASY = 2**25  # entries up to which a table fits easily, so that only the total work counts
 WORSE = 2  # an order is given up when it costs so many times as much as the best
@@ -33,8 +37,11 @@ ORDERS: dict[str, Order] = {
 }
 
 
-@dataclass(frozen=True)
-class Step:
+class TooDearError(Exception):
+    """A plan takes more entries than are wanted."""
+
+
+class Step(NamedTuple):
     """Sum out one variable: a product over it and its neighbours of `entries` numbers."""
 
     variable: int
@@ -113,12 +120,15 @@ def make_plan(
     *,
     keeps_tables: bool = False,
     names: Callable[[int], str] = str,
+    most: float = math.inf,
 ) -> Plan:
     """A good elimination order for tables on these scopes. sizes: range size of every variable to be handled.
 
+    Where the first order takes more than `most` entries, none is wanted: that is a `TooDearError`.
+
     Cost: see `orders`; more than one is tried only where that is small beside the cost of running.
     """
-    near = _neighbours(scopes, sizes, keep)
+    near = neighbours(scopes, sizes, keep)
     kept = math.prod([sizes[variable] for variable in keep])
 
     def plan(order: Order, method: str, most: float) -> Plan | None:
@@ -130,17 +140,29 @@ def make_plan(
                 return None
         return Plan(tuple(steps), tuple(keep), kept, method, keeps_tables, names)
 
-    best = plan(orders.min_weight, "min-weight", math.inf)
-    assert best is not None
-    if best.total > DEAR * len(sizes) and best.largest <= HOPELESS and len(sizes) <= SMALL:
-        alike = len(set(sizes.values())) == 1
-        for method, order in ORDERS.items():
-            other = plan(order, method, WORSE * best.total) if method != "weighted min-fill" or not alike else None
-            best = min(best, other or best, key=lambda each: (max(each.largest, EASY), each.total))
+    best = plan(orders.min_weight, "min-weight", most)
+    if best is None:
+        raise TooDearError
+    dear = len(sizes) * (DEAR // WALKED if keeps_tables else DEAR)
+    for method in _further_orders(sizes) if best.largest <= HOPELESS else ():
+        if best.total <= dear:
+            break
+        other = plan(ORDERS[method], method, WORSE * best.total)
+        best = min(best, other or best, key=lambda each: (max(each.largest, EASY), each.total))
+        dear = max(dear, len(sizes) * DEARER)
     return best
 
 
-def _neighbours(scopes: Iterable[Sequence[int]], sizes: dict[int, int], keep: Sequence[int]) -> dict[int, set[int]]:
+def _further_orders(sizes: dict[int, int]) -> list[str]:
+    """Orders to be tried in turn while a plan is dear; weights say nothing where all ranges are of one size."""
+    if len(sizes) > SMALL:
+        return []
+    alike = len(set(sizes.values())) == 1
+    return [*(["min-fill"] if alike else ["weighted min-fill", "min-fill"]), "input", "backward input"]
+
+
+def neighbours(scopes: Iterable[Sequence[int]], sizes: dict[int, int], keep: Sequence[int]) -> orders.Neighbours:
+    """For each variable those that it shares a scope with; kept variables share one, too."""
     near: dict[int, set[int]] = {variable: set() for variable in sorted(sizes)}
     for scope in {tuple(scope): None for scope in (*scopes, keep)}:
         for variable in scope:
@@ -173,9 +195,14 @@ def _power(entries: int) -> str:
 
 def default_memory_limit() -> int:
     """Three quarters of the memory that is free, in bytes (of 8 GiB where the system does not tell)."""
+    return _free_memory(int(monotonic())) * 3 // 4
+
+
+@lru_cache(maxsize=1)
+def _free_memory(second: int) -> int:
+    """Memory that is free, looked up once in every second."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
-        free = next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
+        return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:"))
     except (OSError, StopIteration):
-        free = 8 * 2**30
-    return free * 3 // 4
+        return 8 * 2**30

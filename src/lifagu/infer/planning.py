@@ -1,25 +1,36 @@
-"""Questions taken apart and planned: lifted steps first, then a plan for each connected part that they leave.
+"""Questions taken apart and planned: by the ground engine where that is cheap, by lifted steps where they save more.
 
 The lifted engine does what can be done for many places at once; what it leaves falls into connected parts, which are
-planned one at a time, those equal up to renaming once.
+planned one at a time, those equal up to renaming once. The ground engine takes the graph's own parts.
 """
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Mapping, Sequence
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.errors import ModelError, TooLargeError
 from lifagu.evidence import Evidence, EvidenceLike
-from lifagu.infer.asked import Question, asked_for, check_known, known_variables, pieces_of, question_of
-from lifagu.infer.engines import ENGINES, PartPlan, plan_part
-from lifagu.infer.lifted import Reduced, Residual, do_nothing, reduce, residual
-from lifagu.infer.plan import default_memory_limit
-from lifagu.infer.prepared import Prepared, Subject
-from lifagu.infer.problem import Part
+from lifagu.infer.asked import (
+    PartsTooLargeError,
+    Question,
+    TooLarge,
+    check_known,
+    known_variables,
+    question_of,
+)
+from lifagu.infer.direct import Untouched, count_variables, listed_parts
+from lifagu.infer.engines import ENGINES
+from lifagu.infer.lifted import Residual, do_nothing, reduce
+from lifagu.infer.partwise import plan_parts, plan_rest
+from lifagu.infer.plan import TooDearError, default_memory_limit
+from lifagu.infer.prepared import Prepared
+from lifagu.infer.price import ALL_MARGINALS, LISTED, ONE_ANSWER, hardly_shares, worth_planning
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_without
 
@@ -40,141 +51,176 @@ def prepare(
     """
     limit = default_memory_limit() if memory_limit is None else memory_limit
     asked = [question_of(graph, names, limit) for names in questions]
-    return plan_questions(graph, asked, evidence, engine=engine, limit=limit, everything=False)
+    return _inquiry(graph, asked, evidence, engine, limit, everything=False).planned()
 
 
-def plan_questions(
-    graph: FactorGraph, asked: Sequence[Question], evidence: EvidenceLike, *, engine: str, limit: int, everything: bool
-) -> Prepared:
-    """Lifted steps first, then a plan for each connected part that is left."""
+def plan_marginals(
+    graph: FactorGraph, evidence: EvidenceLike, *, engine: str, limit: int
+) -> tuple[Prepared, tuple[TooLarge, ...]]:
+    """Plan all single marginals; connected parts that do not fit are left out, unless that would be all of them."""
+    inquiry = _inquiry(graph, (), evidence, engine, limit, everything=True)
+    left: list[TooLarge] = []
+    while True:
+        try:
+            return inquiry.planned(), tuple(left)
+        except PartsTooLargeError as error:
+            inquiry, more = _without(inquiry, error)
+            left += more
+
+
+def _without(inquiry: Inquiry, error: PartsTooLargeError) -> tuple[Inquiry, list[TooLarge]]:
+    """The inquiry without the connected parts that do not fit, and these; the error, if nothing would be left."""
+    graph = inquiry.graph
+    part_of = parts_without(graph, inquiry.evidence.value_of_each(len(graph.variable_names)) >= 0)
+    included = part_of >= 0 if inquiry.included is None else inquiry.included & (part_of >= 0)
+    estimates = {int(part_of[part[0]]): estimate for part, estimate in error.parts if part and isinstance(part[0], int)}
+    fits = included & ~np.isin(part_of, list(estimates))
+    if not fits.any() or len(estimates) == 0:
+        raise error
+    names = graph.variable_names
+    left = [
+        TooLarge(tuple(names.of_nodes(np.flatnonzero(part_of == number))), estimate)
+        for number, estimate in estimates.items()
+    ]
+    return replace(inquiry, included=fits), left
+
+
+def _inquiry(
+    graph: FactorGraph, asked: Sequence[Question], evidence: EvidenceLike, engine: str, limit: int, everything: bool
+) -> Inquiry:
+    """Questions checked: there is such an engine, and no unknown factor is connected to what is asked for."""
     if engine not in ENGINES:
         raise ModelError(f"there is no engine '{engine}'; choose one of {', '.join(ENGINES)}")
     observation = graph.evidence(evidence)
-    observed = observation.value_of_each(len(graph.variable_names)) >= 0
-    part_of = parts_without(graph, observed)
-    included = known_variables(graph, part_of)
-    if not everything:
-        check_known(graph, part_of, included, asked)
-    titles = tuple(tuple(graph.variable_names[variable] for variable in question) for question in asked)
-
-    def attempt(walks: bool) -> Prepared:
-        keep = {variable for question in asked if len(question) > 1 or not walks for variable in question}
-        keep -= set(np.flatnonzero(observed).tolist())
-        if engine in ("auto", "lifted"):
-            reduced = reduce(graph, observation, included & ~observed, sorted(keep), drop=not walks)
-        else:
-            reduced = do_nothing(graph, observation, included & ~observed, sorted(keep))
-        whole = not len(graph.unknown)
-        return plan_rest(graph, observation, engine, asked, titles, reduced, limit, everything, walks, whole)
-
-    if engine in ("auto", "lifted") and len(asked) == 1 and len(asked[0]) == 1:
-        return _cheaper(attempt)
-    return attempt(everything or len(set(asked)) > 1)
+    included = None
+    if len(graph.unknown):
+        part_of = parts_without(graph, observation.value_of_each(len(graph.variable_names)) >= 0)
+        included = known_variables(graph, part_of)
+        if not everything:
+            check_known(graph, part_of, included, asked)
+    return Inquiry(graph, tuple(asked), observation, engine, limit, everything, included)
 
 
-def _cheaper(attempt: Callable[[bool], Prepared]) -> Prepared:
-    """A plan that keeps the one variable that is asked for; where that is dear, perhaps one that walks back to it.
+@dataclass(frozen=True, eq=False)
+class Inquiry:
+    """Questions to a graph that have answers. everything: all single marginals are asked for instead.
 
-    A variable that is kept is no longer like others, which can be in the way of counting them.
+    included[v]: whether v takes part, which those connected to unknown factors do not, nor those that do not fit; None
+    if all do.
     """
-    try:
-        kept = attempt(False)
-        if kept.total < DEAR:
-            return kept
-    except TooLargeError as error:
+
+    graph: FactorGraph
+    asked: tuple[Question, ...]
+    evidence: Evidence
+    engine: str
+    limit: int
+    everything: bool
+    included: NDArray[np.bool_] | None
+
+    def planned(self) -> Prepared:
+        """A plan by the engine that was chosen; `auto` compares what two of them cost."""
+        if self.engine == "ground":
+            return self.ground()
+        if self.engine == "lifted":
+            return self.lifted()
+        return self.priced() if self.engine == "auto" else self.attempt(walks=False)
+
+    @cached_property
+    def parts(self) -> tuple[Residual, int]:
+        """The graph's own parts as far as they matter, and the number of variables that do not."""
+        asked = None if self.everything else {variable for question in self.asked for variable in question}
+        return listed_parts(self.graph, self.evidence, asked, self.included)
+
+    def ground(self, why: str = "", most: float = math.inf) -> Prepared:
+        """The graph's own parts, planned one by one."""
+        rest, dropped = self.parts
+        untouched = Untouched(self.graph.variable_names, dropped)
+        return plan_parts(
+            self.graph, self.evidence, self.engine, self.asked, self._titles, untouched, rest, self.limit,
+            everything=self.everything, walks=False, whole=self.included is None, why=why, most=most,
+        )  # fmt: skip
+
+    def priced(self) -> Prepared:
+        """Ground or lifted, whichever is expected to cost less; a ground plan is only made where that is quick."""
+        if hardly_shares(self.graph):
+            return self.ground("hardly any table is shared")
+        effort = ALL_MARGINALS if self.everything or len(self.asked) > 1 else ONE_ANSWER
+        most = worth_planning(self.graph, self.evidence, effort, lambda: count_variables(self.parts[0]))
         try:
-            return attempt(True)
+            found = self.ground(most=most) if most else None
+        except (TooDearError, TooLargeError):
+            found = None
+        if found is None:
+            return self._lifted_or_ground("" if len(self.graph.factor_names) > LISTED else "much looks alike")
+        return replace(found, why=f"its plan of {found.total:,} entries costs less than looking for lifted steps")
+
+    def _lifted_or_ground(self, why: str = "") -> Prepared:
+        """Lifted steps; where what they leave is dear or does not fit, the ground plan if that costs less."""
+        listed = len(self.graph.factor_names) <= LISTED
+        try:
+            lifted = replace(self.lifted(), why=why)
+        except TooLargeError as error:
+            if not listed:
+                raise
+            try:
+                return self.ground("what lifted steps leave does not fit")
+            except TooLargeError as other:
+                raise other if self.everything else error from None
+        if lifted.total < DEAR or not listed:
+            return lifted
+        try:
+            return self.ground("what lifted steps leave would cost more", most=lifted.total)
+        except (TooDearError, TooLargeError):
+            return lifted
+
+    def lifted(self) -> Prepared:
+        """Lifted steps, then what they leave.
+
+        One variable that is asked for is kept; where that is dear, perhaps probabilities walk back to it instead: what
+        is kept is no longer like others, which can be in the way of counting them.
+        """
+        if len(self.asked) != 1 or len(self.asked[0]) > 1:
+            return self.attempt(self.everything or len(set(self.asked)) > 1)
+        try:
+            kept = self.attempt(walks=False)
+            if kept.total < DEAR:
+                return kept
+        except TooLargeError as error:
+            try:
+                return self.attempt(walks=True)
+            except TooLargeError:
+                raise error from None
+        try:
+            return min(kept, self.attempt(walks=True), key=lambda prepared: prepared.total)
         except TooLargeError:
-            raise error from None
-    try:
-        return min(kept, attempt(True), key=lambda prepared: prepared.total)
-    except TooLargeError:
-        return kept
+            return kept
 
-
-def plan_rest(
-    subject: Subject,
-    evidence: Evidence,
-    engine: str,
-    asked: Sequence[Question],
-    titles: tuple[tuple[str, ...], ...],
-    reduced: Reduced,
-    limit: int,
-    everything: bool,
-    walks: bool,
-    whole: bool,
-) -> Prepared:
-    """A plan for each connected part that the lifted steps have left. The arguments are as in `Prepared`."""
-    rest = residual(reduced.problem)
-    walks = walks and bool(reduced.steps)
-    part_questions = _part_questions(rest, asked, everything, reduced.looked_at() if walks else None)
-    like = _like(rest.parts, part_questions)
-    plans, notes = _plans(reduced, rest, part_questions, like, engine, limit, needed=everything or not asked)
-    return Prepared(
-        subject, evidence, engine, tuple(asked), titles, reduced, rest, plans, part_questions, like, walks, whole, notes
-    )
-
-
-def _plans(
-    reduced: Reduced,
-    rest: Residual,
-    questions: Sequence[Sequence[Question]],
-    like: Sequence[int],
-    engine: str,
-    limit: int,
-    *,
-    needed: bool,
-) -> tuple[dict[int, PartPlan], tuple[str, ...]]:
-    """A plan for the first of each kind of parts; notes on those that do not fit where only log Z needs them."""
-    alike, variables = Counter(like), reduced.problem.variables
-    plans: dict[int, PartPlan] = {}
-    notes = []
-    for number in alike:
-        part = rest.parts[number]
-        plan = plan_part(engine, part, questions[number], variables.name, limit)
-        obstacle = plan.obstacle(limit)
-        if obstacle is None:
-            plans[number] = plan
-        elif needed or questions[number]:
-            raise TooLargeError(f"{asked_for(variables.name, variables.originals, questions[number])} {obstacle}")
+    def attempt(self, walks: bool) -> Prepared:
+        """Lifted steps (none for the engine that enumerates) that keep what is asked for jointly, or does not walk."""
+        graph, count = self.graph, len(self.graph.variable_names)
+        observed = self.evidence.value_of_each(count) >= 0
+        free = ~observed if self.included is None else self.included & ~observed
+        keep = {each for question in self.asked if len(question) > 1 or not walks for each in question}
+        keep -= set(np.flatnonzero(observed).tolist())
+        if self.engine in ("auto", "lifted"):
+            reduced = reduce(graph, self.evidence, free, sorted(keep), drop=not walks)
         else:
-            more = f" (and {alike[number] - 1} like it)" if alike[number] > 1 else ""
-            notes.append(f"log Z is left out: the part of {variables.name(part.variables[0])}{more} {obstacle}")
-    return plans, tuple(notes)
+            reduced = do_nothing(graph, self.evidence, free, sorted(keep))
+        whole = self.included is None
+        return plan_rest(
+            graph,
+            self.evidence,
+            self.engine,
+            self.asked,
+            self._titles,
+            reduced,
+            self.limit,
+            self.everything,
+            walks,
+            whole,
+        )
 
-
-def _like(parts: Sequence[Part], questions: Sequence[Sequence[Question]]) -> tuple[int, ...]:
-    """For each part the first that differs in the names of its variables only: sizes, factors, questions are the same.
-
-    Tables are the same if they are one object, as those of parts that are left are. Cost: linear in the factors.
-    """
-    if len(parts) < 2:
-        return tuple(range(len(parts)))
-    first: dict[Hashable, int] = {}
-    like = []
-    for number, (part, asked) in enumerate(zip(parts, questions, strict=True)):
-        scopes = part.places([scope for scope, _ in part.factors])
-        factors = sorted(zip(scopes, [id(table) for _, table in part.factors], strict=True))
-        key = (tuple(part.sizes.values()), tuple(factors), tuple(sorted(part.places(asked))))
-        like.append(first.setdefault(key, number))
-    return tuple(like)
-
-
-def _part_questions(
-    rest: Residual, asked: Sequence[Question], everything: bool, looked_at: Mapping[int, NDArray[np.bool_]] | None
-) -> tuple[tuple[Question, ...], ...]:
-    """What each part is asked: pieces of questions, and where probabilities walk back, rows that are looked at.
-
-    looked_at: for each row whether it is, None if probabilities do not walk back.
-    """
-    pieces: list[dict[Question, None]] = [{} for _ in rest.parts]
-    for number, part in enumerate(rest.parts):
-        if looked_at is not None:
-            rows = zip(part.factors, rest.row_of[number], strict=True)
-            pieces[number] |= dict.fromkeys(scope for (scope, _), (arity, row) in rows if looked_at[arity][row])
-        if looked_at is not None or everything:
-            pieces[number] |= dict.fromkeys((variable,) for variable in part.variables)
-    for question in asked:
-        for number, piece in pieces_of(question, rest.part_of).items():
-            pieces[number][piece] = None
-    return tuple(map(tuple, pieces))
+    @property
+    def _titles(self) -> tuple[tuple[str, ...], ...]:
+        names = self.graph.variable_names
+        return tuple([tuple([names[variable] for variable in question]) for question in self.asked])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
@@ -24,9 +24,9 @@ from lifagu.infer.asked import (
     pieces_of,
     why_zero,
 )
+from lifagu.infer.direct import Untouched
 from lifagu.infer.engines import PartPlan, run_part
 from lifagu.infer.lifted import Adjoints, Joints, Marginals, Reduced, Residual
-from lifagu.infer.table import log_sum
 from lifagu.ranges import Labels
 from lifagu.showing import Shown
 from lifagu.views import counted
@@ -73,7 +73,7 @@ class Prepared(Shown):
     titles: the names that questions are about; walks: whether probabilities walk back through the lifted steps;
     part_questions: what each part that is left is asked, rows first where they are needed for that; like: for each part
     the first that equals it up to renaming, whose plan and run stand for both; whole: whether no factor is unknown, so
-    that log Z exists.
+    that log Z exists; why: in words, why this engine was taken, where others could have been.
     """
 
     subject: Subject
@@ -81,7 +81,7 @@ class Prepared(Shown):
     engine: str
     questions: tuple[Question, ...]
     titles: tuple[tuple[str, ...], ...]
-    reduced: Reduced
+    reduced: Reduced | Untouched
     rest: Residual
     plans: dict[int, PartPlan]
     part_questions: tuple[tuple[Question, ...], ...]
@@ -89,6 +89,7 @@ class Prepared(Shown):
     walks: bool
     whole: bool
     notes: tuple[str, ...]
+    why: str = ""
 
     @property
     def name(self) -> str:
@@ -105,11 +106,15 @@ class Prepared(Shown):
 
     @cached_property
     def _text(self) -> str:
-        lines = [f"{self.name} engine, {counted(len(self.rest.parts), 'connected part')}"]
-        if self.reduced.steps or self.reduced.dropped:
+        parts, why = counted(len(self.rest.parts), "connected part"), f", because {self.why}" if self.why else ""
+        lines = [f"{self.name} engine, {parts}{why}", *([str(self.reduced)] if self.reduced.dropped else [])]
+        if isinstance(self.reduced, Reduced) and (self.reduced.steps or self.reduced.dropped):
             shown = sum(1 for step in self.reduced.steps if str(step))
-            lines = [f"{self.name} engine, {counted(shown, 'lifted step')}:", str(self.reduced)]
-            lines.append(f"leaving {counted(len(self.rest.parts), 'connected part')}")
+            lines = [
+                f"{self.name} engine, {counted(shown, 'lifted step')}{why}:",
+                str(self.reduced),
+                f"leaving {parts}",
+            ]
         alike = Counter(self.like)
         dearest = sorted(self.plans, key=lambda number: -self.plans[number].total)[:3]
         for number in dearest:
@@ -129,32 +134,37 @@ class Prepared(Shown):
     def solve(self, progress: Progress | None = None) -> Solution:
         """Compute log Z and all that was asked for, without putting answers together."""
         tick = _ticker(progress, self.total)
-        left = self.reduced.problem
-        of_row = {arity: np.full(len(labels), -1, dtype=np.int64) for arity, labels in left.rows.labels.items()}
-        marginals, joints = Marginals(len(left.variables)), Joints()
-        pieces: dict[Question, Floats] = {}
-        logs = [self.rest.log_constant]
+        logs, pieces, of_part = [self.rest.log_constant], dict[Question, Floats](), dict[int, dict[Question, Floats]]()
         for number, part_log, found in self._parts(tick):
             logs.append(part_log)
             pieces |= found
-            if self.walks:
-                rows = zip(self.rest.row_of[number], self.rest.parts[number].factors, strict=True)
-                for (arity, row), (scope, _) in rows:
-                    if scope in found:
-                        of_row[arity][row] = joints.add(found[scope].astype(np.longdouble))
-        for question, table in pieces.items():
-            if len(question) == 1:
-                marginals.add_one(np.array(question), table.astype(np.longdouble))
+            of_part[number] = found
+        complete = self.whole and all(number in self.plans for number in self.like)
+        marginals = Marginals(len(self.rest.part_of))
+        _add_single(marginals, pieces)
         if self.walks:
-            self.reduced.walk_back(Adjoints(of_row, joints, marginals), self._wanted)
-        complete = all(number in self.plans for number in self.like) and self.whole
+            self._walk_back(of_part, marginals)
         return Solution(math.fsum(logs) if complete else None, marginals, pieces)
+
+    def _walk_back(self, of_part: dict[int, dict[Question, Floats]], marginals: Marginals) -> None:
+        """Add marginals of what the lifted steps took away, from the joint marginals of the rows that they left."""
+        assert isinstance(self.reduced, Reduced), "there are steps to walk back through"
+        labels = self.reduced.problem.rows.labels
+        of_row = {arity: np.full(len(each), -1, dtype=np.int64) for arity, each in labels.items()}
+        joints = Joints()
+        for number, found in of_part.items():
+            rows = zip(self.rest.row_of[number], self.rest.parts[number].factors, strict=True)
+            for (arity, row), (scope, _) in rows:
+                if scope in found:
+                    of_row[arity][row] = joints.add(found[scope].astype(np.longdouble))
+        self.reduced.walk_back(Adjoints(of_row, joints, marginals), self._wanted)
 
     def _parts(self, tick: Callable[[int], None]) -> Iterator[tuple[int, float, dict[Question, Floats]]]:
         """Each part with a plan: its number, log Z and what it was asked. Weight zero is refused where it turns up."""
         if self.rest.log_constant == -math.inf:
             raise NoAnswerError(why_zero(self.evidence))
         known: dict[int, tuple[float, dict[Question, Floats]]] = {}
+        alike = Counter(self.like)
         for number, first in enumerate(self.like):
             if first not in self.plans:
                 continue
@@ -163,8 +173,10 @@ class Prepared(Shown):
                 part_log, tables = run_part(self.engine, part, self.plans[number], asked, tick)
                 if part_log == -math.inf:
                     raise NoAnswerError(why_zero(self.evidence))
-                found = [table - log_sum(table) for table in tables]
-                known[number] = part_log, dict(zip(part.places(asked), found, strict=True))
+                if alike[number] == 1:
+                    yield number, part_log, dict(zip(asked, tables, strict=True))
+                    continue
+                known[number] = part_log, dict(zip(part.places(asked), tables, strict=True))
             part_log, by_place = known[first]
             yield number, part_log, dict(zip(asked, map(by_place.__getitem__, part.places(asked)), strict=True))
 
@@ -208,6 +220,17 @@ class Prepared(Shown):
             axes = [int(self.subject.sizes[variable]) if variable in piece else 1 for variable in question]
             joint += solution.pieces[piece].reshape(axes)
         return joint
+
+
+def _add_single(marginals: Marginals, pieces: Mapping[Question, Floats]) -> None:
+    """Add the answers that are about one variable."""
+    by_size: dict[int, list[Question]] = {}
+    for question, table in pieces.items():
+        if len(question) == 1:
+            by_size.setdefault(len(table), []).append(question)
+    for alike in by_size.values():
+        tables = np.stack([pieces[question] for question in alike], axis=-1).astype(np.longdouble)
+        marginals.add(np.array(alike)[:, 0], np.arange(len(alike)), tables)
 
 
 def _ticker(progress: Progress | None, total: int) -> Callable[[int], None]:

@@ -30,7 +30,8 @@ def ask(bench: Workbench, request: Request) -> dict[str, Any]:
     prepared = _prepared(bench, request)
     bench.progress.stage("computing")
     found = prepared.run(bench.progress)
-    shared = {"plan": str(prepared), "notes": list(getattr(found, "notes", ()))}
+    notes = [*getattr(found, "notes", ()), *map(str, getattr(found, "too_large", ()))]
+    shared = {"plan": str(prepared), "notes": notes}
     if hasattr(found, "answers"):
         return {
             **shared,
@@ -86,10 +87,11 @@ def _answer(answer: Answer) -> dict[str, Any]:
 
 def _all_marginals(found: Any) -> dict[str, Any]:
     """Marginals by name while they are few, else one for each group of variables that share theirs."""
+    too_large = {name for part in found.too_large for name in part.variables}
+    left_out = [name for name in found.left_out if name not in too_large]
     if isinstance(found, lifagu.ClassMarginals):
         classes = [asdict(each) for each in found.classes[:MOST_BARS]]
-        return {"classes": classes, "answers": _expanded(found), "left_out": found.left_out[:MOST_SUPPORT]}
-    left_out = found.left_out
+        return {"classes": classes, "answers": _expanded(found), "left_out": left_out[:MOST_SUPPORT]}
     shared = {"left_out": left_out[:MOST_SUPPORT], "left_out_count": len(left_out)}
     if len(found) <= MOST_BARS:
         return {"answers": [_named(name, found[name]) for name in found], **shared}

@@ -9,7 +9,7 @@ import numpy as np
 from lifagu.arrays import Ints, by_first_occurrence, connected_parts, members
 from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.problem import Problem
-from lifagu.infer.problem import Part
+from lifagu.infer.problem import AnyPart, Part
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,7 +19,7 @@ class Residual:
     row_of[p][i]: arity and row of factor i of part p.
     """
 
-    parts: tuple[Part, ...]
+    parts: tuple[AnyPart, ...]
     part_of: Ints
     row_of: tuple[tuple[tuple[int, int], ...], ...]
     log_constant: float

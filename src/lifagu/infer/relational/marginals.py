@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from lifagu.errors import ModelError, NoAnswerError, TooLargeError
+from lifagu.errors import ModelError, TooLargeError
+from lifagu.infer.asked import PartsTooLargeError, TooLarge
 from lifagu.infer.lifted import reduce_cells
 from lifagu.infer.lifted.cells import NotLiftedError
 from lifagu.infer.marginals import Computed
@@ -38,11 +40,10 @@ class MarginalClass:
 class ListedMarginals(dict[str, dict[str, float]]):
     """Marginals by ground name."""
 
-    def __init__(
-        self, named: dict[str, dict[str, float]], log_partition: float | None, engine: str, left_out: list[str]
-    ) -> None:
+    def __init__(self, named: dict[str, dict[str, float]], found: ClassMarginals) -> None:
         super().__init__(named)
-        self.log_partition, self.engine, self.left_out = log_partition, engine, left_out
+        self.log_partition, self.engine = found.log_partition, found.engine
+        self.left_out, self.too_large = found.left_out, found.too_large
 
 
 def prepare_relational_marginals(
@@ -54,9 +55,33 @@ def prepare_relational_marginals(
         raise NotLiftedError("individuals are listed one by one, so that each may have a marginal of its own")
     whole = shattered(model, evidence or {}, ())
     included = known_kinds(whole, [], "")
-    reduced = reduce_cells(start(whole, included, (), maximise=False))
-    prepared = plan_cells(whole, [], (), reduced, limit, everything=True, walks=True)
-    return PreparedClassMarginals(model, whole, prepared)
+    left: list[TooLarge] = []
+    while True:
+        reduced = reduce_cells(start(whole, included, (), maximise=False))
+        try:
+            prepared = plan_cells(whole, [], (), reduced, limit, everything=True, walks=True, complete=not left)
+            return PreparedClassMarginals(model, whole, prepared, tuple(left))
+        except PartsTooLargeError as error:
+            included, more = _without(whole, included, error)
+            left += more
+
+
+def _without(
+    whole: Shattered, included: NDArray[np.bool_], error: PartsTooLargeError
+) -> tuple[NDArray[np.bool_], list[TooLarge]]:
+    """The kinds without those in connected parts that do not fit, and these; the error, if nothing would be left."""
+    kinds = whole.kinds
+    numbers = {kinds.name(number): number for number in range(len(kinds))}
+    estimates: dict[int, str] = {}
+    for variables, estimate in error.parts:
+        for each in variables[:1]:
+            estimates[int(whole.part_of[numbers[each] if isinstance(each, str) else each])] = estimate
+    fits = included & ~np.isin(whole.part_of, list(estimates))
+    if not fits.any() or not estimates:
+        raise error
+    left = [np.flatnonzero(included & (whole.part_of == part)).tolist() for part in estimates]
+    names = [tuple([kinds.members(number) for number in part if not kinds.kinds[number].counted]) for part in left]
+    return fits, [TooLarge(*each) for each in zip(names, estimates.values(), strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +91,14 @@ class PreparedClassMarginals(Shown):
     model: ParfactorGraph
     whole: Shattered
     prepared: Prepared
+    too_large: tuple[TooLarge, ...] = ()
 
     def __str__(self) -> str:
-        return str(self.prepared)
+        return "\n".join([str(self.prepared), *map(str, self.too_large)])
 
     def run(self, progress: Progress | None = None) -> ClassMarginals:
         """Compute them; progress(done, total) is called now and then."""
-        return ClassMarginals(self.prepared, self.prepared.solve(progress), self.model, self.whole)
+        return ClassMarginals(self.prepared, self.prepared.solve(progress), self.too_large, self.model, self.whole)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +106,8 @@ class ClassMarginals(Computed):
     """P(variable | evidence) of every ground variable of a relational model, kept by class.
 
     By name like any mapping (label → probability); `classes` has one entry per class. Variables connected to unknown
-    factors are left out. log_partition is None while unknown factors remain.
+    factors are left out, and those in connected parts that do not fit, which `too_large` lists. log_partition is then
+    None.
     """
 
     model: ParfactorGraph
@@ -110,7 +137,7 @@ class ClassMarginals(Computed):
 
     @property
     def left_out(self) -> list[str]:
-        """Classes connected to unknown factors, in words."""
+        """Classes connected to unknown factors, or in parts that are too large, in words."""
         kinds = self.whole.kinds
         known = set(self._known)
         left = [number for number, kind in enumerate(kinds.kinds) if number not in known and not kind.counted]
@@ -128,7 +155,7 @@ class ClassMarginals(Computed):
         if number is None:
             raise ModelError(missing(name))
         if number not in self._known:
-            raise NoAnswerError(f"P({name}) has no answer: unknown factors are in the same connected part")
+            raise self.refusal(name, self.whole.kinds.members(number))
         return self._distribution(number)
 
     def __contains__(self, name: object) -> bool:
@@ -154,7 +181,7 @@ class ClassMarginals(Computed):
         distributions = {number: self._distribution(number) for number in self._known}
         self._check_few()
         named = {name: distributions[number] for name, number, _ in ground_names(self.whole.kinds, self._known)}
-        return ListedMarginals(named, self.log_partition, self.engine, self.left_out)
+        return ListedMarginals(named, self)
 
     def _check_few(self) -> None:
         if self.count > MOST_LISTED:

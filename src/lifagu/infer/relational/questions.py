@@ -15,8 +15,8 @@ from lifagu.evidence import Observation
 from lifagu.infer.asked import Question, asked_for, check_question, no_answer
 from lifagu.infer.lifted import Reduced, reduce_cells
 from lifagu.infer.lifted.cells import NotLiftedError
+from lifagu.infer.partwise import plan_rest
 from lifagu.infer.plan import default_memory_limit
-from lifagu.infer.planning import plan_rest
 from lifagu.infer.prepared import Prepared
 from lifagu.infer.relational.kinds import Kinds
 from lifagu.infer.relational.marks import lists_individuals
@@ -84,9 +84,10 @@ def plan_cells(
     *,
     everything: bool,
     walks: bool,
+    complete: bool = True,
 ) -> Prepared:
-    """A plan for what the lifted steps have left of a model over cells."""
-    seen, known = whole.kinds.observation, not whole.unknown
+    """A plan for what the lifted steps have left of a model over cells; complete: whether nothing was left out."""
+    seen, known = whole.kinds.observation, complete and not whole.unknown
     subject = KindsAsked(whole.kinds)
     return plan_rest(subject, seen, "lifted", asked, titles, reduced, limit, everything, walks, known)
 
