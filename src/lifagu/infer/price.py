@@ -82,8 +82,12 @@ def worth_planning(graph: FactorGraph, evidence: Evidence, effort: Effort, varia
 
 
 def hardly_shares(graph: FactorGraph) -> bool:
-    """Whether there are so many tables that nothing much can be done for several places at once."""
-    return len(graph.factor_names) - len(graph.unknown) < SHARED * len(graph.tables)
+    """Whether there are few factors, with so many tables that nothing much can be done for several places at once.
+
+    Where there are many factors, places of one shape are done at once even if their tables are not shared.
+    """
+    factors = len(graph.factor_names)
+    return factors <= LISTED and factors - len(graph.unknown) < SHARED * len(graph.tables)
 
 
 def likeness_of(graph: FactorGraph) -> Likeness:
