@@ -275,7 +275,7 @@ def prepare(
     settings: dict[str, Any] = {"engine": engine, "memory_limit": memory_limit}
     if isinstance(model, FactorGraph):
         prepared = plan_questions(_one_graph(model, unknown), questions, evidence, **settings)
-        return replace(prepared, notes=(*reason, *prepared.notes))
+        return replace(prepared, notes=(*reason, *prepared.notes)) if reason else prepared
     observed = model.original.evidence(evidence)
     if unknown in ("mixture", "bounds"):
         if not questions:

@@ -25,6 +25,7 @@ FEW = 2**12  # entries up to which one product of many tables costs less than se
 TOGETHER = 16  # tables multiplied at once
 RUN = 64  # entries next to one another from which on the inner loop is what costs
 LONG = 16 * RUN  # entries from which on the layout matters
+ALONE = 8  # entries of an inner loop over what only one of two tables has
 SINGLES = 2**14  # entries times values up to which all sums over all but one axis are done at once
 ROUNDING = 1e-9  # by which measured bounds are widened
 
@@ -272,9 +273,8 @@ def _product_of_two(small: Table | None, large: Table, drop: Collection[int]) ->
         behind -= 1
         run *= large.values.shape[behind]
     tail = large.ranks[behind:]
-    ascending = tuple(sorted(large.ranks))
-    if small and any(rank in drop for rank in tail) and ascending != large.ranks:  # what goes next comes first again
-        laid_out = Table(ascending, np.ascontiguousarray(in_order(large, ascending)), 0.0, 0.0)
+    if small and any(rank in drop for rank in tail) and (order := _inner_last(small, large)) != large.ranks:
+        laid_out = Table(order, np.ascontiguousarray(in_order(large, order)), 0.0, 0.0)
         return _product_of_two(small, laid_out, drop)
     if small is None:
         first = tuple(rank for rank in large.ranks if rank not in drop or rank in tail)
@@ -285,6 +285,18 @@ def _product_of_two(small: Table | None, large: Table, drop: Collection[int]) ->
     own = [rank for rank in small.ranks if rank not in large.ranks]
     out = tuple(rank for rank in (*own, *large.ranks) if rank not in drop)
     return Table(out, _einsum([small, large], out), 0.0, 0.0)
+
+
+def _inner_last(small: Table, large: Table) -> tuple[int, ...]:
+    """The ranks of the larger table in ascending order, so that what goes next comes first again.
+
+    Those that it has alone come last, if they make an inner loop in which the smaller table stands still.
+    """
+    alone = [rank for rank in large.ranks if rank not in small.ranks]
+    sizes = dict(zip(large.ranks, large.values.shape, strict=True))
+    if math.prod([sizes[rank] for rank in alone]) < ALONE:
+        return tuple(sorted(large.ranks))
+    return tuple(sorted(large.ranks, key=lambda rank: (rank in alone, rank)))
 
 
 def _laid_out_like(small: Table, large: Table, tail: tuple[int, ...]) -> Table:
