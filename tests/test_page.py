@@ -177,7 +177,7 @@ def test_the_plan_comes_before_it_is_run(walk):
     page.get_by_role("button", name="Run it").wait_for()
     page.get_by_label("Variables to ask about").fill("Recovers.p10; Staffed")
     page.get_by_role("button", name="Ask", exact=True).click()
-    page.locator("#plan", has_text="lifted engine").wait_for()
+    page.locator("#plan", has_text="ground engine, 1 connected part").wait_for()
     assert page.locator(".answers.stale").count() == 1
     page.get_by_role("button", name="Run it").click()
     page.locator(".answers:not(.stale)").wait_for()

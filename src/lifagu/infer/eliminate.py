@@ -171,8 +171,8 @@ def _forward(layout: Layout, keeps: bool, progress: Progress) -> tuple[list[Buck
 def _walk_back(buckets: list[Bucket], layout: Layout) -> list[Weights]:
     """The weights of each question, whose ranks lie together in the bucket of the lowest of them.
 
-    joint = P(ranks of a bucket): the product of its tables, divided by what it left, times what the bucket that took
-    this says about it. Only buckets on the way to a question are visited; all are used up.
+    joint = P(ranks of a bucket that somebody asks for): the product of its tables, divided by what it left, times what
+    the bucket that took this says about it. Only buckets on the way to a question are visited; all are used up.
     """
     asked: dict[int, list[int]] = {}  # bucket → numbers of questions
     for number, ranks in enumerate(layout.asked):
@@ -191,14 +191,17 @@ def _walk_back(buckets: list[Bucket], layout: Layout) -> list[Weights]:
         bucket = buckets.pop()
         if bucket.place in needed:
             message = [messages.pop(bucket.place)] if bucket.result.ranks else []
-            joint, _ = contract([*bucket.tables, *message])
+            numbers, children = asked.get(bucket.place, []), below.get(bucket.place, [])
+            wanted = {rank for child in children for rank in child.result.ranks}
+            wanted.update(rank for number in numbers for rank in layout.asked[number])
+            tables = [*bucket.tables, *message]
+            joint, _ = contract(tables, {rank for table in tables for rank in table.ranks} - wanted)
             known = {frozenset(joint.ranks): joint}
-            for child in below.get(bucket.place, ()):
+            for child in children:
                 shared = frozenset(child.result.ranks)
                 if shared not in known:
                     known[shared] = project(joint, shared)
                 messages[child.place] = ratio(known[shared], child.result)
-            numbers = asked.get(bucket.place, [])
             for number, answer in zip(numbers, _read_off(known, [layout.asked[each] for each in numbers]), strict=True):
                 answers[number] = answer
     return answers

@@ -249,11 +249,36 @@ def _contract_plain(tables: Sequence[Table], drop: Collection[int]) -> Table:
     if math.prod(sizes.values()) <= FEW:
         out = tuple([rank for rank in sizes if rank not in drop])
         return Table(out, _einsum(tables, out), low, high)
+    left, waiting = list(tables), set(drop)
+    while len(left) > 1 and len(waiting) > 1:
+        together, ranks = min(
+            (_around(rank, left, waiting, sizes) for rank in sorted(waiting)), key=lambda each: each[2]
+        )[:2]
+        left = [table for place, table in enumerate(left) if place not in together] + [
+            _product([left[place] for place in together], ranks)
+        ]
+        waiting -= ranks
+    return _product(left, waiting)._replace(low=low, high=high)
+
+
+def _around(
+    rank: int, tables: Sequence[Table], drop: Collection[int], sizes: dict[int, int]
+) -> tuple[set[int], set[int], int]:
+    """The tables (by place) with a rank, the ranks that their product can do without, and the size of what is left."""
+    together = {place for place, table in enumerate(tables) if rank in table.ranks}
+    inside = {each for place in together for each in tables[place].ranks}
+    outside = {each for place, table in enumerate(tables) if place not in together for each in table.ranks}
+    ranks = {each for each in inside if each in drop and each not in outside}
+    return together, ranks, math.prod([sizes[each] for each in inside - ranks])
+
+
+def _product(tables: Sequence[Table], drop: Collection[int]) -> Table:
+    """A product with sums: small tables first, and the largest last."""
     by_size = sorted(tables, key=lambda table: table.values.size)
     small = by_size[0] if len(by_size) > 1 else None
     for table in by_size[1:-1]:
         small = _product_of_two(small, table, ())
-    return _product_of_two(small, by_size[-1], drop)._replace(low=low, high=high)
+    return _product_of_two(small, by_size[-1], drop)
 
 
 def _product_of_two(small: Table | None, large: Table, drop: Collection[int]) -> Table:

@@ -10,15 +10,16 @@ from typing import Any, Generic
 import numpy as np
 
 from lifagu.arrays import Ints, first_places, group_rows
-from lifagu.errors import listed
 from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
 from lifagu.infer.lifted.logs import Table
-from lifagu.infer.lifted.problem import Problem
+from lifagu.infer.lifted.problem import Problem, Variables
 from lifagu.infer.lifted.rows import Blocks, Booleans, ByArity, New, Place
 from lifagu.infer.lifted.stack import Axes, in_pieces, product, projections
 from lifagu.infer.lifted.tables import TablePool
 from lifagu.views import counted
+
+MOST_NAMED = 3  # variables that are named as examples
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,6 +165,20 @@ def eliminate_blocks(
         SummedOut(blocks, sizes, place, tables, results, given)
         for (blocks, sizes, results, given), place in zip(summed, places, strict=True)
     ]
-    like = listed([variables.name(int(shape.blocks.variables[0])) for shape in shapes], limit=3)
+    kinds = sum(len(shape.blocks.labels) for shape in shapes)
+    examples = [_examples(shape.blocks, shared=kinds < len(chosen)) for shape in shapes]
+    like = _listed(variables, np.concatenate([np.zeros(0, dtype=np.int64), *examples]))
     step = EliminateStep(before.labels, kept, shapes, before.members(chosen), like)
     return problem.after(rows, variables.without(chosen), weights), step
+
+
+def _examples(blocks: Blocks[New], shared: bool) -> Ints:
+    """A variable of each kind where tables are shared, else one of them all."""
+    return blocks.variables[first_places(blocks.kind)] if shared else blocks.variables[:1]
+
+
+def _listed(variables: Variables, some: Ints) -> str:
+    """The names of the first few."""
+    more = len(some) - MOST_NAMED
+    names = ", ".join([variables.name(each) for each in some[:MOST_NAMED].tolist()])
+    return f"{names} and {more} more" if more > 0 else names
