@@ -106,7 +106,8 @@ class EliminateStep(Generic[New]):
         for shape in self.shapes:
             blocks, (arity, places) = shape.blocks, shape.place
             numbers = after.joints.looked_at(after.of_row[arity][places]) if arity else np.zeros_like(blocks.kind)
-            group = group_rows(np.column_stack((blocks.kind, numbers)))
+            own = len(blocks.labels) == len(blocks.variables)  # no two are of a kind
+            group = blocks.kind if own else group_rows(np.column_stack((blocks.kind, numbers)))
             first = first_places(group)
             classes = blocks.kind[first], numbers[first]
             after.marginals.add(blocks.variables, group, shape.projected(after, *classes, (0,)))

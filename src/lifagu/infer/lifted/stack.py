@@ -71,20 +71,42 @@ def unit(values: NDArray[np.floating]) -> float:
 def spans(values: Table) -> Floats:
     """The largest finite entry of each table by absolute value."""
     flat = values.reshape(-1, values.shape[-1])
-    size = np.abs(flat)
-    if np.isinf(size).any():
-        size = np.where(np.isinf(size), 0, size)
-    return np.asarray(size.max(axis=0, initial=0), dtype=np.float64)
+    lowest, highest = flat.min(axis=0, initial=0), flat.max(axis=0, initial=0)
+    if np.isneginf(lowest).any():
+        lowest = flat.min(axis=0, initial=0, where=flat > -np.inf)
+    return np.asarray(np.maximum(-lowest, highest), dtype=np.float64)
 
 
-def without_tops(
-    values: Table, error: Floats, digits: Callable[[int], Digits | None] = _unknown
-) -> tuple[Stack, Table]:
+def without_tops(values: Table, error: Floats) -> tuple[Stack, Table]:
     """Tables without their largest entries, and these; a table that is zero everywhere stays as it is."""
     top = values.reshape(-1, values.shape[-1]).max(axis=0, initial=-np.inf)
     below = values - np.where(np.isneginf(top), 0, top)
     sizes = spans(below)
-    return Stack(below, error + unit(values) * sizes, sizes, digits), top
+    return Stack(below, error + unit(values) * sizes, sizes), top
+
+
+def stacked(
+    shape: Axes,
+    many: int,
+    precision: Precision,
+    compute: Callable[[int, int], tuple[Table, Floats]],
+    entries: int,
+    digits: Callable[[int], Digits | None] = _unknown,
+) -> tuple[Stack, Table]:
+    """Tables computed piece by piece: without their largest entries, and these.
+
+    compute(start, stop) gives the tables of a piece, with bounds on their errors, by working on so many entries each.
+    """
+    values: Table = np.empty((*shape, many), dtype=precision)
+    top: Table = np.empty(many, dtype=precision)
+    error, span = np.empty(many), np.empty(many)
+
+    def piece(start: int, stop: int) -> None:
+        found, top[start:stop] = without_tops(*compute(start, stop))
+        values[..., start:stop], error[start:stop], span[start:stop] = found.values, found.error, found.span
+
+    in_pieces(many, entries, piece)
+    return Stack(values, error, span, digits), top
 
 
 def product(parts: Sequence[tuple[Stack, Axes]], sizes: Axes, precision: Precision) -> Table:

@@ -6,6 +6,7 @@ hardly any row shares a table, tables are numbers of a stack, and nobody compare
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -170,17 +171,18 @@ class TablePool:
     def add_given(self, potentials: Floats, many: Ints) -> tuple[Ints, Decimal]:
         """The numbers of given tables (along the last axis) that stand on so many rows, and their log weight."""
 
-        def digits(place: int) -> Digits:
-            return Digits(partial(fine_logs, potentials[..., place]), potentials[..., place].size)
+        def digits(place: int) -> Digits | None:
+            return stripped_digits(Digits(partial(fine_logs, potentials[..., place]), potentials[..., place].size))
 
-        def made(place: int) -> Made:
-            return given(potentials[..., place])
+        def logs(start: int, stop: int) -> tuple[Table, Floats]:
+            with np.errstate(divide="ignore"):
+                found: Table = np.log(potentials[..., start:stop], dtype=precision)
+            return found, 2 * at_once.unit(found) * at_once.spans(found)
 
+        shape = potentials.shape[:-1]
         precision = at_once.precision(many) if potentials.size > FEW_POTENTIALS else np.longdouble
-        with np.errstate(divide="ignore"):
-            logs: Table = np.log(potentials, dtype=precision)
-        error = 2 * at_once.unit(logs) * at_once.spans(logs)
-        return self._add(logs, error, many, made, lambda place: stripped_digits(digits(place)))
+        stack, top = at_once.stacked(shape, len(many), precision, logs, math.prod(shape), digits)
+        return self._add(stack, top, many, lambda place: given(potentials[..., place]))
 
     def add_sums(self, sums: Sums, many: NDArray[Any]) -> tuple[Ints, Decimal]:
         """The numbers of tables that are sums of others and stand on so many rows, and their log weight."""
@@ -197,7 +199,8 @@ class TablePool:
             precision = at_once.precision(many[alike])
             values, error = self._added_up(sums.some(alike), tuple(shapes[alike[0]].tolist()), precision)
             short, again = lengths[alike] <= FEW_TERMS, partial(_one_of, made, alike)
-            numbers[alike], weight = self._add(values, error, many[alike], again, careful=short)
+            stack, top = at_once.without_tops(values, error)
+            numbers[alike], weight = self._add(stack, top, many[alike], again, careful=short)
             weights.append(weight)
         return numbers, total(weights)
 
@@ -232,15 +235,14 @@ class TablePool:
             numbers, weight = self._add_each((made for made, _ in found), many)
             return numbers, weight, np.stack([conditional for _, conditional in found], axis=-1)
         precision = at_once.precision(many)
-        values: Table = np.empty((*sizes[together:], len(labels)), dtype=precision)
-        error = np.empty(len(labels))
 
-        def piece(start: int, stop: int) -> None:
+        def summed_out(start: int, stop: int) -> tuple[Table, Floats]:
             parts = self.parts(axes, labels[start:stop])
-            values[..., start:stop], error[start:stop] = at_once.summed_out(parts, sizes, together, maximise, precision)
+            return at_once.summed_out(parts, sizes, together, maximise, precision)
 
-        at_once.in_pieces(len(labels), int(np.prod(sizes, dtype=np.int64)), piece)
-        numbers, weight = self._add(values, error, many, lambda place: block(place)[0])
+        entries = int(np.prod(sizes, dtype=np.int64))
+        stack, top = at_once.stacked(sizes[together:], len(labels), precision, summed_out, entries)
+        numbers, weight = self._add(stack, top, many, lambda place: block(place)[0])
         return numbers, weight, None
 
     def parts(self, axes: Sequence[Axes], labels: Ints) -> list[tuple[Stack, Axes]]:
@@ -253,19 +255,16 @@ class TablePool:
 
     def _add(
         self,
-        values: Table,
-        error: Floats,
+        stack: Stack,
+        top: Table,
         many: NDArray[Any],
         made: Callable[[int], Made],
-        digits: Callable[[int], Digits | None] | None = None,
         careful: NDArray[np.bool_] | bool = True,
     ) -> tuple[Ints, Decimal]:
-        """Add tables along the last axis; those that might break what is promised are made again one by one.
+        """Add tables without their largest entries; those that might break what is promised are made again one by one.
 
-        made: the way to do so; digits: to compute each to 50 digits, without its largest entry; careful: which of them
-        may be made again at all.
+        top: these largest entries; made: the way to make a table again; careful: for which that may be done at all.
         """
-        stack, top = at_once.without_tops(values, error, *([digits] if digits else []))
         risky = (many * stack.error > PROMISE) | (stack.span > WIDE_SPAN)
         again = risky & careful
         plain = np.flatnonzero(~again)

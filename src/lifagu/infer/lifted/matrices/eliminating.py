@@ -187,7 +187,7 @@ def _coinciding(near: Ints) -> Iterator[tuple[Ints, Ints]]:
     for start in range(0, len(near), step):
         some = near[start : start + step]
         first[start : start + step] = (some[:, :, None] == some[:, None, :]).argmax(axis=2) if width else some
-    for same in members(group_rows(first)) if width else [np.arange(len(near))]:
+    for same in [np.arange(len(near))] if (first == first[:1]).all() else members(group_rows(first)):
         columns = first[same[0]]
         yield same, (np.cumsum(columns == np.arange(width)) - 1)[columns]
 
@@ -211,6 +211,14 @@ def _alike(
         sources.append((arity, edges.row[column]))
         at += arity - 1
     labels = edges.label[entries]
-    kind = group_rows(labels) if entries.shape[1] else np.zeros(len(variables), dtype=np.int64)
+    kind = _kinds(labels)
     own = labels[first_places(kind)]
     return Blocks(variables, neighbours, tuple(neighbours[0].tolist()), axes, sources, kind, own)
+
+
+def _kinds(labels: Ints) -> Ints:
+    """Number equal rows of labels alike; where a column has no label twice, that is clear at once."""
+    if not labels.shape[1]:
+        return np.zeros(len(labels), dtype=np.int64)
+    some = np.sort(labels[:, 0])
+    return group_rows(labels) if (some[1:] == some[:-1]).any() else np.arange(len(labels))

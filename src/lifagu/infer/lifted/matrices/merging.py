@@ -22,12 +22,12 @@ def merge(
     sums: dict[int, Sums] = {}
     for old, numbers in blocks:
         arity = old.shape[1]
-        by_variable = np.argsort(old, axis=1, kind="stable")
-        group = group_rows(np.take_along_axis(old, by_variable, axis=1))
-        if int(group.max(initial=-1)) + 1 == len(old):  # no two are over the same scope
-            matrix[arity], labels[arity], target[arity] = old, numbers, group
+        if _all_different(old):
+            matrix[arity], labels[arity], target[arity] = old, numbers, np.arange(len(old))
             orders[arity] = np.broadcast_to(np.arange(arity), old.shape)
             continue
+        by_variable = np.argsort(old, axis=1, kind="stable")
+        group = group_rows(np.take_along_axis(old, by_variable, axis=1))
         sequence = np.lexsort((*old.T[::-1], numbers, group))
         frame = sequence[np.cumsum(np.bincount(group)) - np.bincount(group)]
         rank = np.argsort(by_variable[frame], axis=1)
@@ -36,6 +36,16 @@ def merge(
         labels[arity], sums[arity] = _composed(group, numbers, orders[arity], first_label)
         first_label += len(sums[arity])
     return matrix, labels, sums, target, orders
+
+
+def _all_different(matrix: Ints) -> bool:
+    """Whether no two rows are over the same scope; by one sort, where a scope fits into one integer."""
+    count = int(matrix.max(initial=0)) + 1
+    scopes = np.sort(matrix, axis=1) if matrix.shape[1] != 2 else np.stack((matrix.min(axis=1), matrix.max(axis=1)), 1)
+    if count ** matrix.shape[1] >= 2**63:
+        return int(group_rows(scopes).max(initial=-1)) + 1 == len(matrix)
+    code = np.sort(scopes @ (count ** np.arange(matrix.shape[1])))
+    return not (code[1:] == code[:-1]).any()
 
 
 def _composed(group: Ints, labels: Ints, order: Ints, first_label: int) -> tuple[Ints, Sums]:
