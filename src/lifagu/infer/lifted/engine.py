@@ -36,7 +36,8 @@ from lifagu.model import FactorGraph
 SHARED = 2.0  # rows per table below which nothing is shared and the ground engine is better
 ALWAYS = 4.0  # log2 of the entries of a new table that is small enough in any case
 DEAR = 14.0  # log2 of the entries of a new table from which on the ground engine plans better
-SMALL = 6.0  # the same of a table that costs less than looking for something to count
+SMALL = 6.0  # the same of a table that costs less than looking for something to count …
+MODEST = 10.0  # … and of one that costs less than a plan for its part
 EASY = 26.0  # log2 of the states of a part that the ground engine may take as it is
 SMALL_GROUP = 32  # variables that hang together apart from a few that everybody knows
 MANY = 2000  # rows that are looked at together even if they share no tables
@@ -139,7 +140,8 @@ def _next(problem: Problem[New]) -> Done[New] | None:
         or _count(problem)
         or _pivot(problem)
         or _join_and_count(problem)
-        or _eliminate_groups(problem, DEAR)
+        or _eliminate_groups(problem, MODEST)
+        or _eliminate_groups(problem, DEAR, hard=True)
         or _eliminate_cheapest(problem)
     )
 
@@ -174,6 +176,11 @@ def _shares(problem: Problem[New]) -> bool:
     if shared or problem.tables.widest <= HUGE:
         return shared
     return bool((problem.tables.spans(np.flatnonzero(used)) > HUGE).any())
+
+
+def _hard(problem: Problem[New]) -> Booleans:
+    """Which open variables are in parts with so many states that the ground engine might be in trouble."""
+    return problem.variables.open & (problem.rows.states_around(problem.variables.log_sizes) > EASY)
 
 
 def _also_merged(found: Done[New]) -> Done[New]:
@@ -216,9 +223,7 @@ def _eliminate_cheapest(problem: Problem[New]) -> Done[New] | None:
 
     Parts that are no trouble for the ground engine, whatever its order, are left alone.
     """
-    variables = problem.variables
-    hard = problem.rows.states_around(variables.log_sizes) > EASY
-    costs = problem.rows.elimination_costs(variables.open & hard, variables.log_sizes)
+    costs = problem.rows.elimination_costs(_hard(problem), problem.variables.log_sizes)
     if not len(costs.new) or costs.new.min() > DEAR:
         return None
     cheapest = costs.new <= costs.new.min()
@@ -232,16 +237,21 @@ def _eliminate_apart(problem: Problem[New]) -> Done[New] | None:
     """
     costs = problem.rows.elimination_costs(problem.variables.open, problem.variables.log_sizes)
     cheap = costs.new <= costs.old
-    return _eliminate_alike(problem, costs.variables[cheap], costs.new[cheap]) or _eliminate_groups(problem, DEAR)
+    return (
+        _eliminate_alike(problem, costs.variables[cheap], costs.new[cheap])
+        or _eliminate_groups(problem, MODEST)
+        or _eliminate_groups(problem, DEAR, hard=True)
+    )
 
 
-def _eliminate_groups(problem: Problem[New], dear: float) -> Done[New] | None:
+def _eliminate_groups(problem: Problem[New], dear: float, hard: bool = False) -> Done[New] | None:
     """Eliminate in small groups that hang together, apart from a few variables that everybody knows.
 
-    In each of them what is cheaper than all near it: the groups do not wait for one another.
+    In each of them what is cheaper than all near it: the groups do not wait for one another. hard: only where the
+    ground engine might be in trouble.
     """
     rows, variables = problem.rows, problem.variables
-    costs = rows.elimination_costs(variables.open, variables.log_sizes)
+    costs = rows.elimination_costs(_hard(problem) if hard else variables.open, variables.log_sizes)
     cheap = costs.new <= dear
     small = rows.in_small_groups(costs.variables[cheap], len(variables), SMALL_GROUP)[costs.variables]
     return _eliminate_alike(problem, costs.variables[small], costs.new[small], lowest=True)
@@ -308,7 +318,7 @@ def _join_and_count(problem: Problem[New]) -> Done[New] | None:
 def _matchings(problem: Problem[New]) -> Iterator[tuple[Ints, Ints]]:
     """Pairs that could be counted if they were joined."""
     sizes = problem.variables.sizes
-    for first, second in problem.rows.matchings(problem.variables.open):
+    for first, second in problem.rows.matchings(_hard(problem)):
         if int(sizes[first[0]]) * int(sizes[second[0]]) <= MOST_PAIRS:
             yield first, second
 
