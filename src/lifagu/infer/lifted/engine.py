@@ -38,7 +38,8 @@ ALWAYS = 4.0  # log2 of the entries of a new table that is small enough in any c
 DEAR = 14.0  # log2 of the entries of a new table from which on the ground engine plans better
 SMALL = 6.0  # the same of a table that costs less than looking for something to count …
 MODEST = 10.0  # … and of one that costs less than a plan for its part
-EASY = 26.0  # log2 of the states of a part that the ground engine may take as it is
+EASY = 26.0  # log2 of the states of a part that the ground engine may take as it is …
+QUICK = 20.0  # … and of one for which that costs less than joining variables
 SMALL_GROUP = 32  # variables that hang together apart from a few that everybody knows
 MANY = 2000  # rows that are looked at together even if they share no tables
 MANY_APART = 64  # variables to be eliminated for which that pays, …
@@ -178,9 +179,9 @@ def _shares(problem: Problem[New]) -> bool:
     return bool((problem.tables.spans(np.flatnonzero(used)) > HUGE).any())
 
 
-def _hard(problem: Problem[New]) -> Booleans:
-    """Which open variables are in parts with so many states that the ground engine might be in trouble."""
-    return problem.variables.open & (problem.rows.states_around(problem.variables.log_sizes) > EASY)
+def _hard(problem: Problem[New], easy: float) -> Booleans:
+    """Which open variables are in parts with more states (as log2) than are easy for the ground engine."""
+    return problem.variables.open & (problem.rows.states_around(problem.variables.log_sizes) > easy)
 
 
 def _also_merged(found: Done[New]) -> Done[New]:
@@ -223,7 +224,7 @@ def _eliminate_cheapest(problem: Problem[New]) -> Done[New] | None:
 
     Parts that are no trouble for the ground engine, whatever its order, are left alone.
     """
-    costs = problem.rows.elimination_costs(_hard(problem), problem.variables.log_sizes)
+    costs = problem.rows.elimination_costs(_hard(problem, EASY), problem.variables.log_sizes)
     if not len(costs.new) or costs.new.min() > DEAR:
         return None
     cheapest = costs.new <= costs.new.min()
@@ -251,7 +252,7 @@ def _eliminate_groups(problem: Problem[New], dear: float, hard: bool = False) ->
     ground engine might be in trouble.
     """
     rows, variables = problem.rows, problem.variables
-    costs = rows.elimination_costs(_hard(problem) if hard else variables.open, variables.log_sizes)
+    costs = rows.elimination_costs(_hard(problem, EASY) if hard else variables.open, variables.log_sizes)
     cheap = costs.new <= dear
     small = rows.in_small_groups(costs.variables[cheap], len(variables), SMALL_GROUP)[costs.variables]
     return _eliminate_alike(problem, costs.variables[small], costs.new[small], lowest=True)
@@ -318,7 +319,7 @@ def _join_and_count(problem: Problem[New]) -> Done[New] | None:
 def _matchings(problem: Problem[New]) -> Iterator[tuple[Ints, Ints]]:
     """Pairs that could be counted if they were joined."""
     sizes = problem.variables.sizes
-    for first, second in problem.rows.matchings(_hard(problem)):
+    for first, second in problem.rows.matchings(_hard(problem, QUICK)):
         if int(sizes[first[0]]) * int(sizes[second[0]]) <= MOST_PAIRS:
             yield first, second
 

@@ -11,6 +11,7 @@ from lifagu.arrays import Ints, group_lists, group_rows, members
 from lifagu.infer.lifted.rows import FIRST, OWN_FIRST, SECOND, Apart, Booleans, Joined, classes_of, join_columns
 
 FEW_APART = 3  # pairs (A(X), B(X)) that are eliminated as well as pivoted
+MOST_DIFFERENT = 0.75  # looks of pairs for each pair, up to which joining may pay
 
 
 def apart(pairs: Ints) -> Apart[Ints] | None:
@@ -54,11 +55,11 @@ def looks(rows: Sequence[tuple[Ints, Ints]], count: int) -> Ints:
 
 
 def matching(pairs: Ints, wanted: Booleans, look: Ints) -> tuple[Ints, Ints] | None:
-    """The two sides of those of n×2 pairs whose variables are wanted, if none is in two pairs and some look alike."""
+    """The two sides of those of n×2 pairs whose variables are wanted, if none is in two pairs and many look alike."""
     pairs = pairs[wanted[pairs].all(axis=1)]
     if len(pairs) < 2 or len(np.unique(pairs)) < pairs.size:
         return None
-    if int(group_rows(look[pairs]).max()) == len(pairs) - 1:
+    if int(group_rows(look[pairs]).max()) + 1 > MOST_DIFFERENT * len(pairs):
         return None
     order = np.argsort(pairs[:, 0])
     return pairs[order, 0], pairs[order, 1]
