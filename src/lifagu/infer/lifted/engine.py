@@ -116,9 +116,10 @@ def do_nothing(graph: FactorGraph, evidence: Evidence, included: NDArray[np.bool
 def shrink(problem: Problem[New]) -> Done[New]:
     """All steps that pay, in turn; after each of them rows over the same variables are merged."""
     done: list[LiftedStep[New]] = []
-    if not (problem.ties or _goes_on(problem)):
+    if not (problem.ties or _alike(problem)):
         return problem, done
-    found: Done[New] | None = (_eliminate_cheap(problem) if _shares(problem) else None) or (problem, [])
+    cheap = _goes_on(problem) and _shares(problem)
+    found: Done[New] | None = (_eliminate_cheap(problem) if cheap else None) or (problem, [])
     while found is not None:
         problem, steps = _also_merged(found)
         done += steps
@@ -163,9 +164,13 @@ def _count_ties(problem: Problem[New]) -> Done[New] | None:
 
 
 def _goes_on(problem: Problem[New]) -> bool:
-    """Whether something can be taken away for many places at once: they share tables, or there are many of them."""
-    rows = problem.rows.count()
-    return rows > 0 and bool(problem.variables.open.any()) and (rows >= MANY or _shares(problem))
+    """Whether something can be taken away for many places at once."""
+    return problem.rows.count() > 0 and bool(problem.variables.open.any()) and _alike(problem)
+
+
+def _alike(problem: Problem[New]) -> bool:
+    """Whether something can be done for many places at once: they share tables, or there are many of them."""
+    return problem.rows.count() >= MANY or _shares(problem)
 
 
 def _shares(problem: Problem[New]) -> bool:
