@@ -316,3 +316,31 @@ def test_more_variables_with_one_label_than_a_table_has_axes():
     assert found.log_partition == pytest.approx(
         math.log(2) + np.logaddexp(81 * math.log(5), 81 * math.log(3)), rel=1e-12
     )
+
+
+@pytest.mark.parametrize("towns", [2, 3, 5])
+def test_differences_of_tables_with_entries_far_apart_are_taken_with_care(towns):
+    """10¹² citizens of each town pull one way, as many the other way; what is left is hardly anything of either."""
+    many, numbers = 10**12, range(1, towns + 1)
+    pulls = [2 + town * 4e-12 for town in numbers]
+    model = read(
+        domains={f"D{town}": many for town in numbers},
+        relations=[
+            {"name": "E"},
+            *({"name": f"H{town}"} for town in numbers),
+            *({"name": f"{name}{town}", "of": [f"D{town}"]} for town in numbers for name in "AB"),
+        ],
+        parfactors=[
+            *(
+                {"name": f"f{t}", "args": [f"A{t}(X)", f"H{t}", "E"], "table": [1, 1, 2, 2, 1, 1, 2, pull]}
+                for t, pull in zip(numbers, pulls, strict=True)
+            ),
+            *({"name": f"g{town}", "args": [f"B{town}(X)", f"H{town}"], "table": [2, 1, 2, 1]} for town in numbers),
+        ],
+    )
+    odds = [math.exp(many * math.log1p(float((Fraction(pull) - 2) / 4))) for pull in pulls]
+    weights = [2.0**towns, math.prod(1 + each for each in odds)]
+    expected = (weights[0] / 2 + weights[1] * odds[0] / (1 + odds[0])) / sum(weights)
+    assert lifagu.query(model, "H1")["true"] == pytest.approx(expected, rel=1e-11)
+    assert lifagu.marginals(model)["H1"]["true"] == pytest.approx(expected, rel=1e-11)
+    assert lifagu.query(model, "E")["true"] == pytest.approx(weights[1] / sum(weights), rel=1e-11)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +23,9 @@ from lifagu.infer.plan import Plan, make_plan
 from lifagu.infer.problem import AnyPart
 from lifagu.infer.table import (
     Table,
-    Weights,
     contract,
     in_order,
-    log_probabilities,
+    log_sum,
     log_values,
     ones,
     project,
@@ -36,6 +36,7 @@ from lifagu.infer.table import (
 
 Question = tuple[int, ...]
 Progress = Callable[[int], None]
+Weights = tuple[Floats, bool]  # numbers, and whether they are logs
 
 
 class Bucket(NamedTuple):
@@ -84,10 +85,10 @@ def run(part: AnyPart, plan: Plan, questions: Sequence[Question], progress: Prog
     buckets, kept, logs = _forward(layout, plan.keeps_tables, progress)
     if len(questions) == 1:
         kept, scale = settled_if_wide(kept)
-        tables, totals = log_probabilities([(in_order(kept, layout.asked[0]), kept.logs)])
+        tables, totals = _log_probabilities([(in_order(kept, layout.asked[0]), kept.logs)])
         logs += [scale, *totals]
     else:
-        tables, _ = log_probabilities(_walk_back(buckets, layout) if questions else [])
+        tables, _ = _log_probabilities(_walk_back(buckets, layout) if questions else [])
     return math.fsum([plan.log_constant, *logs]), _reshaped(tables, part, questions)
 
 
@@ -219,3 +220,32 @@ def _read_off(known: dict[frozenset[int], Table], questions: Sequence[tuple[int,
             smallest = min(holders, key=lambda table: table.values.size)
             table, _ = settled_if_wide(project(smallest, ranks))
             yield in_order(table, ranks), table.logs
+
+
+def _log_probabilities(weights: Sequence[Weights]) -> tuple[list[Floats], list[float]]:
+    """The logs of weights divided by their sum, and the log of that sum; many of them at once, if none holds logs.
+
+    Where the sum is zero, the logs of the weights mean nothing.
+    """
+    if len(weights) < 2 or any(logs for _, logs in weights):
+        found = [_log_shares(*each) for each in weights]
+        return [logs for logs, _ in found], [total for _, total in found]
+    flat = np.concatenate([values.reshape(-1) for values, _ in weights])
+    sizes = [values.size for values, _ in weights]
+    stops = list(accumulate(sizes))
+    sums = np.add.reduceat(flat, [0, *stops[:-1]])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        np.log(flat / np.repeat(sums, sizes), out=flat)
+        totals = np.log(sums).tolist()
+    places = zip(weights, sizes, stops, strict=True)
+    return [flat[stop - size : stop].reshape(values.shape) for (values, _), size, stop in places], totals
+
+
+def _log_shares(values: Floats, logs: bool) -> tuple[Floats, float]:
+    total = float(log_sum(values) if logs else values.sum())
+    if total == (-math.inf if logs else 0.0):
+        return np.full(values.shape, -np.inf), -math.inf
+    if logs:
+        return values - total, total
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.log(values / total)), math.log(total)

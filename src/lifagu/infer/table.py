@@ -31,7 +31,6 @@ ROUNDING = 1e-9  # by which measured bounds are widened
 
 
 LogTable = tuple[tuple[int, ...], Floats]  # ranks, and log potentials with one axis for each
-Weights = tuple[Floats, bool]  # numbers, and whether they are logs
 
 
 class Table(NamedTuple):
@@ -167,35 +166,6 @@ def in_order(table: Table, ranks: Sequence[int]) -> Floats:
 def settled_if_wide(table: Table) -> tuple[Table, float]:
     """The table, settled if its numbers may be too far apart to be divided by their sum; and the scale taken out."""
     return settle(table) if table.logs or table.high - table.low > SAFE else (table, 0.0)
-
-
-def log_probabilities(weights: Sequence[Weights]) -> tuple[list[Floats], list[float]]:
-    """The logs of weights divided by their sum, and the log of that sum; many of them at once, if none holds logs.
-
-    Where the sum is zero, the logs of the weights mean nothing.
-    """
-    if len(weights) < 2 or any(logs for _, logs in weights):
-        found = [_log_probabilities(*each) for each in weights]
-        return [logs for logs, _ in found], [total for _, total in found]
-    flat = np.concatenate([values.reshape(-1) for values, _ in weights])
-    sizes = [values.size for values, _ in weights]
-    stops = list(accumulate(sizes))
-    sums = np.add.reduceat(flat, [0, *stops[:-1]])
-    with np.errstate(divide="ignore", invalid="ignore"):
-        np.log(flat / np.repeat(sums, sizes), out=flat)
-        totals = np.log(sums).tolist()
-    places = zip(weights, sizes, stops, strict=True)
-    return [flat[stop - size : stop].reshape(values.shape) for (values, _), size, stop in places], totals
-
-
-def _log_probabilities(values: Floats, logs: bool) -> tuple[Floats, float]:
-    total = float(log_sum(values) if logs else values.sum())
-    if total == (-math.inf if logs else 0.0):
-        return np.full(values.shape, -np.inf), -math.inf
-    if logs:
-        return values - total, total
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.log(values / total)), math.log(total)
 
 
 def sums_of_each(table: Table) -> dict[int, Floats] | None:

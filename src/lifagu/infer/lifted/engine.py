@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Floats, Ints
+from lifagu.arrays import Floats, Ints, distinct
 from lifagu.evidence import Evidence
 from lifagu.infer.barren import TOLERANCE
 from lifagu.infer.lifted.cells import Pattern
@@ -209,6 +209,9 @@ def _drop(problem: Problem[Ints]) -> tuple[Problem[Ints], int]:
     rows = problem.rows
     assert isinstance(rows, Matrices), "only listed rows are peeled"
     arities = rows.arities()
+    wide = [(distinct(rows.labels[arity]), slot) for arity in arities if arity > 1 for slot in range(arity)]
+    if all(np.isnan(constants(labels, slot)).all() for labels, slot in wide):
+        return problem, 0
     given = [(rows.matrix[each], rows.labels[each]) for each in arities]
     peeled = peel_rows(given, ~problem.variables.open, constants)
     gone = {arity: np.flatnonzero(dropped) for arity, dropped in zip(arities, peeled.dropped, strict=True)}

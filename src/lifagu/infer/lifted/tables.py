@@ -28,7 +28,7 @@ from lifagu.infer.lifted.stack import Axes, Precision, Stack
 
 FEW = 2  # tables that are made one by one: at once costs as much
 FEW_POTENTIALS = 2**16  # of which extended precision costs nothing
-FEW_TERMS = 2**10  # of a sum that is computed with care
+FEW_TERMS = 2**10  # of a sum, or products of tables with entries far apart, that are computed with care
 SHARED = 2  # rows for each table from which on tables are compared …
 FEW_COMPARED = 64  # … or tables that are compared in any case
 _GRID = 2.0**-36  # tables in the same squares of this grid are compared
@@ -180,7 +180,8 @@ class TablePool:
             return found, 2 * at_once.unit(found) * at_once.spans(found)
 
         shape = potentials.shape[:-1]
-        precision = at_once.precision(many) if potentials.size > FEW_POTENTIALS else np.longdouble
+        own = potentials.size > FEW_POTENTIALS and int(many.sum()) < SHARED * len(many)  # nobody compares them
+        precision = at_once.precision(many) if own else np.longdouble
         stack, top = at_once.stacked(shape, len(many), precision, logs, math.prod(shape), digits)
         return self._add(stack, top, many, lambda place: given(potentials[..., place]))
 
@@ -230,7 +231,7 @@ class TablePool:
         def block(place: int) -> tuple[Made, Table]:
             return self.block(list(zip(labels[place].tolist(), axes, strict=True)), sizes, together, maximise)
 
-        if len(labels) <= FEW:
+        if len(labels) <= FEW or (len(labels) <= FEW_TERMS and self._wide(labels)):
             found = [block(place) for place in range(len(labels))]
             numbers, weight = self._add_each((made for made, _ in found), many)
             return numbers, weight, np.stack([conditional for _, conditional in found], axis=-1)
@@ -244,6 +245,10 @@ class TablePool:
         stack, top = at_once.stacked(sizes[together:], len(labels), precision, summed_out, entries)
         numbers, weight = self._add(stack, top, many, lambda place: block(place)[0])
         return numbers, weight, None
+
+    def _wide(self, labels: Ints) -> bool:
+        """Whether tables have entries so far apart that differences of these are taken with care."""
+        return self.widest > WIDE_SPAN and float(self.spans(labels.reshape(-1)).max(initial=0)) > WIDE_SPAN
 
     def parts(self, axes: Sequence[Axes], labels: Ints) -> list[tuple[Stack, Axes]]:
         """The tables of products as stacks; axes: for each table of a product which axis each of its slots is."""
