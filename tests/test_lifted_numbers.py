@@ -15,7 +15,7 @@ from lifagu.infer.lifted import integers, logs, tables
 from lifagu.infer.lifted import made as carefully
 from lifagu.infer.lifted.fine import fine_logs, weighed
 from lifagu.infer.lifted.made import Made, counted, given
-from lifagu.infer.lifted.tables import TablePool
+from lifagu.infer.lifted.tables import Sums, TablePool
 from lifagu.infer.lifted.twofold import Twofold, whole
 
 BORDERS = [2**31, 2**53, 2**63]
@@ -344,3 +344,29 @@ def test_differences_of_tables_with_entries_far_apart_are_taken_with_care(towns)
     assert lifagu.query(model, "H1")["true"] == pytest.approx(expected, rel=1e-11)
     assert lifagu.marginals(model)["H1"]["true"] == pytest.approx(expected, rel=1e-11)
     assert lifagu.query(model, "E")["true"] == pytest.approx(weights[1] / sum(weights), rel=1e-11)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_errors_of_many_tables_at_once_stay_below_their_bounds(seed, promise):
+    rng = random.Random(seed)
+    pool, count = TablePool(), rng.choice([3, 70])
+    raw = np.stack([potentials(rng, (2, 3)) for _ in range(2 * count)], axis=-1)
+    fine = [fine_logs(raw[..., place]) for place in range(2 * count)]
+    tops = [max(each.reshape(-1)) for each in fine]
+    fine = [each - top for each, top in zip(fine, tops, strict=True)]
+    numbers, weight = pool.add_given(raw, np.ones(2 * count, dtype=np.int64))
+    assert abs(weight - sum(tops)) <= Decimal("1e-9")
+    for number, digits in zip(numbers.tolist(), fine, strict=True):
+        assert_within(pool.made(number), digits)
+    starts, often = 2 * np.arange(count + 1), np.array([rng.randint(1, 5) for _ in range(2 * count)])
+    orders, many = np.tile([0, 1], (2 * count, 1)), np.ones(count, dtype=np.int64)
+    sums, _ = pool.add_sums(Sums(starts, numbers, orders, often), many)
+    labels = numbers.reshape(count, 2)
+    blocks, _, _ = pool.add_blocks([(0, 1), (0, 1)], labels, (2, 3), 1, many, False)
+    for place in range(count):
+        first, second = fine[2 * place], fine[2 * place + 1]
+        total = first * int(often[2 * place]) + second * int(often[2 * place + 1])
+        assert_within(pool.made(int(sums[place])), total - max(total.reshape(-1)))
+        weights = [sum((first[i, j] + second[i, j]).exp() for i in range(2)) for j in range(3)]
+        logs = np.array([each.ln() if each else Decimal("-Infinity") for each in weights], dtype=object)
+        assert_within(pool.made(int(blocks[place])), logs - max(logs))

@@ -222,7 +222,7 @@ def _drop(problem: Problem[Ints]) -> tuple[Problem[Ints], int]:
 
 def _eliminate_cheap(problem: Problem[New]) -> Done[New] | None:
     """Eliminate all variables whose new table is no larger than those it is made of, or small."""
-    costs = problem.rows.elimination_costs(problem.variables.open, problem.variables.log_sizes)
+    costs = problem.costs
     cheap = costs.new <= np.maximum(costs.old, ALWAYS)
     return _eliminate(problem, costs.variables[cheap], costs.new[cheap])
 
@@ -232,10 +232,12 @@ def _eliminate_cheapest(problem: Problem[New]) -> Done[New] | None:
 
     Parts that are no trouble for the ground engine, whatever its order, are left alone.
     """
-    costs = problem.rows.elimination_costs(_hard(problem, EASY), problem.variables.log_sizes)
-    if not len(costs.new) or costs.new.min() > DEAR:
+    costs = problem.costs
+    hard = _hard(problem, EASY)[costs.variables]
+    least = float(costs.new.min(where=hard, initial=np.inf))
+    if least > DEAR:
         return None
-    cheapest = costs.new <= costs.new.min()
+    cheapest = hard & (costs.new <= least)
     return _eliminate(problem, costs.variables[cheapest], costs.new[cheapest])
 
 
@@ -244,7 +246,7 @@ def _eliminate_apart(problem: Problem[New]) -> Done[New] | None:
 
     None where hardly any variable looks like another: then a plan for the whole part is better.
     """
-    costs = problem.rows.elimination_costs(problem.variables.open, problem.variables.log_sizes)
+    costs = problem.costs
     cheap = costs.new <= costs.old
     return (
         _eliminate_alike(problem, costs.variables[cheap], costs.new[cheap])
@@ -259,10 +261,12 @@ def _eliminate_groups(problem: Problem[New], dear: float, hard: bool = False) ->
     In each of them what is cheaper than all near it: the groups do not wait for one another. hard: only where the
     ground engine might be in trouble.
     """
-    rows, variables = problem.rows, problem.variables
-    costs = rows.elimination_costs(_hard(problem, EASY) if hard else variables.open, variables.log_sizes)
+    costs = problem.costs
     cheap = costs.new <= dear
-    small = rows.in_small_groups(costs.variables[cheap], len(variables), SMALL_GROUP)[costs.variables]
+    if hard:
+        cheap &= _hard(problem, EASY)[costs.variables]
+    chosen = problem.rows.in_small_groups(costs.variables[cheap], len(problem.variables), SMALL_GROUP)
+    small = chosen[costs.variables]
     return _eliminate_alike(problem, costs.variables[small], costs.new[small], lowest=True)
 
 

@@ -19,7 +19,7 @@ from lifagu.arrays import Ints, by_first_occurrence, first_places, group_rows, m
 from lifagu.evidence import Evidence
 from lifagu.infer.lifted.fine import total
 from lifagu.infer.lifted.matrices import Matrices
-from lifagu.infer.lifted.rows import Booleans, Classes, New, Rows
+from lifagu.infer.lifted.rows import Booleans, Classes, Costs, New, Rows
 from lifagu.infer.lifted.tables import TablePool
 from lifagu.model import FactorGraph
 
@@ -124,6 +124,11 @@ class Problem(Generic[New]):
     def log_constant(self) -> float:
         """The log weight of all that is no longer in rows."""
         return float(self.collected)
+
+    @cached_property
+    def costs(self) -> Costs:
+        """What eliminating each of the open variables would cost."""
+        return self.rows.elimination_costs(self.variables.open, self.variables.log_sizes)
 
     def after(self, rows: Rows[New], variables: Variables, weights: Iterable[Decimal] = ()) -> Problem[New]:
         """The problem after a step that left these rows and variables, and collected these log weights."""

@@ -28,7 +28,8 @@ from lifagu.infer.lifted.stack import Axes, Precision, Stack
 
 FEW = 2  # tables that are made one by one: at once costs as much
 FEW_POTENTIALS = 2**16  # of which extended precision costs nothing
-FEW_TERMS = 2**10  # of a sum, or products of tables with entries far apart, that are computed with care
+FEW_TERMS = 64  # of a sum that is computed with care
+FEW_WIDE = 2**10  # products of tables with entries far apart that are computed with care
 SHARED = 2  # rows for each table from which on tables are compared …
 FEW_COMPARED = 64  # … or tables that are compared in any case
 _GRID = 2.0**-36  # tables in the same squares of this grid are compared
@@ -231,7 +232,7 @@ class TablePool:
         def block(place: int) -> tuple[Made, Table]:
             return self.block(list(zip(labels[place].tolist(), axes, strict=True)), sizes, together, maximise)
 
-        if len(labels) <= FEW or (len(labels) <= FEW_TERMS and self._wide(labels)):
+        if len(labels) <= FEW or (len(labels) <= FEW_WIDE and self._wide(labels)):
             found = [block(place) for place in range(len(labels))]
             numbers, weight = self._add_each((made for made, _ in found), many)
             return numbers, weight, np.stack([conditional for _, conditional in found], axis=-1)
@@ -275,7 +276,7 @@ class TablePool:
         plain = np.flatnonzero(~again)
         numbers = np.empty(len(stack), dtype=np.int64)
         left = stack if len(plain) == len(stack) else stack.some(plain)
-        if len(plain) <= FEW_COMPARED or int(many[plain].sum()) >= SHARED * len(plain):
+        if 0 < len(plain) <= FEW_COMPARED or int(many[plain].sum()) >= SHARED * len(plain) > 0:
             numbers[plain] = self._compared(left, many[plain])
         elif len(plain):
             numbers[plain] = self._append(left)
