@@ -209,9 +209,10 @@ def _drop(problem: Problem[Ints]) -> tuple[Problem[Ints], int]:
     rows = problem.rows
     assert isinstance(rows, Matrices), "only listed rows are peeled"
     arities = rows.arities()
-    wide = [(distinct(rows.labels[arity]), slot) for arity in arities if arity > 1 for slot in range(arity)]
-    if all(np.isnan(constants(labels, slot)).all() for labels, slot in wide):
-        return problem, 0
+    if _shares(problem):  # so few tables that all of them are quickly looked at
+        wide = [(distinct(rows.labels[arity]), slot) for arity in arities if arity > 1 for slot in range(arity)]
+        if all(np.isnan(constants(labels, slot)).all() for labels, slot in wide):
+            return problem, 0
     given = [(rows.matrix[each], rows.labels[each]) for each in arities]
     peeled = peel_rows(given, ~problem.variables.open, constants)
     gone = {arity: np.flatnonzero(dropped) for arity, dropped in zip(arities, peeled.dropped, strict=True)}

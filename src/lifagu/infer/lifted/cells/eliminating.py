@@ -73,7 +73,7 @@ def costs(entries: Entries, where: Mapping[int, Where], wanted: Booleans, log_si
             new.append(sum(float(log_sizes[other]) for other, _ in _neighbours(found, variable)))
             sizes = [sum(float(log_sizes[other]) for other, _ in row) for _, _, row in found.rows]
             old.append(max(sizes, default=0.0))
-    return Costs(np.array(variables, dtype=np.int64), np.array(new), np.array(old))
+    return Costs(np.array(variables, dtype=np.int64), np.array(new, dtype=np.float64), np.array(old, dtype=np.float64))
 
 
 def block(entries: Entries, variable: int, where: Where) -> Blocks[Pattern]:
