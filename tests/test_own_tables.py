@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import lifagu
 from helpers import ROOT
 from lifagu import FactorGraph
+from lifagu.infer.lifted import stack
 from naive_individuals import Oracle, World
 from own_tables import KINDS, drawn, evidence_of, graph_of
 
@@ -350,3 +351,24 @@ def test_worlds_are_of_many_sorts():
     assert sum(len({table.tobytes() for table in each}) < len(each) for each in tables) >= 20
     assert sum(len({frozenset(scope) for scope, _ in world.factors}) < len(world.factors) for world in worlds) >= 8
     assert {len(labels) for world in worlds for labels in world.labels} == {1, 2, 3, 4}
+
+
+def test_equal_bytes_whatever_the_number_of_threads(monkeypatch):
+    length = 3000  # of a chain
+    places, numbers = np.arange(length), np.random.default_rng(0).random((length - 1, 9)) + 0.1
+    graph = lifagu.FactorGraph.from_arrays(
+        ranges=[["a", "b", "c"]],
+        variable_ranges=np.zeros(length, dtype=np.int64),
+        offsets=2 * places,
+        arguments=np.stack((places[:-1], places[1:]), 1).reshape(-1),
+        tables=list(numbers),
+        factor_tables=places[:-1],
+    )
+    monkeypatch.setattr(stack, "PIECE", 64)
+    answers = []
+    for processors in (1, 2):
+        monkeypatch.setattr(os, "cpu_count", lambda processors=processors: processors)
+        found = lifagu.marginals(graph, engine="lifted")
+        assert "tables of its own" in found.plan
+        answers.append([found.log_partition, *(tuple(found[name].values()) for name in found)])
+    assert answers[0] == answers[1]

@@ -148,12 +148,6 @@ class Marginals:
         entry, place = self._numbered.at(number)
         return entry[:, place]
 
-    def stack(self, numbers: Ints) -> Table:
-        """Marginals of variables of one size, along the last axis."""
-        found = list(self._numbered.found(numbers))
-        back = np.argsort(np.concatenate([same for _, same, _ in found]))
-        return np.concatenate([self._numbered.entries[own][:, inside] for own, _, inside in found], axis=-1)[:, back]
-
     def __getitem__(self, variable: int) -> Table:
         return self.table(int(self.of_variable[variable]))
 

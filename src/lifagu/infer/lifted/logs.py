@@ -64,14 +64,6 @@ def spread_axes(table: NDArray[Any], axes: tuple[int, ...], shape: tuple[int, ..
     return moved.reshape([size if axis in axes else 1 for axis, size in enumerate(shape)])
 
 
-def project(joint: Table, axes: Sequence[int]) -> Table:
-    """Sum out everything but the given axes, and put those in the given order."""
-    drop = tuple(axis for axis in range(joint.ndim) if axis not in axes)
-    kept = [axis for axis in range(joint.ndim) if axis in axes]
-    summed = log_sum(joint, axis=drop) if drop else joint
-    return summed.transpose([kept.index(axis) for axis in axes])
-
-
 def near(one: Table, other: Table, tolerance: float) -> bool:
     """Whether two tables have the same zeros and differ nowhere by more than a tolerance."""
     if one.size > LARGE:  # most that differ do so in the first corner
