@@ -54,9 +54,10 @@ class Walk:
         return self.settled()
 
     def settled(self) -> Any:
-        """The page, once the lifted model and what may be filled are shown."""
+        """The page, once the lifted model, the groups and what may be filled are shown."""
         self.page.locator("#lifted svg").wait_for()
         self.page.locator("#holes-summary:not(:empty)").wait_for()
+        self.page.locator("#work[aria-busy=false]").wait_for()
         return self.page
 
     def was_refused(self, status: int) -> None:

@@ -95,7 +95,19 @@ function silently(values) {
   quiet = false;
 }
 
-async function refresh({ graph, filling }) {
+let loading = 0;
+
+// While anything is loaded the page says that it is busy.
+async function refresh(what) {
+  byId("work").setAttribute("aria-busy", String(++loading > 0));
+  try {
+    return await load(what);
+  } finally {
+    byId("work").setAttribute("aria-busy", String(--loading > 0));
+  }
+}
+
+async function load({ graph, filling }) {
   forgive();
   if (graph && !(await loadGraph())) return false;
   const loads = filling ? [loadTransfers(), loadLifted()] : [];
