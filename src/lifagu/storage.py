@@ -13,9 +13,7 @@ from pathlib import Path
 from lifagu.columns import Columns
 from lifagu.errors import FormatError
 from lifagu.evidence import EvidenceLike, Observation
-from lifagu.formats import read as read_file
-from lifagu.formats import read_evidence as read_file_evidence
-from lifagu.formats import read_queries, read_template
+from lifagu.formats import contents
 from lifagu.formats import write as write_file
 from lifagu.grounding import expand_evidence, ground
 from lifagu.model import FactorGraph
@@ -31,7 +29,7 @@ from lifagu.sql import (
     write_folder,
 )
 from lifagu.sql import write_results as write_into
-from lifagu.template import Loaded, Source
+from lifagu.template import Loaded, Source, Template
 
 
 def load(path: PathLike, database: str | None = None, progress: Callable[[str], None] | None = None) -> Loaded:
@@ -43,12 +41,17 @@ def load(path: PathLike, database: str | None = None, progress: Callable[[str], 
     if is_folder(path):
         _refuse_database(path, database)
         return Loaded(read_folder(path), read_folder_evidence(path))
-    template = read_template(path)
-    if template is not None:
-        source = template.source if database is None else _named(database)
-        return replace(load_template(template, source, progress), source=source)
-    _refuse_database(path, database)
-    return Loaded(read_file(path), read_file_evidence(path), read_queries(path))
+    found = contents(path)
+    template = found.template()
+    if template is None:
+        _refuse_database(path, database)
+        return found.loaded()
+    return _from_database(template, database, progress)
+
+
+def _from_database(template: Template, database: str | None, progress: Callable[[str], None] | None = None) -> Loaded:
+    source = template.source if database is None else _named(database)
+    return replace(load_template(template, source, progress), source=source)
 
 
 def read(path: PathLike, database: str | None = None) -> FactorGraph | ParfactorGraph:
@@ -60,10 +63,12 @@ def read(path: PathLike, database: str | None = None) -> FactorGraph | Parfactor
     if is_folder(path):
         _refuse_database(path, database)
         return read_folder(path)
-    if read_template(path) is not None:
-        return load(path, database).model
+    found = contents(path)
+    template = found.template()
+    if template is not None:
+        return _from_database(template, database).model
     _refuse_database(path, database)
-    return read_file(path)
+    return found.model()
 
 
 def read_evidence(path: PathLike, database: str | None = None) -> dict[str, Observation]:
@@ -73,9 +78,9 @@ def read_evidence(path: PathLike, database: str | None = None) -> dict[str, Obse
     """
     if is_folder(path):
         return read_folder_evidence(path)
-    if read_template(path) is None:
-        return read_file_evidence(path)
-    return dict(load(path, database).evidence)
+    found = contents(path)
+    template = found.template()
+    return found.evidence() if template is None else dict(_from_database(template, database).evidence)
 
 
 def write_results(database: str | Source, tables: Mapping[str, Columns]) -> None:

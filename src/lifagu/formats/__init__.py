@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 
 from lifagu.errors import FormatError, ModelError
 from lifagu.evidence import EvidenceLike, Observation
 from lifagu.formats import blog, fg, native, pfl, uai
 from lifagu.formats.blog_writer import format_blog
+from lifagu.formats.contents import Contents
 from lifagu.formats.files import PathLike, ending, read_text, write_text
-from lifagu.formats.template_json import parse_template
 from lifagu.grounding import expand_evidence, ground
 from lifagu.model import FactorGraph
 from lifagu.relational import ParfactorGraph
-from lifagu.template import Template
 
 FORMATS = {
     ".json": "lifagu's own format, the only one with unknown factors, kinds and individuals",
@@ -32,19 +33,51 @@ NETWORKS = {
     ".xdsl": "Bayesian networks in Genie's XML format",
     ".o3prm": "Bayesian networks in O3PRM",
 }
-_PARSERS: dict[str, Callable[[str, str], FactorGraph | ParfactorGraph]] = {
-    ".json": native.from_json,
-    ".uai": uai.parse_uai,
-    ".fg": fg.parse_fg,
-    ".blog": blog.parse_blog,
-    ".pfl": pfl.parse_pfl,
+_MODELS: dict[str, Callable[[str, str], FactorGraph]] = {".uai": uai.parse_uai, ".fg": fg.parse_fg}
+_CONTENTS: dict[str, Callable[[str, str], Contents]] = {
+    ".json": native.contents,
+    ".blog": blog.contents,
+    ".pfl": pfl.contents,
 }
-_EVIDENCE: dict[str, Callable[[str, str], dict[str, Observation]]] = {
-    ".json": native.parse_evidence,
-    ".evid": uai.parse_evidence,
-    ".blog": blog.parse_evidence,
-    ".pfl": pfl.parse_evidence,
-}
+_EVIDENCE = (".json", ".evid", ".blog", ".pfl")
+
+
+def contents(path: PathLike) -> Contents:
+    """What a model file says: read and parsed once, so that all of it is of one state of the file."""
+    kind = ending(path)
+    if kind in _CONTENTS:
+        found = _CONTENTS[kind](read_text(path), str(path))
+        return replace(found, model=partial(_named, path, found.model))
+    return Contents(partial(_named, path, partial(_model_alone, path)), partial(_evidence_alone, path))
+
+
+def _named(path: PathLike, model: Callable[[], FactorGraph | ParfactorGraph]) -> FactorGraph | ParfactorGraph:
+    try:
+        return model()
+    except ModelError as error:
+        raise FormatError(f"{path}: {error}") from None
+
+
+def _model_alone(path: PathLike) -> FactorGraph:
+    """The model in a file that holds nothing else."""
+    kind = ending(path)
+    if kind in NETWORKS:
+        from lifagu.formats.with_pyagrum import read_network
+
+        return read_network(path)
+    if kind not in _MODELS:
+        raise FormatError(_unknown_ending(path, [*FORMATS, *NETWORKS]))
+    return _MODELS[kind](read_text(path), str(path))
+
+
+def _evidence_alone(path: PathLike) -> dict[str, Observation]:
+    """The evidence in a file that holds nothing else, or no evidence."""
+    kind = ending(path)
+    if kind == ".evid":
+        return uai.parse_evidence(read_text(path), str(path))
+    if kind not in FORMATS and kind not in NETWORKS:
+        raise FormatError(_unknown_ending(path, list(_EVIDENCE)))
+    return {}
 
 
 def read(path: PathLike) -> FactorGraph | ParfactorGraph:
@@ -53,17 +86,7 @@ def read(path: PathLike) -> FactorGraph | ParfactorGraph:
     A file with domains, relations or parfactors (in BLOG and PFL, random variables with arguments) gives a relational
     model, everything else a factor graph.
     """
-    kind = ending(path)
-    if kind in NETWORKS:
-        from lifagu.formats.with_pyagrum import read_network
-
-        return read_network(path)
-    if kind not in _PARSERS:
-        raise FormatError(_unknown_ending(path, [*FORMATS, *NETWORKS]))
-    try:
-        return _PARSERS[kind](read_text(path), str(path))
-    except ModelError as error:
-        raise FormatError(f"{path}: {error}") from None
+    return contents(path).model()
 
 
 def read_evidence(path: PathLike) -> dict[str, Observation]:
@@ -71,22 +94,12 @@ def read_evidence(path: PathLike) -> dict[str, Observation]:
 
     Models in other formats than .json, .blog and .pfl carry no evidence.
     """
-    kind = ending(path)
-    if kind in _EVIDENCE:
-        return _EVIDENCE[kind](read_text(path), str(path))
-    if kind in FORMATS or kind in NETWORKS:
-        return {}
-    raise FormatError(_unknown_ending(path, list(_EVIDENCE)))
+    return contents(path).evidence()
 
 
 def read_queries(path: PathLike) -> list[str]:
     """The variables that a model file itself asks about; only .blog files do."""
-    return blog.parse_queries(read_text(path), str(path)) if ending(path) == ".blog" else []
-
-
-def read_template(path: PathLike) -> Template | None:
-    """What a .json file says if it is a template, None if it is an ordinary model or another file."""
-    return parse_template(read_text(path), str(path)) if ending(path) == ".json" else None
+    return contents(path).queries() if ending(path) == ".blog" else []
 
 
 def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: EvidenceLike = None) -> None:

@@ -22,6 +22,7 @@ from lifagu.checks import MOST_AXES
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.evidence import Observation
 from lifagu.formats.blog_statements import Call, Counted, Declared, FactorStatement, Statements, parse_statements
+from lifagu.formats.contents import Contents
 from lifagu.formats.lexer import Lexer, Token
 from lifagu.model import FactorGraph
 from lifagu.parfactors import Parfactor, ParfactorError, bind
@@ -51,7 +52,13 @@ def parse_blog(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph
     >>> print(model.parfactors[0], model.parfactors[0].table)
     g1: Sick(X), Epid where X != bob [1. 2. 4. 8.]
     """
-    return _Meaning(parse_statements(text, place)).model()
+    return contents(text, place).model()
+
+
+def contents(text: str, place: str) -> Contents:
+    """All that the text of a BLOG file says, parsed once."""
+    meaning = _Meaning(parse_statements(text, place))
+    return Contents(meaning.model, meaning.evidence, meaning.queries)
 
 
 def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
@@ -60,7 +67,7 @@ def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
     >>> parse_evidence("random Boolean Epid; obs Epid = true;")
     {'Epid': 'true'}
     """
-    return _Meaning(parse_statements(text, place)).evidence()
+    return contents(text, place).evidence()
 
 
 def parse_queries(text: str, place: str = "<text>") -> list[str]:
@@ -69,7 +76,7 @@ def parse_queries(text: str, place: str = "<text>") -> list[str]:
     >>> parse_queries("random Boolean Epid; query Epid;")
     ['Epid']
     """
-    return _Meaning(parse_statements(text, place)).queries()
+    return contents(text, place).queries()
 
 
 @dataclass(frozen=True)

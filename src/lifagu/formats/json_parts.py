@@ -48,9 +48,9 @@ def load(text: str, place: str) -> Any:
         raise FormatError(f"{place}: nested too deeply to be a model") from None
 
 
-def load_model(text: str, place: str) -> dict[str, Any]:
+def checked_model(whole: Any, place: str) -> dict[str, Any]:
     """The object of a model file, its format and its sections checked."""
-    model = object_at(load(text, place), place)
+    model = object_at(whole, place)
     if model.get("format") != FORMAT:
         given = f"'{model['format']}'" if "format" in model else "missing"
         raise PathError(place, ("format",), f'is {given}; a model file has "format": "{FORMAT}"')

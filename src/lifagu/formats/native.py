@@ -11,6 +11,7 @@ from typing import Any
 
 from lifagu.evidence import Evidence, Observation
 from lifagu.formats import relational_json
+from lifagu.formats.contents import Contents
 from lifagu.formats.json_lines import at, located
 from lifagu.formats.json_parts import (
     FORMAT,
@@ -18,18 +19,19 @@ from lifagu.formats.json_parts import (
     add_factor,
     add_variable,
     block_text,
+    checked_model,
     items_at,
     json_text,
     label_of,
     lines_text,
     load,
-    load_model,
     named_parts,
     names_of_shared,
     numbers_text,
     object_at,
     variable_text,
 )
+from lifagu.formats.template_json import template_of
 from lifagu.model import FactorGraph
 from lifagu.ranges import BOOLEAN
 from lifagu.relational import ParfactorGraph
@@ -41,8 +43,22 @@ def from_json(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
     >>> from_json('{"format": "lifagu/1", "variables": [{"name": "A"}], "factors": []}')
     <FactorGraph: 1 variable, 0 factors, 0 distinct tables>
     """
-    with located(text, place):
-        return _model(load_model(text, place), place)
+    return contents(text, place).model()
+
+
+def contents(text: str, place: str) -> Contents:
+    """All that the text of a lifagu file says, parsed once."""
+    whole = load(text, place)
+
+    def model() -> FactorGraph | ParfactorGraph:
+        with located(text, place):
+            return _model(checked_model(whole, place), place)
+
+    def evidence() -> dict[str, Observation]:
+        with located(text, place):
+            return _observed(whole, place)
+
+    return Contents(model, evidence, template=lambda: template_of(whole, text, place))
 
 
 def _model(model: dict[str, Any], place: str) -> FactorGraph | ParfactorGraph:
@@ -64,15 +80,18 @@ def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
     >>> parse_evidence('{"Sick": true, "Age": {"young": 1, "old": 3}}')
     {'Sick': 'true', 'Age': {'young': 1, 'old': 3}}
     """
-    with located(text, place):
-        whole = object_at(load(text, place), place)
-        steps = ("evidence",) if whole.get("format") == FORMAT else ()
-        evidence = object_at(whole.get("evidence", {}), place, *steps) if steps else whole
-        result: dict[str, Observation] = {}
-        for name, observed in evidence.items():
-            with at(place, *steps, name):
-                result[name] = dict(observed) if isinstance(observed, dict) else label_of(observed)
-        return result
+    return contents(text, place).evidence()
+
+
+def _observed(given: Any, place: str) -> dict[str, Observation]:
+    whole = object_at(given, place)
+    steps = ("evidence",) if whole.get("format") == FORMAT else ()
+    evidence = object_at(whole.get("evidence", {}), place, *steps) if steps else whole
+    result: dict[str, Observation] = {}
+    for name, observed in evidence.items():
+        with at(place, *steps, name):
+            result[name] = dict(observed) if isinstance(observed, dict) else label_of(observed)
+    return result
 
 
 def to_json(graph: FactorGraph | ParfactorGraph, evidence: Evidence | Mapping[str, Observation] | None = None) -> str:

@@ -19,6 +19,7 @@ from functools import cached_property
 
 from lifagu.errors import ModelError, listed
 from lifagu.evidence import Observation
+from lifagu.formats.contents import Contents
 from lifagu.formats.lexer import Token
 from lifagu.formats.pfl_clauses import Clause, Clauses, Term, parse_clauses
 from lifagu.formats.pfl_domains import Node, Places
@@ -46,7 +47,13 @@ def parse_pfl(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
     >>> print(model.parfactors[0], model.domains[0].constants)
     g1: smokes(X), ill(X) ('p1', 'p2', 'p3')
     """
-    return _Meaning(parse_clauses(text, place)).model()
+    return contents(text, place).model()
+
+
+def contents(text: str, place: str) -> Contents:
+    """All that the text of a PFL file says, parsed once."""
+    meaning = _Meaning(parse_clauses(text, place))
+    return Contents(meaning.model, meaning.evidence)
 
 
 def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
@@ -55,7 +62,7 @@ def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
     >>> parse_evidence("person(eve). markov smokes(X)::[t,f] ; [4, 1] ; [person(X)]. smokes(eve,t).")
     {'smokes(eve)': 't'}
     """
-    return _Meaning(parse_clauses(text, place)).evidence()
+    return contents(text, place).evidence()
 
 
 class _Meaning:

@@ -21,7 +21,6 @@ from lifagu.formats.json_parts import (
     kind_of,
     label_of,
     list_of,
-    load,
     object_at,
 )
 from lifagu.formats.relational_json import PARFACTOR_KEYS, parse_relational
@@ -33,15 +32,14 @@ WithDomains = Callable[[Mapping[str, Domain]], ParfactorGraph]
 ROW_KEYS = (*PARFACTOR_KEYS, "rows")
 
 
-def parse_template(text: str, place: str) -> Template | None:
-    """What the text of a file says as a template; None if it names no source and so is an ordinary model.
+def template_of(whole: Any, text: str, place: str) -> Template | None:
+    """What a file says as a template; None if it names no source and so is an ordinary model.
 
-    >>> parse_template('{"format": "lifagu/1", "variables": []}', "model.json") is None
+    whole: what stands in its text.
+
+    >>> template_of({"format": "lifagu/1", "variables": []}, "…", "model.json") is None
     True
     """
-    if '"source"' not in text:
-        return None
-    whole = load(text, place)
     if not (isinstance(whole, dict) and whole.get("format") == FORMAT and "source" in whole):
         return None
     with located(text, place):

@@ -85,7 +85,8 @@ def read_source(source: Source, limits: Limits) -> tuple[FactorGraph | Parfactor
         return loaded.model, dict(loaded.evidence)
     path = _unpacked(source.path, limits.upload)
     try:
-        return formats.read(path), dict(formats.read_evidence(path))
+        loaded = formats.contents(path).loaded()
+        return loaded.model, dict(loaded.evidence)
     except lifagu.LifaguError as error:
         raise type(error)(str(error).replace(str(path), f"upload{path.suffix}")) from None
 

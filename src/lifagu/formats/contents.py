@@ -1,0 +1,29 @@
+"""What one model file says, read and parsed once: model, evidence and questions of one state of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lifagu.evidence import Observation
+from lifagu.model import FactorGraph
+from lifagu.relational import ParfactorGraph
+from lifagu.template import Loaded, Template
+
+
+def no_template() -> None:
+    """What files say that are no templates."""
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The parts of a file, each made when it is asked for: a mistake in one does not hide the others."""
+
+    model: Callable[[], FactorGraph | ParfactorGraph]
+    evidence: Callable[[], dict[str, Observation]] = dict
+    queries: Callable[[], list[str]] = list
+    template: Callable[[], Template | None] = no_template
+
+    def loaded(self) -> Loaded:
+        """All of an ordinary model."""
+        return Loaded(self.model(), self.evidence(), self.queries())
