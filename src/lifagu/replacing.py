@@ -14,6 +14,7 @@ from lifagu.errors import FormatError, TooLargeError
 
 PathLike = str | os.PathLike[str]
 DISK_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+ASIDE = ".old"  # ends the names of folders whose successors are just being put into place
 NO_ROOM = "; free some room there, or name another place"
 
 
@@ -74,7 +75,7 @@ def _move_into_place(temporary: Path, target: Path) -> None:
     if not target.exists():
         temporary.rename(target)
         return
-    aside = temporary.with_name(f"{temporary.name}.old")
+    aside = temporary.with_name(f"{temporary.name}{ASIDE}")
     try:
         target.rename(aside)
         temporary.rename(target)
@@ -83,6 +84,20 @@ def _move_into_place(temporary: Path, target: Path) -> None:
             aside.rename(target)
         raise
     shutil.rmtree(aside, ignore_errors=True)
+
+
+def is_being_replaced(path: PathLike) -> bool:
+    """Whether a folder stands aside just now, for the moment before another takes its place."""
+    target = Path(path).resolve()
+    return any(name.startswith(f".{target.name}.") and name.endswith(ASIDE) for name in names_in(target.parent))
+
+
+def names_in(folder: PathLike) -> list[str]:
+    """What a folder holds, in order; nothing where there is none that can be read."""
+    try:
+        return sorted(each.name for each in Path(folder).iterdir())
+    except OSError:
+        return []
 
 
 @contextmanager

@@ -18,10 +18,11 @@ from lifagu.formats import write as write_file
 from lifagu.grounding import expand_evidence, ground
 from lifagu.model import FactorGraph
 from lifagu.relational import ParfactorGraph
-from lifagu.replacing import PathLike
+from lifagu.replacing import PathLike, is_being_replaced
 from lifagu.sql import (
     check_folder,
     check_writable,
+    load_folder,
     load_template,
     model_tables,
     read_folder,
@@ -40,7 +41,7 @@ def load(path: PathLike, database: str | None = None, progress: Callable[[str], 
     """
     if is_folder(path):
         _refuse_database(path, database)
-        return Loaded(read_folder(path), read_folder_evidence(path))
+        return load_folder(path)
     found = contents(path)
     template = found.template()
     if template is None:
@@ -135,7 +136,8 @@ def is_folder(path: PathLike) -> bool:
     (True, True, False)
     """
     place = Path(path)
-    if place.suffix.lower() == ".parquet" and not place.is_dir():
+    is_there = place.is_dir() or (not place.is_file() and (is_being_replaced(path) or place.is_dir()))
+    if place.suffix.lower() == ".parquet" and not is_there:
         raise FormatError(f"{path}: a model is a folder of Parquet tables, not one of them; name the folder")
     slashed = os.fspath(path).endswith(("/", os.sep))
-    return place.is_dir() or slashed or not (place.suffix or place.exists())
+    return is_there or slashed or not (place.suffix or place.exists())

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from lifagu.errors import FormatError, LifaguError, MissingExtraError, TooLargeError
 from lifagu.replacing import PathLike
+from lifagu.sql.pinning import DESCRIPTORS, Pinned
 
 MOST_THREADS = 8
 DISK_FULL = (
@@ -25,6 +26,7 @@ DISK_FULL = (
     "File too large",
     "quota exceeded",
 )
+_OWN_PATH = re.compile(rf"{DESCRIPTORS}/\d+")
 Result = TypeVar("Result")
 
 
@@ -48,6 +50,7 @@ class Duck:
         except ImportError:
             raise MissingExtraError("duckdb", purpose) from None
         self._errors = duckdb
+        self._shown: dict[str, str] = {}
         self._thread = one_thread()
         self._connection = self._connected(threads, file, read_only, folder, memory_limit)
         self._connection.execute("SET enable_progress_bar = false")  # it would show one in notebooks
@@ -79,6 +82,10 @@ class Duck:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def show(self, files: Pinned) -> None:
+        """Speak of these files as the user does, however they are read."""
+        self._shown |= {file.source: file.shown for file in files.files.values()}
 
     def close(self) -> None:
         """Let go of the database; what was not committed is undone."""
@@ -124,7 +131,8 @@ class Duck:
             raise
         except self._errors.Error as error:
             memory = isinstance(error, self._errors.OutOfMemoryException)
-            raise self._refusal(str(error).strip(), memory, place) from None
+            text = _OWN_PATH.sub(lambda found: self._shown.get(found[0], found[0]), str(error).strip())
+            raise self._refusal(text, memory, place) from None
 
     def _settle(self) -> None:
         """End what is still running; an interruption may come before a statement has begun, so it is said again."""

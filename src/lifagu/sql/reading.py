@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.assembly import taken_lists
 from lifagu.errors import FormatError, ModelError
+from lifagu.evidence import Observation
 from lifagu.model import FactorGraph
 from lifagu.ranges import BOOLEAN, Labels, check_labels
-from lifagu.replacing import PathLike
+from lifagu.replacing import PathLike, names_in
 from lifagu.sql.duck import Duck
 from lifagu.sql.ids import Ids
 from lifagu.sql.layout import MODEL, TABLES, file_name
+from lifagu.sql.pinning import Pinned, pin, until_settled
+from lifagu.sql.reading_evidence import evidence_in
 from lifagu.sql.source import Coded, ParquetTable
 from lifagu.tables import GivenTables, potential_fault
+from lifagu.template import Loaded
+
+Result = TypeVar("Result")
 
 
 def read_folder(path: PathLike) -> FactorGraph:
@@ -25,42 +32,73 @@ def read_folder(path: PathLike) -> FactorGraph:
 
     Variables and factors are numbered in the order of their ids, whatever the order of the rows.
     """
-    folder = checked_folder(path)
-    with Duck() as duck:
-        variables, factors, arguments, tables = (ParquetTable(duck, folder, table) for table in MODEL)
-        variable_ids, factor_ids = Ids.of(variables), Ids.of(factors)
-        settings = _variables(variables, variable_ids)
-        settings["variable_names"] = variable_ids.names(variables, "variable", "x")
-        settings["factor_names"] = factor_ids.names(factors, "factor", "f")
-        given, numbers = _tables(tables)
-        table_ids = Ids.of(tables)
-        used = table_ids.referred(factors, "table_id", file_name("tables"), null=True)
-        settings["factor_tables"] = np.append(numbers[table_ids.rows], -1)[used[factor_ids.rows]]
-        settings["offsets"], settings["arguments"] = _arguments(arguments, variable_ids, factor_ids)
-    try:
-        return FactorGraph.from_arrays(tables=given, **settings)
-    except ModelError as error:
-        raise FormatError(f"{path}: {error}") from None
+    return _read(path, _graph)
+
+
+def read_folder_evidence(path: PathLike) -> dict[str, Observation]:
+    """What the table `evidence` of a folder says, by the variables' names; nothing where there is no such table."""
+    return _read(path, evidence_in)
+
+
+def load_folder(path: PathLike) -> Loaded:
+    """The graph and its evidence, both of one state of the folder."""
+    return _read(path, lambda folder, duck: Loaded(_graph(folder, duck), evidence_in(folder, duck)))
 
 
 def count_arguments(path: PathLike) -> int:
     """How many arguments the factors in a folder have in all, by what its file says about itself."""
-    with Duck() as duck:
-        return ParquetTable(duck, checked_folder(path), "arguments").count()
+    return _read(path, lambda folder, duck: ParquetTable(duck, folder, "arguments").count())
 
 
-def checked_folder(path: PathLike) -> str:
-    """The folder as text; one that is missing or holds tables of other names is an error."""
+def _read(path: PathLike, work: Callable[[Pinned, Duck], Result]) -> Result:
+    """What some work reads in a folder; if the folder was changed meanwhile, it is done again."""
+
+    def attempt() -> Result:
+        with pinned_folder(path) as folder, Duck() as duck:
+            return work(folder, duck)
+
+    return until_settled(attempt)
+
+
+def pinned_folder(path: PathLike) -> Pinned:
+    """The tables of a model in a folder; one that is missing or holds tables of other names is an error."""
     folder = Path(path)
-    if not folder.is_dir():
-        raise FormatError(f"{path}: there is no such file or folder")
-    if not any((folder / file_name(table)).exists() for table in MODEL):
-        raise FormatError(f"{path}: this is a folder without Parquet tables ({', '.join(map(file_name, MODEL))})")
+    found = pin(path, {table: folder / file_name(table) for table in (*MODEL, "evidence")})
+    try:
+        _check_folder(folder, found)
+    except BaseException:
+        found.close()
+        raise
+    return found
+
+
+def _check_folder(folder: Path, found: Pinned) -> None:
+    if not found.files.keys() & set(MODEL):
+        if not folder.is_dir():
+            raise FormatError(f"{found.place}: there is no such file or folder")
+        wanted = ", ".join(map(file_name, MODEL))
+        raise FormatError(f"{found.place}: this is a folder without Parquet tables ({wanted})")
     known = {file_name(table) for table in TABLES}
-    other = sorted(each.name for each in folder.glob("*.parquet") if each.name not in known)
-    if other:
+    tables = [name for name in names_in(folder) if name.endswith(".parquet") and not name.startswith(".")]
+    if other := [name for name in tables if name not in known]:
         raise FormatError(f"{folder / other[0]}: this table means nothing here; known are {', '.join(sorted(known))}")
-    return str(path)
+
+
+def _graph(folder: Pinned, duck: Duck) -> FactorGraph:
+    variables, factors, arguments, tables = (ParquetTable(duck, folder, table) for table in MODEL)
+    variable_ids, factor_ids = Ids.of(variables), Ids.of(factors)
+    settings = _variables(variables, variable_ids)
+    settings["variable_names"] = variable_ids.names(variables, "variable", "x")
+    settings["factor_names"] = factor_ids.names(factors, "factor", "f")
+    given, numbers = _tables(tables)
+    table_ids = Ids.of(tables)
+    used = table_ids.referred(factors, "table_id", file_name("tables"), null=True)
+    settings["factor_tables"] = np.append(numbers[table_ids.rows], -1)[used[factor_ids.rows]]
+    settings["offsets"], settings["arguments"] = _arguments(arguments, variable_ids, factor_ids)
+    try:
+        return FactorGraph.from_arrays(tables=given, **settings)
+    except ModelError as error:
+        raise FormatError(f"{folder.place}: {error}") from None
 
 
 # ---- variables

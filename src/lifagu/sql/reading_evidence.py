@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from lifagu.errors import ModelError
 from lifagu.evidence import Observation
 from lifagu.ranges import BOOLEAN, value_of
-from lifagu.replacing import PathLike
 from lifagu.sql.duck import Duck
 from lifagu.sql.ids import Ids
 from lifagu.sql.layout import file_name
-from lifagu.sql.reading import checked_folder
+from lifagu.sql.pinning import Pinned
 from lifagu.sql.source import ParquetTable
 
 
-def read_folder_evidence(path: PathLike) -> dict[str, Observation]:
+def evidence_in(folder: Pinned, duck: Duck) -> dict[str, Observation]:
     """What the table `evidence` of a folder says, by the variables' names; nothing where there is no such table."""
-    folder = checked_folder(path)
-    if not (Path(path) / file_name("evidence")).exists():
+    if "evidence" not in folder.files:
         return {}
-    with Duck() as duck:
-        table, variables = ParquetTable(duck, folder, "evidence"), ParquetTable(duck, folder, "variables")
-        ids = Ids.of(variables)
-        Ids.of(table, "variable_id")  # each variable once
-        numbers = ids.referred(table, "variable_id", file_name("variables"))
-        observed = table.records(["value", "likelihood"])
-        looked_up = variables.records(["name", "range"], ids.rows[numbers])
+    table, variables = ParquetTable(duck, folder, "evidence"), ParquetTable(duck, folder, "variables")
+    ids = Ids.of(variables)
+    Ids.of(table, "variable_id")  # each variable once
+    numbers = ids.referred(table, "variable_id", file_name("variables"))
+    observed = table.records(["value", "likelihood"])
+    looked_up = variables.records(["name", "range"], ids.rows[numbers])
     found: dict[str, Observation] = {}
     for row, ((value, likelihood), (name, labels)) in enumerate(zip(observed, looked_up, strict=True)):
         if value is not None or likelihood is not None:

@@ -14,6 +14,7 @@ from lifagu.arrays import Floats, Ints
 from lifagu.errors import FormatError, did_you_mean
 from lifagu.sql.duck import Duck, file_source, quoted
 from lifagu.sql.layout import OPTIONAL, REQUIRED, Sort, file_name
+from lifagu.sql.pinning import Pinned
 
 PANDAS = "__index_level_"  # columns in which pandas keeps the index of a data frame
 EXACT = 2**53  # floats beyond it do not tell neighbouring whole numbers apart
@@ -36,13 +37,14 @@ class Coded:
 class ParquetTable:
     """A table of a folder. Its rows are counted from 0, in the order of the file."""
 
-    def __init__(self, duck: Duck, folder: str, table: str) -> None:
+    def __init__(self, duck: Duck, folder: Pinned, table: str) -> None:
         self.duck = duck
         self.table = table
-        self.file = str(Path(folder) / file_name(table))
-        if not Path(self.file).is_file():
+        self.file = str(Path(folder.place) / file_name(table))
+        if table not in folder.files:
             raise FormatError(f"{self.file}: there is no such file; {_wanted(table)}")
-        self._source = file_source(Path(self.file).absolute())
+        duck.show(folder)
+        self._source = file_source(folder.files[table].source)
         self._types = self._checked_types()
 
     def _checked_types(self) -> dict[str, str]:

@@ -14,6 +14,7 @@ from lifagu.sql.databases.cells import CellColumn
 from lifagu.sql.databases.embedded import EmbeddedDatabase, check_duckdb, replace_in_duckdb
 from lifagu.sql.databases.served import ServedDatabase
 from lifagu.sql.databases.served_writing import check_served, replace_in_served
+from lifagu.sql.pinning import pin
 from lifagu.template import Query, Source
 
 PREFIX = "lifagu_"
@@ -38,11 +39,12 @@ def opened(source: Source) -> Iterator[Database]:
     """The database that a source names, to read from."""
     address = address_of(source)
     served = address.kind in ("postgresql", "sqlite")
-    database: Database = ServedDatabase(address) if served else EmbeddedDatabase(address)
-    try:
-        yield database
-    finally:
-        database.close()
+    with pin(address.shown, address.files) as files:
+        database: Database = ServedDatabase(address) if served else EmbeddedDatabase(address, files)
+        try:
+            yield database
+        finally:
+            database.close()
 
 
 def write_results(source: Source, tables: Mapping[str, Columns]) -> None:

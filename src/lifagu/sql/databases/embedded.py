@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from typing import Any
@@ -16,35 +17,41 @@ from lifagu.sql.databases.addresses import Address
 from lifagu.sql.databases.cells import CellColumn, Cells, NumberLists, cells_of
 from lifagu.sql.databases.queries import BATCH, failed, not_a_query, plain
 from lifagu.sql.duck import Duck, literal, quoted
+from lifagu.sql.pinning import WAITS, Pinned
 from lifagu.template import Query
 
 _INTEGERS = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UINTEGER", "USMALLINT", "UTINYINT")
 _AS_THEY_ARE = (*_INTEGERS, "DOUBLE", "BOOLEAN", "VARCHAR")  # all others are read as texts
+PURPOSE = "a database as a source"
+LOCKED = "Could not set lock"  # what DuckDB says of a file that another process writes
 _DIGITS = ("DECIMAL", "FLOAT")  # texts of these may end in zeros
 
 
 class EmbeddedDatabase:
     """Queries answered by DuckDB, read-only; it sees nothing beside its own file, or the files that are tables."""
 
-    def __init__(self, address: Address) -> None:
-        file = address.target if address.kind == "duckdb" else None
+    def __init__(self, address: Address, files: Pinned) -> None:
         self._address = address
-        self._duck = Duck(file=file, read_only=file is not None, purpose="a database as a source")
+        self._duck = _readable(address)
         try:
-            self._open()
+            self._open(files)
         except BaseException:
             self._duck.close()
             raise
 
-    def _open(self) -> None:
+    def _open(self, files: Pinned) -> None:
         allowed = []
+        self._duck.show(files)
         for table, path in self._address.files.items():
-            place = literal(str(path.absolute()))
-            if path.name.lower().endswith(".parquet"):
+            if table not in files.files:
+                raise FormatError(f"{path}: there is no such file")
+            place, name = literal(files.files[table].source), path.name.lower()
+            if name.endswith(".parquet"):
                 allowed.append(place)
                 self._duck.run(f"CREATE VIEW {quoted(table)} AS FROM {_parquet(place)}", path)
             else:  # read once, as each reading would find out the types of columns anew, from all rows
-                self._duck.run(f"CREATE TABLE {quoted(table)} AS FROM {_csv(place)}", path)
+                packed = name.endswith(".gz")
+                self._duck.run(f"CREATE TABLE {quoted(table)} AS FROM {_csv(place, packed)}", path)
         self._duck.run(f"SET allowed_paths = [{', '.join(allowed)}]", self._address.shown)
         self._duck.run("SET enable_external_access = false", self._address.shown)
         self._duck.run("SET lock_configuration = true", self._address.shown)
@@ -107,8 +114,23 @@ def _parquet(place: str) -> str:
     return f"read_parquet({place}, hive_partitioning = false)"
 
 
-def _csv(place: str) -> str:
-    return f"read_csv({place}, sample_size = -1, hive_partitioning = false)"
+def _csv(place: str, packed: bool) -> str:
+    compression = literal("gzip" if packed else "none")
+    return f"read_csv({place}, sample_size = -1, hive_partitioning = false, compression = {compression})"
+
+
+def _readable(address: Address) -> Duck:
+    """The database, or one for files; one that another process is just writing is waited for, a moment."""
+    if address.kind != "duckdb":
+        return Duck(purpose=PURPOSE)
+    for wait in WAITS:
+        try:
+            return Duck(file=address.target, read_only=True, purpose=PURPOSE)
+        except FormatError as error:
+            if LOCKED not in str(error):
+                raise
+            time.sleep(wait)
+    return Duck(file=address.target, read_only=True, purpose=PURPOSE)
 
 
 def replace_in_duckdb(address: Address, tables: Mapping[str, Columns]) -> None:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lifagu.errors import ModelError
 from lifagu.replacing import PathLike
 from lifagu.sql.engines.dialects import Dialect
+from lifagu.sql.pinning import Pinned
 
 __all__ = ["Dialect", "Engine", "Source", "open_engine"]
 
@@ -35,6 +36,12 @@ class Engine(Protocol):
 
     def register(self, name: str, source: Source) -> None:
         """Make a Parquet file, a folder of Parquet files, or arrays by column readable under a name."""
+
+    def hold(self, folder: Pinned) -> None:
+        """Make the tables of a folder readable as ``given_…``, in the state that was pinned; let go of by `close`.
+
+        A statement that cannot read this state any more is an error.
+        """
 
     def run(self, statement: str) -> None:
         """Run a statement for its effect, such as ``CREATE OR REPLACE TEMP VIEW small AS SELECT …``."""

@@ -12,6 +12,7 @@ from lifagu.replacing import PathLike, failing
 from lifagu.sql.duck import Duck, literal, parquet_files
 from lifagu.sql.engines import Source
 from lifagu.sql.engines.dialects import DUCKDB, Dialect
+from lifagu.sql.pinning import NOTHING, Pinned
 
 PLACE = "duckdb"
 ARRAYS = "given_arrays"
@@ -26,6 +27,7 @@ class DuckEngine:
         self.folder: PathLike = folder
         with failing(folder, "cannot hold tables"):
             Path(folder).mkdir(parents=True, exist_ok=True)
+        self._held = NOTHING
         self._duck = Duck(folder=folder, memory_limit=memory_limit)
         self.run("SET preserve_insertion_order = false")  # tables are sets of rows; queries that need an order say so
 
@@ -38,9 +40,17 @@ class DuckEngine:
         with self._duck.tables({ARRAYS: source}):
             self.create(name, f"SELECT * FROM {ARRAYS}")
 
+    def hold(self, folder: Pinned) -> None:
+        """Make the tables of a folder readable as they were pinned."""
+        self._held = folder
+        self._duck.show(folder)
+        for table, file in folder.files.items():
+            self.register(f"given_{table}", file.source)
+
     def run(self, statement: str) -> None:
         """Run a statement for its effect."""
-        self._duck.run(statement, PLACE)
+        with self._held.watched():
+            self._duck.run(statement, PLACE)
 
     def create(self, name: str, query: str) -> None:
         """Store the rows of a query as a table."""
@@ -53,18 +63,21 @@ class DuckEngine:
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a small result."""
-        return self._duck.rows(query, PLACE)
+        with self._held.watched():
+            return self._duck.rows(query, PLACE)
 
     def columns(self, query: str) -> list[NDArray[Any]]:
         """The columns of a result."""
-        return self._duck.columns(query, PLACE)
+        with self._held.watched():
+            return self._duck.columns(query, PLACE)
 
     def export(self, query: str, file: PathLike) -> None:
         """Write the rows of a query to one Parquet file, by one thread: then equal rows give equal bytes."""
         (threads,) = self.rows("SELECT current_setting('threads')")[0]
         self.run("SET threads = 1")
         try:
-            self._duck.run(f"COPY ({query}) TO {literal(str(file))} (FORMAT parquet, COMPRESSION zstd)", file)
+            with self._held.watched():
+                self._duck.run(f"COPY ({query}) TO {literal(str(file))} (FORMAT parquet, COMPRESSION zstd)", file)
         finally:
             self.run(f"SET threads = {threads}")
 
@@ -85,6 +98,7 @@ class DuckEngine:
     def close(self) -> None:
         """Let go of the database."""
         self._duck.close()
+        self._held.close()
 
     def _is_view(self, name: str) -> bool:
         return bool(self.rows(f"SELECT 1 FROM duckdb_views() WHERE view_name = {literal(name)}"))

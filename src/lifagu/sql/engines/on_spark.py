@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from numpy.typing import NDArray
 
@@ -21,10 +21,13 @@ from lifagu.sql.engines import Source
 from lifagu.sql.engines.dialects import SPARK, Dialect
 from lifagu.sql.engines.spark_session import open_session
 from lifagu.sql.engines.spark_watch import Watched
+from lifagu.sql.pinning import NOTHING, Pinned
 
 PLACE = "spark"
 SUCCESS = "_SUCCESS"  # the file that Spark adds to a whole table
 REPLACED = ".replaced"  # ends the names of folders whose successors are just being put into place
+
+Result = TypeVar("Result")
 
 
 class SparkEngine:
@@ -34,6 +37,7 @@ class SparkEngine:
 
     def __init__(self, folder: PathLike, master: str = "local[*]", memory_limit: int | None = None) -> None:
         self.folder: PathLike = folder
+        self._held = NOTHING
         self._tables = Path(folder).resolve() / "tables"
         with failing(folder, "cannot hold tables"):
             self._tables.mkdir(parents=True, exist_ok=True)
@@ -62,9 +66,15 @@ class SparkEngine:
                 duck.run(f"COPY (SELECT * FROM given_arrays) TO {literal(str(file))} (FORMAT parquet)", PLACE)
             self._take(name, temporary)
 
+    def hold(self, folder: Pinned) -> None:
+        """Make the tables of a folder readable; workers open them by their paths, where they must stay."""
+        self._held = folder
+        for table, file in folder.files.items():
+            self.register(f"given_{table}", file.path)
+
     def run(self, statement: str) -> None:
         """Run a statement for its effect."""
-        self._work.done(lambda: self._spark.sql(statement))
+        self._done(lambda: self._spark.sql(statement))
 
     def create(self, name: str, query: str) -> None:
         """Store the rows of a query as a table, read back from its files: so lineage ends here."""
@@ -75,11 +85,11 @@ class SparkEngine:
             return frame.schema
 
         with self._fresh() as temporary:
-            self._take(name, temporary, self._work.done(work))
+            self._take(name, temporary, self._done(work))
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a small result."""
-        return [tuple(row) for row in self._work.done(lambda: self._spark.sql(query).collect())]
+        return [tuple(row) for row in self._done(lambda: self._spark.sql(query).collect())]
 
     def columns(self, query: str) -> list[NDArray[Any]]:
         """The columns of a result, handed over as files."""
@@ -94,7 +104,7 @@ class SparkEngine:
 
     def drop(self, name: str) -> None:
         """Forget a name."""
-        self._work.done(lambda: self._spark.catalog.dropTempView(name))
+        self._done(lambda: self._spark.catalog.dropTempView(name))
         target = self._tables / name
         if target.exists():
             with self._fresh() as aside:
@@ -112,6 +122,12 @@ class SparkEngine:
     def close(self) -> None:
         """End the session, and Java with it, if it was opened here."""
         self._work.close()
+        self._held.close()
+
+    def _done(self, work: Callable[[], Result]) -> Result:
+        """Work of the session, over the files that are held."""
+        with self._held.watched(by_path=True):
+            return self._work.done(work)
 
     def _tidy(self) -> None:
         """After a run that was killed: tables that were being replaced are there again, and half-made ones are gone."""
@@ -149,11 +165,11 @@ class SparkEngine:
             reader = reader if schema is None else reader.schema(schema)
             reader.parquet(str(path)).createOrReplaceTempView(name)
 
-        self._work.done(view)
+        self._done(view)
 
     @contextmanager
     def _handed_over(self, query: str) -> Iterator[Path]:
         """The rows of a query as files, in the order of the query by the names of the files."""
         with self._fresh() as temporary:
-            self._work.done(lambda: self._spark.sql(query).write.parquet(str(temporary)))
+            self._done(lambda: self._spark.sql(query).write.parquet(str(temporary)))
             yield temporary

@@ -20,7 +20,7 @@ from lifagu.ranges import BOOLEAN, Labels, check_labels
 from lifagu.replacing import PathLike
 from lifagu.sql.duck import Duck
 from lifagu.sql.layout import MODEL, OPTIONAL, REQUIRED, file_name
-from lifagu.sql.reading import checked_folder
+from lifagu.sql.reading import pinned_folder
 from lifagu.sql.scale.journal import Journal
 from lifagu.sql.scale.numbering import number_ids
 from lifagu.sql.source import EXACT, ParquetTable
@@ -69,18 +69,19 @@ class Given:
 
 def take_in(journal: Journal, path: PathLike) -> Given:
     """Check a folder and store its arguments as the table arguments (factor, position, variable), by numbers."""
-    folder = checked_folder(path)
-    present = [*MODEL, *(["evidence"] if (Path(folder) / file_name("evidence")).exists() else [])]
-    with Duck() as duck:
+    folder = pinned_folder(path)
+    journal.engine.hold(folder)
+    if journal.once("state", lambda: folder.states) != folder.states:
+        raise FormatError(f"{path}: is not what it was when this run began; run again")
+    present = [*MODEL, *(["evidence"] if "evidence" in folder.files else [])]
+    with folder.watched(), Duck() as duck:
         tables = {table: ParquetTable(duck, folder, table) for table in present}
     columns = {
         table: {column for column in (*REQUIRED[table], *OPTIONAL.get(table, {})) if found.has(column)}
         for table, found in tables.items()
     }
-    for table in present:
-        journal.engine.register(f"given_{table}", Path(folder).absolute() / file_name(table))
     inexact = {(table, column) for table in present for column in columns[table] if tables[table].is_inexact(column)}
-    given = Given(folder, columns, {}, {}, tables["variables"].holds_lists("individual"), inexact)
+    given = Given(folder.place, columns, {}, {}, tables["variables"].holds_lists("individual"), inexact)
     for table in ("variables", "factors", "tables"):
         count, dense = journal.once(f"ids of {table}", lambda table=table: _ids(journal, given, table))  # type: ignore[misc]
         given.counts[table], given.dense[table] = count, dense
@@ -98,6 +99,7 @@ def take_in(journal: Journal, path: PathLike) -> Given:
     given.counts["places"] = 0 if last is None else last + 1
     _take_scopes(journal, given)
     journal.once("scopes", lambda: _check_scopes(journal, given))
+    folder.check_together()
     return given
 
 

@@ -1,4 +1,4 @@
-"""From a template and its database to a graph, its evidence and its questions: each query is asked once."""
+"""From a template and its database to a graph, evidence and questions: each query is asked once, all of one state."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from lifagu.errors import FormatError, ModelError
 from lifagu.grounding import ground_rows
 from lifagu.relational import collecting_later
 from lifagu.sql.databases import Database, opened
+from lifagu.sql.pinning import until_settled
 from lifagu.sql.templates.batches import Progress
 from lifagu.sql.templates.constants import queried_domain
 from lifagu.sql.templates.observing import Observer
@@ -18,11 +19,15 @@ def load_template(template: Template, source: Source | None = None, progress: Pr
 
     Near-linear; rows come in batches and become integers at once.
     """
-    with opened(source or template.source) as database, collecting_later():
-        try:
-            return _loaded(template, database, progress or _nothing)
-        except ModelError as error:
-            raise FormatError(f"{template.place}: {error}") from None
+
+    def attempt() -> Loaded:
+        with opened(source or template.source) as database, collecting_later():
+            try:
+                return _loaded(template, database, progress or _nothing)
+            except ModelError as error:
+                raise FormatError(f"{template.place}: {error}") from None
+
+    return until_settled(attempt)
 
 
 def _loaded(template: Template, database: Database, progress: Progress) -> Loaded:
