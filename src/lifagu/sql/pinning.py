@@ -6,10 +6,11 @@ that a path of its own, as Linux does; elsewhere, and on other machines, by its 
 
 from __future__ import annotations
 
+import math
 import os
 import stat
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,6 +21,7 @@ from lifagu.replacing import PathLike, is_being_replaced
 
 DESCRIPTORS = "/proc/self/fd"
 ATTEMPTS = 5
+SETTLING = 0.1  # seconds within which somebody who replaces files one by one is done
 WAITS = (0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)  # seconds before each look at what changes
 State = tuple[int, int, int, int]  # the device, the number on it, the size, and when it was written
 Result = TypeVar("Result")
@@ -49,9 +51,14 @@ class PinnedFile:
         """The path by which this process reads it."""
         return self.own_path or str(self.path)
 
-    def is_replaced(self) -> bool:
-        """Whether there is another file at its path now, or none."""
-        return _state_at(self.path) != self.state
+    def is_replaced(self, before: float = math.inf) -> bool:
+        """Whether there is another file at its path now, or none; before: put there until this time."""
+        if _state_at(self.path) == self.state:
+            return False
+        try:
+            return self.path.stat().st_ctime <= before
+        except OSError:
+            return True
 
     def is_written(self) -> bool:
         """Whether it was written into."""
@@ -70,6 +77,7 @@ class Pinned:
         self.place = str(place)
         self.files = {name: file for name, file in looked_for.items() if file.state is not None}
         self._looked_for, self._opened = looked_for, opened
+        self._since = time.time()
 
     def __enter__(self) -> Pinned:
         return self
@@ -107,24 +115,25 @@ class Pinned:
                 raise ChangedError(f"{file.shown}: was changed while it was read; run again when nobody writes there")
 
     def check_together(self) -> None:
-        """Refuse files of which one was replaced by itself: it may be the last of several, some of which came before.
+        """Refuse files of which one was replaced as soon as they were pinned: others may have been just before.
 
-        Folders that were replaced as a whole are no such case.
+        Folders that were replaced as a whole are no such case, nor are files that were replaced later on.
         """
         for file in self._looked_for.values():
-            if file.is_replaced() and file.in_its_folder():
+            if file.is_replaced(self._since + SETTLING) and file.in_its_folder():
                 raise ChangedError(f"{file.shown}: was replaced while it was read; run again when nobody writes there")
 
 
-def pin(place: PathLike, files: Mapping[str, Path]) -> Pinned:
+def pin(place: PathLike, files: Mapping[str, Path], by_path: Collection[str] = ()) -> Pinned:
     """Open files that belong together, those that there are, all as they were at one moment.
 
-    They are opened, then looked at again: if each still stands at its path, there was a moment when all of them did.
+    by_path: those that can only be read by their paths. All are opened, then looked at again: if each still stands at
+    its path, there was a moment when all of them did.
     """
     for wait in WAITS:
         time.sleep(wait)
         with ExitStack() as opened:
-            found = {name: _opened(path, opened) for name, path in files.items()}
+            found = {name: _opened(path, opened, name in by_path) for name, path in files.items()}
             missing = not any(file.state for file in found.values())
             moving = missing and bool(files) and is_being_replaced(place)
             if not moving and all(_state_at(path) == found[name].state for name, path in files.items()):
@@ -144,7 +153,7 @@ def until_settled(work: Callable[[], Result]) -> Result:
     return work()
 
 
-def _opened(path: Path, opened: ExitStack) -> PinnedFile:
+def _opened(path: Path, opened: ExitStack, by_path: bool) -> PinnedFile:
     """A file, opened if there is one."""
     folder = path.parent.resolve()
     missing = PinnedFile(str(path), folder / path.name, _state_at(folder, stat.S_ISDIR))
@@ -158,7 +167,7 @@ def _opened(path: Path, opened: ExitStack) -> PinnedFile:
     found, own = os.fstat(descriptor), f"{DESCRIPTORS}/{descriptor}"
     if not stat.S_ISREG(found.st_mode):
         return missing
-    own_path = own if _state_at(own) == _state(found) else None
+    own_path = None if by_path or _state_at(own) != _state(found) else own
     return replace(missing, descriptor=descriptor, state=_state(found), own_path=own_path)
 
 

@@ -11,7 +11,7 @@ from lifagu.columns import Columns
 from lifagu.errors import FormatError
 from lifagu.sql.databases.addresses import Address, address_of
 from lifagu.sql.databases.cells import CellColumn
-from lifagu.sql.databases.embedded import EmbeddedDatabase, check_duckdb, replace_in_duckdb
+from lifagu.sql.databases.embedded import EmbeddedDatabase, check_duckdb, is_parquet, replace_in_duckdb
 from lifagu.sql.databases.served import ServedDatabase
 from lifagu.sql.databases.served_writing import check_served, replace_in_served
 from lifagu.sql.pinning import pin
@@ -39,7 +39,8 @@ def opened(source: Source) -> Iterator[Database]:
     """The database that a source names, to read from."""
     address = address_of(source)
     served = address.kind in ("postgresql", "sqlite")
-    with pin(address.shown, address.files) as files:
+    parquet = [table for table, path in address.files.items() if is_parquet(path)]  # read when they are asked for
+    with pin(address.shown, address.files, by_path=parquet) as files:
         database: Database = ServedDatabase(address) if served else EmbeddedDatabase(address, files)
         try:
             yield database

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -45,12 +46,12 @@ class EmbeddedDatabase:
         for table, path in self._address.files.items():
             if table not in files.files:
                 raise FormatError(f"{path}: there is no such file")
-            place, name = literal(files.files[table].source), path.name.lower()
-            if name.endswith(".parquet"):
-                allowed.append(place)
+            place = literal(files.files[table].source)
+            if is_parquet(path):
+                allowed.append(place)  # as a path: DuckDB does not find descriptors among those that are allowed
                 self._duck.run(f"CREATE VIEW {quoted(table)} AS FROM {_parquet(place)}", path)
             else:  # read once, as each reading would find out the types of columns anew, from all rows
-                packed = name.endswith(".gz")
+                packed = path.name.lower().endswith(".gz")
                 self._duck.run(f"CREATE TABLE {quoted(table)} AS FROM {_csv(place, packed)}", path)
         self._duck.run(f"SET allowed_paths = [{', '.join(allowed)}]", self._address.shown)
         self._duck.run("SET enable_external_access = false", self._address.shown)
@@ -108,6 +109,11 @@ def _cells(found: NDArray[Any]) -> Cells:
     missing, values = np.ma.getmaskarray(found), np.ma.getdata(found)
     whole = values.dtype.kind in "iu"
     return Cells(values.astype(np.int64) if whole else values, missing, textual=values.dtype == object)
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a data file holds a Parquet table."""
+    return path.name.lower().endswith(".parquet")
 
 
 def _parquet(place: str) -> str:
