@@ -370,6 +370,18 @@ def test_engines_refuse_files_that_are_written_into(folder, tmp_path):
         engine.close()
 
 
+def test_engines_name_the_file_as_the_user_does(folder, tmp_path):
+    (folder / "tables.parquet").write_text("no table")
+    engine = open_engine("duckdb", tmp_path / "work", 2**29)
+    try:
+        with pytest.raises(lifagu.FormatError) as caught:
+            take_in(Journal(engine), folder)
+    finally:
+        engine.close()
+    assert str(caught.value).startswith(f"{folder / 'tables.parquet'}: cannot be read as Parquet: ")
+    assert "/fd/" not in str(caught.value)
+
+
 def test_a_run_does_not_go_on_with_another_state(folder, tmp_path):
     for number, message in ((0, None), (0, None), (1, "is not what it was when this run began; run again")):
         replacer.folder(folder, number) if message else None

@@ -47,7 +47,11 @@ def from_json(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
 
 
 def contents(text: str, place: str) -> Contents:
-    """All that the text of a lifagu file says, parsed once."""
+    """All that the text of a lifagu file says, parsed once; it may hold nothing but evidence (name → label).
+
+    >>> contents('{"Sick": true, "Age": {"young": 1, "old": 3}}', "<text>").evidence()
+    {'Sick': 'true', 'Age': {'young': 1, 'old': 3}}
+    """
     whole = load(text, place)
 
     def model() -> FactorGraph | ParfactorGraph:
@@ -74,16 +78,8 @@ def _model(model: dict[str, Any], place: str) -> FactorGraph | ParfactorGraph:
     return builder.graph()
 
 
-def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
-    """The evidence of a lifagu file, or of a file that holds nothing but an evidence object (name → label).
-
-    >>> parse_evidence('{"Sick": true, "Age": {"young": 1, "old": 3}}')
-    {'Sick': 'true', 'Age': {'young': 1, 'old': 3}}
-    """
-    return contents(text, place).evidence()
-
-
 def _observed(given: Any, place: str) -> dict[str, Observation]:
+    """The evidence of a model, or all of an object that is no model."""
     whole = object_at(given, place)
     steps = ("evidence",) if whole.get("format") == FORMAT else ()
     evidence = object_at(whole.get("evidence", {}), place, *steps) if steps else whole

@@ -20,6 +20,7 @@ from lifagu.ranges import BOOLEAN, Labels, check_labels
 from lifagu.replacing import PathLike
 from lifagu.sql.duck import Duck
 from lifagu.sql.layout import MODEL, OPTIONAL, REQUIRED, file_name
+from lifagu.sql.pinning import Pinned
 from lifagu.sql.reading import pinned_folder
 from lifagu.sql.scale.journal import Journal
 from lifagu.sql.scale.numbering import number_ids
@@ -70,17 +71,15 @@ class Given:
 def take_in(journal: Journal, path: PathLike) -> Given:
     """Check a folder and store its arguments as the table arguments (factor, position, variable), by numbers."""
     folder = pinned_folder(path)
+    tables = _checked_tables(folder)
     journal.engine.hold(folder)
     if journal.once("state", lambda: folder.states) != folder.states:
         raise FormatError(f"{path}: is not what it was when this run began; run again")
-    present = [*MODEL, *(["evidence"] if "evidence" in folder.files else [])]
-    with folder.watched(), Duck() as duck:
-        tables = {table: ParquetTable(duck, folder, table) for table in present}
     columns = {
         table: {column for column in (*REQUIRED[table], *OPTIONAL.get(table, {})) if found.has(column)}
         for table, found in tables.items()
     }
-    inexact = {(table, column) for table in present for column in columns[table] if tables[table].is_inexact(column)}
+    inexact = {(table, column) for table in tables for column in columns[table] if tables[table].is_inexact(column)}
     given = Given(folder.place, columns, {}, {}, tables["variables"].holds_lists("individual"), inexact)
     for table in ("variables", "factors", "tables"):
         count, dense = journal.once(f"ids of {table}", lambda table=table: _ids(journal, given, table))  # type: ignore[misc]
@@ -101,6 +100,17 @@ def take_in(journal: Journal, path: PathLike) -> Given:
     journal.once("scopes", lambda: _check_scopes(journal, given))
     folder.check_together()
     return given
+
+
+def _checked_tables(folder: Pinned) -> dict[str, ParquetTable]:
+    """The tables of a folder with their columns; the folder is let go of where they are wrong."""
+    present = [*MODEL, *(["evidence"] if "evidence" in folder.files else [])]
+    try:
+        with folder.watched(), Duck() as duck:
+            return {table: ParquetTable(duck, folder, table) for table in present}
+    except BaseException:
+        folder.close()
+        raise
 
 
 # ---- ids
