@@ -431,7 +431,7 @@ def test_bad_settings(settings, message):
 
 def test_what_is_refused():
     graph = chain()
-    with pytest.raises(ModelError, match="single marginals; ask jointly with an exact engine"):
+    with pytest.raises(ModelError, match="single marginals, not joint ones; ask with an exact engine"):
         answers(graph, [("A", "B")], None, None)
     with pytest.raises(ModelError, match="at least one variable"):
         answers(graph, [()], None, None)

@@ -340,7 +340,11 @@ def test_version_and_completion(capsys):
         (["query", "{holes}"], 2, "name the variables to ask about"),
         (["query", "nothing.json", "A"], 2, "nothing.json: there is no such file"),
         (["convert", "{holes}", "out.uai"], 2, "u are unknown; write .json"),
-        (["logz", "{epidemic}", "--memory-limit", "10", "--engine", "ground"], 4, "limit is 10 bytes; observe some"),
+        (
+            ["logz", "{epidemic}", "--memory-limit", "10", "--engine", "ground"],
+            4,
+            "observe some variables (--evidence), raise --memory-limit, or",
+        ),
         (["query", "{epidemic}", "Epid", "--theta", "2"], 2, "'2' is not a number between 0 and 1"),
         (["query", "{epidemic}", "Epid", "--steps", "3"], 2, "steps must be 2, 4, 6"),
         (["query", "{epidemic}", "Epid", "--digits", "0"], 2, "digits must lie between 1 and 15"),

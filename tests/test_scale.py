@@ -346,14 +346,14 @@ def test_resuming_another_run_starts_anew(tmp_path):
     filling = lifagu.Filling(theta=1.0)
     assert lifagu.lift_folder(tmp_path / "big", temp=tmp_path / "temp", resume=True, filling=filling).unknown == 2
     assert len(list((tmp_path / "temp").iterdir())) == 1  # of the first run, which can still go on
-    with pytest.raises(lifagu.ModelError, match="name it with --temp"):
+    with pytest.raises(lifagu.ModelError, match="give it as temp"):
         lifagu.lift_folder(tmp_path / "big", resume=True)
 
 
 def test_too_little_memory_and_a_full_disk(tmp_path):
     """Both end with one line that says which, and leave neither output nor tables."""
     lifagu.write(big_graph(20_000), tmp_path / "big")
-    with pytest.raises(lifagu.TooLargeError, match="the memory does not suffice; raise --memory-limit"):
+    with pytest.raises(lifagu.TooLargeError, match="the memory does not suffice; give a larger memory_limit"):
         lifagu.lift_folder(tmp_path / "big", out=tmp_path / "out", memory_limit=2**20)
     opened = open_engine("duckdb", tmp_path / "work", 12 * 2**20)
     opened.run("SET max_temp_directory_size = '1MB'")

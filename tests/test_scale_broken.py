@@ -343,7 +343,9 @@ def test_disk_and_memory_of_spark(tmp_path):
                 opened.create("kept", "SELECT id, uuid() AS text FROM range(1000000)")
             assert opened.names() == {"kept", "older"} == {each.name for each in tables.iterdir()}
             grow(500_000)
-            with pytest.raises(lifagu.TooLargeError, match="^spark: the memory does not suffice; raise --memory"):
+            with pytest.raises(
+                lifagu.TooLargeError, match="^spark: the memory does not suffice; give a larger memory_limit"
+            ):
                 opened.rows("SELECT collect_list(concat(repeat('x', 100000), id)) FROM range(30000)")
         finally:
             opened.close()

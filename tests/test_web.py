@@ -389,6 +389,15 @@ def test_uploads_are_read_and_errors_name_no_path(server):
     assert "/" not in broken.json["error"].replace("lifagu/1", "")
 
 
+def test_remedies_are_in_the_words_of_the_page(server):
+    client = server.client().visit()
+    client.open("example=wards")
+    name = client.ask("compare").json["variables"][0]
+    reply = client.ask("ask", variables=[name], unknown="mixture", engine="bp")
+    assert reply.status == 422
+    assert reply.json["error"].endswith("; choose the winning tables or their mean")
+
+
 def test_an_upload_leads_to_no_other_file(server):
     client = server.client().visit()
     sourced = {"format": "lifagu/1", "source": "/etc/passwd", "variables": [], "factors": []}

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from lifagu.errors import MissingExtraError as MissingExtraError
     from lifagu.errors import ModelError as ModelError
     from lifagu.errors import NoAnswerError as NoAnswerError
+    from lifagu.errors import Remedy as Remedy
     from lifagu.errors import TooLargeError as TooLargeError
     from lifagu.evidence import Evidence as Evidence
     from lifagu.folders import Filling as Filling
@@ -98,7 +99,7 @@ _ROOMS = {
     "lifagu.drawing.painting": "to_pdf to_png",
     "lifagu.drawing.scene": "Scene side_by_side",
     "lifagu.drawing.svg": "svg_styles to_svg",
-    "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError TooLargeError",
+    "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError Remedy TooLargeError",
     "lifagu.evidence": "Evidence",
     "lifagu.folders": "Filling where_to_work",
     "lifagu.formats": "read_queries",

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
-from lifagu.errors import ModelError, NoAnswerError, listed
+from lifagu.errors import ModelError, NoAnswerError, Remedy, listed
 from lifagu.evidence import Evidence, EvidenceLike, Observation
 from lifagu.grounding import expand_evidence, ground
 from lifagu.infer import AllMarginals, Answer, Best, Prepared, PreparedBest, PreparedMarginals, Result, prepare_best
@@ -228,11 +228,12 @@ def _grounded(model: Model, evidence: EvidenceLike) -> tuple[FactorGraph | Trans
 def _one_graph(model: FactorGraph | Transfer, unknown: str) -> FactorGraph:
     """The graph to compute with, where only one makes sense."""
     if unknown not in ("one", "mean"):
-        raise ModelError(f"this is computed on one model, with the winning tables (one) or their mean, not {unknown}")
+        what = f"this is computed on one model, with the winning tables or their mean, not with {unknown}"
+        raise ModelError(what, remedy=Remedy.ONE_OR_MEAN)
     if isinstance(model, Transfer):
         return model.averaged() if unknown == "mean" else model.graph
     if unknown != "one":
-        raise ModelError(f"{unknown} is about competing tables; ask a transfer: lifagu.transfer(graph)")
+        raise ModelError(f"{unknown} is about competing tables", remedy=Remedy.ASK_TRANSFER)
     return model
 
 
@@ -279,9 +280,8 @@ def prepare(
     observed = model.original.evidence(evidence)
     if unknown in ("mixture", "bounds"):
         if not questions:
-            raise NoAnswerError(
-                f"log Z does not exist for {unknown}, which is about several models; ask with one or mean"
-            )
+            what = f"log Z does not exist for {unknown}, which is about several models"
+            raise NoAnswerError(what, remedy=Remedy.ONE_OR_MEAN)
         return consider(model, questions, observed, unknown, settings)
     prepared = plan_questions(_one_graph(model, unknown), questions, observed, **settings)
     return Supported(model, observed, prepared, winning=unknown == "one") if questions else prepared
@@ -338,9 +338,10 @@ class Propagated(Shown):
         """Pass messages until they stand still."""
         if len(self.graph.unknown):
             names = listed([self.graph.factor_names[factor] for factor in self.graph.unknown.tolist()])
-            raise NoAnswerError(f"belief propagation needs every table, but {names} stay unknown")
+            what = f"belief propagation needs every table, but {names} stay unknown"
+            raise NoAnswerError(what, remedy=Remedy.EXACT_ENGINE)
         if not self.questions:
-            raise NoAnswerError("belief propagation only estimates log Z; ask with an exact engine")
+            raise NoAnswerError("belief propagation only estimates log Z", remedy=Remedy.EXACT_ENGINE)
         groups = colour(self.graph, self.evidence)
         answers = propagation.answers(
             self.graph, self.questions, self.evidence, groups, progress=progress, **self.settings

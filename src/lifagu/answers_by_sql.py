@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from lifagu.errors import ModelError, TooLargeError
+from lifagu.errors import ModelError, Remedy, TooLargeError
 from lifagu.evidence import Observation
 from lifagu.folders import ANSWERING, Completed, Filling, Told, complete_on, workplace
 from lifagu.ground_parts import declared_tables
@@ -138,8 +138,8 @@ def left_over(
             _check_fits(whole.given.folder, rows, reason, limit)
             listed = sql.listed_rows(rows)
     except sql.ObstacleError as obstacle:
-        what = f"{whole.given.folder}: {obstacle}, too many for SQL; where it fits, ask with --on memory"
-        raise TooLargeError(what) from None
+        what = f"{whole.given.folder}: {obstacle}, too many for SQL"
+        raise TooLargeError(what, remedy=Remedy.IN_MEMORY) from None
     observed = any(mark.many and (mark.observed >= 0 or mark.likelihood is not None) for mark in marks)
     return Listed(labels, listed, known, _unknown_names(whole), observed), tuple(rounds)
 
@@ -191,6 +191,6 @@ def _check_fits(folder: PathLike, rows: sql.Rows, reason: str | None, limit: int
     if reason is not None and needed > limit:
         raise TooLargeError(
             f"{folder}: {rows.count} rows are left that SQL cannot make fewer ({reason}), and they need about "
-            f"{readable_size(needed)}, but the limit is {readable_size(limit)}; raise --memory-limit, or ask a machine "
-            "with more memory"
+            f"{readable_size(needed)}, but the limit is {readable_size(limit)}",
+            remedy=Remedy.MORE_MEMORY,
         )

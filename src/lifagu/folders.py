@@ -18,7 +18,7 @@ import numpy as np
 
 from lifagu.arrays import Ints, group_rows
 from lifagu.checks import MOST_AXES, table_size_error
-from lifagu.errors import FormatError, ModelError
+from lifagu.errors import FormatError, ModelError, Remedy
 from lifagu.evidence import Observation
 from lifagu.infer.plan import default_memory_limit, readable_size
 from lifagu.model import FactorGraph
@@ -126,7 +126,7 @@ def where_to_work(
     if not is_folder(path):
         if on == "auto":
             return "memory", ""
-        raise ModelError(f"{path}: {on} takes a folder of Parquet tables; make one with: lifagu convert {path} big/")
+        raise ModelError(f"{path}: {on} takes a folder of Parquet tables", remedy=Remedy.MAKE_FOLDER)
     if on != "auto":
         return on, ""
     limit = default_memory_limit() if memory_limit is None else memory_limit
@@ -144,7 +144,7 @@ def workplace(temp: PathLike | None, resume: bool, *about: object) -> Iterator[P
     """
     if temp is None:
         if resume:
-            raise ModelError("--resume goes on from what is kept in a folder; name it with --temp, as in the first run")
+            raise ModelError("only what is kept in a folder can be resumed", remedy=Remedy.SAME_TEMP)
         with failing(tempfile.gettempdir(), "no folder can be made here"):
             made = tempfile.TemporaryDirectory(prefix="lifagu-")
         with made as place:

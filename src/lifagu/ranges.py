@@ -13,7 +13,7 @@ from functools import cached_property
 import numpy as np
 
 from lifagu.arrays import Ints, frozen
-from lifagu.errors import ModelError, did_you_mean
+from lifagu.errors import ModelError, did_you_mean, listed
 
 Labels = tuple[str, ...]
 BOOLEAN: Labels = ("false", "true")
@@ -86,7 +86,7 @@ def value_of(label: str, labels: Sequence[str], variable: str) -> int:
     """Return the position of a label; a missing one is an error that lists what there is."""
     if label not in labels:
         raise ModelError(
-            f"variable '{variable}' has no value '{label}'; its range is {', '.join(labels)}"
+            f"variable '{variable}' has no value '{label}'; its range is {listed(labels)}"
             f"{did_you_mean(str(label), labels)}"
         )
     return labels.index(label)

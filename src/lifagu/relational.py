@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lifagu.domains import Domain as Domain
-from lifagu.errors import ModelError, did_you_mean
+from lifagu.errors import ModelError, did_you_mean, listed
 from lifagu.evidence import Observation, bind_evidence
 from lifagu.model import FactorGraph
 from lifagu.names import Names
@@ -128,8 +128,8 @@ class ParfactorGraph(Shown):
                 )
             if part.labels(number) != relation.range:
                 raise ModelError(
-                    f"variable '{name}' has the range {', '.join(part.labels(number))}, but its relation "
-                    f"'{relation.name}' has {', '.join(relation.range)}"
+                    f"variable '{name}' has the range {listed(part.labels(number))}, but its relation "
+                    f"'{relation.name}' has {listed(relation.range)}"
                 )
         return found
 

@@ -51,7 +51,7 @@ def replaced_folder(path: PathLike, replaceable: Collection[str]) -> Iterator[Pa
             check_replaceable(path, replaceable)
             _move_into_place(temporary, target)
     except (FormatError, TooLargeError) as error:
-        raise type(error)(str(error).replace(str(temporary), str(path))) from None
+        raise error.saying(error.message.replace(str(temporary), str(path))) from None
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

@@ -14,7 +14,7 @@ import numpy as np
 from lifagu.arrays import Floats, Ints, first_places, frozen
 from lifagu.closeness import narrow_groups, significant
 from lifagu.drift import Drift
-from lifagu.errors import ModelError
+from lifagu.errors import ModelError, Remedy
 from lifagu.model import FactorGraph
 from lifagu.tables import GivenTables, Tables, tables_by_axes, turned
 
@@ -66,7 +66,8 @@ def merge_tables(
     ([1.0, 2.01], 0.005)
     """
     if digits is not None and tolerance is not None:
-        raise ModelError("tables are merged to some digits or within a tolerance; leave out one of them")
+        what = "tables are merged to some digits or within a tolerance, not both"
+        raise ModelError(what, remedy=Remedy.DIGITS_OR_TOLERANCE)
     if digits is not None and not 1 <= digits <= 15:
         raise ModelError(f"digits must lie between 1 and 15, not {digits}")
     if tolerance is not None and not 0 <= tolerance < 1:

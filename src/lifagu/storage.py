@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from lifagu.columns import Columns
-from lifagu.errors import FormatError
+from lifagu.errors import FormatError, Remedy
 from lifagu.evidence import EvidenceLike, Observation
 from lifagu.formats import read as read_file
 from lifagu.formats import read_evidence as read_file_evidence
@@ -20,7 +20,7 @@ from lifagu.formats import write as write_file
 from lifagu.grounding import expand_evidence, ground
 from lifagu.model import FactorGraph
 from lifagu.relational import ParfactorGraph
-from lifagu.replacing import PathLike
+from lifagu.replacing import PathLike, failing
 from lifagu.sql import (
     check_folder,
     check_writable,
@@ -98,7 +98,8 @@ def _named(database: str | Source) -> Source:
 
 def _refuse_database(path: PathLike, database: str | None) -> None:
     if database is not None:
-        raise FormatError(f"{path}: this model reads no database; a template names its source in the file")
+        what = f"{path}: this model reads no database; a template names its source in the file"
+        raise FormatError(what, remedy=Remedy.NO_DATABASE)
 
 
 def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: EvidenceLike = None) -> None:
@@ -130,7 +131,9 @@ def is_folder(path: PathLike) -> bool:
     (True, True, False)
     """
     place = Path(path)
-    if place.suffix.lower() == ".parquet" and not place.is_dir():
+    with failing(path, "cannot be looked for"):
+        is_one, is_there = place.is_dir(), place.exists()
+    if place.suffix.lower() == ".parquet" and not is_one:
         raise FormatError(f"{path}: a model is a folder of Parquet tables, not one of them; name the folder")
     slashed = os.fspath(path).endswith(("/", os.sep))
-    return place.is_dir() or slashed or not (place.suffix or place.exists())
+    return is_one or slashed or not (place.suffix or is_there)

@@ -18,7 +18,7 @@ import numpy as np
 
 from lifagu.arrays import Floats, Ints
 from lifagu.drift import probability_off, rounded_up
-from lifagu.errors import NoAnswerError, TooLargeError, listed
+from lifagu.errors import NoAnswerError, Remedy, TooLargeError, listed
 from lifagu.evidence import Evidence
 from lifagu.infer import Answer, Prepared, Result, prepare
 from lifagu.model import FactorGraph
@@ -70,8 +70,8 @@ def _check_few(classes: Sequence[OpenClass], unknown: str) -> None:
         if count > MOST_COMPLETIONS:
             raise TooLargeError(
                 f"{unknown} over all combinations of the competing tables of {len(classes)} classes: more than the "
-                f"{MOST_COMPLETIONS} that are computed; raise theta to leave doubtful ones unknown, or ask with one "
-                "or mean"
+                f"{MOST_COMPLETIONS} that are computed",
+                remedy=Remedy.RAISE_THETA,
             )
 
 
@@ -82,7 +82,8 @@ def _check_complete(moved: Transfer, part_of: Ints, parts: Ints) -> None:
         names = listed([moved.original.factor_names[factor] for factor in left.tolist()])
         raise NoAnswerError(
             f"a mixture weighs tables by how well they explain the evidence, and that is undefined while {names} stay "
-            "unknown; lower theta, or ask with one or bounds"
+            "unknown",
+            remedy=Remedy.LOWER_THETA,
         )
 
 
@@ -192,7 +193,8 @@ class Considered(Shown):
         if self.unknown == "bounds" or not matter.classes or not asked.evidence:
             return 0.0
         if result.log_partition is None:
-            raise TooLargeError(f"a mixture needs the weight of the evidence; {'; '.join(result.notes)}")
+            what = f"a mixture needs the weight of the evidence; {'; '.join(result.notes)}"
+            raise TooLargeError(what, remedy=Remedy.ASK_FOR_LESS)
         assert isinstance(asked.subject, FactorGraph)
         total = prepare(asked.subject, [], None, **self.settings).run().log_partition
         return result.log_partition - (total or 0.0)

@@ -31,6 +31,7 @@ from lifagu.cli.elsewhere import answer_elsewhere, elsewhere, impute_elsewhere, 
 from lifagu.cli.experiment import experiment
 from lifagu.cli.imputed import imputed_json, report
 from lifagu.cli.output import Progress, note, say, say_json, shown, table
+from lifagu.cli.remedies import FLAGS
 from lifagu.cli.results import (
     answer_table,
     answers_json,
@@ -176,7 +177,7 @@ def marginals(options: Options) -> None:
     else:
         found = planned(options, lifagu.prepare_marginals, model, evidence)
     for part in too_large_parts(found):
-        note(f"warning: {part}; log Z is left out, too")
+        note(f"warning: {part}; log Z is left out, too; {FLAGS[part.remedy]}")
     if options.expand and isinstance(found, lifagu.ClassMarginals):
         found = found.expanded()
     if options.out:
@@ -202,7 +203,8 @@ def map_(options: Options) -> None:
 def logz(options: Options) -> None:
     """``lifagu logz``."""
     if options.unknown in ("mixture", "bounds"):
-        raise lifagu.NoAnswerError(f"log Z does not exist for --unknown {options.unknown}; ask with one or mean")
+        what = f"log Z does not exist for --unknown {options.unknown}"
+        raise lifagu.NoAnswerError(what, remedy=lifagu.Remedy.ONE_OR_MEAN)
     if on := elsewhere(options, asks=True):
         result, merging = answer_elsewhere(options, on, [], given(options))[0], {}
     else:

@@ -174,13 +174,14 @@ def marginals_json(found: Marginals, came: Convergence | None = None) -> dict[st
         listed: dict[str, Any] = {"classes": [asdict(each) for each in found.classes]}
     else:
         listed = {"marginals": {name: dict(found[name]) for name in found}}
+    left = [{"variables": each.variables, "estimate": each.estimate} for each in too_large_parts(found)]
     return {
         "engine": getattr(found, "engine", "bp"),
         **convergence_json(came),
         "log_partition": getattr(found, "log_partition", None),
         **listed,
         "left_out": getattr(found, "left_out", []),
-        **({"too_large": [asdict(each) for each in too_large]} if (too_large := too_large_parts(found)) else {}),
+        **({"too_large": left} if left else {}),
     }
 
 

@@ -32,7 +32,7 @@ def read_text(path: PathLike) -> str:
         raise FormatError(f"{path}: this is a folder; name a file in it") from None
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not a text in UTF-8 (byte {error.start})") from None
-    except (OSError, EOFError, zlib.error) as error:  # a broken gzip file is any of the three
+    except (OSError, EOFError, zlib.error, ValueError) as error:  # a broken gzip file, or a name that cannot be one
         raise FormatError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
 
 

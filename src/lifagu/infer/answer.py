@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 
 from lifagu.arrays import Floats
-from lifagu.errors import ModelError
+from lifagu.errors import ModelError, listed
 from lifagu.ranges import Labels
 from lifagu.showing import Shown
 
@@ -63,11 +63,11 @@ class Answer(Shown):
     def __getitem__(self, labels: str | tuple[str, ...]) -> float:
         labels = (labels,) if isinstance(labels, str) else labels
         if len(labels) != len(self.variables):
-            raise ModelError(f"the answer is about ({', '.join(self.variables)}); give one label for each")
+            raise ModelError(f"the answer is about ({listed(self.variables)}); give one label for each")
         place = []
         for label, variable, known in zip(labels, self.variables, self.ranges, strict=True):
             if label not in known:
-                raise ModelError(f"variable '{variable}' has no value '{label}'; its range is {', '.join(known)}")
+                raise ModelError(f"variable '{variable}' has no value '{label}'; its range is {listed(known)}")
             place.append(known.index(label))
         return float(self.probabilities[tuple(place)])
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Ints
-from lifagu.errors import ModelError, NoAnswerError, TooLargeError
+from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError
 from lifagu.evidence import Evidence, EvidenceLike
 from lifagu.infer import maximise
 from lifagu.infer.asked import check_known, why_zero
@@ -102,7 +102,7 @@ def _search(
     plans = tuple([maximise.plan(part, names, most) for part in rest.parts])
     for plan in plans:
         if obstacle := plan.obstacle(limit):
-            raise TooLargeError(f"the best assignment {obstacle}")
+            raise TooLargeError(f"the best assignment {obstacle}", remedy=Remedy.ASK_FOR_LESS)
     return Search(reduced, rest, plans)
 
 

@@ -59,7 +59,7 @@ class Computed(Shown, Mapping[str, dict[str, float]]):
         """Why there is no marginal; variable: what the name is called among those left out, if not by itself."""
         for part in self.too_large:
             if (variable or name) in part.variables:
-                return TooLargeError(f"P({name}) {part.estimate}")
+                return TooLargeError(f"P({name}) {part.estimate}", remedy=part.remedy)
         return NoAnswerError(f"P({name}) has no answer: unknown factors are in the same connected part")
 
 

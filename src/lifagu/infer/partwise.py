@@ -91,7 +91,7 @@ def _plans(
     if refused:
         what = asked_for(variables.name, variables.originals, questions[refused[0]])
         parts = [(part, obstacles[first]) for part, first in zip(rest.parts, like, strict=True) if first in refused]
-        raise PartsTooLargeError(what, [(_origins(variables, part), obstacle) for part, obstacle in parts])
+        raise PartsTooLargeError(what, [(_origins(variables, part), obstacle) for part, obstacle in parts], engine)
     notes = []
     for number, obstacle in obstacles.items():
         more = f" (and {alike[number] - 1} like it)" if alike[number] > 1 else ""

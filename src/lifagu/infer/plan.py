@@ -91,7 +91,7 @@ class Plan:
         where = f" (summing out {self.names(dearest.variable)})" if dearest and dearest.entries == self.largest else ""
         return (
             f"needs a table of {_power(self.largest)} entries{where}, about {readable_size(self.memory)}, but the "
-            f"limit is {readable_size(limit)}; observe some variables, raise the memory limit, or ask for less at once"
+            f"limit is {readable_size(limit)}"
         )
 
     def __str__(self) -> str:

@@ -79,7 +79,7 @@ def _without(inquiry: Inquiry, error: PartsTooLargeError) -> tuple[Inquiry, list
         raise error
     names = graph.variable_names
     left = [
-        TooLarge(tuple(names.of_nodes(np.flatnonzero(part_of == number))), estimate)
+        TooLarge(tuple(names.of_nodes(np.flatnonzero(part_of == number))), estimate, error.remedy)
         for number, estimate in estimates.items()
     ]
     return replace(inquiry, included=fits), left

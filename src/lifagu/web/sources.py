@@ -87,7 +87,7 @@ def read_source(source: Source, limits: Limits) -> tuple[FactorGraph | Parfactor
     try:
         return formats.read(path), dict(formats.read_evidence(path))
     except lifagu.LifaguError as error:
-        raise type(error)(str(error).replace(str(path), f"upload{path.suffix}")) from None
+        raise error.saying(error.message.replace(str(path), f"upload{path.suffix}")) from None
 
 
 def _unpacked(path: Path, most: int) -> Path:
@@ -104,7 +104,8 @@ def _unpacked(path: Path, most: int) -> Path:
                     written += plain.write(piece)
                     if written > most:
                         raise TooLargeError(
-                            f"the file is more than {size_text(most)} when unpacked; see --upload-limit"
+                            f"the file is more than {size_text(most)} when unpacked; start lifagu serve with a "
+                            "higher --upload-limit"
                         )
                     chunk = unpacker.unconsumed_tail
     except zlib.error as error:

@@ -15,6 +15,7 @@ from lifagu.web.colours import RELATIONAL, rounds_of
 from lifagu.web.figures import MOST_DRAWN, figure, is_drawn, lifted_figure, plain
 from lifagu.web.files import written
 from lifagu.web.inputs import Request
+from lifagu.web.remedies import KNOBS
 from lifagu.web.reply import Reply, json_reply
 from lifagu.web.workbench import Workbench
 
@@ -147,7 +148,7 @@ def _answers(bench: Workbench, request: Request) -> dict[str, Any]:
     try:
         return ask(bench, request) if request.variables else {"answers": []}
     except LifaguError as error:
-        return {"answers": [], "error": str(error)}
+        return {"answers": [], "error": error.told(KNOBS)}
 
 
 def _beside_holes(whole: FactorGraph) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lifagu.arrays import Floats, as_ids, frozen
-from lifagu.errors import ModelError, NoAnswerError, listed
+from lifagu.errors import ModelError, NoAnswerError, Remedy, listed
 from lifagu.evidence import Evidence, EvidenceLike
 from lifagu.infer.answer import Answer, Convergence
 from lifagu.infer.bp.compressed import Compressed, compress
@@ -164,7 +164,7 @@ def _single(graph: FactorGraph, names: Sequence[str]) -> int:
     if not names:
         raise ModelError("a question names at least one variable")
     if len(names) > 1:
-        raise ModelError("belief propagation gives single marginals; ask jointly with an exact engine")
+        raise ModelError("belief propagation gives single marginals, not joint ones", remedy=Remedy.EXACT_ENGINE)
     return graph.variable_names.number(names[0])
 
 

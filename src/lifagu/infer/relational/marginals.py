@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.errors import ModelError, TooLargeError
+from lifagu.errors import ModelError, Remedy, TooLargeError
 from lifagu.infer.asked import PartsTooLargeError, TooLarge
 from lifagu.infer.lifted import reduce_cells
 from lifagu.infer.lifted.cells import NotLiftedError
@@ -81,7 +81,7 @@ def _without(
         raise error
     left = [np.flatnonzero(included & (whole.part_of == part)).tolist() for part in estimates]
     names = [tuple([kinds.members(number) for number in part if not kinds.kinds[number].counted]) for part in left]
-    return fits, [TooLarge(*each) for each in zip(names, estimates.values(), strict=True)]
+    return fits, [TooLarge(*each, error.remedy) for each in zip(names, estimates.values(), strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +185,8 @@ class ClassMarginals(Computed):
 
     def _check_few(self) -> None:
         if self.count > MOST_LISTED:
-            raise TooLargeError(f"there are {self.count} ground variables, too many to list; look at the classes")
+            what = f"there are {self.count} ground variables, too many to list"
+            raise TooLargeError(what, remedy=Remedy.BY_CLASS)
 
     def __repr__(self) -> str:
         return f"<ClassMarginals: {counted(self.count, 'variable')} of {counted(len(self._known), 'kind')}>"

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from lifagu.columns import Columns
-from lifagu.errors import FormatError
+from lifagu.errors import FormatError, Remedy
 from lifagu.sql.databases.addresses import Address, address_of
 from lifagu.sql.databases.cells import CellColumn
 from lifagu.sql.databases.embedded import EmbeddedDatabase, check_duckdb, replace_in_duckdb
@@ -66,8 +66,8 @@ def _writable(source: Source) -> Address:
     address = address_of(source)
     if address.kind == "files":
         raise FormatError(
-            f"{source.place}: '{address.shown}' are data files, into which no results can be written; "
-            "name a database with --db, or a folder for the results with --out"
+            f"{source.place}: '{address.shown}' are data files, into which no results can be written",
+            remedy=Remedy.WRITE_ELSEWHERE,
         )
     return address
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from lifagu.arrays import Ints, group_rows
 from lifagu.assembly import taken_lists
-from lifagu.errors import TooLargeError
+from lifagu.errors import Remedy, TooLargeError
 from lifagu.sql.scale.alike import group_owners
 from lifagu.sql.scale.intake import Given
 from lifagu.sql.scale.journal import Journal
@@ -98,8 +98,8 @@ def _check_count(journal: Journal, given: Given) -> None:
     if count > MOST_TYPES:
         raise TooLargeError(
             f"the factors are of {count} different types by table, place and what their individuals have besides; "
-            f"these are looked at in memory, and more than {MOST_TYPES} are too many; take --on memory or "
-            f"--structure-only, or leave out the column individual of {given.file('variables')}"
+            f"these are looked at in memory, and more than {MOST_TYPES} are too many",
+            remedy=Remedy.FEWER_TYPES,
         )
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.drift import Drift, rounded_up
-from lifagu.errors import ModelError
+from lifagu.errors import ModelError, Remedy
 from lifagu.evidence import EvidenceLike
 from lifagu.model import FactorGraph
 from lifagu.roles import factor_signatures, variable_roles
@@ -83,7 +83,7 @@ def transfer(
     if steps is not None and (steps < 2 or steps % 2):
         raise ModelError(f"steps must be 2, 4, 6, …, not {steps}")
     if steps is not None and published:
-        raise ModelError("the published algorithm knows no steps; leave out published or steps")
+        raise ModelError("the published algorithm knows no steps", remedy=Remedy.STEPS_OR_PUBLISHED)
     if profiles:
         _check_profiles(graph, structure_only or published, steps)
     graph, drift, equality = _merged(graph, digits, tolerance, up_to_scale, commutative)
@@ -171,9 +171,10 @@ def _offers_with_profiles(graph: FactorGraph, signatures: Ints, aligned: Ints, k
 
 def _check_profiles(graph: FactorGraph, structure_only: bool, steps: int | None) -> None:
     if structure_only or steps is not None:
-        raise ModelError("profiles cannot be combined with published, structure_only or steps; leave out one of them")
+        what = "profiles cannot be combined with the published algorithm, with structure only or with steps"
+        raise ModelError(what, remedy=Remedy.NO_PROFILES)
     if not len(graph.individuals):
-        raise ModelError("profiles compare individuals, and no variable has one; declare them or leave out profiles")
+        raise ModelError("profiles compare individuals, and no variable declares one", remedy=Remedy.NO_PROFILES)
 
 
 def _offers_with_back_off(graph: FactorGraph, tables: Tables, levels: Sequence[Ints]) -> Iterator[Offers]:
