@@ -363,7 +363,7 @@ def test_tables_without_number_are_refused(folder, monkeypatch):
     monkeypatch.setattr(loading, "MOST_LABELS", 2)
     make_epidemic(folder, 3)
     with pytest.raises(
-        lifagu.TooLargeError, match="there are 3 different tables, too many for SQL; where it fits, ask"
+        lifagu.TooLargeError, match="there are 3 different tables, too many for SQL; where it fits in memory, read"
     ):
         ask(folder, [["x0"]])
 
@@ -573,7 +573,7 @@ def test_files_stay_in_memory(capsys):
     model = str(ROOT / "examples/epidemic.json")
     status, _, err = run_cli(capsys, "query", model, "Epid", "--on", "duckdb")
     assert status == 2
-    assert f"duckdb takes a folder of Parquet tables; make one with: lifagu convert {model} big/" in err
+    assert "duckdb takes a folder of Parquet tables; make one with: lifagu convert MODEL big/" in err
     assert run_cli(capsys, "logz", model, "--on", "auto")[0] == 0
 
 

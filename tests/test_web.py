@@ -315,7 +315,9 @@ def test_a_missing_extra_is_named(package, capsys, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
     status, _, written = run_cli(capsys, "serve")
     assert status == 2
-    assert written == f"error: lifagu serve needs the package {package}; install it with: pip install 'lifagu[web]'\n"
+    assert (
+        written == f"error: serving the page needs the package {package}; install it with: pip install 'lifagu[web]'\n"
+    )
 
 
 # ---- the server

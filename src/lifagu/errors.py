@@ -13,7 +13,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping
 from enum import StrEnum, unique
-from typing import Any
+from typing import Any, Self
 
 LONGEST = 400  # characters of an error, its remedy included
 LONGEST_NAME, LONGEST_PATH = 60, 200  # characters of a single word in it
@@ -77,7 +77,7 @@ class LifaguError(Exception):
         remedy = words.get(self.remedy, self.remedy.value)
         return f"{one_line(self.message, LONGEST - len(remedy) - 2)}; {remedy}"
 
-    def saying(self, message: str) -> LifaguError:
+    def saying(self, message: str) -> Self:
         """The same error with another message."""
         other = copy.copy(self)
         other.args, other.message = (message,), message

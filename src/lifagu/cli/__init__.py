@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from lifagu.cli.parser import make_parser
 from lifagu.cli.remedies import FLAGS
-from lifagu.errors import LifaguError, TooLargeError
+from lifagu.errors import LifaguError, TooLargeError, one_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -43,5 +43,5 @@ def _forget_output() -> None:
 
 
 def _fail(message: str, status: int) -> int:
-    sys.stderr.write(f"error: {message}\n")
+    sys.stderr.write(f"error: {one_line(message)}\n")
     return status

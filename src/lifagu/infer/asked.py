@@ -22,7 +22,10 @@ HERE = " in the same connected part"
 
 @dataclass(frozen=True)
 class TooLarge:
-    """Variables (or classes of them) of a connected part that does not fit and was left out, and what it would take."""
+    """Variables (or classes of them) of a connected part that does not fit and was left out, and what it would take.
+
+    remedy: what to do about it.
+    """
 
     variables: tuple[str, ...]
     estimate: str
