@@ -343,7 +343,7 @@ def test_version_and_completion(capsys):
         (
             ["logz", "{epidemic}", "--memory-limit", "10", "--engine", "ground"],
             4,
-            "observe some variables (--evidence), raise --memory-limit, or",
+            r"observe some variables \(--evidence\), raise --memory-limit, or",
         ),
         (["query", "{epidemic}", "Epid", "--theta", "2"], 2, "'2' is not a number between 0 and 1"),
         (["query", "{epidemic}", "Epid", "--steps", "3"], 2, "steps must be 2, 4, 6"),
