@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Protocol, TypeVar
 
 from lifagu.errors import ModelError, NoAnswerError, listed
-from lifagu.evidence import Evidence, EvidenceLike, Observation
+from lifagu.evidence import Evidence, EvidenceLike, Observation, by_name
 from lifagu.grounding import expand_evidence, ground
 from lifagu.infer import AllMarginals, Answer, Best, Prepared, PreparedBest, PreparedMarginals, Result, prepare_best
 from lifagu.infer import bp as propagation
@@ -203,12 +203,12 @@ def _over_cells(
     plan: Callable[[ParfactorGraph, Mapping[str, Observation]], _Planned],
 ) -> tuple[_Planned | None, tuple[str, ...]]:
     """A plan without grounding where the model is relational and cells can express it; else None, and why."""
-    if not isinstance(model, ParfactorGraph) or isinstance(evidence, Evidence):
+    if not isinstance(model, ParfactorGraph):
         return None, ()
     if engine not in ("auto", "lifted") or unknown != "one":
         return None, ()
     try:
-        return plan(model, evidence or {}), ()
+        return plan(model, by_name(evidence)), ()
     except NotLiftedError as reason:
         return None, (f"the model was grounded: {reason}",)
 
@@ -222,7 +222,7 @@ def _grounded(model: Model, evidence: EvidenceLike) -> tuple[FactorGraph | Trans
             f"a question is asked of a FactorGraph, a ParfactorGraph or a Transfer, not {type(model).__name__}"
         )
     graph = ground(model)
-    return graph, expand_evidence(model, evidence, graph) if isinstance(evidence, Mapping) else evidence
+    return graph, expand_evidence(model, evidence, graph)
 
 
 def _one_graph(model: FactorGraph | Transfer, unknown: str) -> FactorGraph:

@@ -14,7 +14,7 @@ import numpy as np
 
 from lifagu.arrays import Floats, Ints, by_value, first_places, group_rows, members
 from lifagu.errors import ModelError, TooLargeError
-from lifagu.evidence import Observation
+from lifagu.evidence import EvidenceLike, Observation
 from lifagu.ground_names import JoinedNames, RowNames
 from lifagu.ground_parts import Block, GroundVariables, assembled, declared_tables, factor_names
 from lifagu.ground_tables import diagonal, expanded_table, first_columns, lexicographic_codes
@@ -100,7 +100,7 @@ def ground_pieces(model: ParfactorGraph, listed: Mapping[int, TabledRows] | None
 
 
 def expand_evidence(
-    model: ParfactorGraph, evidence: Mapping[str, Observation], graph: FactorGraph | None = None
+    model: ParfactorGraph, evidence: EvidenceLike, graph: FactorGraph | None = None
 ) -> dict[str, Observation]:
     """Evidence by ground names: ranges become all ground variables in them that exist.
 

@@ -27,7 +27,7 @@ from lifagu.assembly import (
 from lifagu.builder import GraphBuilder
 from lifagu.checks import check_arguments, check_ids, check_offsets, check_tables
 from lifagu.errors import ModelError
-from lifagu.evidence import Evidence, EvidenceLike, Observation, Observations, bind_evidence
+from lifagu.evidence import Bearers, Evidence, EvidenceLike, Observation, Observations, bind_evidence, by_name
 from lifagu.names import Names
 from lifagu.ranges import Labels, Ranges
 from lifagu.showing import Shown
@@ -246,13 +246,17 @@ class FactorGraph(Shown):
         >>> FactorGraph.build().variable("A").graph().evidence({"A": "true"}).values.tolist()
         [1]
         """
+        if isinstance(evidence, Observations):
+            evidence = evidence.bound
         if isinstance(evidence, Evidence):
-            return evidence
-        if isinstance(evidence, Observations) and evidence.names is self.variable_names:
-            return evidence.bound
-        if not isinstance(evidence, Mapping | None):
-            raise ModelError(f"evidence is a mapping from variable to label, not {type(evidence).__name__}")
-        return bind_evidence(evidence or {}, self.variable_names, self._labels_and_values)
+            return evidence.bound_to(self.bearers)
+        bearers = self.bearers
+        return replace(bind_evidence(by_name(evidence), bearers.names, bearers.labels_and_values), of=bearers)
+
+    @cached_property
+    def bearers(self) -> Bearers:
+        """The variables as evidence knows them."""
+        return Bearers(self.variable_names, self.ranges, self.variable_declared)
 
     def observations(self, evidence: EvidenceLike) -> Observations:
         """The same by name, bound once for all.
@@ -260,7 +264,7 @@ class FactorGraph(Shown):
         >>> dict(FactorGraph.build().variable("A").graph().observations({"A": "true"}))
         {'A': 'true'}
         """
-        return Observations(self.evidence(evidence), self.variable_names, self._labels_and_values)
+        return Observations(self.evidence(evidence), self.bearers)
 
     def layered(self, layers: Sequence[Mapping[str, Observation]]) -> Mapping[str, Observation]:
         """Several layers of evidence as one: what a later one observes, an earlier one no longer does.
@@ -271,9 +275,6 @@ class FactorGraph(Shown):
         if not any(isinstance(layer, Observations) for layer in layers):
             return {name: observed for layer in layers for name, observed in layer.items()}
         return self.observations(reduce(Evidence.overridden, map(self.evidence, layers), Evidence()))
-
-    def _labels_and_values(self, variable: int) -> tuple[Labels, Ints]:
-        return self.labels(variable), self.ranges.to_declared(int(self.variable_declared[variable]))
 
     # ---- what algorithms ask for
 

@@ -5,7 +5,6 @@ This file composes: `colour`, `transfer` and `lift` say what there is to see, `d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -56,7 +55,7 @@ def draw(
         return _instead(lifted_scene(model), what, "What this model means")
     whole = model if isinstance(model, Transfer) else ground(model)
     graph = whole.original if isinstance(whole, Transfer) else whole
-    if isinstance(model, ParfactorGraph) and isinstance(evidence, Mapping):
+    if isinstance(model, ParfactorGraph):
         evidence = expand_evidence(model, evidence, graph)
     seen = graph.evidence(evidence)
     if what == "transfers" and not isinstance(whole, Transfer):

@@ -84,7 +84,7 @@ class Ranges:
 
 def value_of(label: str, labels: Sequence[str], variable: str) -> int:
     """Return the position of a label; a missing one is an error that lists what there is."""
-    if label not in labels:
+    if not isinstance(label, str) or label not in labels:
         raise ModelError(
             f"variable '{variable}' has no value '{label}'; its range is {', '.join(labels)}"
             f"{did_you_mean(str(label), labels)}"

@@ -6,7 +6,7 @@ Nothing here lists the constants of a numbered domain, so sizes may be in the mi
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ import numpy as np
 
 from lifagu.domains import Domain as Domain
 from lifagu.errors import ModelError, did_you_mean
-from lifagu.evidence import Observation, bind_evidence
+from lifagu.evidence import EvidenceLike, Observation, bind_evidence, by_name
 from lifagu.model import FactorGraph
 from lifagu.names import Names
 from lifagu.notation import domain_lines, ground_lines, parfactor_lines, relation_lines, sections
@@ -168,7 +168,7 @@ class ParfactorGraph(Shown):
         """Whether some parfactor or ground factor has no table."""
         return any(each.table is None for each in self.parfactors) or bool(len(self.ground_part.unknown))
 
-    def layered(self, layers: Sequence[Mapping[str, Observation]]) -> dict[str, Observation]:
+    def layered(self, layers: Sequence[EvidenceLike]) -> dict[str, Observation]:
         """Several layers of evidence as one: what a later one observes, an earlier one no longer does.
 
         >>> model = ParfactorGraph((Domain("Person", 9),), (Relation("Sick", ("Person",)),), ())
@@ -176,7 +176,7 @@ class ParfactorGraph(Shown):
         {'Sick(1..2)': 'true', 'Sick(4..9)': 'true', 'Sick(3)': 'false'}
         """
         found: dict[str, Observation] = {}
-        for layer in layers:
+        for layer in map(by_name, layers):
             later = self._found(list(layer))
             meant = self._found(list(found))
             once, wide = set(later), [each for each in later if _is_wide(each)]
@@ -197,7 +197,7 @@ class ParfactorGraph(Shown):
                 boxes = [left for box in boxes for left in _beyond(box, cut)]
         return [name] if boxes == [spans] else [self.vocabulary.span_name(relation, box) for box in boxes]
 
-    def observations(self, evidence: Mapping[str, Observation]) -> tuple[Observed, ...]:
+    def observations(self, evidence: EvidenceLike) -> tuple[Observed, ...]:
         """What was observed, in numbers and without listing what a range covers; a wrong name or label is an error.
 
         Whether a ground variable exists (some ground factor has it) is not checked here.
@@ -206,6 +206,7 @@ class ParfactorGraph(Shown):
         >>> model.observations({"Smokes(1..300)": "true"})[0].spans
         ((0, 299),)
         """
+        evidence = by_name(evidence)
         names, result = list(evidence), []
         checked: set[tuple[int, int, str]] = set()
         with collecting_later():

@@ -113,7 +113,7 @@ def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: Evidenc
     check_target(path)
     if isinstance(graph, ParfactorGraph):
         model, graph = graph, ground(graph)
-        evidence = expand_evidence(model, evidence, graph) if isinstance(evidence, Mapping) else evidence
+        evidence = expand_evidence(model, evidence, graph)
     write_folder(path, model_tables(graph, graph.evidence(evidence)))
 
 

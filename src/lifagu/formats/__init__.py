@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from lifagu.errors import FormatError, ModelError
 from lifagu.evidence import EvidenceLike, Observation
@@ -127,7 +127,7 @@ def _grounded(model: ParfactorGraph, evidence: EvidenceLike, kind: str) -> tuple
     if kind not in WRITTEN:
         return FactorGraph.build().graph(), None
     graph = ground(model)
-    return graph, expand_evidence(model, evidence, graph) if isinstance(evidence, Mapping) else evidence
+    return graph, expand_evidence(model, evidence, graph)
 
 
 def _unknown_ending(path: PathLike, known: list[str]) -> str:

@@ -6,10 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
-from lifagu.evidence import Evidence, Observation
+from lifagu.evidence import Evidence, EvidenceLike, Observation
 from lifagu.formats import relational_json
 from lifagu.formats.json_lines import at, located
 from lifagu.formats.json_parts import (
@@ -75,7 +74,7 @@ def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
         return result
 
 
-def to_json(graph: FactorGraph | ParfactorGraph, evidence: Evidence | Mapping[str, Observation] | None = None) -> str:
+def to_json(graph: FactorGraph | ParfactorGraph, evidence: EvidenceLike = None) -> str:
     """The text of a lifagu file: one variable, factor, relation or parfactor a line, shared ranges and tables named.
 
     >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 2.5]).factor("g", ["A"], None).graph()
