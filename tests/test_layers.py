@@ -15,6 +15,7 @@ VALUES = [
         "kernel",
         "replacing",
         "arrays",
+        "values",
         "names",
         "columns",
         "ranges",

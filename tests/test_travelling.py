@@ -1,6 +1,13 @@
 """Values that travel: evidence from one graph to another, and anything through pickle, copy and other processes."""
 
+import copy
+import dataclasses
+import multiprocessing
+import pickle
 import random
+import subprocess
+import sys
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -135,3 +142,203 @@ def test_binding_a_million_observations_to_a_copy_is_quick():
     first, second = (lifagu.FactorGraph.from_arrays(**pieces) for _ in range(2))
     bound = first.evidence(Evidence(numbers, numbers % 2))
     assert np.array_equal(second.evidence(bound).values, bound.values)
+
+
+# ---- pickle, copy and other processes
+
+
+def people(size=5):
+    builder = lifagu.ParfactorGraph.build().domain("Person", size).relation("Epid").relation("Sick", "Person")
+    builder.parfactor("g", ["Sick(X)", "Epid"], [4, 1, 1, 3]).variable("Plain")
+    return builder.factor("h", ["Sick(2)", "Plain"], [1, 2, 3, 4]).model()
+
+
+def values():
+    """One value of each kind that users hold in their hands, by name."""
+    graph, model = town(), people()
+    moved = lifagu.transfer(graph, digits=5)
+    evidence = {"Sick.0": "true", "Sick.1": {"true": 3, "false": 1}}
+    lifted = lifagu.lift(moved)
+    return {
+        "graph": graph,
+        "completed": moved.graph,
+        "transfer": moved,
+        "lifted": lifted,
+        "relational": model,
+        "ground": lifagu.ground(model),
+        "ground again": lifagu.ground(lifted),
+        "evidence": graph.evidence(evidence),
+        "observations": graph.observations(evidence),
+        "colouring": lifagu.colour(graph),
+        "merged": lifagu.merge_tables(graph, tolerance=0.1),
+        "answer": lifagu.query(moved, "Sick.1", "Epid", unknown="bounds", evidence=evidence),
+        "believed": lifagu.query(moved, "Sick.1", engine="bp"),
+        "marginals": lifagu.marginals(moved, evidence=evidence),
+        "lifted marginals": lifagu.marginals(moved, evidence=evidence, engine="lifted"),
+        "by class": lifagu.marginals(model, evidence={"Sick(3)": "true"}),
+        "listed": lifagu.marginals(model).expanded(),
+        "best": lifagu.map_assignment(moved),
+        "relational best": lifagu.map_assignment(model),
+        "imputed": lifagu.impute(graph),
+        "loaded": lifagu.Loaded(graph, evidence),
+        "scene": lifagu.draw(graph),
+        "factors": graph.factors,
+        "record": moved.record,
+    }
+
+
+def told(value):
+    """What a value says, in plain values that can be compared."""
+    if isinstance(value, lifagu.FactorGraph):
+        return repr(value), list(value.variable_names), lifagu.to_json(value)
+    if isinstance(value, lifagu.Transfer):
+        return list(value.record), told(value.graph), told(lifagu.query(value, "Epid")), value.bound()
+    if isinstance(value, lifagu.ParfactorGraph):
+        return str(value), told(lifagu.ground(value)), told(lifagu.marginals(value))
+    if isinstance(value, Evidence):
+        arrays = (value.variables, value.values, value.soft_variables, *value.likelihoods)
+        return [each.tolist() for each in arrays]
+    if isinstance(value, lifagu.Answer):
+        return dict(value.items()), value.lower is not None and value.lower.tolist(), value.plan, value.convergence
+    if isinstance(value, dict):
+        return dict(value)
+    if isinstance(value, lifagu.ClassMarginals | lifagu.AllMarginals):
+        return dict(value), value.plan, value.engine, value.log_partition, value.left_out, repr(value)
+    if isinstance(value, lifagu.Best | lifagu.RelationalBest):
+        return value.assignment, value.log_weight, value.plan
+    if isinstance(value, lifagu.Imputed):
+        answers = [value.marginals.columns()[name].tolist() for name in ("variable", "value", "probability")]
+        return value.filled, value.lent, value.left, told(value.transfer), answers, told(value.evidence)
+    if isinstance(value, lifagu.Loaded):
+        return told(value.model), dict(value.evidence)
+    if isinstance(value, lifagu.Scene):
+        return lifagu.to_svg(value)
+    if isinstance(value, tuple):
+        return [told(each) for each in value]
+    return list(map(repr, value)) if isinstance(value, Sequence) else repr(value)
+
+
+def held_arrays(value, met=None):
+    """All arrays that a value holds in its own fields, and in those of the values inside."""
+    met = {} if met is None else met
+    if id(value) in met:
+        return
+    met[id(value)] = value
+    if isinstance(value, np.ndarray):
+        yield value
+    inside = value if isinstance(value, tuple | list) else vars(value).values() if hasattr(value, "__dict__") else ()
+    for each in inside:
+        if not isinstance(each, str) and not callable(each):
+            yield from held_arrays(each, met)
+
+
+VALUES = values()
+ARRAYS = [
+    "graph",
+    "completed",
+    "lifted",
+    "relational",
+    "ground",
+    "evidence",
+    "observations",
+    "colouring",
+    "answer",
+    "best",
+]
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_survive_pickling_and_copying(name):
+    value = VALUES[name]
+    for again in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value)):
+        assert type(again) is type(value)
+        assert told(again) == told(value)
+        if name in ("graph", "completed", "lifted", "relational", "ground", "ground again", "colouring"):
+            assert again == value
+        assert told(pickle.loads(pickle.dumps(again))) == told(value)
+
+
+@pytest.mark.parametrize("name", ARRAYS)
+@pytest.mark.parametrize("travel", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+def test_arrays_stay_read_only(name, travel):
+    again = travel(VALUES[name])
+    for array in (each for each in vars(again).values() if isinstance(each, np.ndarray)):
+        assert not array.flags.writeable
+    graph = getattr(again, "ground_part", None) or getattr(again, "graph", again)
+    for array in held_arrays(pickle.loads(pickle.dumps(graph))):
+        assert not array.flags.writeable
+
+
+def test_what_was_found_out_stays_at_home():
+    graph = lifagu.transfer(town()).graph
+    before = len(pickle.dumps(graph))
+    lifagu.marginals(graph)
+    lifagu.query(graph, "Epid", engine="ground")
+    assert len(pickle.dumps(graph)) == before
+    assert set(vars(pickle.loads(pickle.dumps(graph)))) == {field.name for field in dataclasses.fields(graph)}
+
+
+def test_evidence_that_travels_with_its_graph_stays_bound_to_it():
+    graph = town()
+    again, bound = pickle.loads(pickle.dumps((graph, graph.evidence({"Epid": "low"}))))
+    assert again.evidence(bound) is bound
+    assert again.evidence(graph.evidence({"Epid": "low"})).variables.tolist() == bound.variables.tolist()
+
+
+def test_names_of_ground_variables_say_what_is_wrong_after_a_journey():
+    graph = pickle.loads(pickle.dumps(lifagu.ground(people())))
+    with pytest.raises(lifagu.ModelError, match="'9' is not a constant of domain Person"):
+        graph.variable("Sick(9)")
+    assert graph.evidence(lifagu.expand_evidence(people(), {"Sick(2..3)": "true"}, graph)).values.tolist() == [1, 1]
+
+
+def prepare_nothing(model):
+    return lifagu.prepare(model, [])
+
+
+@pytest.mark.parametrize("prepare", [lifagu.prepare_marginals, lifagu.prepare_map, prepare_nothing])
+@pytest.mark.parametrize("model", [people(), lifagu.transfer(town())])
+def test_plans_stay_at_home_and_say_so(prepare, model):
+    plan = prepare(model)
+    with pytest.raises(lifagu.ModelError, match="a plan stays in the process that made it; pickle the model"):
+        pickle.dumps(plan)
+    assert str(copy.deepcopy(plan)) == str(plan)
+
+
+def test_values_come_back_from_another_process():
+    """A new interpreter, which imports nothing but what it is sent, answers the same."""
+    sent = {name: VALUES[name] for name in ("graph", "transfer", "ground", "lifted", "by class", "answer")}
+    code = (
+        "import pickle, sys; got = pickle.load(sys.stdin.buffer); import lifagu;"
+        "back = lifagu.query(got['transfer'], 'Epid', evidence={'Sick.0': 'true'}), got;"
+        "pickle.dump(back, sys.stdout.buffer)"
+    )
+    run = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(sent), stdout=subprocess.PIPE, check=True)
+    answer, back = pickle.loads(run.stdout)
+    assert told(answer) == told(lifagu.query(sent["transfer"], "Epid", evidence={"Sick.0": "true"}))
+    assert {name: told(value) for name, value in back.items()} == {name: told(value) for name, value in sent.items()}
+
+
+def test_spawned_workers_take_graphs():
+    graph = lifagu.transfer(town()).graph
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        found = pool.apply(lifagu.query, (graph, "Epid"), {"evidence": graph.evidence({"Sick.0": "true"})})
+    assert told(found) == told(lifagu.query(graph, "Epid", evidence={"Sick.0": "true"}))
+
+
+def test_a_million_factors_travel_as_their_arrays():
+    count = 10**6
+    numbers = np.arange(count)
+    graph = lifagu.FactorGraph.from_arrays(
+        ranges=[["a", "b"]],
+        variable_ranges=np.zeros(count, dtype=np.int64),
+        offsets=np.arange(count + 1) * 2,
+        arguments=np.column_stack((numbers, (numbers + 1) % count)).reshape(-1),
+        tables=[[1, 2, 3, 4]],
+        factor_tables=np.where(numbers % 7, 0, -1),
+    )
+    arrays = sum(each.nbytes for each in held_arrays(graph))
+    lifagu.colour(graph)
+    text = pickle.dumps(graph)
+    assert len(text) < 1.01 * arrays + 10_000
+    assert pickle.loads(text) == graph

@@ -58,7 +58,7 @@ def used_names(what: str, names: Sequence[str], ids: Any, count: int) -> tuple[t
     """Names (of kinds or individuals) that occur, in order of first use, and the ids renumbered to match."""
     if ids is None:
         return (), np.full(count, -1, dtype=np.int64)
-    ids = as_ids(ids)
+    ids = as_ids(ids, f"variable_{what}s")
     known = Names(what, names)
     check_ids(ids, -1, len(known), f"variable_{what}s", f"{what}s")
     if len(ids) != count:
@@ -74,7 +74,7 @@ def individual_lists(names: Sequence[str], offsets: Any, ids: Any, count: int) -
                 "variable_individuals came without individual_offsets, which say whose they are; give both"
             )
         return (), frozen(np.zeros(count + 1, dtype=np.int64)), frozen(np.zeros(0, dtype=np.int64))
-    offsets, ids = as_ids(offsets), as_ids(ids)
+    offsets, ids = as_ids(offsets, "individual_offsets"), as_ids(ids, "variable_individuals")
     check_offsets(offsets, len(ids), "individual_offsets")
     if len(offsets) != count + 1:
         raise ModelError(f"individual_offsets has {len(offsets)} entries for {count} variables; give {count + 1}")

@@ -22,6 +22,7 @@ from lifagu.evidence import EvidenceLike
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_of_factors, parts_without
 from lifagu.tables import Tables
+from lifagu.values import Frozen
 
 
 class Bound(NamedTuple):
@@ -42,7 +43,7 @@ class Bound(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Drift:
+class Drift(Frozen):
     """lowest[m], highest[m]: the smallest and largest log of new / old potential of each factor."""
 
     lowest: Floats

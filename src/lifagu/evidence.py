@@ -12,6 +12,7 @@ from lifagu.errors import ModelError, listed
 from lifagu.names import Names
 from lifagu.ranges import Labels, Ranges, value_of
 from lifagu.tables import potential_fault
+from lifagu.values import Frozen
 
 Observation = str | Mapping[str, float]
 
@@ -21,7 +22,7 @@ def _none() -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class Bearers:
+class Bearers(Frozen):
     """The variables that evidence is about: their names, and which declared label order each has."""
 
     names: Names
@@ -43,7 +44,7 @@ class Bearers:
 
 
 @dataclass(frozen=True, eq=False)
-class Evidence:
+class Evidence(Frozen):
     """Observed values (variables ascending, values canonical) and soft evidence (likelihoods per value).
 
     of: the variables that the numbers stand for; None for numbers that fit whatever they are used with.
@@ -109,7 +110,9 @@ class Evidence:
 def _checked(evidence: Evidence, bearers: Bearers) -> Evidence:
     """Evidence by number that fits these variables; anything else is an error."""
     sizes = bearers.ranges.sizes[bearers.ranges.range_of[bearers.declared]]
-    hard, values, soft = map(as_ids, (evidence.variables, evidence.values, evidence.soft_variables))
+    hard, values, soft = (
+        as_ids(getattr(evidence, name), f"{name} of evidence") for name in ("variables", "values", "soft_variables")
+    )
     likelihoods = tuple(np.asarray(each, dtype=np.float64) for each in evidence.likelihoods)
     for variables in (hard, soft):
         if (np.diff(variables) <= 0).any() or (variables < 0).any() or (variables >= len(sizes)).any():
@@ -165,7 +168,7 @@ def _value_orders(old: Bearers, mine: Ints, new: Bearers, theirs: Ints, names: S
     return kind_of, order
 
 
-class Observations(Mapping[str, Observation]):
+class Observations(Frozen, Mapping[str, Observation]):
     """Evidence by name that is bound already: millions of observations without a text each."""
 
     def __init__(self, bound: Evidence, of: Bearers) -> None:

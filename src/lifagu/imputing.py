@@ -26,6 +26,7 @@ from lifagu.names import ChosenNames
 from lifagu.requested import Requested, near_unknown, request
 from lifagu.symmetry.colour import colour
 from lifagu.symmetry.transfer import Transfer, record_columns, transfer
+from lifagu.values import Frozen
 from lifagu.views import counted
 
 MOST_ASKED = 100  # variables that are asked about when nobody says which
@@ -33,7 +34,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Imputed:
+class Imputed(Frozen):
     """What was unknown in a model, what was lent by whom, what looks alike now, and the marginals that were asked for.
 
     transfer: the completed graph and a record for each unknown factor; lent and left: the same in a few lines, by kind

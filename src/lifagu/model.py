@@ -32,13 +32,14 @@ from lifagu.names import Names
 from lifagu.ranges import Labels, Ranges
 from lifagu.showing import Shown
 from lifagu.tables import GivenTables, Tables, intern_tables
+from lifagu.values import Frozen
 from lifagu.views import Factor, Variable, View, counted
 
 _Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FactorGraph(Shown):
+class FactorGraph(Frozen, Shown):
     """A factor graph with n variables, m factors and e arguments; all arrays are read-only.
 
     variable_declared[n]: which declared label order (`ranges.declared`) each variable has;
@@ -111,9 +112,10 @@ class FactorGraph(Shown):
         ... ).factor("f1")
         Factor(name='f1', arguments=('x2', 'x1'), table=None)
         """
-        declared, variable_declared = declared_ranges(ranges, as_ids(variable_ranges))
+        declared, variable_declared = declared_ranges(ranges, as_ids(variable_ranges, "variable_ranges"))
         count = len(variable_declared)
-        offsets, arguments, factor_given = as_ids(offsets), as_ids(arguments), as_ids(factor_tables)
+        offsets, arguments = as_ids(offsets, "offsets"), as_ids(arguments, "arguments")
+        factor_given = as_ids(factor_tables, "factor_tables")
         check_offsets(offsets, len(arguments), "offsets")
         names = names_of("variable", variable_names, count)
         factors = names_of("factor", factor_names, len(offsets) - 1)
@@ -345,11 +347,15 @@ class FactorGraph(Shown):
 
 
 @dataclass(frozen=True, eq=False)
-class Colouring(Shown):
+class Colouring(Frozen, Shown):
     """Which variables and which factors look alike: dense colours, numbered by first occurrence in input order."""
 
     variable_colours: Ints
     factor_colours: Ints
+
+    def __post_init__(self) -> None:
+        for name in ("variable_colours", "factor_colours"):
+            object.__setattr__(self, name, frozen(as_ids(getattr(self, name), name)))
 
     @cached_property
     def variable_groups(self) -> list[Ints]:

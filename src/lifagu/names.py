@@ -12,9 +12,10 @@ import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.errors import ModelError, did_you_mean
+from lifagu.values import Frozen
 
 
-class Names(Sequence[str]):
+class Names(Frozen, Sequence[str]):
     """The names of nodes 0…n-1 of one sort ("variable" or "factor"), with the way back from name to number."""
 
     def __init__(self, sort: str, given: Iterable[str]) -> None:

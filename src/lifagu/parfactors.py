@@ -30,10 +30,11 @@ from lifagu.terms import (
     parse_argument,
     parse_comparison,
 )
+from lifagu.values import Frozen
 
 
 @dataclass(frozen=True, eq=False)
-class Parfactor:
+class Parfactor(Frozen):
     """A parfactor: one ground factor with this table for every admitted substitution of its logical variables.
 
     table: flat, row-major over the arguments as listed, the last one fastest; None if unknown.

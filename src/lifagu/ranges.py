@@ -14,6 +14,7 @@ import numpy as np
 
 from lifagu.arrays import Ints, frozen
 from lifagu.errors import ModelError, did_you_mean
+from lifagu.values import Frozen
 
 Labels = tuple[str, ...]
 BOOLEAN: Labels = ("false", "true")
@@ -33,7 +34,7 @@ def check_labels(labels: Iterable[str], owner: str) -> Labels:
 
 
 @dataclass(frozen=True)
-class Ranges:
+class Ranges(Frozen):
     """The distinct declared label orders of a graph, by first use.
 
     >>> ranges = Ranges((("false", "true"), ("true", "false"), ("low", "high")))

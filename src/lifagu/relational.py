@@ -8,7 +8,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -30,6 +29,7 @@ from lifagu.relations import Relation as Relation
 from lifagu.relations import Vocabulary
 from lifagu.showing import Shown
 from lifagu.terms import Span, parse_ground
+from lifagu.values import Frozen
 from lifagu.views import counted
 
 
@@ -71,7 +71,7 @@ class Observed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParfactorGraph(Shown):
+class ParfactorGraph(Frozen, Shown):
     """A parameterised factor graph.
 
     ground_part: plain variables and ground factors. Its factors may also name ground variables of relations, which
@@ -143,8 +143,8 @@ class ParfactorGraph(Shown):
 
     def with_proof(self, proof: Proof) -> ParfactorGraph:
         """The same model with a proof; nothing is checked again."""
-        proved = copy(self)
-        object.__setattr__(proved, "proof", proof)
+        proved = object.__new__(ParfactorGraph)
+        proved.__dict__.update(self.__dict__, proof=proof)
         return proved
 
     def _plain(self, name: str) -> tuple[int, int] | None:

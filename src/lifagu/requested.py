@@ -18,6 +18,7 @@ from lifagu.model import FactorGraph
 from lifagu.parts import parts_of_factors
 from lifagu.symmetry.transfer import Transfer, factor_owners, variable_owners
 from lifagu.unsure import parts_given
+from lifagu.values import Frozen
 
 FEW = 64  # questions up to which each is asked for itself; beyond, all marginals are computed in one pass
 Progress = Callable[[int, int], None]
@@ -25,7 +26,7 @@ Distribution = dict[str, tuple[float, float | None, float | None]]  # label → 
 
 
 @dataclass(frozen=True, eq=False)
-class Requested:
+class Requested(Frozen):
     """The answers to n questions about single variables, and those without an answer.
 
     variables[n]: in the order asked; distributions[of[i]] is the answer to question i, label → (probability, lower,

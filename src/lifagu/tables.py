@@ -24,10 +24,11 @@ from lifagu.arrays import (
     members,
 )
 from lifagu.ranges import Ranges
+from lifagu.values import Frozen
 
 
 @dataclass(frozen=True, eq=False)
-class Tables(Sequence[Floats]):
+class Tables(Frozen, Sequence[Floats]):
     """Distinct tables in one flat array; ``tables[i]`` is a read-only view shaped by its axes' ranges.
 
     values[offsets[i]:offsets[i+1]] are the potentials of table i, row-major in canonical label order;

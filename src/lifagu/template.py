@@ -113,4 +113,4 @@ class Loaded:
         if isinstance(self.queries, ChosenNames):
             return self.queries.numbers
         assert isinstance(self.model, FactorGraph), "variables of relational models have no numbers"
-        return as_ids([self.model.variable_names.number(name) for name in self.queries])
+        return as_ids([self.model.variable_names.number(name) for name in self.queries], "queries")

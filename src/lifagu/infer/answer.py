@@ -8,10 +8,11 @@ from itertools import product
 
 import numpy as np
 
-from lifagu.arrays import Floats
+from lifagu.arrays import Floats, frozen
 from lifagu.errors import ModelError
 from lifagu.ranges import Labels
 from lifagu.showing import Shown
+from lifagu.values import Frozen
 
 
 @dataclass(frozen=True)
@@ -27,7 +28,7 @@ class Convergence:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer(Shown):
+class Answer(Frozen, Shown):
     """P(variables | evidence): one probability per tuple of labels, row-major in the order of the question.
 
     log_partition is the natural log of the total weight with the evidence fixed; None where it does not exist
@@ -49,6 +50,11 @@ class Answer(Shown):
     lower: Floats | None = None
     upper: Floats | None = None
     convergence: Convergence | None = None
+
+    def __post_init__(self) -> None:
+        for array in (self.log_probabilities, self.lower, self.upper):
+            if array is not None:
+                frozen(array)
 
     @property
     def probabilities(self) -> Floats:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Ints
+from lifagu.arrays import Ints, frozen
 from lifagu.errors import ModelError, NoAnswerError, TooLargeError
 from lifagu.evidence import Evidence, EvidenceLike
 from lifagu.infer import maximise
@@ -17,10 +17,12 @@ from lifagu.infer.asked import check_known, why_zero
 from lifagu.infer.direct import Untouched, listed_parts
 from lifagu.infer.lifted import CellValues, GroundValues, Reduced, Residual, reduce, residual
 from lifagu.infer.plan import Plan, TooDearError, default_memory_limit
+from lifagu.infer.prepared import Staying
 from lifagu.infer.price import BEST_ASSIGNMENT, hardly_shares, worth_planning
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_without
 from lifagu.showing import Shown
+from lifagu.values import Frozen
 from lifagu.views import counted
 
 ENGINES = ("auto", "lifted", "ground")
@@ -28,7 +30,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Best(Shown):
+class Best(Frozen, Shown):
     """A most probable assignment, as canonical values of all variables, and the natural log of its weight."""
 
     graph: FactorGraph
@@ -48,7 +50,7 @@ class Best(Shown):
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class Search(Staying):
     """The search for a best assignment after the lifted steps: what is left, and a plan for each part of it."""
 
     reduced: Reduced | Untouched
@@ -121,7 +123,8 @@ class PreparedBest(Shown):
     def run(self, progress: Progress | None = None) -> Best:
         """Find it; progress(done, total) is called now and then."""
         log_weight, values = self.search.run(self.evidence, progress)
-        return Best(self.graph, log_weight, values.of(np.arange(len(self.graph.variable_names))), str(self))
+        every = np.arange(len(self.graph.variable_names))
+        return Best(self.graph, log_weight, frozen(values.of(every)), str(self))
 
 
 def prepare_best(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -14,9 +15,10 @@ from lifagu.evidence import EvidenceLike
 from lifagu.infer.asked import TooLarge
 from lifagu.infer.plan import default_memory_limit
 from lifagu.infer.planning import plan_marginals
-from lifagu.infer.prepared import Prepared, Progress, Solution
+from lifagu.infer.prepared import Prepared, Progress, Ran, Solution
 from lifagu.model import FactorGraph
 from lifagu.showing import Shown
+from lifagu.values import Frozen
 from lifagu.views import counted
 
 
@@ -33,12 +35,16 @@ def prepare_marginals(
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Computed(Shown, Mapping[str, dict[str, float]]):
+class Computed(Frozen, Shown, Mapping[str, dict[str, float]]):
     """Marginals by name, and how they were computed; too_large: connected parts that did not fit and were left out."""
 
-    prepared: Prepared
+    prepared: Prepared | Ran
     solution: Solution
     too_large: tuple[TooLarge, ...]
+
+    def __getstate__(self) -> dict[str, Any]:
+        ran = Ran(self.engine, self.plan, self.prepared.evidence)
+        return super().__getstate__() | {"prepared": ran}
 
     @property
     def log_partition(self) -> float | None:

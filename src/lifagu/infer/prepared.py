@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import NoReturn, Protocol
 
 import numpy as np
 
 from lifagu.arrays import Floats, Ints
-from lifagu.errors import NoAnswerError
+from lifagu.errors import ModelError, NoAnswerError
 from lifagu.evidence import Evidence
 from lifagu.infer.answer import Answer
 from lifagu.infer.asked import (
@@ -29,6 +29,7 @@ from lifagu.infer.engines import PartPlan, run_part
 from lifagu.infer.lifted import Adjoints, Joints, Marginals, Reduced, Residual
 from lifagu.ranges import Labels
 from lifagu.showing import Shown
+from lifagu.values import Frozen
 from lifagu.views import counted
 
 Progress = Callable[[int, int], None]
@@ -67,7 +68,28 @@ class Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared(Shown):
+class Ran:
+    """What travels of questions that were answered: the engine, the plan in words, and the evidence."""
+
+    name: str
+    text: str
+    evidence: Evidence
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Staying(Frozen, Shown):
+    """A plan: it holds functions and stays in the process that made it."""
+
+    def __getstate__(self) -> NoReturn:
+        raise ModelError(
+            "a plan stays in the process that made it; pickle the model and the questions, or what the plan found"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared(Staying):
     """Questions, lifted steps, parts and plans; `str` shows the plan and its cost, `run` computes.
 
     titles: the names that questions are about; walks: whether probabilities walk back through the lifted steps;

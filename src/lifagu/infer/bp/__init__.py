@@ -57,7 +57,7 @@ class Beliefs:
 
     def marginals(self, variables: Any) -> Floats:
         """Log probabilities of n variables whose ranges have one size r, n×r, in canonical order. O(n·r)."""
-        groups = self.compressed.variable_group[as_ids(variables)]
+        groups = self.compressed.variable_group[as_ids(variables, "variables")]
         sizes = np.unique(self.compressed.group_size[groups])
         if len(sizes) != 1:
             raise ModelError("marginals come as one array for variables with ranges of one size; ask size by size")

@@ -18,12 +18,13 @@ from lifagu.infer.relational.questions import Observed, known_kinds
 from lifagu.infer.relational.start import Shattered, shattered, start
 from lifagu.relational import ParfactorGraph
 from lifagu.showing import Shown
+from lifagu.values import Frozen
 
 MOST_VALUES = 2**26  # ground variables that are given values
 
 
 @dataclass(frozen=True, eq=False)
-class RelationalBest(Shown):
+class RelationalBest(Frozen, Shown):
     """A most probable assignment of all ground variables, and the natural log of its weight."""
 
     whole: Shattered

@@ -22,10 +22,11 @@ from lifagu.infer.relational.marks import deferred_parfactors, defers_ground_par
 from lifagu.infer.relational.shatter import MOST_PATTERNS, Piece, listed, listed_pieces, shatter
 from lifagu.relational import ParfactorGraph
 from lifagu.relations import Place
+from lifagu.values import Frozen
 
 
 @dataclass(frozen=True, eq=False)
-class Shattered:
+class Shattered(Frozen):
     """A model over cells: its kinds, and its pieces without what was observed.
 
     part_of[v]: the connected part of each kind, -1 if it was observed; unknown: for each unknown piece its name and

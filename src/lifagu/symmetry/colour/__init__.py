@@ -51,7 +51,7 @@ def colour(
     [0, 1, 0]
     """
     graph, own, factor_start = _exchanged(graph, factor_start, commutative, up_to_scale)
-    sent = own if positions is None else as_ids(positions)
+    sent = own if positions is None else as_ids(positions, "positions")
     start = _start_ids(graph, evidence, variable_start, factor_start)
     kernel = loaded()
     if kernel is not None:
@@ -118,7 +118,7 @@ def _start_ids(
 def _start(name: str, given: Ints | None, default: Ints) -> Ints:
     if given is None:
         return default
-    given = as_ids(given)
+    given = as_ids(given, name)
     if len(given) != len(default) or (given < 0).any():
         raise ModelError(f"{name} must hold {len(default)} integers, each 0 or more")
     return group_rows(given[:, None])

@@ -20,6 +20,7 @@ from lifagu.symmetry.transfer.lending import align_axes, alignments, lend, order
 from lifagu.symmetry.transfer.offers import Offers
 from lifagu.symmetry.transfer.record import Competitor, Record
 from lifagu.tables import GivenTables
+from lifagu.values import Frozen
 from lifagu.views import View, counted
 
 STATUSES = ("transferred", "below_threshold", "no_candidate", "ill_typed")
@@ -38,7 +39,7 @@ class OpenClass(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Transfer(Shown):
+class Transfer(Frozen, Shown):
     """A graph, and for each of its unknown factors what it takes from whom.
 
     `graph` is the completed graph, `record` says why for each unknown factor in input order, `original` is the graph
