@@ -11,6 +11,7 @@ PACKAGE = ROOT / "src/lifagu"
 VALUES = [
     *(
         "errors",
+        "given",
         "showing",
         "kernel",
         "replacing",

@@ -11,11 +11,13 @@ from typing import Any, Protocol, TypeVar
 
 from lifagu.errors import ModelError, NoAnswerError, listed
 from lifagu.evidence import Evidence, EvidenceLike, Observation, by_name
+from lifagu.given import chosen, instance, items, shown, text
 from lifagu.grounding import expand_evidence, ground
 from lifagu.infer import AllMarginals, Answer, Best, Prepared, PreparedBest, PreparedMarginals, Result, prepare_best
 from lifagu.infer import bp as propagation
 from lifagu.infer import prepare as plan_questions
 from lifagu.infer import prepare_marginals as plan_marginals
+from lifagu.infer.plan import memory_limit_of
 from lifagu.infer.relational import (
     ClassMarginals,
     NotLiftedError,
@@ -37,6 +39,7 @@ from lifagu.unsure import consider, parts_given, with_drift, with_support
 
 _Planned = TypeVar("_Planned")
 UNKNOWN = ("one", "mean", "mixture", "bounds")
+BELIEFS = ("damping", "schedule", "tolerance", "iterations")
 Model = FactorGraph | ParfactorGraph | Transfer
 Progress = Callable[[int, int], None]
 
@@ -82,8 +85,8 @@ def queries(
     >>> [round(answer["true"], 6) for answer in queries(graph, ["A", "B"])]
     [0.75, 0.5]
     """
-    names = [(question,) if isinstance(question, str) else tuple(question) for question in questions]
-    return prepare(model, names, evidence, unknown=unknown, engine=engine, memory_limit=memory_limit).run().answers
+    asked = prepare(model, questions, evidence, unknown=unknown, engine=engine, memory_limit=memory_limit)
+    return asked.run().answers
 
 
 def log_partition(
@@ -174,6 +177,8 @@ def _planned(
 ) -> Any:
     """A plan over cells where that is possible, else on the graph, and then with the reason."""
     engine, limit = settings.get("engine", "auto"), settings.get("memory_limit")
+    memory_limit_of(limit)
+    chosen("unknown", unknown, UNKNOWN)
     planned, reason = _over_cells(model, evidence, engine, unknown, lambda whole, seen: over_cells(whole, seen, limit))
     if planned is not None:
         return planned
@@ -187,6 +192,7 @@ def describe(model: FactorGraph | ParfactorGraph) -> dict[str, Any]:
     >>> describe(FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph())["example_query"]
     'A'
     """
+    instance("describe", model, FactorGraph, ParfactorGraph)
     if isinstance(model, ParfactorGraph):
         try:
             return describe_relational(model)
@@ -205,7 +211,7 @@ def _over_cells(
     """A plan without grounding where the model is relational and cells can express it; else None, and why."""
     if not isinstance(model, ParfactorGraph):
         return None, ()
-    if engine not in ("auto", "lifted") or unknown != "one":
+    if not isinstance(engine, str) or engine not in ("auto", "lifted") or unknown != "one":
         return None, ()
     try:
         return plan(model, by_name(evidence)), ()
@@ -249,7 +255,7 @@ class Asked(Protocol):
 
 def prepare(
     model: Model,
-    questions: Sequence[Sequence[str]],
+    questions: Iterable[str | Sequence[str]],
     evidence: EvidenceLike = None,
     *,
     unknown: str = "one",
@@ -257,34 +263,49 @@ def prepare(
     memory_limit: int | None = None,
     bp: Mapping[str, Any] | None = None,
 ) -> Asked:
-    """Plan the answers to several questions (tuples of names); none at all asks for log Z alone.
+    """Plan the answers to several questions (names, or tuples of names); none at all asks for log Z alone.
 
     The plan is known, printable and refused if need be before anything is computed; `run` computes. bp: settings of
     belief propagation (damping, schedule, tolerance, iterations), for the engine of that name.
     """
-    if unknown not in UNKNOWN:
-        raise ModelError(f"unknown is '{unknown}'; choose one of {', '.join(UNKNOWN)}")
+    chosen("unknown", unknown, UNKNOWN)
+    memory_limit_of(memory_limit)
+    asked = [_names(question) for question in items("questions are given in a list", questions)]
     planned, reason = _over_cells(
-        model, evidence, engine, unknown, lambda whole, seen: prepare_relational(whole, questions, seen, memory_limit)
+        model, evidence, engine, unknown, lambda whole, seen: prepare_relational(whole, asked, seen, memory_limit)
     )
     if planned is not None:
         return planned
     model, evidence = _grounded(model, evidence)
-    if engine == "bp":
-        return Propagated(_one_graph(model, unknown), questions, evidence, dict(bp or {}))
+    if isinstance(engine, str) and engine == "bp":
+        return Propagated(_one_graph(model, unknown), asked, evidence, _settings(bp))
     settings: dict[str, Any] = {"engine": engine, "memory_limit": memory_limit}
     if isinstance(model, FactorGraph):
-        prepared = plan_questions(_one_graph(model, unknown), questions, evidence, **settings)
+        prepared = plan_questions(_one_graph(model, unknown), asked, evidence, **settings)
         return replace(prepared, notes=(*reason, *prepared.notes)) if reason else prepared
     observed = model.original.evidence(evidence)
     if unknown in ("mixture", "bounds"):
-        if not questions:
+        if not asked:
             raise NoAnswerError(
                 f"log Z does not exist for {unknown}, which is about several models; ask with one or mean"
             )
-        return consider(model, questions, observed, unknown, settings)
-    prepared = plan_questions(_one_graph(model, unknown), questions, observed, **settings)
-    return Supported(model, observed, prepared, winning=unknown == "one") if questions else prepared
+        return consider(model, asked, observed, unknown, settings)
+    prepared = plan_questions(_one_graph(model, unknown), asked, observed, **settings)
+    return Supported(model, observed, prepared, winning=unknown == "one") if asked else prepared
+
+
+def _names(question: str | Sequence[str]) -> tuple[str, ...]:
+    """A question as the names in it."""
+    names = [question] if isinstance(question, str) else items("a question is a name, or several in a tuple", question)
+    return tuple(text("a variable that is asked about", name) for name in names)
+
+
+def _settings(bp: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The settings of belief propagation."""
+    given = {} if bp is None else bp
+    if not isinstance(given, Mapping) or not set(given) <= {*BELIEFS}:
+        raise ModelError(f"bp is a mapping with some of {', '.join(BELIEFS)}, not {shown(bp)}")
+    return dict(given)
 
 
 @dataclass(frozen=True, eq=False)

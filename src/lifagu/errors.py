@@ -8,9 +8,12 @@ from collections.abc import Iterable
 
 
 class LifaguError(Exception):
-    """Anything lifagu refuses; the message names the offender and the remedy."""
+    """Anything lifagu refuses; the message names the offender and the remedy, in one line."""
 
     exit_status = 2
+
+    def __str__(self) -> str:
+        return super().__str__().replace("\n", "\\n")  # names may hold anything
 
 
 class ModelError(LifaguError):

@@ -9,9 +9,10 @@ import numpy as np
 
 from lifagu.arrays import Floats, Ints, as_ids, first_places, frozen, group_rows
 from lifagu.errors import ModelError, listed
+from lifagu.given import items
 from lifagu.names import Names
 from lifagu.ranges import Labels, Ranges, value_of
-from lifagu.tables import potential_fault
+from lifagu.tables import as_floats, potential_fault
 from lifagu.values import Frozen
 
 Observation = str | Mapping[str, float]
@@ -113,15 +114,16 @@ def _checked(evidence: Evidence, bearers: Bearers) -> Evidence:
     hard, values, soft = (
         as_ids(getattr(evidence, name), f"{name} of evidence") for name in ("variables", "values", "soft_variables")
     )
-    likelihoods = tuple(np.asarray(each, dtype=np.float64) for each in evidence.likelihoods)
+    likelihoods = tuple(map(as_floats, items("likelihoods of evidence are a tuple of arrays", evidence.likelihoods)))
     for variables in (hard, soft):
         if (np.diff(variables) <= 0).any() or (variables < 0).any() or (variables >= len(sizes)).any():
             raise ModelError(f"evidence by number names ascending variables below {len(sizes)}, each once")
     if len(values) != len(hard) or (values < 0).any() or (values >= sizes[hard]).any():
         raise ModelError("evidence by number has one value per variable, each below the size of its range")
-    if [each.shape for each in likelihoods] != [(size,) for size in sizes[soft].tolist()]:
-        raise ModelError("soft evidence by number has one likelihood per value of each variable")
-    return Evidence(frozen(hard), frozen(values), frozen(soft), likelihoods)
+    kept = tuple(each for each in likelihoods if each is not None and potential_fault(each) is None)
+    if len(kept) < len(likelihoods) or list(map(len, kept)) != sizes[soft].tolist():
+        raise ModelError("soft evidence by number has one likelihood, 0 or more, per value of each variable")
+    return Evidence(frozen(hard), frozen(values), frozen(soft), kept)
 
 
 def _moved(evidence: Evidence, old: Bearers, new: Bearers) -> Evidence:
@@ -247,10 +249,9 @@ def likelihood_of(name: str, observed: Mapping[str, float], labels: Labels) -> F
     missing = [label for label in labels if label not in observed]
     if missing:
         raise ModelError(f"soft evidence for '{name}' lacks a likelihood for {listed(missing)}; give one per label")
-    try:
-        values = np.array([float(observed[label]) for label in labels]) + 0.0
-    except (TypeError, ValueError):
-        raise ModelError(f"soft evidence for '{name}' holds something that is not a number") from None
+    if (values := as_floats([observed[label] for label in labels])) is None or len(values) != len(labels):
+        raise ModelError(f"soft evidence for '{name}' holds something that is not a number")
+    values = values + 0.0
     if fault := potential_fault(values):
         raise ModelError(f"soft evidence for '{name}' has {fault}")
     return values

@@ -48,6 +48,8 @@ def ground(model: ParfactorGraph | FactorGraph) -> FactorGraph:
     >>> graph.factor("g(7,8)").arguments
     ('Friends(7,8)', 'Smokes(7)', 'Smokes(8)')
     """
+    if not isinstance(model, FactorGraph | ParfactorGraph):
+        raise ModelError(f"ground takes a ParfactorGraph or a FactorGraph, not {type(model).__name__}")
     return model if isinstance(model, FactorGraph) else ground_rows(model, {})
 
 
@@ -112,6 +114,8 @@ def expand_evidence(
     >>> expand_evidence(model, {"Sick(1..3)": "true"})
     {'Sick(1)': 'true', 'Sick(3)': 'true'}
     """
+    if not isinstance(model, ParfactorGraph) or not isinstance(graph, FactorGraph | None):
+        raise ModelError("expand_evidence takes a ParfactorGraph, its evidence, and its grounding or None")
     names = (ground(model) if graph is None else graph).variable_names
     result: dict[str, Observation] = {}
     for observed in model.observations(evidence):

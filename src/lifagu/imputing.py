@@ -19,6 +19,7 @@ from lifagu.columns import Column, Columns, Lists, Nullable, name_column, texts,
 from lifagu.drift import Bound
 from lifagu.errors import ModelError
 from lifagu.evidence import Evidence, EvidenceLike
+from lifagu.given import callback, chosen, instance, items
 from lifagu.ground_parts import declared_tables
 from lifagu.lent import Left, Lent, summary
 from lifagu.model import Colouring, FactorGraph
@@ -124,7 +125,8 @@ def _numbers(graph: FactorGraph, queries: Sequence[str]) -> Ints:
     if isinstance(queries, ChosenNames) and queries.names is graph.variable_names:
         numbers = queries.numbers
     else:
-        numbers = np.array([graph.variable_names.number(name) for name in queries], dtype=np.int64)
+        names = items("queries is a list of names", queries)
+        numbers = np.array([graph.variable_names.number(name) for name in names], dtype=np.int64)
     return numbers[np.sort(np.unique(numbers, return_index=True)[1])]
 
 
@@ -152,8 +154,9 @@ def impute(
     """
     if not isinstance(graph, FactorGraph):
         raise ModelError(f"impute takes a FactorGraph, not {type(graph).__name__}; ground a relational model first")
-    if unknown not in UNKNOWN:
-        raise ModelError(f"unknown is '{unknown}'; choose one of {', '.join(UNKNOWN)}")
+    chosen("unknown", unknown, UNKNOWN)
+    instance("engine", engine, str)
+    callback("progress", progress)
     observed = graph.evidence(evidence)
     moved = transfer(graph, theta, observed, **filling)
     settings = {key: filling[key] for key in ("commutative", "up_to_scale") if key in filling}

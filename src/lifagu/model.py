@@ -28,6 +28,7 @@ from lifagu.builder import GraphBuilder
 from lifagu.checks import check_arguments, check_ids, check_offsets, check_tables
 from lifagu.errors import ModelError
 from lifagu.evidence import Bearers, Evidence, EvidenceLike, Observation, Observations, bind_evidence, by_name
+from lifagu.given import instance, text
 from lifagu.names import Names
 from lifagu.ranges import Labels, Ranges
 from lifagu.showing import Shown
@@ -172,7 +173,7 @@ class FactorGraph(Frozen, Shown):
         Factor(name='f.eve', arguments=('Sick.eve', 'Epid'), table=None)
         """
         other = Names("individual", self.individuals).number(like)
-        if name in self.individuals:
+        if text("an individual", name) in self.individuals:
             raise ModelError(f"individual '{name}' is in the model already; give the new one another name")
         listing = np.repeat(np.arange(len(self.variable_names)), np.diff(self.individual_offsets))
         copied = np.unique(listing[self.individual_ids == other])
@@ -379,6 +380,14 @@ class Colouring(Frozen, Shown):
     def __repr__(self) -> str:
         variables, factors = len(self.variable_groups), len(self.factor_groups)
         return f"<Colouring: {counted(variables, 'variable group')}, {counted(factors, 'factor group')}>"
+
+
+def check_colouring(colouring: Any, graph: FactorGraph) -> None:
+    """The colouring must be one of this graph."""
+    instance("a colouring", colouring, Colouring)
+    sizes = len(colouring.variable_colours), len(colouring.factor_colours)
+    if sizes != (len(graph.variable_names), len(graph.factor_names)):
+        raise ModelError("the colouring is one of another graph; give one of this graph, or none")
 
 
 def _same(mine: Any, theirs: Any) -> bool:

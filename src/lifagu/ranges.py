@@ -14,6 +14,7 @@ import numpy as np
 
 from lifagu.arrays import Ints, frozen
 from lifagu.errors import ModelError, did_you_mean
+from lifagu.given import items
 from lifagu.values import Frozen
 
 Labels = tuple[str, ...]
@@ -22,7 +23,7 @@ BOOLEAN: Labels = ("false", "true")
 
 def check_labels(labels: Iterable[str], owner: str) -> Labels:
     """Labels as a tuple; an empty range, an empty label or a label given twice is an error naming the owner."""
-    labels = tuple(labels)
+    labels = tuple(items(f"{owner} has a range that is a list of labels", labels))
     if not labels:
         raise ModelError(f"{owner} has an empty range; give it at least one label")
     for label in labels:

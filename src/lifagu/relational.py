@@ -17,6 +17,7 @@ import numpy as np
 from lifagu.domains import Domain as Domain
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.evidence import EvidenceLike, Observation, bind_evidence, by_name
+from lifagu.given import items, shown
 from lifagu.model import FactorGraph
 from lifagu.names import Names
 from lifagu.notation import domain_lines, ground_lines, parfactor_lines, relation_lines, sections
@@ -100,6 +101,13 @@ class ParfactorGraph(Frozen, Shown):
     def __post_init__(self) -> None:
         if self.ground_part is None:
             object.__setattr__(self, "ground_part", _empty())
+        for name, kind in (("domains", Domain), ("relations", Relation), ("parfactors", Parfactor)):
+            given = items(f"{name} is a list of {kind.__name__}", getattr(self, name))
+            if wrong := [each for each in given if not isinstance(each, kind)]:
+                raise ModelError(f"{name} holds {shown(wrong[0])}, which is no {kind.__name__}")
+            object.__setattr__(self, name, tuple(given))
+        if not isinstance(self.ground_part, FactorGraph):
+            raise ModelError(f"ground_part is a FactorGraph, not {shown(self.ground_part)}")
         self.vocabulary  # noqa: B018  checks domains and relations
         self.places  # noqa: B018  checks the ground part
         self.bound  # noqa: B018  checks the parfactors
@@ -222,6 +230,9 @@ class ParfactorGraph(Frozen, Shown):
 
     def _found(self, names: Sequence[str]) -> list[Meant]:
         """What each name means: ground variables of a relation, or a plain variable; any other name is an error."""
+        for name in names:
+            if not isinstance(name, str):
+                raise ModelError(f"there is no variable {shown(name)} in the model; variables are named by texts")
         plain = self.ground_part.variable_names.find_each(names).tolist()
         result: list[Meant] = []
         for name, variable, meant in zip(names, plain, self.vocabulary.meant_by(names), strict=True):

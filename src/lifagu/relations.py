@@ -59,7 +59,7 @@ class Vocabulary(Frozen):
                 if name not in self.domain_names:
                     raise ModelError(
                         f"relation '{relation.name}' is of '{name}', which is not a domain"
-                        f"{did_you_mean(name, self.domain_names)}"
+                        f"{did_you_mean(str(name), self.domain_names)}"
                     )
         self.relation_names  # noqa: B018  checks that they differ
         propositions = [

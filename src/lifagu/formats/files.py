@@ -7,6 +7,7 @@ import zlib
 from pathlib import Path
 
 from lifagu.errors import FormatError
+from lifagu.given import path as as_path
 from lifagu.replacing import PathLike as PathLike
 from lifagu.replacing import replaced_file
 
@@ -17,14 +18,14 @@ def ending(path: PathLike) -> str:
     >>> ending("models/Grid.UAI.gz"), ending("x.uai.evid"), ending("README")
     ('.uai', '.evid', '')
     """
-    name = Path(path).name.lower().removesuffix(".gz")
+    name = as_path(path).name.lower().removesuffix(".gz")
     return Path(name).suffix
 
 
 def read_text(path: PathLike) -> str:
     """The text of a file, decompressed if its name ends in ``.gz``."""
     try:
-        raw = Path(path).read_bytes()
+        raw = as_path(path).read_bytes()
         return (gzip.decompress(raw) if _is_gzip(path) else raw).decode("utf-8-sig")
     except FileNotFoundError:
         raise FormatError(f"{path}: there is no such file") from None

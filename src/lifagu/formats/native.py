@@ -29,6 +29,7 @@ from lifagu.formats.json_parts import (
     object_at,
     variable_text,
 )
+from lifagu.given import instance
 from lifagu.model import FactorGraph
 from lifagu.ranges import BOOLEAN
 from lifagu.relational import ParfactorGraph
@@ -40,6 +41,7 @@ def from_json(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
     >>> from_json('{"format": "lifagu/1", "variables": [{"name": "A"}], "factors": []}')
     <FactorGraph: 1 variable, 0 factors, 0 distinct tables>
     """
+    instance("from_json", text, str)
     with located(text, place):
         return _model(load_model(text, place), place)
 
@@ -90,6 +92,7 @@ def to_json(graph: FactorGraph | ParfactorGraph, evidence: EvidenceLike = None) 
       ]
     }
     """
+    instance("to_json", graph, FactorGraph, ParfactorGraph)
     if isinstance(graph, ParfactorGraph):
         return relational_json.format_relational(graph, evidence)
     observed = graph.evidence(evidence)

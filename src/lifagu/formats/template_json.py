@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lifagu.builder import as_floats
 from lifagu.domains import Domain
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.evidence import Observation
@@ -26,6 +25,7 @@ from lifagu.formats.json_parts import (
 )
 from lifagu.formats.relational_json import PARFACTOR_KEYS, parse_relational
 from lifagu.relational import ParfactorGraph
+from lifagu.tables import as_floats
 from lifagu.template import Asked, Learned, Query, RowParfactor, Source, Template
 
 LEARNED_KEYS = ("sql", "columns", "given", "by", "prior", "min_support", "comment")

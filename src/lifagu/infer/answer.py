@@ -10,7 +10,8 @@ import numpy as np
 
 from lifagu.arrays import Floats, frozen
 from lifagu.errors import ModelError
-from lifagu.ranges import Labels
+from lifagu.given import items
+from lifagu.ranges import Labels, value_of
 from lifagu.showing import Shown
 from lifagu.values import Frozen
 
@@ -67,14 +68,12 @@ class Answer(Frozen, Shown):
         return list(product(*self.ranges))
 
     def __getitem__(self, labels: str | tuple[str, ...]) -> float:
-        labels = (labels,) if isinstance(labels, str) else labels
+        labels = (labels,) if isinstance(labels, str) else tuple(items("an answer is looked up by labels", labels))
         if len(labels) != len(self.variables):
             raise ModelError(f"the answer is about ({', '.join(self.variables)}); give one label for each")
         place = []
         for label, variable, known in zip(labels, self.variables, self.ranges, strict=True):
-            if label not in known:
-                raise ModelError(f"variable '{variable}' has no value '{label}'; its range is {', '.join(known)}")
-            place.append(known.index(label))
+            place.append(value_of(label, known, variable))
         return float(self.probabilities[tuple(place)])
 
     def items(self) -> Iterator[tuple[Labels, float]]:

@@ -16,7 +16,7 @@ from lifagu.infer import maximise
 from lifagu.infer.asked import check_known, why_zero
 from lifagu.infer.direct import Untouched, listed_parts
 from lifagu.infer.lifted import CellValues, GroundValues, Reduced, Residual, reduce, residual
-from lifagu.infer.plan import Plan, TooDearError, default_memory_limit
+from lifagu.infer.plan import Plan, TooDearError, memory_limit_of
 from lifagu.infer.prepared import Staying
 from lifagu.infer.price import BEST_ASSIGNMENT, hardly_shares, worth_planning
 from lifagu.model import FactorGraph
@@ -131,9 +131,9 @@ def prepare_best(
     graph: FactorGraph, evidence: EvidenceLike = None, *, engine: str = "auto", memory_limit: int | None = None
 ) -> PreparedBest:
     """Plan the search for a most probable assignment that agrees with the evidence; what does not fit is refused."""
-    if engine not in ENGINES:
+    if not isinstance(engine, str) or engine not in ENGINES:
         raise ModelError(f"the best assignment is found by the engines {', '.join(ENGINES)}, not '{engine}'")
-    limit = default_memory_limit() if memory_limit is None else memory_limit
+    limit = memory_limit_of(memory_limit)
     observation = graph.evidence(evidence)
     free = observation.value_of_each(len(graph.variable_names)) < 0
     part_of = parts_without(graph, ~free)

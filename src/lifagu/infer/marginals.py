@@ -13,7 +13,7 @@ from lifagu.arrays import Floats, Ints, group_rows
 from lifagu.errors import LifaguError, NoAnswerError, TooLargeError
 from lifagu.evidence import EvidenceLike
 from lifagu.infer.asked import TooLarge
-from lifagu.infer.plan import default_memory_limit
+from lifagu.infer.plan import memory_limit_of
 from lifagu.infer.planning import plan_marginals
 from lifagu.infer.prepared import Prepared, Progress, Ran, Solution
 from lifagu.model import FactorGraph
@@ -29,7 +29,7 @@ def prepare_marginals(
 
     What does not fit is left out, and refused only where there is nothing else.
     """
-    limit = default_memory_limit() if memory_limit is None else memory_limit
+    limit = memory_limit_of(memory_limit)
     prepared, too_large = plan_marginals(graph, evidence, engine=engine, limit=limit)
     return PreparedMarginals(graph, prepared, too_large)
 

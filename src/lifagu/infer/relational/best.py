@@ -11,7 +11,7 @@ from lifagu.errors import TooLargeError
 from lifagu.infer.best import Search, plan_search
 from lifagu.infer.lifted import reduce_cells
 from lifagu.infer.lifted.assignment import CellValues
-from lifagu.infer.plan import default_memory_limit
+from lifagu.infer.plan import memory_limit_of
 from lifagu.infer.prepared import Progress
 from lifagu.infer.relational.assigned import ground_names
 from lifagu.infer.relational.questions import Observed, known_kinds
@@ -68,7 +68,7 @@ def prepare_relational_best(
     model: ParfactorGraph, evidence: Observed, memory_limit: int | None = None
 ) -> PreparedRelationalBest:
     """Plan the search for a most probable assignment that agrees with the evidence; what does not fit is refused."""
-    limit = default_memory_limit() if memory_limit is None else memory_limit
+    limit = memory_limit_of(memory_limit)
     whole = shattered(model, evidence or {}, ())
     individuals = whole.kinds.individuals
     ground = sum(math.prod(individuals.sizes[cell] for cell in cells) for cells in individuals.cells_of.values())

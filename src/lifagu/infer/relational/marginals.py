@@ -14,7 +14,7 @@ from lifagu.infer.asked import PartsTooLargeError, TooLarge
 from lifagu.infer.lifted import reduce_cells
 from lifagu.infer.lifted.cells import NotLiftedError
 from lifagu.infer.marginals import Computed
-from lifagu.infer.plan import default_memory_limit
+from lifagu.infer.plan import memory_limit_of
 from lifagu.infer.prepared import Prepared, Progress
 from lifagu.infer.relational.assigned import ground_names
 from lifagu.infer.relational.marks import lists_individuals
@@ -50,7 +50,7 @@ def prepare_relational_marginals(
     model: ParfactorGraph, evidence: Observed, memory_limit: int | None = None
 ) -> PreparedClassMarginals:
     """Plan the marginals of all kinds in connected parts without unknown factors."""
-    limit = default_memory_limit() if memory_limit is None else memory_limit
+    limit = memory_limit_of(memory_limit)
     if lists_individuals(model):
         raise NotLiftedError("individuals are listed one by one, so that each may have a marginal of its own")
     whole = shattered(model, evidence or {}, ())

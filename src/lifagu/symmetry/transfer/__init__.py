@@ -15,6 +15,7 @@ from lifagu.arrays import Ints
 from lifagu.drift import Drift, rounded_up
 from lifagu.errors import ModelError
 from lifagu.evidence import EvidenceLike
+from lifagu.given import flag, number, whole
 from lifagu.model import FactorGraph
 from lifagu.roles import factor_signatures, variable_roles
 from lifagu.rounding import compared, merge_tables, scaled_tables
@@ -38,6 +39,9 @@ __all__ = [
     "transfer_types",
     "variable_owners",
 ]
+
+
+MOST_STEPS = 10_000
 
 
 def transfer(
@@ -78,17 +82,23 @@ def transfer(
     """
     if not isinstance(graph, FactorGraph):
         raise ModelError(f"transfer takes a FactorGraph, not {type(graph).__name__}; ground a relational model first")
-    if not 0 <= theta <= 1:
+    if not 0 <= number("theta", theta) <= 1:
         raise ModelError(f"theta must lie between 0 and 1, not {theta}")
-    if steps is not None and (steps < 2 or steps % 2):
-        raise ModelError(f"steps must be 2, 4, 6, …, not {steps}")
+    for name, given in (
+        ("structure_only", structure_only), ("published", published), ("evidence_in_roles", evidence_in_roles),
+        ("profiles", profiles), ("up_to_scale", up_to_scale), ("commutative", commutative),
+    ):  # fmt: skip
+        flag(name, given)
+    if steps is not None and (not 2 <= whole("steps", steps, 0) <= MOST_STEPS or steps % 2):
+        raise ModelError(f"steps must be 2, 4, 6, …, up to {MOST_STEPS}, not {steps}")
     if steps is not None and published:
         raise ModelError("the published algorithm knows no steps; leave out published or steps")
     if profiles:
         _check_profiles(graph, structure_only or published, steps)
     graph, drift, equality = _merged(graph, digits, tolerance, up_to_scale, commutative)
     structure_only |= published
-    observed = graph.evidence(evidence) if evidence_in_roles or published else None
+    seen = graph.evidence(evidence)
+    observed = seen if evidence_in_roles or published else None
     roles = variable_roles(graph, kinds=not structure_only, evidence=observed)
     keys = roles[graph.arguments]
     tables = scaled_tables(graph.tables) if up_to_scale else graph.tables
