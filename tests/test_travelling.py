@@ -14,6 +14,8 @@ import pytest
 
 import lifagu
 from lifagu.evidence import Evidence
+from lifagu.infer.asked import PartsTooLargeError
+from lifagu.parfactors import ParfactorError
 
 
 def town(order=(0, 1, 2), labels=("low", "high")):
@@ -317,6 +319,21 @@ def test_values_come_back_from_another_process():
     answer, back = pickle.loads(run.stdout)
     assert told(answer) == told(lifagu.query(sent["transfer"], "Epid", evidence={"Sick.0": "true"}))
     assert {name: told(value) for name, value in back.items()} == {name: told(value) for name, value in sent.items()}
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        lifagu.ModelError("a name\nand more"),
+        lifagu.MissingExtraError("duckdb", "this", "sql"),
+        ParfactorError(3, "g", ("args", 2), "it does not fit"),
+        PartsTooLargeError("log Z", [((1, 2), "is too large")]),
+    ],
+)
+def test_errors_come_back_from_other_processes(error):
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), vars(again)) == (type(error), str(error), vars(error))
+    assert "\n" not in str(again)
 
 
 def test_spawned_workers_take_graphs():

@@ -173,7 +173,10 @@ REFUSED = {
         "iterations",
     ),
     "settings that are none": (lambda: lifagu.prepare(GRAPH, ["Epid"], engine="bp", bp=["damping"]), "bp is a mapping"),
-    "a colouring that is none": (lambda: lifagu.lift(GRAPH, 5), "a colouring takes a Colouring, not int"),
+    "a colouring that is none": (
+        lambda: lifagu.lift(GRAPH, 5),
+        "colouring is a Colouring, as `colour` finds it, not int",
+    ),
     "another graph's colouring": (
         lambda: lifagu.draw(GRAPH, "colours", colouring=lifagu.colour(build().graph())),
         "the colouring is one of another graph",

@@ -80,7 +80,8 @@ def individual_lists(names: Sequence[str], offsets: Any, ids: Any, count: int) -
     check_offsets(offsets, len(ids), "individual_offsets")
     if len(offsets) != count + 1:
         raise ModelError(f"individual_offsets has {len(offsets)} entries for {count} variables; give {count + 1}")
-    check_ids(ids, 0, len(Names("individual", names)), "variable_individuals", "individuals")
+    names = items("names of individuals are given in a list", names)
+    check_ids(ids, 0, len(names), "variable_individuals", "individuals")
     used, ids = used_names("individual", names, ids, len(ids))
     return used, frozen(offsets), frozen(ids)
 

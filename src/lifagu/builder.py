@@ -78,7 +78,7 @@ class GraphBuilder(Generic[_Graph]):
         if text("a variable", name) in self._variables:
             raise ModelError(f"variable '{name}' is declared twice; give each variable a name of its own")
         labels = self._labels(name, range)
-        individuals = individuals_of(name, individual)
+        individuals = individuals_of(f"'{name}'", individual)
         if kind is not None:
             text(f"the kind of '{name}'", kind)
         self._variables[name] = len(self._variables)
@@ -102,7 +102,7 @@ class GraphBuilder(Generic[_Graph]):
         if isinstance(names, str):
             raise ModelError(f"variables takes a list of names; for the single variable '{names}' use variable")
         labels = range if isinstance(range, str) else check_labels(range, "the variables")
-        owners = individual if isinstance(individual, str) else individuals_of("…", individual)
+        owners = individual if isinstance(individual, str) else individuals_of("the variables", individual)
         for name in items("variables takes a list of names", names):
             self.variable(name, labels, kind=kind, individual=owners)
         return self
@@ -202,8 +202,8 @@ class GraphBuilder(Generic[_Graph]):
 
 def individuals_of(variable: str, given: str | Iterable[str]) -> tuple[str, ...]:
     """The individuals of a variable, given as one name or several."""
-    names = (given,) if isinstance(given, str) else items(f"the individuals of '{variable}' are names in a list", given)
-    return tuple(text(f"an individual of '{variable}'", name) for name in names)
+    names = (given,) if isinstance(given, str) else items(f"the individuals of {variable} are names in a list", given)
+    return tuple(text(f"an individual of {variable}", name) for name in names)
 
 
 def arguments_of(factor: str, given: str | Iterable[Any]) -> list[Any]:

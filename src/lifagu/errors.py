@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import itertools
 from collections.abc import Iterable
+from typing import Any
 
 
 class LifaguError(Exception):
@@ -14,6 +15,16 @@ class LifaguError(Exception):
 
     def __str__(self) -> str:
         return super().__str__().replace("\n", "\\n")  # names may hold anything
+
+    def __reduce__(self) -> Any:
+        return _again, (type(self), self.args, self.__dict__)
+
+
+def _again(kind: type[LifaguError], given: tuple[Any, ...], state: dict[str, Any]) -> LifaguError:
+    """An error that was pickled, as it was: what it says is not put together twice."""
+    error = kind.__new__(kind, *given)
+    error.__dict__.update(state)
+    return error
 
 
 class ModelError(LifaguError):

@@ -120,7 +120,7 @@ def _checked(evidence: Evidence, bearers: Bearers) -> Evidence:
             raise ModelError(f"evidence by number names ascending variables below {len(sizes)}, each once")
     if len(values) != len(hard) or (values < 0).any() or (values >= sizes[hard]).any():
         raise ModelError("evidence by number has one value per variable, each below the size of its range")
-    kept = tuple(each for each in likelihoods if each is not None and potential_fault(each) is None)
+    kept = tuple(frozen(each) for each in likelihoods if each is not None and potential_fault(each) is None)
     if len(kept) < len(likelihoods) or list(map(len, kept)) != sizes[soft].tolist():
         raise ModelError("soft evidence by number has one likelihood, 0 or more, per value of each variable")
     return Evidence(frozen(hard), frozen(values), frozen(soft), kept)

@@ -19,7 +19,7 @@ from lifagu.columns import Column, Columns, Lists, Nullable, name_column, texts,
 from lifagu.drift import Bound
 from lifagu.errors import ModelError
 from lifagu.evidence import Evidence, EvidenceLike
-from lifagu.given import callback, chosen, instance, items
+from lifagu.given import callback, chosen, items, text
 from lifagu.ground_parts import declared_tables
 from lifagu.lent import Left, Lent, summary
 from lifagu.model import Colouring, FactorGraph
@@ -155,7 +155,7 @@ def impute(
     if not isinstance(graph, FactorGraph):
         raise ModelError(f"impute takes a FactorGraph, not {type(graph).__name__}; ground a relational model first")
     chosen("unknown", unknown, UNKNOWN)
-    instance("engine", engine, str)
+    text("the engine", engine)
     callback("progress", progress)
     observed = graph.evidence(evidence)
     moved = transfer(graph, theta, observed, **filling)

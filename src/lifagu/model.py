@@ -28,7 +28,7 @@ from lifagu.builder import GraphBuilder
 from lifagu.checks import check_arguments, check_ids, check_offsets, check_tables
 from lifagu.errors import ModelError
 from lifagu.evidence import Bearers, Evidence, EvidenceLike, Observation, Observations, bind_evidence, by_name
-from lifagu.given import instance, text
+from lifagu.given import text
 from lifagu.names import Names
 from lifagu.ranges import Labels, Ranges
 from lifagu.showing import Shown
@@ -384,7 +384,8 @@ class Colouring(Frozen, Shown):
 
 def check_colouring(colouring: Any, graph: FactorGraph) -> None:
     """The colouring must be one of this graph."""
-    instance("a colouring", colouring, Colouring)
+    if not isinstance(colouring, Colouring):
+        raise ModelError(f"colouring is a Colouring, as `colour` finds it, not {type(colouring).__name__}")
     sizes = len(colouring.variable_colours), len(colouring.factor_colours)
     if sizes != (len(graph.variable_names), len(graph.factor_names)):
         raise ModelError("the colouring is one of another graph; give one of this graph, or none")
