@@ -97,8 +97,9 @@ def not_numbers(owner: str) -> ModelError:
 
 def as_floats(potentials: Any) -> Floats | None:
     """Nested numbers as a flat array; None if there is anything but numbers among them (texts and booleans are not)."""
-    if isinstance(potentials, np.ndarray) and potentials.dtype == np.float64 and not np.ma.is_masked(potentials):
-        return np.array(potentials).reshape(-1)
+    if type(potentials) is np.ndarray and potentials.dtype == np.float64:
+        flat: Floats = potentials.reshape(-1).copy()
+        return flat
     if np.ma.is_masked(potentials) or _has_boolean(potentials):
         return None
     try:
@@ -115,9 +116,10 @@ def as_floats(potentials: Any) -> Floats | None:
 
 def _has_boolean(potentials: Any) -> bool:
     """Whether a boolean hides among the numbers of nested lists, where it would count as 0 or 1."""
-    if isinstance(potentials, list | tuple):
-        return any(_has_boolean(each) for each in potentials)
-    return isinstance(potentials, bool | np.bool_)
+    if not isinstance(potentials, list | tuple):
+        return isinstance(potentials, bool | np.bool_)
+    plain = set(map(type, potentials)) <= {int, float}
+    return not plain and any(_has_boolean(each) for each in potentials)
 
 
 @dataclass(frozen=True, eq=False)
