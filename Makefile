@@ -23,6 +23,7 @@ test-full: $(VENV)/installed-test $(PEERS)/installed $(VENV)/installed-system li
 bench: $(PEERS)/installed $(VENV)/installed-system
 	$(PEERS)/bin/python benchmarks/report.py $(BENCH)
 	$(PEERS)/bin/python benchmarks/web.py
+	$(PEERS)/bin/python benchmarks/startup.py
 
 figures: $(VENV)/installed
 	$(BIN)/python docs/figures/redraw.py
@@ -42,11 +43,13 @@ $(VENV)/bin/python $(PEERS)/bin/python:
 
 $(VENV)/installed-demo: pyproject.toml $(KERNEL) | $(BIN)/python
 	$(BIN)/python $(PIP) install -e '.[duckdb]'
+	@$(BIN)/python -m compileall -q src/lifagu
 	@$(BIN)/lifagu --version
 	@touch $@
 
 $(VENV)/installed-test: pyproject.toml $(KERNEL) | $(BIN)/python
 	$(BIN)/python $(PIP) install -e '.[test]'
+	@$(BIN)/python -m compileall -q src/lifagu
 	@$(BIN)/lifagu --version
 	@touch $@ $(VENV)/installed-demo
 

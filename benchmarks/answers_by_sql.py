@@ -20,10 +20,11 @@ from folders import (
     COSTS,
     EPIDEMIC,
     Engine,
+    Journal,
     Took,
     measured,
     missing,
-    prepare_on,
+    plan_on,
     took,
     write_epidemic,
     write_tables,
@@ -142,8 +143,8 @@ def answered(folder: Path, way: Way, enough: int, place: Path) -> Answered:
     def task(engine: Engine | None) -> tuple[Result, int | None]:
         if engine is None:
             return lifagu.prepare(lifagu.read(folder), [("x0",)]).run(), None
-        prepared = prepare_on(engine, folder, [["x0"]], {}, limit, enough, lambda _: None)
-        return prepared.run(), len(prepared.rounds)
+        planned = plan_on(Journal(engine), folder, [["x0"]], {}, None, limit, enough, lambda _: None)
+        return planned.run(), len(planned.rounds)
 
     (result, rounds), cost = took(way.on, place / "work", limit, task)
     logs = result.answers[0].log_probabilities

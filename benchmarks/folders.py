@@ -19,10 +19,11 @@ from typing import TypeVar
 import duckdb
 
 from apart import descendants, memory_now, memory_peak, processor_seconds, run_apart
-from lifagu.answers_by_sql import prepare_on as prepare_on
-from lifagu.lifting_by_sql import BESIDE as BESIDE
-from lifagu.lifting_by_sql import lift_on as lift_on
+from lifagu.scale.asking import plan_on as plan_on
+from lifagu.scale.lifting import lift_on as lift_on
+from lifagu.scale.workplace import BESIDE as BESIDE
 from lifagu.sql.engines import Engine, open_engine
+from lifagu.sql.scale import Journal as Journal
 from machine import memory
 from part import duration, ratio
 

@@ -18,6 +18,7 @@ from folders import (
     BESIDE,
     COSTS,
     Engine,
+    Journal,
     Took,
     lift_on,
     measured,
@@ -26,6 +27,7 @@ from folders import (
     write_epidemic,
     write_tables,
 )
+from lifagu.places import Place, Silent
 from part import FLOOR, Part, begin, duration, sized
 from timing import arranging
 
@@ -124,21 +126,30 @@ def lifted_apart(folder: Path, on: str, patience: float) -> Lifted | str:
     return missing(on) or measured(partial(lifted, folder, on), folder.parent, patience)
 
 
+class Watch(Silent):
+    """Keeps what it is told, and when."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, float]] = []
+
+    def stage(self, text: str) -> None:
+        """Something new begins."""
+        self.told.append((text, time.perf_counter()))
+
+
 def lifted(folder: Path, on: str, place: Path) -> Lifted:
     """Lift a folder, with everything written."""
-    told: list[tuple[str, float]] = []
-
-    def tell(text: str) -> None:
-        told.append((text, time.perf_counter()))
+    watch = Watch()
 
     def task(engine: Engine | None) -> int:
         if engine is None:
             return in_memory(folder, place / "out")
-        found = lift_on(engine, folder, out=place / "out", memory=int(BESIDE * LIMIT), told=tell)
+        here, memory = Place(on, progress=watch), int(BESIDE * LIMIT)
+        found = lift_on(Journal(engine), folder, {}, lifagu.Filling(), here, place / "out", memory)
         return found.groups.variables + found.groups.factors
 
     groups, cost = took(on, place / "work", int((1 - BESIDE) * LIMIT), task)
-    rounds = [end - start for (_, start), (text, end) in pairwise(told) if text.startswith("round ")]
+    rounds = [end - start for (_, start), (text, end) in pairwise(watch.told) if text.startswith("round ")]
     return Lifted(cost, rounds, groups)
 
 

@@ -291,7 +291,7 @@ def test_commutative_changes_no_answer(capsys, command):
     [
         ({"tolerance": 1.0}, "the tolerance must lie between 0 and 1, not 1.0"),
         ({"tolerance": -0.1}, "the tolerance must lie between 0 and 1"),
-        ({"tolerance": math.nan}, "the tolerance must lie between 0 and 1"),
+        ({"tolerance": math.nan}, "tolerance is a number, not nan"),
         ({"tolerance": 0.1, "digits": 3}, "to some digits or within a tolerance"),
     ],
 )

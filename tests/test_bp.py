@@ -418,10 +418,10 @@ def test_same_input_same_bits():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"schedule": "random"}, "no schedule 'random'; choose one of parallel, sequential"),
+        ({"schedule": "random"}, "schedule is 'random'; choose one of parallel, sequential"),
         ({"damping": 1.0}, "damping is 1.0"),
-        ({"tolerance": math.nan}, "tolerance is nan"),
-        ({"iterations": 0}, "0 iterations were allowed"),
+        ({"tolerance": math.nan}, "tolerance is a number, not nan"),
+        ({"iterations": 0}, "iterations is a whole number, 1 or more, not 0"),
     ],
 )
 def test_bad_settings(settings, message):
@@ -431,7 +431,7 @@ def test_bad_settings(settings, message):
 
 def test_what_is_refused():
     graph = chain()
-    with pytest.raises(ModelError, match="single marginals; ask jointly with an exact engine"):
+    with pytest.raises(ModelError, match="single marginals, not joint ones; ask with an exact engine"):
         answers(graph, [("A", "B")], None, None)
     with pytest.raises(ModelError, match="at least one variable"):
         answers(graph, [()], None, None)

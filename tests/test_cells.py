@@ -10,9 +10,12 @@ import pytest
 
 import lifagu
 from helpers import ROOT, run_cli
+from lifagu.errors import NotLiftedError
 from lifagu.infer.lifted import engine, tables
-from lifagu.infer.relational import NotLiftedError, marks, prepare_relational, prepare_relational_marginals
+from lifagu.infer.relational import marks
 from lifagu.infer.relational.best import prepare_relational_best
+from lifagu.infer.relational.marginals import prepare_relational_marginals
+from lifagu.infer.relational.questions import prepare_relational
 
 LIFTED = sorted((ROOT / "tests/cases/lifted").glob("*.json"))
 RANGES = {

@@ -16,8 +16,9 @@ import lifagu
 import naive_templates as naive
 from helpers import run_cli
 from lifagu.columns import Lists, Nullable, Numbered, texts
+from lifagu.loaded import Source
 from lifagu.sql.databases import opened
-from lifagu.template import Query, Source
+from lifagu.template import Query
 from test_templates import SMALL, TABLES, changed, made, written
 
 RESULTS = {

@@ -317,7 +317,7 @@ def test_processes_change_nothing(whole, tmp_path):
 
 def test_what_stands_in_the_folder_is_not_mixed_up(whole, tmp_path):
     folder, _ = whole
-    with pytest.raises(FormatError, match="holds an earlier run; go on with it by --resume"):
+    with pytest.raises(FormatError, match="holds an earlier run; go on with it by resume=True"):
         run_paper(folder, **SMALL)
     with pytest.raises(FormatError, match=r"other settings \(timed\)"):
         run_paper(folder, **SMALL | {"timed": 2}, resume=True)

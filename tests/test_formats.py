@@ -32,7 +32,7 @@ BOOL = {"format": "lifagu/1", "variables": [{"name": "A"}, {"name": "B"}]}
         (
             "m.json",
             '{"format": "lifagu/1", "domains": {"P": true}}',
-            r"m\.json:1: domains\.P: domain 'P' is given as True; give a whole number or a list",
+            r"m\.json:1: domains\.P: domain 'P' is given as a whole number or a list of constants, not True",
         ),
         ("m.json", '{"format": "lifagu/1", "format": "lifagu/1"}', "the key 'format' stands twice"),
         ("m.json", {**BOOL, "variables": {}}, "variables: a list .* is expected, not an object"),
@@ -148,7 +148,7 @@ def test_errors_in_json_carry_line_and_path(old, new, start):
     text = LINES.replace(old, new)
 
     def read(text):
-        return native.from_json(text, "m.json"), native.parse_evidence(text, "m.json")
+        return native.from_json(text, "m.json"), native.contents(text, "m.json").evidence()
 
     read(LINES)
     with pytest.raises(lifagu.FormatError) as caught:
@@ -190,7 +190,7 @@ def test_numbers_and_booleans_as_labels():
     }
     graph = native.from_json(json.dumps(model))
     assert [variable.range for variable in graph.variables] == [("false", "true"), ("0", "1.5")]
-    assert native.parse_evidence('{"A": true, "B": 1.5}') == {"A": "true", "B": "1.5"}
+    assert native.contents('{"A": true, "B": 1.5}', "<text>").evidence() == {"A": "true", "B": "1.5"}
 
 
 @pytest.mark.parametrize(

@@ -210,7 +210,7 @@ def test_what_is_written_is_what_was_found(database, template, capsys):
 KILLED = """
 import os, signal, sys
 from lifagu.cli import main
-from lifagu.imputing import Imputed
+from lifagu.findings import Imputed
 
 class Deadly(dict):
     turns = 0
@@ -221,9 +221,9 @@ class Deadly(dict):
                 os.kill(os.getpid(), signal.SIGKILL)
             yield pair
 
-import lifagu.storage
-write = lifagu.storage.write_into
-lifagu.storage.write_into = lambda source, tables: write(source, Deadly(tables))
+import lifagu.sql.databases
+write = lifagu.sql.databases.write_results
+lifagu.sql.databases.write_results = lambda source, tables: write(source, Deadly(tables))
 main(sys.argv[2:])
 """
 
@@ -277,7 +277,7 @@ def test_a_model_without_a_database_cannot_be_written_into(capsys, template):
     assert run_cli(capsys, "convert", template, model)[0] == 0
     status, _, err = run_cli(capsys, "impute", model, "--write")
     assert status == 2
-    assert "reads no database to --write into" in err
+    assert "reads no database to write into" in err
     status, out, _ = run_cli(capsys, "impute", model, "--queries", "Sick(eve)", "--json")
     expected = imputed(template).marginals["Sick(eve)"]
     assert json.loads(out)["marginals"][0]["probabilities"] == pytest.approx(expected, rel=1e-9)

@@ -112,11 +112,11 @@ def test_answers_are_those_of_single_questions(seed, few, monkeypatch):
     found = lifagu.impute(graph, evidence, names, **settings_of(seed, graph)).marginals
     moved = lifagu.transfer(graph, 0, evidence, **settings_of(seed, graph))
     answers = {name: asked(moved, name, evidence) for name in names}
-    assert [names[each] for each in found.unanswered] == [name for name in names if answers[name] is None]
-    for place, variable in enumerate(found.variables.tolist()):
-        answer = answers[names[variable]]
+    assert list(found.unanswered) == [name for name in names if answers[name] is None]
+    for place, name in enumerate(found.names):
+        answer = answers[name]
         expected = {labels[0]: value for labels, value in answer.items()}
-        assert found[names[variable]] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+        assert found[name] == pytest.approx(expected, rel=1e-9, abs=1e-12)
         assert found.lent[place] == len(answer.rests_on)
         weakest = found.weakest[place]
         assert (None if np.isnan(weakest) else weakest) == answer.weakest_share
@@ -155,8 +155,8 @@ def test_own_tables_are_those_of_the_same_individual(seed):
         individuals = graph.variable(name).individuals
         return individuals[0] if individuals else ("alone", name)
 
-    for place, variable in enumerate(found.variables.tolist()):
-        mine = owner(graph.variable_names[variable])
+    for place, name in enumerate(found.names):
+        mine = owner(name)
         own = [each.share for each in filled if mine in map(owner, graph.factor(each.factor).arguments)]
         assert found.own[place] == len(own)
         assert np.isnan(found.own_weakest[place]) if not own else found.own_weakest[place] == min(own)
@@ -165,7 +165,7 @@ def test_own_tables_are_those_of_the_same_individual(seed):
 def test_without_questions_those_near_unknown_factors_are_asked():
     graph = lifagu.read(ROOT / "examples/epidemic.json").with_individual("eve", like="alice")
     found = lifagu.impute(graph, {"Travel.eve": "true"})
-    names = [graph.variable_names[each] for each in found.marginals.variables]
+    names = list(found.marginals.names)
     assert names == ["Sick.eve", "Treat.eve.m1", "Treat.eve.m2"]
     assert found.offered == 3
 
@@ -217,7 +217,7 @@ def test_tables_say_what_the_completed_graph_holds(seed, unknown, tmp_path):
     answered = {
         (row["variable"], row["value"]): row["probability"] for row in read_back(tmp_path / "result", "marginals")
     }
-    names = [graph.variable_names[each] for each in found.marginals.variables]
+    names = list(found.marginals.names)
     assert answered == {(name, label): value for name in names for label, value in found.marginals[name].items()}
 
 

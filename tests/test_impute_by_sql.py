@@ -3,44 +3,63 @@
 import json
 
 import duckdb
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import lifagu
 from helpers import run_cli
-from lifagu import imputing_by_sql
+from lifagu.scale import asking
 from test_parquet import observed_graphs
-from test_scale import WAYS, big_graph, chain, stop_at
+from test_scale import WAYS, Told, assert_same_groups, big_graph, cases, chain, stop_at
 
 LIMIT = 2**28
 DRAWING = (Phase.explicit, Phase.reuse, Phase.generate)  # an example takes too long to be made smaller
 
 
-def rows_of(file):
+def rows_of(file, columns="*"):
     """Columns, types and rows of a file."""
-    table = duckdb.sql(f"FROM '{file}'")
+    table = duckdb.sql(f"SELECT {columns} FROM '{file}'")
     return list(zip(table.columns, map(str, table.types), strict=True)), repr(table.fetchall())
 
 
 def assert_as_from_memory(found, expected, folder, other):
-    """Reports and files; answers differ by rounding, and say nothing of all that they rest on."""
+    """Everything that is found, and all files; probabilities may differ by rounding."""
     assert (found.unknown, found.filled, found.offered) == (expected.unknown, expected.filled, expected.offered)
-    assert (found.lent, found.left) == (expected.lent, expected.left)
-    assert found.groups.variables == len(expected.colouring.variable_groups)
-    assert found.groups.factors == len(expected.colouring.factor_groups)
-    names = expected.transfer.original.variable_names
-    assert list(found.unanswered) == [names[each] for each in expected.marginals.unanswered]
-    assert [each.variable for each in found.marginals] == [names[each] for each in expected.marginals.variables]
-    for place, each in enumerate(found.marginals):
-        assert each.probabilities == pytest.approx(expected.marginals[each.variable], rel=1e-9, abs=1e-12)
-        weakest = expected.marginals.own_weakest[place] if each.own_transferred else None
-        assert (each.own_transferred, each.own_weakest_share) == (expected.marginals.own[place], weakest)
+    assert (found.lent, found.left, found.way) == (expected.lent, expected.left, expected.way)
+    assert_same_groups(found.groups, expected.groups)
+    assert_same_marginals(found.marginals, expected.marginals)
     for table in ("transfers", "tables"):
         assert rows_of(folder / f"{table}.parquet") == rows_of(other / f"{table}.parquet"), table
-    kept = "variable, value, own_transferred, own_weakest_share"
-    mine, theirs = (duckdb.sql(f"SELECT {kept} FROM '{each}/marginals.parquet'").fetchall() for each in (folder, other))
-    assert repr(mine) == repr(theirs)
+    files = [each / "marginals.parquet" for each in (folder, other)]
+    assert rows_of(files[0], "* EXCLUDE probability") == rows_of(files[1], "* EXCLUDE probability")
+    mine, theirs = (duckdb.sql(f"SELECT probability FROM '{file}'").fetchnumpy()["probability"] for file in files)
+    np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
+
+
+def assert_same_marginals(found, expected):
+    assert list(found.names) == list(expected.names)
+    assert list(found.unanswered) == list(expected.unanswered)
+    for name in expected.names:
+        assert found[name] == pytest.approx(expected[name], rel=1e-9, abs=1e-12)
+    for column in ("own", "own_weakest", "lent", "weakest"):
+        np.testing.assert_array_equal(getattr(found, column), getattr(expected, column))
+        assert getattr(found, column).dtype == getattr(expected, column).dtype
+
+
+def assert_imputed_alike(place, queries=None, evidence=None, more=None, **ways):
+    """A folder `big` imputed in memory and on DuckDB; returns what was found there."""
+    memory, engine = cases(place / "big", evidence, ways, **(more or {}))
+    try:
+        expected = memory.impute(queries, out=place / "memory")
+    except lifagu.NoAnswerError as error:
+        with pytest.raises(lifagu.NoAnswerError, match="zero" if "zero" in str(error) else "unknown"):
+            engine.impute(queries)
+        return None
+    found = engine.impute(queries, out=place / "sql")
+    assert_as_from_memory(found, expected, place / "sql", place / "memory")
+    return found
 
 
 @settings(deadline=None, max_examples=12, suppress_health_check=list(HealthCheck), phases=DRAWING)
@@ -49,50 +68,48 @@ def test_as_from_memory(tmp_path_factory, observed, ways, unknown, asks):
     place, (graph, evidence) = tmp_path_factory.mktemp("folder"), observed
     lifagu.write(graph, place / "big", evidence)
     queries = list(graph.variable_names)[::2] if asks else None
-    graph = lifagu.read(place / "big")  # kinds and ranges in the order of the folder
-    try:
-        expected = lifagu.impute(graph, evidence, queries, unknown=unknown, **ways)
-    except lifagu.NoAnswerError:
-        with pytest.raises(lifagu.NoAnswerError):
-            lifagu.impute_folder(place / "big", None, queries, unknown=unknown, filling=lifagu.Filling(**ways))
-        return
-    lifagu.write_imputed(place / "memory", expected.tables())
-    found = lifagu.impute_folder(
-        place / "big",
-        None,
-        queries,
-        out=place / "duckdb",
-        unknown=unknown,
-        filling=lifagu.Filling(**ways),
-        memory_limit=LIMIT,
-    )
-    assert_as_from_memory(found, expected, place / "duckdb", place / "memory")
+    assert_imputed_alike(place, queries, unknown=unknown, **ways)
 
 
 def test_a_million_arguments(tmp_path):
-    graph, queries = big_graph(), ["x0", "x2", "x5", "x400001"]
-    lifagu.write(graph, tmp_path / "big")
-    expected = lifagu.impute(graph, {"x2": "true"}, queries)
-    lifagu.write_imputed(tmp_path / "memory", expected.tables())
-    evidence, limit = {"x2": "true"}, 200 * 2**20
-    found = lifagu.impute_folder(tmp_path / "big", evidence, queries, out=tmp_path / "sql", memory_limit=limit)
+    lifagu.write(big_graph(), tmp_path / "big")
+    queries, more = ["x0", "x2", "x5", "x400001"], {"memory_limit": 200 * 2**20}
+    found = assert_imputed_alike(tmp_path, queries, {"x2": "true"}, more)
     assert found.filled == 33_333
-    assert_as_from_memory(found, expected, tmp_path / "sql", tmp_path / "memory")
+    assert found.marginals.lent.tolist() == [33_333, 0, 33_333, 33_333]
 
 
-@pytest.mark.parametrize("line", ["passing colours", "round 2", "sum ", "writing tables"])
+@pytest.mark.parametrize("line", ["passing colours", "round 2", "sum ", "answering", "finding what", "writing tables"])
 def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, line):
-    monkeypatch.setattr(imputing_by_sql, "ENOUGH", 4)  # so that there is something to sum out
+    monkeypatch.setattr(asking, "ENOUGH", 4)  # so that there is something to sum out
     lifagu.write(chain(12), tmp_path / "big")
-    expected = lifagu.impute(chain(12), queries=["v9", "v0"])
-    lifagu.write_imputed(tmp_path / "memory", expected.tables())
-    settings = {"queries": ["v9", "v0"], "out": tmp_path / "sql", "temp": tmp_path / "temp"}
+    queries, place = ["v9", "v0"], {"on": "duckdb", "temp": tmp_path / "temp"}
+    expected = lifagu.open(tmp_path / "big", on="memory").impute(queries, out=tmp_path / "memory")
     with pytest.raises(KeyboardInterrupt):
-        lifagu.impute_folder(tmp_path / "big", told=stop_at(line), **settings)
+        lifagu.open(tmp_path / "big", progress=stop_at(line), **place).impute(queries, out=tmp_path / "sql")
     assert not (tmp_path / "sql").exists()
-    found = lifagu.impute_folder(tmp_path / "big", resume=True, **settings)
+    told = Told()
+    found = lifagu.open(tmp_path / "big", resume=True, progress=told, **place).impute(queries, out=tmp_path / "sql")
     assert_as_from_memory(found, expected, tmp_path / "sql", tmp_path / "memory")
+    assert "finding what answers rest on" in told.lines
     assert not list((tmp_path / "temp").iterdir())
+
+
+def test_what_works_in_memory_only(tmp_path):
+    lifagu.write(chain(4), tmp_path / "big")
+    case = lifagu.open(tmp_path / "big", on="duckdb")
+    with pytest.raises(lifagu.FormatError, match="what duckdb finds is written as Parquet; name a folder without"):
+        case.impute(out=tmp_path / "out.csv")
+    with pytest.raises(lifagu.ModelError, match="there is no variable 'nobody' in the model"):
+        case.impute(["nobody"])
+    for verb in ("impute", "lift", "groups"):
+        with pytest.raises(lifagu.ModelError, match="the holes of this case stay"):
+            getattr(case.unfilled(), verb)()
+    found = case.impute()
+    with pytest.raises(lifagu.ModelError, match="on an engine, tables are not held in memory"):
+        found.tables()
+    with pytest.raises(lifagu.ModelError, match="on an engine, no lifted model is made"):
+        _ = found.model
 
 
 def test_the_command_line(tmp_path, capsys):
@@ -116,8 +133,8 @@ def test_the_command_line(tmp_path, capsys):
     for options, message in (
         (["--on", "duckdb", "--out", f"{out}.csv"], "what duckdb finds is written as Parquet; name a folder without"),
         (["--on", "duckdb", "--write"], "--write works in memory only"),
-        (["--on", "memory", "--resume"], "--resume goes on with work on an engine"),
-        (["--on", "duckdb", "--unknown", "bounds"], "--unknown bounds works in memory only"),
+        (["--on", "memory", "--resume"], "only work on an engine can be resumed"),
+        (["--on", "duckdb", "--unknown", "bounds"], "unknown bounds works in memory only"),
         (["--on", "duckdb", "--queries", "nobody"], "there is no variable 'nobody' in the model"),
     ):
         status, _, err = run_cli(capsys, "impute", big, *options)

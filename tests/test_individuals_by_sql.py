@@ -1,16 +1,24 @@
 """Whole individuals filled by SQL: row for row what memory gives, whoever is like whom and in whatever order."""
 
 import random
+from contextlib import closing
 
 import duckdb
+import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import lifagu
-from helpers import ROOT, run_cli
-from lifagu.sql.scale import homes
-from test_impute_by_sql import assert_as_from_memory as assert_imputed_as_from_memory
+from helpers import ROOT
+from lifagu.requested import near_unknown
+from lifagu.scale.completing import fill_on
+from lifagu.sql.engines import open_engine
+from lifagu.sql.scale import Journal, find_near, homes
+from lifagu.symmetry.transfer.individuals import factor_owners, variable_owners
+from test_impute_by_sql import assert_imputed_alike
 from test_parquet import make_folder
-from test_scale import assert_same_tables, lifted_in_memory, stop_at
+from test_scale import Forgetful, assert_same_lift, assert_same_tables, cases, lifted_by_sql, lifted_in_memory, stop_at
 
 SINGLE = [[1, 2], [2, 4], [3, 1]]
 PAIR = [[1, 2, 3, 4], [2, 4, 6, 8], [4, 3, 2, 1]]
@@ -57,8 +65,8 @@ def hospital(rng):
 
 def assert_as_from_memory(graph, evidence, ways, place, **more):
     lifagu.write(graph, place / "big", evidence)
-    lifted_in_memory(place / "big", place / "memory", **ways)
-    lifagu.lift_folder(place / "big", out=place / "sql", filling=lifagu.Filling(**ways), **more)
+    expected = lifted_in_memory(place / "big", place / "memory", **ways)
+    assert_same_lift(lifted_by_sql(place / "big", place / "sql", ways=ways, **more), expected)
     assert_same_tables(place / "sql", place / "memory")
 
 
@@ -111,7 +119,7 @@ PEOPLE = {  # texts in place of lists, ids with gaps, rows in any order, some va
 def test_texts_in_place_of_lists(tmp_path):
     make_folder(tmp_path / "big", **PEOPLE)
     lifted_in_memory(tmp_path / "big", tmp_path / "memory")
-    lifagu.lift_folder(tmp_path / "big", out=tmp_path / "sql")
+    lifted_by_sql(tmp_path / "big", tmp_path / "sql")
     assert_same_tables(tmp_path / "sql", tmp_path / "memory")
     units = duckdb.sql(f"SELECT DISTINCT unit FROM '{tmp_path}/sql/transfers.parquet'").fetchall()
     assert units == [("individual",)]
@@ -122,35 +130,91 @@ def test_an_interrupted_run_goes_on(tmp_path, line):
     make_folder(tmp_path / "big", **PEOPLE)
     lifted_in_memory(tmp_path / "big", tmp_path / "memory")
     with pytest.raises(KeyboardInterrupt):
-        lifagu.lift_folder(tmp_path / "big", out=tmp_path / "sql", temp=tmp_path / "temp", told=stop_at(line))
-    lifagu.lift_folder(tmp_path / "big", out=tmp_path / "sql", temp=tmp_path / "temp", resume=True)
+        lifted_by_sql(tmp_path / "big", tmp_path / "sql", temp=tmp_path / "temp", progress=stop_at(line))
+    lifted_by_sql(tmp_path / "big", tmp_path / "sql", temp=tmp_path / "temp", resume=True)
     assert_same_tables(tmp_path / "sql", tmp_path / "memory")
 
 
-def test_too_many_sorts_of_homes(tmp_path, capsys, monkeypatch):
+def test_too_many_sorts_of_homes(tmp_path, monkeypatch):
     make_folder(tmp_path / "big", **PEOPLE)
     monkeypatch.setattr(homes, "MOST_TYPES", 5)
-    status, out, err = run_cli(capsys, "lift", tmp_path / "big", "--on", "duckdb")
-    assert (status, out, err.count("\n")) == (4, "", 1)
-    assert "more than 5 are too many; take --on memory or --structure-only, or leave out the column individual" in err
+    with pytest.raises(lifagu.TooLargeError, match="more than 5 are too many; .*leave out the column individual"):
+        lifted_by_sql(tmp_path / "big", None)
 
 
 @pytest.mark.parametrize("seed", range(12, 16))
 def test_impute_reports_as_from_memory(tmp_path, seed):
     graph, evidence = hospital(random.Random(seed))
     lifagu.write(graph, tmp_path / "big", evidence)
-    expected = lifagu.impute(graph, evidence)
-    lifagu.write_imputed(tmp_path / "memory", expected.tables())
-    found = lifagu.impute_folder(tmp_path / "big", out=tmp_path / "sql")
-    assert_imputed_as_from_memory(found, expected, tmp_path / "sql", tmp_path / "memory")
+    assert_imputed_alike(tmp_path)
 
 
 @pytest.mark.parametrize("unknown", ["one", "mean"])
 def test_questions_about_somebody_who_was_filled(tmp_path, unknown):
     graph = lifagu.read(ROOT / "examples/epidemic.json").with_individual("eve", like="alice")
     lifagu.write(graph, tmp_path / "big")
-    asked = {"filling": lifagu.Filling(), "unknown": unknown, "enough": 0}
-    found = lifagu.prepare_by_sql(tmp_path / "big", [["Sick.eve"], ["Epid"]], **asked).run()
-    expected = lifagu.prepare(lifagu.transfer(graph), [["Sick.eve"], ["Epid"]], unknown=unknown).run()
-    for mine, theirs in zip(found.answers, expected.answers, strict=True):
-        assert mine.probabilities.tolist() == pytest.approx(theirs.probabilities.tolist(), rel=1e-12)
+    memory, engine = cases(tmp_path / "big", ways={"unknown": unknown})
+    for question in (["Sick.eve"], ["Epid"], ["Epid", "Sick.eve"]):
+        mine, theirs = engine.ask(*question), memory.ask(*question)
+        np.testing.assert_allclose(mine.probabilities, theirs.probabilities, rtol=1e-12)
+        assert (mine.rests_on, mine.weakest_share) == (theirs.rests_on, theirs.weakest_share)
+        assert len(mine.rests_on) > 1
+
+
+# ---- one rule, in numpy and in SQL
+
+
+@st.composite
+def owned_graphs(draw):
+    """Variables that list none, one or several individuals, in any order; factors over some of them, some unknown."""
+    lists = st.lists(st.sampled_from(["ann", "ben", "eve", "ward"]), max_size=3, unique=True)
+    builder, count = lifagu.FactorGraph.build(), draw(st.integers(1, 8))
+    for number in range(count):
+        builder.variable(f"v{number}", individual=draw(lists))
+    scopes = st.lists(st.sampled_from(range(count)), max_size=3, unique=True)
+    for number, scope in enumerate(draw(st.lists(scopes, max_size=8))):
+        table = draw(st.sampled_from([None, [1.0] * 2 ** len(scope)]))
+        builder.factor(f"f{number}", [f"v{each}" for each in scope], table)
+    graph = builder.graph()
+    hard = draw(st.lists(st.sampled_from(list(graph.variable_names)), max_size=3))
+    return graph, dict.fromkeys(hard, "true") | {"v0": {"true": 1.0, "false": 2.0}}
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+@given(owned_graphs(), st.booleans())
+def test_owners_and_what_is_near(tmp_path_factory, observed, as_texts):
+    """Whose each variable and factor is, and what is near unknown factors, is the same in both languages."""
+    place, (graph, evidence) = tmp_path_factory.mktemp("owned"), observed
+    if as_texts:  # a column of texts in place of lists
+        one = "CASE WHEN individual IS NOT NULL THEN individual[1] END AS individual"
+        lifagu.write(graph, place / "lists", evidence)
+        rewrite(place / "lists", place / "big", one if len(graph.individuals) else "NULL AS individual")
+    else:
+        lifagu.write(graph, place / "big", evidence)
+    graph, seen = lifagu.read(place / "big"), lifagu.read_evidence(place / "big")
+    with closing(open_engine("duckdb", place / "engine")) as engine:
+        whole = fill_on(Journal(engine), place / "big", {}, lifagu.Filling(), lambda _: None)
+        for table, owners in (("variable", variable_owners(graph)), ("factor", factor_owners(graph))):
+            first = variable_owners(graph).tolist()
+            named = {each: first.index(owner) for each, owner in enumerate(owners.tolist()) if owner >= 0}
+            if homes.has_individuals(whole.given):
+                homes.find_owners(whole.journal, whole.given)
+                assert dict(engine.rows(f"SELECT id, owner FROM {table}_owners")) == named
+            else:
+                assert not named
+        for most in (2, 100):
+            expected, count = near_unknown(lifagu.transfer(graph), graph.evidence(seen), most)
+            unknown, free = whole.types.first[whole.types.table < 0], np.flatnonzero(~whole.hard)
+            found = find_near(Forgetful(engine), whole.given, unknown, free, most)
+            assert found == (expected.tolist(), count)
+
+
+def rewrite(folder, target, individual):
+    """A folder with another column individual."""
+    target.mkdir()
+    for file in folder.iterdir():
+        columns = "*"
+        if file.name == "variables.parquet":
+            has = "individual" in duckdb.sql(f"FROM '{file}'").columns
+            columns = f"* {'EXCLUDE individual' if has else ''}, {individual}"
+        duckdb.sql(f"COPY (SELECT {columns} FROM '{file}') TO '{target / file.name}'")

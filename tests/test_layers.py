@@ -1,6 +1,8 @@
 """The doors of the house: imports go only downward, also those inside functions."""
 
 import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,10 +13,12 @@ PACKAGE = ROOT / "src/lifagu"
 VALUES = [
     *(
         "errors",
+        "given",
         "showing",
         "kernel",
         "replacing",
         "arrays",
+        "values",
         "names",
         "columns",
         "ranges",
@@ -26,7 +30,7 @@ VALUES = [
     *("roles", "parts", "drift", "closeness", "rounding"),
     *("domains", "terms", "original_names", "relations", "parfactors", "proofs", "notation", "relational_builder"),
     *("relational", "substitutions"),
-    *("ground_names", "ground_tables", "ground_parts", "grounding", "template"),
+    *("ground_names", "ground_tables", "ground_parts", "grounding", "loaded", "template", "filling", "places"),
 ]
 # composes what the rooms offer, from the outside in
 FACADE = [
@@ -34,16 +38,13 @@ FACADE = [
         "",
         "notebooks",
         "plots",
-        "imputing",
-        "imputing_by_sql",
         "requested",
+        "findings",
         "lent",
-        "lifting_by_sql",
-        "answers_by_sql",
-        "folders",
     ),
-    *("answers", "unsure", "results", "storage"),
+    *("answers", "beliefs", "unsure", "results", "storage"),
 ]
+BELOW_SCALE = ("findings", "results", "storage", "lent", "requested", "unsure")
 OUTSIDE = {  # heavy or optional packages, and the only module that may import each
     "pyagrum": {"formats.with_pyagrum"},
     "pgmpy": {"formats.with_pgmpy"},
@@ -95,9 +96,14 @@ def allowed(name: str, imported: str) -> bool:
     if name in VALUES:
         return imported in VALUES[: VALUES.index(name)]
     if room == "cli":
-        return target in ("", "cli", "experiments", "examples", "web") or imported == "errors"
+        return target in ("", "cli", "experiments", "examples", "web") or imported in ("errors", "findings", "drift")
     if room == "web":
-        return target in ("", "web") or imported in ("errors", "formats", "drawing.graphs", "drawing.lifted")
+        below = ("errors", "formats", "drawing.graphs", "drawing.lifted", "loaded", "places")
+        return target in ("", "web") or imported in (*below, "filling")
+    if room == "questions":
+        return target not in ("", "notebooks", "cli", "experiments", "web", "examples")
+    if room == "scale":
+        return target in ("scale", "sql", "symmetry", "infer") or imported in (*VALUES, *BELOW_SCALE)
     if room == "examples":
         return target in ("examples", "sql") or imported in VALUES
     if room == "experiments":
@@ -114,7 +120,8 @@ def test_imports_go_downward(name):
 
 
 def test_every_module_has_a_room():
-    rooms = {"symmetry", "infer", "drawing", "formats", "sql", "examples", "experiments", "web", "cli"}
+    rooms = {"symmetry", "infer", "drawing", "formats", "sql", "scale", "questions"}
+    rooms |= {"examples", "experiments", "web", "cli"}
     assert {name.split(".")[0] for name in MODULES} == {*FACADE, *VALUES, *rooms}
 
 
@@ -137,6 +144,28 @@ def test_heavy_packages_have_one_door(package):
         if any(each == package or each.startswith(f"{package}.") for each in imports_of(path))
     }
     assert users <= OUTSIDE[package]
+
+
+@pytest.mark.parametrize(("model", "name", "most"), [("epidemic.json", "Epid", 95), ("smokers.json", "Smokes(1)", 130)])
+def test_a_small_question_imports_what_it_needs(model, name, most):
+    program = "import sys; from lifagu.cli import main; main(sys.argv[1:]); sys.stderr.write(' '.join(sys.modules))"
+    command = [sys.executable, "-c", program, "query", str(ROOT / "examples" / model), name]
+    found = subprocess.run(command, check=True, capture_output=True, text=True).stderr.split()
+    own = {each.removeprefix("lifagu.") for each in found if is_own(each)}
+    rooms = {each.split(".")[0] for each in own}
+    assert not rooms & {
+        "sql",
+        "scale",
+        "drawing",
+        "web",
+        "experiments",
+        "examples",
+        "symmetry",
+        "notebooks",
+        "findings",
+    }
+    assert not {"duckdb", "matplotlib", "starlette", "numpy.ma", "concurrent.futures", "tempfile"} & {*found}
+    assert len(own) <= most
 
 
 def test_help_imports_nothing_heavy():

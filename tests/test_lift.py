@@ -315,7 +315,7 @@ def test_a_grounded_model_with_several_domains_lifts_to_itself():
 
 
 def test_figure_1_becomes_figure_2():
-    lifted = check(example("epidemic"))
+    lifted = check(example("epidemic").graph)
     assert lines_of(lifted, "parfactors") == [
         "g0 = φ0(Epid)",
         "g1 = φ1(Travel(X), Sick(X), Epid)",
@@ -327,7 +327,7 @@ def test_figure_1_becomes_figure_2():
 
 
 def test_figure_3():
-    assert shown(check(example("figure3"))) == ["R(X), B)"]
+    assert shown(check(example("figure3").graph)) == ["R(X), B)"]
 
 
 @pytest.mark.parametrize("name", CASES)

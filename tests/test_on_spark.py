@@ -7,10 +7,13 @@ import pytest
 
 import lifagu
 from lifagu.sql.engines import open_engine
+from lifagu.sql.scale import Journal
 from spark_cluster import WHY_NOT
+from test_answers_by_sql import assert_same_answers
 from test_impute_by_sql import assert_as_from_memory
 from test_individuals_by_sql import WAYS, hospital
-from test_scale import assert_same_tables, big_graph, lifted_in_memory
+from test_parts_by_sql import assert_same_parts, random_links
+from test_scale import assert_same_lift, assert_same_tables, big_graph, cases, lifted_by_sql, lifted_in_memory
 
 pytestmark = [pytest.mark.full, pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "")]
 ON = "spark=local[2]"
@@ -28,28 +31,36 @@ def session(tmp_path_factory):
 def test_hospitals_are_lifted_as_in_memory(tmp_path, seed):
     (graph, evidence), ways = hospital(random.Random(seed)), WAYS[seed % len(WAYS)]
     lifagu.write(graph, tmp_path / "big", evidence)
-    lifted_in_memory(tmp_path / "big", tmp_path / "memory", **ways)
-    lifagu.lift_folder(tmp_path / "big", out=tmp_path / "sql", filling=lifagu.Filling(**ways), on=ON)
+    expected = lifted_in_memory(tmp_path / "big", tmp_path / "memory", **ways)
+    assert_same_lift(lifted_by_sql(tmp_path / "big", tmp_path / "sql", ways=ways, on=ON), expected)
     assert_same_tables(tmp_path / "sql", tmp_path / "memory")
 
 
-@pytest.mark.parametrize("seed", range(4, 6))
-def test_hospitals_are_imputed_as_in_memory(tmp_path, seed):
+@pytest.mark.parametrize("seed", [5, 8])
+def test_hospitals_are_imputed_and_asked_as_in_memory(tmp_path, seed):
     graph, evidence = hospital(random.Random(seed))
     lifagu.write(graph, tmp_path / "big", evidence)
-    expected = lifagu.impute(lifagu.read(tmp_path / "big"), evidence)
-    lifagu.write_imputed(tmp_path / "memory", expected.tables())
-    found = lifagu.impute_folder(tmp_path / "big", out=tmp_path / "sql", on=ON)
-    assert_as_from_memory(found, expected, tmp_path / "sql", tmp_path / "memory")
+    memory, spark = cases(tmp_path / "big", on=ON)
+    expected = memory.impute(out=tmp_path / "memory")
+    assert_as_from_memory(spark.impute(out=tmp_path / "sql"), expected, tmp_path / "sql", tmp_path / "memory")
+    answered = list(expected.marginals.names)[:2]
+    questions = [answered[:1], answered]
+    assert_same_answers(spark.plan(questions).run(), memory.plan(questions).run())
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_connected_parts(tmp_path, seed):
+    opened = open_engine(ON, tmp_path)
+    assert_same_parts(Journal(opened), *random_links(random.Random(seed)), enough=2)
+    opened.close()
 
 
 def test_a_million_arguments(tmp_path):
-    graph = big_graph()
-    lifagu.write(graph, tmp_path / "big")
+    lifagu.write(big_graph(), tmp_path / "big")
     lifted_in_memory(tmp_path / "big", tmp_path / "memory")
-    lifagu.lift_folder(tmp_path / "big", out=tmp_path / "sql", on=ON)
+    lifted_by_sql(tmp_path / "big", tmp_path / "sql", on=ON)
     assert_same_tables(tmp_path / "sql", tmp_path / "memory")
-    moved = lifagu.transfer(graph)
-    expected = lifagu.query(moved.graph, "x0")
-    found = lifagu.prepare_by_sql(tmp_path / "big", [["x0"]], filling=lifagu.Filling(), on=ON, enough=1000).run()
-    np.testing.assert_allclose(found.answers[0].log_probabilities, expected.log_probabilities, rtol=1e-9)
+    memory, spark = cases(tmp_path / "big", on=ON)
+    mine, theirs = spark.ask("x0"), memory.ask("x0")
+    assert (mine.rests_on, mine.weakest_share) == (theirs.rests_on, theirs.weakest_share)
+    np.testing.assert_allclose(mine.log_probabilities, theirs.log_probabilities, rtol=1e-9)

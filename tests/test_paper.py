@@ -11,14 +11,14 @@ KNOWN = [name for name, case in CASES.items() if all(factor["table"] for factor 
 
 def test_figure_3_round_by_round():
     """A, B, C start alike and so do the factors; B, at the second place of two factors, parts from A and C."""
-    graph = example("figure3")
+    graph = example("figure3").graph
     rounds = [(each.variable_colours.tolist(), each.factor_colours.tolist()) for each in lifagu.colour_rounds(graph)]
     assert rounds == [([0, 0, 0], [0, 0]), ([0, 1, 0], [0, 0]), ([0, 1, 0], [0, 0])]
     assert groups_by_name(graph, lifagu.colour(graph)) == ([["A", "C"], ["B"]], [["phi1", "phi2"]])
 
 
 def test_figure_1_groups():
-    graph = example("epidemic")
+    graph = example("epidemic").graph
     variables, factors = groups_by_name(graph, lifagu.colour(graph))
     assert [len(group) for group in variables] == [1, 2, 2, 4]
     assert [len(group) for group in factors] == [1, 2, 4]

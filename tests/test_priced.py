@@ -252,7 +252,9 @@ def test_the_command_line_answers_the_other_parts(capsys, tmp_path, monkeypatch)
     assert err.startswith(
         "warning: left out: c0, c1, c2, c3, c4 and 7 more; what is connected to them needs a table of"
     )
-    assert err.endswith("log Z is left out, too\n")
+    assert err.endswith(
+        "log Z is left out, too; observe some variables (--evidence), raise --memory-limit, or ask for less at once\n"
+    )
     status, out, _ = run_cli(capsys, "marginals", path, "--memory-limit", str(LIMIT), "--json")
     result = json.loads(out)
     assert status == 0

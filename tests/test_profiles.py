@@ -209,5 +209,5 @@ def test_profiles_stand_alone(other):
 
 def test_profiles_need_individuals():
     graph = lifagu.FactorGraph.build().variable("A").factor("f", ["A"], None).graph()
-    with pytest.raises(lifagu.ModelError, match="no variable has one"):
+    with pytest.raises(lifagu.ModelError, match="no variable declares one; leave out profiles"):
         lifagu.transfer(graph, profiles=True)

@@ -546,7 +546,7 @@ G = {"name": "g", "args": ["Sick(X)"], "table": [1, 2]}
         ({"relations": [{"name": "R", "of": ["Drug"], "names": [["m1"]]}]}, "give its 1 constants and the original"),
         ({"relations": [{"name": "R", "of": ["Drug"], "names": [["m3", "R.m3"]]}]}, "'m3' is not a constant of domain"),
         ({"domains": {"Person": -1}}, r"domains\.Person: domain 'Person' has the size -1"),
-        ({"domains": {"Person": 1.5}}, "is given as 1.5; give a whole number or a list of constants"),
+        ({"domains": {"Person": 1.5}}, "is given as a whole number or a list of constants, not 1.5"),
         ({"domains": {"Person": ["a", "a"]}}, "has the constant 'a' twice"),
         (
             {"variables": [{"name": "Sick(1)"}]},

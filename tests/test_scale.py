@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 import lifagu
 from helpers import run_cli
 from lifagu.arrays import by_first_occurrence
-from lifagu.lifting_by_sql import _refined, lift_on
+from lifagu.places import Place
+from lifagu.scale.lifting import _refined, lift_on
 from lifagu.sql.engines import open_engine
 from lifagu.sql.engines.on_duckdb import DuckEngine
 from lifagu.sql.scale import Journal, Sizes, handing_over, pass_colours, rounds
@@ -35,12 +36,46 @@ WAYS = [
 ]
 
 
+class Told:
+    """Progress that keeps what it is told, or does something about it."""
+
+    def __init__(self, act=None):
+        self.lines, self._act = [], act
+
+    def stage(self, text):
+        self.lines.append(text)
+        if self._act is not None:
+            self._act(text)
+
+    def __call__(self, done, total):
+        pass
+
+
+def cases(folder, evidence=None, ways=None, **place):
+    """The same case in memory and on an engine, DuckDB unless another one is named."""
+    opened = lifagu.open(folder, on="memory"), lifagu.open(folder, **{"on": "duckdb", **place})
+    return [case.observe(evidence).fill(**(ways or {})) for case in opened]
+
+
 def lifted_in_memory(folder, out, evidence=None, **ways):
-    graph = lifagu.read(folder)
-    evidence = {**lifagu.read_evidence(folder), **(evidence or {})}
-    moved = lifagu.transfer(graph, ways.pop("theta", 0.0), evidence, **ways)
-    colouring = lifagu.colour(moved.graph, evidence, factor_start=moved.factor_start)
-    lifagu.write_lift(out, moved, colouring, evidence)
+    return cases(folder, evidence, ways)[0].lift(out=out)
+
+
+def lifted_by_sql(folder, out, evidence=None, ways=None, **place):
+    return lifagu.open(folder, **{"on": "duckdb", **place}).observe(evidence).fill(**(ways or {})).lift(out=out)
+
+
+def assert_same_groups(found, expected):
+    for field in ("variable_count", "variables", "factor_count", "factors", "largest"):
+        assert getattr(found, field) == getattr(expected, field), field
+    assert (found.within is None, expected.within is None) == (True, False)
+
+
+def assert_same_lift(found, expected):
+    """What is said of a lift, whichever place did it."""
+    assert (found.unknown, found.filled, found.way) == (expected.unknown, expected.filled, expected.way)
+    assert (found.lent, found.left, found.bound) == (expected.lent, expected.left, expected.bound)
+    assert_same_groups(found.groups, expected.groups)
 
 
 def assert_same_tables(folder, other):
@@ -196,13 +231,15 @@ def test_a_hash_finds_and_comparing_decides(engine, monkeypatch):
 
 
 @settings(deadline=None, max_examples=14, suppress_health_check=list(HealthCheck))
-@given(observed_graphs(), st.sampled_from(WAYS))
+@given(observed_graphs(), st.sampled_from([*WAYS, {"unknown": "mean"}]))
 def test_folders_come_out_as_from_memory(tmp_path_factory, observed, ways):
     place, (graph, evidence) = tmp_path_factory.mktemp("folder"), observed
     lifagu.write(graph, place / "big", evidence)
-    lifted_in_memory(place / "big", place / "memory", **ways)
-    lifagu.lift_folder(place / "big", out=place / "duckdb", filling=lifagu.Filling(**ways), memory_limit=2**28)
+    memory, engine = cases(place / "big", None, ways, memory_limit=2**28)
+    expected, found = memory.lift(out=place / "memory"), engine.lift(out=place / "duckdb")
+    assert_same_lift(found, expected)
     assert_same_tables(place / "duckdb", place / "memory")
+    assert_same_groups(engine.groups(), memory.groups())
 
 
 def test_neither_the_order_of_rows_nor_the_ids_matter(tmp_path):
@@ -222,7 +259,7 @@ def test_neither_the_order_of_rows_nor_the_ids_matter(tmp_path):
     evidence = {"x0": "no", "x70": {"yes": 1.0, "no": 3.0}}
     for ways in ({}, {"published": True}):
         lifted_in_memory(tmp_path / "big", tmp_path / "memory", evidence, **ways)
-        lifagu.lift_folder(tmp_path / "big", out=tmp_path / "sql", filling=lifagu.Filling(**ways), evidence=evidence)
+        lifted_by_sql(tmp_path / "big", tmp_path / "sql", evidence, ways)
         assert_same_tables(tmp_path / "sql", tmp_path / "memory")
 
 
@@ -235,7 +272,7 @@ def test_many_arguments_are_compared_and_not_packed(tmp_path):
         builder.factor(f"g{each}", [f"v{each}"], [1, 1 + each % 3])
     lifagu.write(builder.graph(), tmp_path / "big")
     lifted_in_memory(tmp_path / "big", tmp_path / "memory")
-    lifagu.lift_folder(tmp_path / "big", out=tmp_path / "sql")
+    lifted_by_sql(tmp_path / "big", tmp_path / "sql")
     assert_same_tables(tmp_path / "sql", tmp_path / "memory")
 
 
@@ -243,7 +280,7 @@ def test_many_arguments_are_compared_and_not_packed(tmp_path):
 def test_what_cannot_be_read_is_refused(tmp_path, tables):
     folder = make_folder(tmp_path / "big", **tables)
     with pytest.raises(lifagu.FormatError, match=str(folder)) as caught:
-        lifagu.lift_folder(folder, out=tmp_path / "out", temp=tmp_path / "temp")
+        lifted_by_sql(folder, tmp_path / "out", temp=tmp_path / "temp")
     assert "\n" not in str(caught.value)
     assert not (tmp_path / "out").exists()
     assert not list((tmp_path / "temp").glob("*"))
@@ -273,9 +310,10 @@ def big_graph(people=111_111):
 def test_a_million_arguments_in_less_memory_than_they_take(tmp_path):
     """DuckDB gets 36 MiB; the arguments alone are 24 MB, and every join holds more."""
     lifagu.write(big_graph(), tmp_path / "big")
-    lifted_in_memory(tmp_path / "big", tmp_path / "memory")
-    found = lifagu.lift_folder(tmp_path / "big", out=tmp_path / "sql", memory_limit=60 * 2**20, temp=tmp_path / "temp")
+    expected = lifted_in_memory(tmp_path / "big", tmp_path / "memory")
+    found = lifted_by_sql(tmp_path / "big", tmp_path / "sql", memory_limit=60 * 2**20, temp=tmp_path / "temp")
     assert found.unknown == found.filled == 33_333
+    assert_same_lift(found, expected)
     assert_same_tables(tmp_path / "sql", tmp_path / "memory")
     assert not list((tmp_path / "temp").iterdir())
 
@@ -284,11 +322,11 @@ def test_a_million_arguments_in_less_memory_than_they_take(tmp_path):
 
 
 def stop_at(line):
-    def told(text):
+    def stop(text):
         if text.startswith(line):
             raise KeyboardInterrupt
 
-    return told
+    return Told(stop)
 
 
 def counted_creates(monkeypatch):
@@ -303,13 +341,13 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, line):
     lifagu.write(chain(12), tmp_path / "big")
     lifted_in_memory(tmp_path / "big", tmp_path / "memory")
     made = counted_creates(monkeypatch)
-    lifagu.lift_folder(tmp_path / "big", out=tmp_path / "sql")
+    lifted_by_sql(tmp_path / "big", tmp_path / "sql")
     whole = len(made)
     made.clear()
     with pytest.raises(KeyboardInterrupt):
-        lifagu.lift_folder(tmp_path / "big", out=tmp_path / "again", temp=tmp_path / "temp", told=stop_at(line))
+        lifted_by_sql(tmp_path / "big", tmp_path / "again", temp=tmp_path / "temp", progress=stop_at(line))
     assert not (tmp_path / "again").exists()
-    lifagu.lift_folder(tmp_path / "big", out=tmp_path / "again", temp=tmp_path / "temp", resume=True)
+    lifted_by_sql(tmp_path / "big", tmp_path / "again", temp=tmp_path / "temp", resume=True)
     assert whole <= len(made) <= whole + 3
     assert_same_tables(tmp_path / "again", tmp_path / "memory")
     assert not list((tmp_path / "temp").iterdir())
@@ -327,38 +365,42 @@ def test_a_killed_process_leaves_what_it_finished(tmp_path):
     lifted_in_memory(tmp_path / "big", tmp_path / "memory")
     script = (
         "import os, sys, lifagu\n"
-        "told = lambda line: os._exit(9) if line.startswith('round 2') else None\n"
-        "lifagu.lift_folder(sys.argv[1], out=sys.argv[2], temp=sys.argv[3], told=told)\n"
+        "from lifagu.places import Silent\n"
+        "class Deadly(Silent):\n"
+        "    def stage(self, text):\n"
+        "        if text.startswith('round 2'):\n"
+        "            os._exit(9)\n"
+        "lifagu.open(sys.argv[1], on='duckdb', temp=sys.argv[3], progress=Deadly()).lift(out=sys.argv[2])\n"
     )
     places = [str(tmp_path / each) for each in ("big", "sql", "temp")]
     done = subprocess.run([sys.executable, "-c", script, *places], env=os.environ, check=False)
     assert done.returncode == 9
     (kept,) = (tmp_path / "temp").iterdir()
     assert "half 4" in json.loads((kept / "journal.json").read_text())
-    lifagu.lift_folder(places[0], out=places[1], temp=places[2], resume=True)
+    lifted_by_sql(places[0], places[1], temp=places[2], resume=True)
     assert_same_tables(places[1], tmp_path / "memory")
 
 
 def test_resuming_another_run_starts_anew(tmp_path):
     lifagu.write(chain(6), tmp_path / "big")
     with pytest.raises(KeyboardInterrupt):
-        lifagu.lift_folder(tmp_path / "big", temp=tmp_path / "temp", told=stop_at("round 1"))
-    filling = lifagu.Filling(theta=1.0)
-    assert lifagu.lift_folder(tmp_path / "big", temp=tmp_path / "temp", resume=True, filling=filling).unknown == 2
+        lifted_by_sql(tmp_path / "big", None, temp=tmp_path / "temp", progress=stop_at("round 1"))
+    found = lifted_by_sql(tmp_path / "big", None, ways={"theta": 1.0}, temp=tmp_path / "temp", resume=True)
+    assert found.unknown == 2
     assert len(list((tmp_path / "temp").iterdir())) == 1  # of the first run, which can still go on
-    with pytest.raises(lifagu.ModelError, match="name it with --temp"):
-        lifagu.lift_folder(tmp_path / "big", resume=True)
+    with pytest.raises(lifagu.ModelError, match="give it as temp"):
+        lifted_by_sql(tmp_path / "big", None, resume=True)
 
 
 def test_too_little_memory_and_a_full_disk(tmp_path):
     """Both end with one line that says which, and leave neither output nor tables."""
     lifagu.write(big_graph(20_000), tmp_path / "big")
-    with pytest.raises(lifagu.TooLargeError, match="the memory does not suffice; raise --memory-limit"):
-        lifagu.lift_folder(tmp_path / "big", out=tmp_path / "out", memory_limit=2**20)
+    with pytest.raises(lifagu.TooLargeError, match="the memory does not suffice; give a larger memory_limit"):
+        lifted_by_sql(tmp_path / "big", tmp_path / "out", memory_limit=2**20)
     opened = open_engine("duckdb", tmp_path / "work", 12 * 2**20)
     opened.run("SET max_temp_directory_size = '1MB'")
     with pytest.raises(lifagu.TooLargeError, match="the disk is full; free some of it"):
-        lift_on(opened, tmp_path / "big", out=tmp_path / "out")
+        lift_on(Journal(opened), tmp_path / "big", {}, lifagu.Filling(), Place("duckdb"), tmp_path / "out", 2**30)
     opened.close()
     assert not (tmp_path / "out").exists()
 
@@ -381,7 +423,7 @@ def test_lift_on_the_command_line(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--steps", "2"], "--steps works in memory only; leave it out, or take --on memory"),
+        (["--steps", "2"], "steps works in memory only, not on duckdb; leave it out, or take --on memory"),
         (["--json"], "--json works in memory only"),
         (["--out", "model.json"], "model.json: what duckdb finds is written into a folder"),
         (["--resume"], "name it with --temp"),
@@ -425,7 +467,7 @@ def test_a_lost_worker_changes_nothing(tmp_path, monkeypatch, spark):
         tables="SELECT * FROM (VALUES (0, [1, 2, 3, 4]), (1, [4, 3, 2, 1])) t(id, potentials)",
         evidence="SELECT i AS variable_id, NULL AS value, [1.0, i % 2 + 2.0] AS likelihood FROM range(1, 9, 5) t(i)",
     )
-    lifted_in_memory(tmp_path / "big", tmp_path / "memory")
+    expected = lifted_in_memory(tmp_path / "big", tmp_path / "memory")
     ended = []
 
     def told(line):
@@ -434,8 +476,10 @@ def test_a_lost_worker_changes_nothing(tmp_path, monkeypatch, spark):
             if len(ended) == 1:
                 spark.kill_worker()
 
-    lifagu.lift_folder(tmp_path / "big", on=f"spark={spark.master}", out=tmp_path / "spark", temp=tmp_path, told=told)
+    place = {"on": f"spark={spark.master}", "temp": tmp_path, "progress": Told(told)}
+    found = lifted_by_sql(tmp_path / "big", tmp_path / "spark", **place)
     assert len(ended) > 1
+    assert_same_lift(found, expected)
     assert_same_tables(tmp_path / "spark", tmp_path / "memory")
     filled = duckdb.sql(f"SELECT unit, count(*) FROM '{tmp_path}/spark/transfers.parquet' GROUP BY unit").fetchall()
     assert filled == [("individual", 10)]
@@ -446,8 +490,8 @@ def test_a_lost_worker_changes_nothing(tmp_path, monkeypatch, spark):
 def test_no_master_and_no_spark(tmp_path, monkeypatch):
     lifagu.write(chain(4), tmp_path / "big")
     with pytest.raises(lifagu.ModelError, match="'nonsense' is no master of Spark; name one such as spark://host:7077"):
-        lifagu.lift_folder(tmp_path / "big", on="spark=nonsense")
+        lifted_by_sql(tmp_path / "big", None, on="spark=nonsense")
     for module in ("pyspark", "pyspark.sql"):
         monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(lifagu.MissingExtraError, match=r"pip install 'lifagu\[spark\]'"):
-        lifagu.lift_folder(tmp_path / "big", on="spark")
+        lifted_by_sql(tmp_path / "big", None, on="spark")

@@ -19,7 +19,7 @@ import lifagu
 from lifagu.sql.engines import open_engine, spark_session
 from lifagu.sql.engines.on_spark import SparkEngine
 from spark_cluster import WHY_NOT, cluster, end
-from test_scale import big_graph
+from test_scale import Told, big_graph, lifted_by_sql
 
 needs_java = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "it is here")
 COMMAND = (sys.executable, "-m", "lifagu.cli")
@@ -32,7 +32,7 @@ def big(tmp_path_factory):
     """A folder with 180,000 arguments, and what comes out of it undisturbed."""
     place = tmp_path_factory.mktemp("big")
     lifagu.write(big_graph(20_000), place / "big")
-    lifagu.lift_folder(place / "big", out=place / "expected")
+    lifted_by_sql(place / "big", place / "expected")
     return place
 
 
@@ -136,7 +136,7 @@ def spark(tmp_path_factory):
 def test_a_run_on_spark_that_is_killed_goes_on(tmp_path, spark):
     """In the middle of the second round, without a chance to say anything; finished steps are not repeated."""
     lifagu.write(big_graph(100), tmp_path / "big")
-    lifagu.lift_folder(tmp_path / "big", on=f"spark={spark.master}", out=tmp_path / "expected")
+    lifted_by_sql(tmp_path / "big", tmp_path / "expected", on=f"spark={spark.master}")
     asked = ["lift", tmp_path / "big", "--on", f"spark={spark.master}", "--out", tmp_path / "out"]
     asked += ["--temp", tmp_path / "temp"]
     with at_a_terminal(*asked) as running:
@@ -150,8 +150,8 @@ def test_a_run_on_spark_that_is_killed_goes_on(tmp_path, spark):
     made, create = [], SparkEngine.create
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(SparkEngine, "create", lambda self, name, query: (made.append(name), create(self, name, query)))
-        place = {"out": tmp_path / "out", "temp": tmp_path / "temp"}
-        lifagu.lift_folder(tmp_path / "big", on=f"spark={spark.master}", resume=True, **place)
+        place = {"on": f"spark={spark.master}", "temp": tmp_path / "temp", "resume": True}
+        lifted_by_sql(tmp_path / "big", tmp_path / "out", **place)
     again = {name for name in before if f'"table {name}"' in steps} & set(made)
     assert not again
     assert same_bytes(tmp_path / "out", tmp_path / "expected")
@@ -274,7 +274,7 @@ def test_nobody_at_the_master(tmp_path, master, kind, message):
         taken.bind(("127.0.0.1", 0))  # and nobody listens
         on = f"spark={master.format(port=taken.getsockname()[1])}"
         with pytest.raises(kind, match=message) as caught:
-            lifagu.lift_folder(tmp_path / "big", on=on)
+            lifted_by_sql(tmp_path / "big", None, on=on)
     assert caught.value.exit_status == 2
     assert "\n" not in str(caught.value)
 
@@ -343,7 +343,9 @@ def test_disk_and_memory_of_spark(tmp_path):
                 opened.create("kept", "SELECT id, uuid() AS text FROM range(1000000)")
             assert opened.names() == {"kept", "older"} == {each.name for each in tables.iterdir()}
             grow(500_000)
-            with pytest.raises(lifagu.TooLargeError, match="^spark: the memory does not suffice; raise --memory"):
+            with pytest.raises(
+                lifagu.TooLargeError, match="^spark: the memory does not suffice; give a larger memory_limit"
+            ):
                 opened.rows("SELECT collect_list(concat(repeat('x', 100000), id)) FROM range(30000)")
         finally:
             opened.close()
@@ -373,6 +375,7 @@ def test_all_workers_lost(tmp_path, spark):
             for each in spark.workers:
                 end(each)
 
+    place = {"on": f"spark={spark.master}", "temp": tmp_path / "temp"}
     with pytest.raises(lifagu.LifaguError, match="^spark: no executor at spark://.* for 15 seconds; see that workers"):
-        lifagu.lift_folder(tmp_path / "big", on=f"spark={spark.master}", temp=tmp_path / "temp", told=told)
+        lifted_by_sql(tmp_path / "big", None, progress=Told(told), **place)
     assert list((tmp_path / "temp").glob("*/tables/*/_SUCCESS"))

@@ -23,12 +23,13 @@ import pytest
 import lifagu
 import replacer
 from lifagu import formats
+from lifagu.loaded import Source
 from lifagu.sql import pinning
 from lifagu.sql.databases import opened
 from lifagu.sql.engines import open_engine
 from lifagu.sql.reading_evidence import evidence_in
 from lifagu.sql.scale import Journal, names, take_in
-from lifagu.template import Query, Source
+from lifagu.template import Query
 
 BLOG = "random Boolean A; factor MultiArrayPotential[[1, 2]] (A); obs A = true; query A;"
 PFL = "markov a::[t,f] ; [1, 2] ; []. a(t)."

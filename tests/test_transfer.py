@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import lifagu
 import naive
 from helpers import CASES, graph_of, groups_by_name, random_model
-from lifagu.symmetry.transfer import record_columns
+from lifagu.symmetry.transfer.columns import record_columns
 from lifagu.symmetry.transfer.record import Record
 
 FIELDS = ("factor", "status", "donor", "candidates", "agreeing", "share", "tie", "ambiguous_alignment")

@@ -204,7 +204,7 @@ def test_with_individual():
     ("options", "message"),
     [
         ({"theta": 1.5}, "theta must lie between 0 and 1"),
-        ({"theta": float("nan")}, "theta must lie between 0 and 1"),
+        ({"theta": float("nan")}, "theta is a number, not nan"),
         ({"steps": 3}, "steps must be 2, 4, 6"),
         ({"steps": 0}, "steps must be 2, 4, 6"),
         ({"steps": 4, "published": True}, "leave out published or steps"),

@@ -7,22 +7,15 @@ The names below are the library; each is imported from its room when it is first
 from __future__ import annotations
 
 from importlib import import_module
-from importlib.metadata import version as _version
 from typing import TYPE_CHECKING, Any
 
 from lifagu.showing import show_with
 
 if TYPE_CHECKING:
     from lifagu.answers import describe as describe
-    from lifagu.answers import log_partition as log_partition
-    from lifagu.answers import map_assignment as map_assignment
-    from lifagu.answers import marginals as marginals
     from lifagu.answers import prepare as prepare
     from lifagu.answers import prepare_map as prepare_map
     from lifagu.answers import prepare_marginals as prepare_marginals
-    from lifagu.answers import queries as queries
-    from lifagu.answers import query as query
-    from lifagu.answers_by_sql import prepare_by_sql as prepare_by_sql
     from lifagu.drawing.painting import to_pdf as to_pdf
     from lifagu.drawing.painting import to_png as to_png
     from lifagu.drawing.scene import Scene as Scene
@@ -34,10 +27,13 @@ if TYPE_CHECKING:
     from lifagu.errors import MissingExtraError as MissingExtraError
     from lifagu.errors import ModelError as ModelError
     from lifagu.errors import NoAnswerError as NoAnswerError
+    from lifagu.errors import Remedy as Remedy
     from lifagu.errors import TooLargeError as TooLargeError
     from lifagu.evidence import Evidence as Evidence
-    from lifagu.folders import Filling as Filling
-    from lifagu.folders import where_to_work as where_to_work
+    from lifagu.filling import Filling as Filling
+    from lifagu.findings import Groups as Groups
+    from lifagu.findings import Imputed as Imputed
+    from lifagu.findings import Lift as Lift
     from lifagu.formats import read_queries as read_queries
     from lifagu.formats.csv_table import write_csv as write_csv
     from lifagu.formats.native import from_json as from_json
@@ -49,26 +45,29 @@ if TYPE_CHECKING:
     from lifagu.formats.with_pyagrum import to_pyagrum as to_pyagrum
     from lifagu.grounding import expand_evidence as expand_evidence
     from lifagu.grounding import ground as ground
-    from lifagu.imputing import Imputed as Imputed
-    from lifagu.imputing import impute as impute
-    from lifagu.imputing_by_sql import FolderImputed as FolderImputed
-    from lifagu.imputing_by_sql import impute_folder as impute_folder
-    from lifagu.infer import AllMarginals as AllMarginals
-    from lifagu.infer import Answer as Answer
-    from lifagu.infer import Best as Best
-    from lifagu.infer import Convergence as Convergence
-    from lifagu.infer import TooLarge as TooLarge
-    from lifagu.infer.relational import ClassMarginals as ClassMarginals
-    from lifagu.infer.relational import RelationalBest as RelationalBest
+    from lifagu.infer.answer import Answer as Answer
+    from lifagu.infer.answer import Convergence as Convergence
+    from lifagu.infer.asked import TooLarge as TooLarge
+    from lifagu.infer.best import Best as Best
+    from lifagu.infer.marginals import AllMarginals as AllMarginals
+    from lifagu.infer.relational.best import RelationalBest as RelationalBest
+    from lifagu.infer.relational.marginals import ClassMarginals as ClassMarginals
     from lifagu.kernel import has_kernel as has_kernel
-    from lifagu.lifting_by_sql import FolderLift as FolderLift
-    from lifagu.lifting_by_sql import Groups as Groups
-    from lifagu.lifting_by_sql import lift_folder as lift_folder
+    from lifagu.loaded import Loaded as Loaded
+    from lifagu.loaded import Source as Source
     from lifagu.model import Colouring as Colouring
     from lifagu.model import FactorGraph as FactorGraph
     from lifagu.plots import draw as draw
     from lifagu.plots import draw_rounds as draw_rounds
     from lifagu.plots import plot as plot
+    from lifagu.questions import Case as Case
+    from lifagu.questions import open as open
+    from lifagu.questions.doors import impute as impute
+    from lifagu.questions.doors import log_partition as log_partition
+    from lifagu.questions.doors import map_assignment as map_assignment
+    from lifagu.questions.doors import marginals as marginals
+    from lifagu.questions.doors import queries as queries
+    from lifagu.questions.doors import query as query
     from lifagu.relational import ParfactorGraph as ParfactorGraph
     from lifagu.results import check_imputed_target as check_imputed_target
     from lifagu.results import write_imputed as write_imputed
@@ -86,21 +85,18 @@ if TYPE_CHECKING:
     from lifagu.symmetry.colour import colour as colour
     from lifagu.symmetry.colour import colour_rounds as colour_rounds
     from lifagu.symmetry.lifting import lift as lift
-    from lifagu.symmetry.transfer import Transfer as Transfer
-    from lifagu.symmetry.transfer import transfer as transfer
-    from lifagu.template import Loaded as Loaded
-    from lifagu.template import Source as Source
+    from lifagu.symmetry.transfer.result import Transfer as Transfer
+    from lifagu.symmetry.transfer.transfer import transfer as transfer
 
 _ROOMS = {
-    "lifagu.answers": "describe log_partition map_assignment marginals prepare prepare_map prepare_marginals "
-    "queries query",
-    "lifagu.answers_by_sql": "prepare_by_sql",
+    "lifagu.answers": "describe prepare prepare_map prepare_marginals",
     "lifagu.drawing.painting": "to_pdf to_png",
     "lifagu.drawing.scene": "Scene side_by_side",
     "lifagu.drawing.svg": "svg_styles to_svg",
-    "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError TooLargeError",
+    "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError Remedy TooLargeError",
     "lifagu.evidence": "Evidence",
-    "lifagu.folders": "Filling where_to_work",
+    "lifagu.filling": "Filling",
+    "lifagu.findings": "Groups Imputed Lift",
     "lifagu.formats": "read_queries",
     "lifagu.formats.csv_table": "write_csv",
     "lifagu.formats.native": "from_json to_json",
@@ -108,22 +104,26 @@ _ROOMS = {
     "lifagu.formats.with_pgmpy": "from_pgmpy to_pgmpy",
     "lifagu.formats.with_pyagrum": "from_pyagrum to_pyagrum",
     "lifagu.grounding": "expand_evidence ground",
-    "lifagu.imputing": "Imputed impute",
-    "lifagu.imputing_by_sql": "FolderImputed impute_folder",
-    "lifagu.infer": "AllMarginals Answer Best Convergence TooLarge",
-    "lifagu.infer.relational": "ClassMarginals RelationalBest",
+    "lifagu.infer.answer": "Answer Convergence",
+    "lifagu.infer.asked": "TooLarge",
+    "lifagu.infer.best": "Best",
+    "lifagu.infer.marginals": "AllMarginals",
+    "lifagu.infer.relational.best": "RelationalBest",
+    "lifagu.infer.relational.marginals": "ClassMarginals",
     "lifagu.kernel": "has_kernel",
-    "lifagu.lifting_by_sql": "FolderLift Groups lift_folder",
+    "lifagu.loaded": "Loaded Source",
     "lifagu.model": "Colouring FactorGraph",
     "lifagu.plots": "draw draw_rounds plot",
+    "lifagu.questions": "Case open",
+    "lifagu.questions.doors": "impute log_partition map_assignment marginals queries query",
     "lifagu.relational": "ParfactorGraph",
     "lifagu.results": "check_imputed_target write_imputed write_lift write_marginals",
     "lifagu.rounding": "merge_tables round_tables",
     "lifagu.storage": "check_database check_target load read read_evidence write write_results",
     "lifagu.symmetry.colour": "colour colour_rounds",
     "lifagu.symmetry.lifting": "lift",
-    "lifagu.symmetry.transfer": "Transfer transfer",
-    "lifagu.template": "Loaded Source",
+    "lifagu.symmetry.transfer.result": "Transfer",
+    "lifagu.symmetry.transfer.transfer": "transfer",
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
 __all__ = sorted(_ROOM_OF)
@@ -131,7 +131,7 @@ __all__ = sorted(_ROOM_OF)
 
 def __getattr__(name: str) -> Any:
     if name == "__version__":
-        return _version("lifagu")
+        return import_module("importlib.metadata").version("lifagu")
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'lifagu' has no attribute {name!r}")
     return getattr(import_module(_ROOM_OF[name]), name)

@@ -1,155 +1,46 @@
-"""Questions to a graph, a relational model or a transfer: with the winning tables, their mean, or all competing ones.
+"""Questions planned about a graph, a relational model or a transfer: with the winning tables, their mean, or all.
 
-This file composes: `transfer` says which tables compete, `infer` answers about one completed graph or model.
+This file composes: `transfer` says which tables compete, `infer` answers about one completed graph or model. What only
+some questions need is imported where they need it, so that the others start quickly.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Protocol, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from lifagu.errors import ModelError, NoAnswerError, listed
-from lifagu.evidence import Evidence, EvidenceLike, Observation
-from lifagu.grounding import expand_evidence, ground
-from lifagu.infer import AllMarginals, Answer, Best, Prepared, PreparedBest, PreparedMarginals, Result, prepare_best
-from lifagu.infer import bp as propagation
-from lifagu.infer import prepare as plan_questions
-from lifagu.infer import prepare_marginals as plan_marginals
-from lifagu.infer.relational import (
-    ClassMarginals,
-    NotLiftedError,
-    PreparedClassMarginals,
-    PreparedRelationalBest,
-    RelationalBest,
-    describe_relational,
-    prepare_relational,
-    prepare_relational_best,
-    prepare_relational_marginals,
-)
+from lifagu.errors import ModelError, NoAnswerError, NotLiftedError, Remedy
+from lifagu.evidence import EvidenceLike, Observation, by_name
+from lifagu.filling import UNKNOWN
+from lifagu.given import chosen, instance, items, shown, text
+from lifagu.infer.plan import memory_limit_of
+from lifagu.infer.prepared import Asked
 from lifagu.model import FactorGraph
-from lifagu.parts import describe as describe_graph
 from lifagu.relational import ParfactorGraph
-from lifagu.showing import Shown
-from lifagu.symmetry.colour import colour
-from lifagu.symmetry.transfer import Transfer
-from lifagu.unsure import consider, parts_given, with_drift, with_support
 
+if TYPE_CHECKING:
+    from lifagu.infer.best import PreparedBest
+    from lifagu.infer.marginals import PreparedMarginals
+    from lifagu.infer.relational.best import PreparedRelationalBest
+    from lifagu.infer.relational.marginals import PreparedClassMarginals
+    from lifagu.symmetry.transfer.result import Transfer
+
+    Model = FactorGraph | ParfactorGraph | Transfer
+
+BELIEFS = ("damping", "schedule", "tolerance", "iterations")
 _Planned = TypeVar("_Planned")
-UNKNOWN = ("one", "mean", "mixture", "bounds")
-Model = FactorGraph | ParfactorGraph | Transfer
-Progress = Callable[[int, int], None]
-
-
-def query(
-    model: Model,
-    *variables: str,
-    evidence: EvidenceLike = None,
-    unknown: str = "one",
-    engine: str = "auto",
-    memory_limit: int | None = None,
-) -> Answer:
-    """P(variables | evidence), jointly if there are several.
-
-    model: a graph, whose unknown factors must lie elsewhere, or a `transfer`, whose record then says what the answer
-    rests on. unknown: how to use a transfer's tables: "one" (the winning table of each class), "mean" (the
-    share-weighted mean table), "mixture" (the average of the answers over all competing tables, weighted by share
-    and by how well each explains the evidence) or "bounds" (the winning tables' answer, with the smallest and largest
-    over all competing ones). engine: "auto" (the best exact one), "lifted", "ground" (elimination), "enumerate" (the
-    oracle, for small graphs) or "bp" (belief propagation, not exact). memory_limit: in bytes; three quarters of what
-    is free by default.
-
-    >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph()
-    >>> query(graph, "A")["true"]
-    0.75
-    """
-    asked = prepare(model, [variables], evidence, unknown=unknown, engine=engine, memory_limit=memory_limit)
-    return asked.run().answers[0]
-
-
-def queries(
-    model: Model,
-    questions: Iterable[str | tuple[str, ...]],
-    *,
-    evidence: EvidenceLike = None,
-    unknown: str = "one",
-    engine: str = "auto",
-    memory_limit: int | None = None,
-) -> list[Answer]:
-    """Several questions that share one computation: a name asks for a marginal, a tuple of names for a joint answer.
-
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 0, 1, 2]).graph()
-    >>> [round(answer["true"], 6) for answer in queries(graph, ["A", "B"])]
-    [0.75, 0.5]
-    """
-    names = [(question,) if isinstance(question, str) else tuple(question) for question in questions]
-    return prepare(model, names, evidence, unknown=unknown, engine=engine, memory_limit=memory_limit).run().answers
-
-
-def log_partition(
-    model: Model,
-    *,
-    evidence: EvidenceLike = None,
-    unknown: str = "one",
-    engine: str = "auto",
-    memory_limit: int | None = None,
-) -> float:
-    """Natural log of the total weight of all assignments with the evidence fixed.
-
-    >>> import math
-    >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph()
-    >>> round(math.exp(log_partition(graph)), 9)
-    4.0
-    """
-    asked = prepare(model, [], evidence, unknown=unknown, engine=engine, memory_limit=memory_limit)
-    result = asked.run().log_partition
-    if result is None:  # prepare refuses a log Z that does not exist
-        raise NoAnswerError("log Z was left out")
-    return result
-
-
-def marginals(
-    model: Model,
-    *,
-    evidence: EvidenceLike = None,
-    unknown: str = "one",
-    engine: str = "auto",
-    memory_limit: int | None = None,
-) -> AllMarginals | ClassMarginals:
-    """P(variable | evidence) of every variable in one pass, by name; those connected to unknown factors are left out.
-
-    Of a relational model, `classes` has one entry per class of interchangeable variables.
-
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 0, 1, 2]).graph()
-    >>> marginals(graph)["A"]
-    {'false': 0.25, 'true': 0.75}
-    """
-    return prepare_marginals(model, evidence, unknown=unknown, engine=engine, memory_limit=memory_limit).run()
-
-
-def map_assignment(
-    model: Model,
-    *,
-    evidence: EvidenceLike = None,
-    unknown: str = "one",
-    engine: str = "auto",
-    memory_limit: int | None = None,
-) -> Best | RelationalBest:
-    """A most probable assignment of all variables, and the natural log of its weight.
-
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 0, 1, 2]).graph()
-    >>> map_assignment(graph).assignment
-    {'A': 'true', 'B': 'true'}
-    """
-    return prepare_map(model, evidence, unknown=unknown, engine=engine, memory_limit=memory_limit).run()
 
 
 def prepare_marginals(
     model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any
 ) -> PreparedMarginals | PreparedClassMarginals:
     """Plan all marginals: the plan is printable and refused if need be; `run` computes. settings as in `marginals`."""
+    from lifagu.infer import marginals as on_graph
+    from lifagu.infer.relational import marginals as over_cells
+
     planned: PreparedMarginals | PreparedClassMarginals = _planned(
-        model, evidence, unknown, settings, prepare_relational_marginals, plan_marginals
+        model, evidence, unknown, settings, over_cells.prepare_relational_marginals, on_graph.prepare_marginals
     )
     return planned
 
@@ -158,8 +49,11 @@ def prepare_map(
     model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any
 ) -> PreparedBest | PreparedRelationalBest:
     """Plan the most probable assignment: printable and refused if need be; `run` computes. settings as in the above."""
+    from lifagu.infer import best as on_graph
+    from lifagu.infer.relational import best as over_cells
+
     planned: PreparedBest | PreparedRelationalBest = _planned(
-        model, evidence, unknown, settings, prepare_relational_best, prepare_best
+        model, evidence, unknown, settings, over_cells.prepare_relational_best, on_graph.prepare_best
     )
     return planned
 
@@ -174,6 +68,8 @@ def _planned(
 ) -> Any:
     """A plan over cells where that is possible, else on the graph, and then with the reason."""
     engine, limit = settings.get("engine", "auto"), settings.get("memory_limit")
+    memory_limit_of(limit)
+    chosen("unknown", unknown, UNKNOWN)
     planned, reason = _over_cells(model, evidence, engine, unknown, lambda whole, seen: over_cells(whole, seen, limit))
     if planned is not None:
         return planned
@@ -187,12 +83,16 @@ def describe(model: FactorGraph | ParfactorGraph) -> dict[str, Any]:
     >>> describe(FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph())["example_query"]
     'A'
     """
-    if isinstance(model, ParfactorGraph):
-        try:
-            return describe_relational(model)
-        except NotLiftedError:
-            return describe_graph(ground(model))
-    return describe_graph(model)
+    from lifagu.infer.relational.describe import describe_relational
+    from lifagu.parts import describe as describe_graph
+
+    instance("describe", model, FactorGraph, ParfactorGraph)
+    if isinstance(model, FactorGraph):
+        return describe_graph(model)
+    try:
+        return describe_relational(model)
+    except NotLiftedError:
+        return describe_graph(_ground(model)[0])
 
 
 def _over_cells(
@@ -203,53 +103,49 @@ def _over_cells(
     plan: Callable[[ParfactorGraph, Mapping[str, Observation]], _Planned],
 ) -> tuple[_Planned | None, tuple[str, ...]]:
     """A plan without grounding where the model is relational and cells can express it; else None, and why."""
-    if not isinstance(model, ParfactorGraph) or isinstance(evidence, Evidence):
+    if not isinstance(model, ParfactorGraph):
         return None, ()
-    if engine not in ("auto", "lifted") or unknown != "one":
+    if not isinstance(engine, str) or engine not in ("auto", "lifted") or unknown != "one":
         return None, ()
     try:
-        return plan(model, evidence or {}), ()
+        return plan(model, by_name(evidence)), ()
     except NotLiftedError as reason:
         return None, (f"the model was grounded: {reason}",)
 
 
 def _grounded(model: Model, evidence: EvidenceLike) -> tuple[FactorGraph | Transfer, EvidenceLike]:
     """A relational model as a graph, and the ranges in its evidence as what they cover; others as they are."""
-    if isinstance(model, FactorGraph | Transfer):
-        return model, evidence
-    if not isinstance(model, ParfactorGraph):
+    if isinstance(model, ParfactorGraph):
+        return _ground(model, evidence)
+    if not isinstance(model, FactorGraph) and not hasattr(model, "original"):
         raise ModelError(
             f"a question is asked of a FactorGraph, a ParfactorGraph or a Transfer, not {type(model).__name__}"
         )
+    return model, evidence
+
+
+def _ground(model: ParfactorGraph, evidence: EvidenceLike = None) -> tuple[FactorGraph, EvidenceLike]:
+    from lifagu.grounding import expand_evidence, ground
+
     graph = ground(model)
-    return graph, expand_evidence(model, evidence, graph) if isinstance(evidence, Mapping) else evidence
+    return graph, expand_evidence(model, evidence, graph)
 
 
 def _one_graph(model: FactorGraph | Transfer, unknown: str) -> FactorGraph:
     """The graph to compute with, where only one makes sense."""
     if unknown not in ("one", "mean"):
-        raise ModelError(f"this is computed on one model, with the winning tables (one) or their mean, not {unknown}")
-    if isinstance(model, Transfer):
+        what = f"this is computed on one model, with the winning tables or their mean, not with {unknown}"
+        raise ModelError(what, remedy=Remedy.ONE_OR_MEAN)
+    if not isinstance(model, FactorGraph):
         return model.averaged() if unknown == "mean" else model.graph
     if unknown != "one":
-        raise ModelError(f"{unknown} is about competing tables; ask a transfer: lifagu.transfer(graph)")
+        raise ModelError(f"{unknown} is about competing tables", remedy=Remedy.ASK_TRANSFER)
     return model
-
-
-class Asked(Protocol):
-    """Questions that are planned and ready to run; `str` shows the plan."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Remarks beside the answers."""
-
-    def run(self, progress: Progress | None = None) -> Result:
-        """Compute the answers; progress(done, total) is called now and then."""
 
 
 def prepare(
     model: Model,
-    questions: Sequence[Sequence[str]],
+    questions: Iterable[str | Sequence[str]],
     evidence: EvidenceLike = None,
     *,
     unknown: str = "one",
@@ -257,92 +153,72 @@ def prepare(
     memory_limit: int | None = None,
     bp: Mapping[str, Any] | None = None,
 ) -> Asked:
-    """Plan the answers to several questions (tuples of names); none at all asks for log Z alone.
+    """Plan the answers to several questions (names, or tuples of names); none at all asks for log Z alone.
 
     The plan is known, printable and refused if need be before anything is computed; `run` computes. bp: settings of
     belief propagation (damping, schedule, tolerance, iterations), for the engine of that name.
     """
-    if unknown not in UNKNOWN:
-        raise ModelError(f"unknown is '{unknown}'; choose one of {', '.join(UNKNOWN)}")
+    chosen("unknown", unknown, UNKNOWN)
+    memory_limit_of(memory_limit)
+    asked = [names_in(question) for question in items("questions are given in a list", questions)]
     planned, reason = _over_cells(
-        model, evidence, engine, unknown, lambda whole, seen: prepare_relational(whole, questions, seen, memory_limit)
+        model, evidence, engine, unknown, lambda whole, seen: _cell_plan(whole, asked, seen, memory_limit)
     )
     if planned is not None:
         return planned
     model, evidence = _grounded(model, evidence)
-    if engine == "bp":
-        return Propagated(_one_graph(model, unknown), questions, evidence, dict(bp or {}))
     settings: dict[str, Any] = {"engine": engine, "memory_limit": memory_limit}
-    if isinstance(model, FactorGraph):
-        prepared = plan_questions(_one_graph(model, unknown), questions, evidence, **settings)
-        return replace(prepared, notes=(*reason, *prepared.notes)) if reason else prepared
-    observed = model.original.evidence(evidence)
-    if unknown in ("mixture", "bounds"):
-        if not questions:
-            raise NoAnswerError(
-                f"log Z does not exist for {unknown}, which is about several models; ask with one or mean"
-            )
-        return consider(model, questions, observed, unknown, settings)
-    prepared = plan_questions(_one_graph(model, unknown), questions, observed, **settings)
-    return Supported(model, observed, prepared, winning=unknown == "one") if questions else prepared
+    if isinstance(engine, str) and engine == "bp":
+        from lifagu.beliefs import Propagated
+
+        counts = (0, 0) if isinstance(model, FactorGraph) else model.counts
+        return Propagated(_one_graph(model, unknown), asked, evidence, _settings(bp), counts)
+    if not isinstance(model, FactorGraph):
+        return _plan_transfer(model, asked, evidence, unknown, settings)
+    from lifagu.infer.planning import prepare as plan_questions
+
+    prepared = plan_questions(_one_graph(model, unknown), asked, evidence, **settings)
+    return replace(prepared, notes=(*reason, *prepared.notes)) if reason else prepared
 
 
-@dataclass(frozen=True, eq=False)
-class Supported(Shown):
-    """Answers about one completed graph, with the transferred tables they rest on; winning: it has the best tables."""
-
-    transfer: Transfer
-    evidence: Evidence
-    prepared: Prepared
-    winning: bool
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Remarks beside the answers."""
-        return self.prepared.notes
-
-    def __str__(self) -> str:
-        return str(self.prepared)
-
-    def run(self, progress: Progress | None = None) -> Result:
-        """Compute the answers."""
-        result = self.prepared.run(progress)
-        part_of = parts_given(self.transfer, self.evidence)
-        answers = [with_support(answer, self.transfer, part_of) for answer in result.answers]
-        if not self.winning or self.transfer.drift is None:
-            return Result(answers, result.log_partition, result.notes)
-        log_odds = self.transfer.drift.log_odds(self.transfer.original, part_of)
-        answers = [with_drift(answer, self.transfer, log_odds, part_of) for answer in answers]
-        joint = tuple(answer.notes[-1] for answer in answers if len(answer.variables) > 1)
-        return Result(answers, result.log_partition, (*result.notes, *joint))
+def names_in(question: str | Sequence[str]) -> tuple[str, ...]:
+    """The names of the variables that a question is about."""
+    names = [question] if isinstance(question, str) else items("a question is a name, or several in a tuple", question)
+    return tuple(text("a variable that is asked about", name) for name in names)
 
 
-@dataclass(frozen=True, eq=False)
-class Propagated(Shown):
-    """Questions for belief propagation on the colour groups: not exact, and the notes of the answers say so."""
+def _settings(bp: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The settings of belief propagation."""
+    given = {} if bp is None else bp
+    if not isinstance(given, Mapping) or not set(given) <= {*BELIEFS}:
+        raise ModelError(f"bp is a mapping with some of {', '.join(BELIEFS)}, not {shown(bp)}")
+    return dict(given)
 
-    graph: FactorGraph
-    questions: Sequence[Sequence[str]]
-    evidence: EvidenceLike
-    settings: dict[str, Any]
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Remarks beside the answers."""
-        return ("belief propagation is not exact on graphs with loops",)
+def _cell_plan(
+    model: ParfactorGraph, questions: Sequence[Sequence[str]], evidence: Mapping[str, Observation], limit: int | None
+) -> Asked:
+    from lifagu.infer.relational.questions import prepare_relational
 
-    def __str__(self) -> str:
-        return f"bp engine: belief propagation on {colour(self.graph, self.evidence)}"
+    return prepare_relational(model, questions, evidence, limit)
 
-    def run(self, progress: Progress | None = None) -> Result:
-        """Pass messages until they stand still."""
-        if len(self.graph.unknown):
-            names = listed([self.graph.factor_names[factor] for factor in self.graph.unknown.tolist()])
-            raise NoAnswerError(f"belief propagation needs every table, but {names} stay unknown")
-        if not self.questions:
-            raise NoAnswerError("belief propagation only estimates log Z; ask with an exact engine")
-        groups = colour(self.graph, self.evidence)
-        answers = propagation.answers(
-            self.graph, self.questions, self.evidence, groups, progress=progress, **self.settings
-        )
-        return Result(answers, None, answers[0].notes)
+
+def _plan_transfer(
+    moved: Transfer,
+    questions: Sequence[Sequence[str]],
+    evidence: EvidenceLike,
+    unknown: str,
+    settings: dict[str, Any],
+) -> Asked:
+    """Questions to a filled graph: to one completion, or to all of them."""
+    from lifagu.infer.planning import prepare as plan_questions
+    from lifagu.unsure import Supported, consider
+
+    observed = moved.original.evidence(evidence)
+    if unknown not in ("mixture", "bounds"):
+        prepared = plan_questions(_one_graph(moved, unknown), questions, observed, **settings)
+        return Supported(moved, observed, prepared, winning=unknown == "one") if questions else prepared
+    if not questions:
+        what = f"log Z does not exist for {unknown}, which is about several models"
+        raise NoAnswerError(what, remedy=Remedy.ONE_OR_MEAN)
+    return consider(moved, questions, observed, unknown, settings)

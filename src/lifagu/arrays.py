@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from lifagu.errors import ModelError
 from lifagu.kernel import loaded
 
 Ints = NDArray[np.int64]
@@ -21,11 +22,28 @@ def frozen(array: _Array) -> _Array:
     return array
 
 
-def as_ids(values: Any) -> Ints:
-    """Integers as a fresh int64 array (an empty list counts as integers; floats with a fraction do not)."""
-    array = np.asarray(values)
-    if array.size and not np.issubdtype(array.dtype, np.integer):
-        raise TypeError(f"integers expected, not {array.dtype}")
+def is_masked(values: Any) -> bool:
+    """Whether something in an array is masked; numpy.ma, which takes its time, is not imported to know that."""
+    return bool(np.any(getattr(values, "mask", False)))
+
+
+def as_ids(values: Any, what: str) -> Ints:
+    """Whole numbers in a row as a fresh int64 array; anything else, 1.0 included, is an error that says of what.
+
+    >>> as_ids([0, 2.5], "arguments")
+    Traceback (most recent call last):
+    lifagu.errors.ModelError: arguments hold float64; give whole numbers, in a list or an array of one axis
+    """
+    try:
+        array = np.asarray(values)
+    except (TypeError, ValueError, OverflowError):
+        array = np.zeros((), dtype=object)
+    masked = is_masked(values)
+    if array.ndim != 1 or masked or (array.size and not np.issubdtype(array.dtype, np.integer)):
+        held = array.dtype if array.ndim == 1 and not masked else f"a {type(values).__name__}"
+        raise ModelError(f"{what} hold {held}; give whole numbers, in a list or an array of one axis")
+    if array.dtype == np.uint64 and array.size and int(array.max()) >= 2**63:
+        raise ModelError(f"{what} hold {array.max()}, which no number is; -1 needs an array of signed integers")
     return np.array(array, dtype=np.int64)
 
 
@@ -123,7 +141,7 @@ def members(groups: Ints) -> list[Ints]:
 
 def distinct(values: Ints) -> Ints:
     """The distinct values, ascending (by sorting, which is faster here than hashing)."""
-    ordered = np.sort(values)
+    ordered: Ints = np.sort(values, axis=None)
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered
 
 

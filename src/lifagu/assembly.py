@@ -11,13 +11,14 @@ import numpy as np
 from lifagu.arrays import Ints, as_ids, by_first_occurrence, first_places, frozen
 from lifagu.checks import check_ids, check_offsets
 from lifagu.errors import ModelError
+from lifagu.given import items
 from lifagu.names import Names, NumberedNames
 from lifagu.ranges import Ranges, check_labels
 
 
 def names_of(sort: str, names: str | Iterable[str], count: int) -> Names:
     """Names given one by one, or made from a prefix; as many as there are nodes."""
-    if isinstance(names, str):
+    if isinstance(names, str) and names:
         return NumberedNames(sort, names, count)
     given = names if isinstance(names, Names) and names.sort == sort else Names(sort, names)
     if len(given) != count:
@@ -38,7 +39,8 @@ def scopes_of(offsets: Ints, arguments: Ints) -> list[tuple[Ints, Ints]]:
 
 def declared_ranges(ranges: Sequence[Sequence[str]], variable_ranges: Ints) -> tuple[Ranges, Ints]:
     """Distinct label orders in order of first use, and the number of each variable's."""
-    given = [check_labels(labels, f"range {number}") for number, labels in enumerate(ranges)]
+    listed = items("ranges is a list of lists of labels", ranges)
+    given = [check_labels(labels, f"range {number}") for number, labels in enumerate(listed)]
     check_ids(variable_ranges, 0, len(given), "variable_ranges", "ranges")
     distinct = list(dict.fromkeys(given))
     number = np.array([distinct.index(labels) for labels in given], dtype=np.int64)
@@ -58,7 +60,7 @@ def used_names(what: str, names: Sequence[str], ids: Any, count: int) -> tuple[t
     """Names (of kinds or individuals) that occur, in order of first use, and the ids renumbered to match."""
     if ids is None:
         return (), np.full(count, -1, dtype=np.int64)
-    ids = as_ids(ids)
+    ids = as_ids(ids, f"variable_{what}s")
     known = Names(what, names)
     check_ids(ids, -1, len(known), f"variable_{what}s", f"{what}s")
     if len(ids) != count:
@@ -74,10 +76,11 @@ def individual_lists(names: Sequence[str], offsets: Any, ids: Any, count: int) -
                 "variable_individuals came without individual_offsets, which say whose they are; give both"
             )
         return (), frozen(np.zeros(count + 1, dtype=np.int64)), frozen(np.zeros(0, dtype=np.int64))
-    offsets, ids = as_ids(offsets), as_ids(ids)
+    offsets, ids = as_ids(offsets, "individual_offsets"), as_ids(ids, "variable_individuals")
     check_offsets(offsets, len(ids), "individual_offsets")
     if len(offsets) != count + 1:
         raise ModelError(f"individual_offsets has {len(offsets)} entries for {count} variables; give {count + 1}")
+    names = items("names of individuals are given in a list", names)
     check_ids(ids, 0, len(names), "variable_individuals", "individuals")
     used, ids = used_names("individual", names, ids, len(ids))
     return used, frozen(offsets), frozen(ids)

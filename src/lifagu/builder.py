@@ -11,8 +11,9 @@ import numpy as np
 from lifagu.arrays import Floats
 from lifagu.checks import repeated_argument_error, table_size_error
 from lifagu.errors import ModelError, did_you_mean
+from lifagu.given import items, shown, text
 from lifagu.ranges import BOOLEAN, Labels, check_labels
-from lifagu.tables import potential_fault
+from lifagu.tables import as_floats, not_numbers, potential_fault
 
 _Graph = TypeVar("_Graph")
 TableLike = str | Sequence[Any] | np.ndarray[Any, Any] | None
@@ -53,14 +54,14 @@ class GraphBuilder(Generic[_Graph]):
 
     def range(self, name: str, labels: Iterable[str]) -> GraphBuilder[_Graph]:
         """Name a range, for use by its name in `variable`."""
-        if name in self._named_ranges:
+        if text("a range", name) in self._named_ranges:
             raise ModelError(f"range '{name}' is declared twice; give each range a name of its own")
         self._named_ranges[name] = check_labels(labels, f"range '{name}'")
         return self
 
     def table(self, name: str, potentials: Sequence[Any] | np.ndarray[Any, Any]) -> GraphBuilder[_Graph]:
         """Name a table, for use by its name in `factor`."""
-        if name in self._named_tables:
+        if text("a table", name) in self._named_tables:
             raise ModelError(f"table '{name}' is declared twice; give each table a name of its own")
         self._named_tables[name] = self._add_table(potentials, f"table '{name}'")
         return self
@@ -74,12 +75,12 @@ class GraphBuilder(Generic[_Graph]):
         individual: str | Iterable[str] = (),
     ) -> GraphBuilder[_Graph]:
         """Add a variable; its range is a list of labels or the name of a range, Boolean if not given."""
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"a variable has the name {name!r}; names are non-empty texts")
-        if name in self._variables:
+        if text("a variable", name) in self._variables:
             raise ModelError(f"variable '{name}' is declared twice; give each variable a name of its own")
         labels = self._labels(name, range)
-        individuals = (individual,) if isinstance(individual, str) else tuple(individual)
+        individuals = individuals_of(f"'{name}'", individual)
+        if kind is not None:
+            text(f"the kind of '{name}'", kind)
         self._variables[name] = len(self._variables)
         self._variable_ranges.append(self._ranges.setdefault(labels, len(self._ranges)))
         self._variable_sizes.append(len(labels))
@@ -100,9 +101,9 @@ class GraphBuilder(Generic[_Graph]):
         """Add several variables that share a range (and kind and individuals, where given)."""
         if isinstance(names, str):
             raise ModelError(f"variables takes a list of names; for the single variable '{names}' use variable")
-        labels = range if isinstance(range, str) else tuple(range)
-        owners = individual if isinstance(individual, str) else tuple(individual)
-        for name in names:
+        labels = range if isinstance(range, str) else check_labels(range, "the variables")
+        owners = individual if isinstance(individual, str) else individuals_of("the variables", individual)
+        for name in items("variables takes a list of names", names):
             self.variable(name, labels, kind=kind, individual=owners)
         return self
 
@@ -111,11 +112,9 @@ class GraphBuilder(Generic[_Graph]):
 
         Potentials are row-major over the arguments as listed, the last one fastest.
         """
-        if not isinstance(name, str) or not name:
-            raise ModelError(f"a factor has the name {name!r}; names are non-empty texts")
-        if name in self._factors:
+        if text("a factor", name) in self._factors:
             raise ModelError(f"factor '{name}' is declared twice; give each factor a name of its own")
-        arguments = [arguments] if isinstance(arguments, str) else list(arguments)
+        arguments = arguments_of(name, arguments)
         scope = [self._argument(name, argument) for argument in arguments]
         if len(set(scope)) < len(scope):
             raise repeated_argument_error(name, next(each for each in arguments if arguments.count(each) > 1))
@@ -131,6 +130,8 @@ class GraphBuilder(Generic[_Graph]):
 
     def factors(self, scopes: Mapping[str, Iterable[str]], table: TableLike) -> GraphBuilder[_Graph]:
         """Add several factors (name → arguments) that share one table, or are all unknown."""
+        if not isinstance(scopes, Mapping):
+            raise ModelError(f"factors takes a mapping from name to arguments, not {shown(scopes)}")
         if table is not None and not isinstance(table, str):
             self._named_tables[""] = self._add_table(table, "the table")
             table = ""
@@ -157,9 +158,10 @@ class GraphBuilder(Generic[_Graph]):
         )
 
     def _labels(self, variable: str, given: str | Iterable[str]) -> Labels:
+        if isinstance(given, tuple) and given in self._ranges:
+            return given
         if not isinstance(given, str):
-            labels = tuple(given)
-            return labels if labels in self._ranges else check_labels(labels, f"variable '{variable}'")
+            return check_labels(given, f"variable '{variable}'")
         if given not in self._named_ranges:
             raise ModelError(
                 f"variable '{variable}' has the range '{given}', which is not declared"
@@ -168,7 +170,7 @@ class GraphBuilder(Generic[_Graph]):
         return self._named_ranges[given]
 
     def _argument(self, factor: str, variable: str) -> int:
-        number = self._variables.get(variable)
+        number = self._variables.get(variable) if isinstance(variable, str) else None
         if number is None:
             raise ModelError(
                 f"factor '{factor}' has the argument '{variable}', which is not a variable of the model"
@@ -191,31 +193,19 @@ class GraphBuilder(Generic[_Graph]):
     def _add_table(self, potentials: Sequence[Any] | np.ndarray[Any, Any], owner: str) -> int:
         values = as_floats(potentials)
         if values is None:
-            raise ModelError(f"{owner} holds something that is not a number, or rows of unequal length")
+            raise not_numbers(owner)
         if fault := potential_fault(values):
             raise ModelError(f"{owner} has {fault}")
         self._tables.append(values)
         return len(self._tables) - 1
 
 
-def as_floats(potentials: Any) -> Floats | None:
-    """Nested numbers as a flat array; None if there is anything but numbers among them (texts and booleans are not)."""
-    if _has_boolean(potentials):
-        return None
-    try:
-        values = np.asarray(potentials)
-    except ValueError:
-        return None
-    if values.dtype == object and all(type(value) in (int, float) for value in values.flat):
-        try:
-            values = values.astype(np.float64)  # whole numbers beyond 2**63
-        except OverflowError:
-            values = np.array([np.inf])
-    return values.astype(np.float64).reshape(-1) if values.dtype.kind in "iuf" else None
+def individuals_of(variable: str, given: str | Iterable[str]) -> tuple[str, ...]:
+    """The individuals of a variable, given as one name or several."""
+    names = (given,) if isinstance(given, str) else items(f"the individuals of {variable} are names in a list", given)
+    return tuple(text(f"an individual of {variable}", name) for name in names)
 
 
-def _has_boolean(potentials: Any) -> bool:
-    """Whether a boolean hides among the numbers of nested lists, where it would count as 0 or 1."""
-    if isinstance(potentials, list | tuple):
-        return any(_has_boolean(each) for each in potentials)
-    return isinstance(potentials, bool)
+def arguments_of(factor: str, given: str | Iterable[Any]) -> list[Any]:
+    """The arguments of a factor, given as one name or several."""
+    return [given] if isinstance(given, str) else items(f"the arguments of '{factor}' are names in a list", given)

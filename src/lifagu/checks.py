@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lifagu.arrays import Ints, first_places
-from lifagu.errors import ModelError
+from lifagu.errors import ModelError, listed
 from lifagu.names import Names
 from lifagu.tables import GivenTables, potential_fault
 
@@ -38,7 +38,7 @@ def repeated_argument_error(factor: str, variable: str) -> ModelError:
 def table_size_error(factor: str, given: int, arguments: Sequence[str], span: int) -> ModelError:
     """The error for a table whose size does not fit its arguments."""
     return ModelError(
-        f"factor '{factor}' has {given} potentials but its arguments ({', '.join(arguments)}) span {span} states; "
+        f"factor '{factor}' has {given} potentials but its arguments ({listed(arguments)}) span {span} states; "
         f"give {span}, or null if unknown"
     )
 

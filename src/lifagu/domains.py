@@ -11,12 +11,13 @@ from typing import overload
 from lifagu.arrays import Ints, frozen
 from lifagu.errors import ModelError, did_you_mean, listed
 from lifagu.names import Names
+from lifagu.values import Frozen
 
 Row = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Domain:
+class Domain(Frozen):
     """A domain of `size` constants: those listed, or 1…size, which are never listed.
 
     Inside, constants are numbers 0…size-1.
@@ -91,7 +92,7 @@ class Domain:
         return did_you_mean(constant, self.constants) or f", which has {listed(self.constants)}"
 
 
-class ConstantRows(Sequence[Row]):
+class ConstantRows(Frozen, Sequence[Row]):
     """Rows of constants as numbers: numbers[n×k], one column per domain; texts are made when asked for.
 
     >>> import numpy as np

@@ -22,6 +22,7 @@ from lifagu.evidence import EvidenceLike
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_of_factors, parts_without
 from lifagu.tables import Tables
+from lifagu.values import Frozen
 
 
 class Bound(NamedTuple):
@@ -42,7 +43,7 @@ class Bound(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Drift:
+class Drift(Frozen):
     """lowest[m], highest[m]: the smallest and largest log of new / old potential of each factor."""
 
     lowest: Floats
@@ -99,3 +100,13 @@ def rounded_up(value: float) -> str:
     ('0.013', '0')
     """
     return f"{float(Context(prec=2, rounding=ROUND_CEILING).create_decimal_from_float(value)):.2g}"
+
+
+class Merging(NamedTuple):
+    """How tables were compared, in words, and how far answers can be off by that, where it is known."""
+
+    equality: str
+    bound: Bound | None
+
+    def __str__(self) -> str:
+        return f"tables were compared {self.equality}" + (f": {self.bound}" if self.bound else "")

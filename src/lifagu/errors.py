@@ -1,16 +1,95 @@
-"""The exceptions of lifagu: one small tree, each kind with the exit status the command line gives it."""
+"""The exceptions of lifagu: one small tree, each kind with the exit status the command line gives it.
+
+An error says what is wrong and why. What to do about it depends on who asks: Python callers give arguments, the command
+line takes flags, the page has knobs. So an error may carry a `Remedy`, and each of the three has words for it.
+"""
 
 from __future__ import annotations
 
-import difflib
+import copy
 import itertools
-from collections.abc import Iterable
+import os
+import re
+from collections.abc import Iterable, Mapping
+from enum import StrEnum, unique
+from typing import Any, Self
+
+LONGEST = 400  # characters of an error, its remedy included
+LONGEST_NAME, LONGEST_PATH = 60, 200  # characters of a single word in it
+
+
+@unique
+class Remedy(StrEnum):
+    """What to do about an error, in the words for Python callers."""
+
+    MORE_MEMORY = "give a larger memory_limit, or use a machine with more memory"
+    MORE_MEMORY_ON_SPARK = "give a larger memory_limit, or spark.executor.memory where a cluster is used"
+    ASK_FOR_LESS = "observe some variables, give a larger memory_limit, or ask for less at once"
+    FEWER_JOINTLY = "ask about fewer variables jointly"
+    MORE_ROUNDS = "allow more rounds, or give a memory_limit within which what still changes fits"
+    IN_MEMORY = 'where it fits in memory, open it with on="memory"'
+    LEAVE_OUT = 'leave it out, or open it with on="memory"'
+    NAME_ENGINE = 'name the engine, such as on="duckdb"'
+    FILL = "say how they are to be filled: case.fill()"
+    WRITE_GROUPS = 'write who is in which group with out=…, or open it with on="memory"'
+    FEWER_TYPES = 'open it with on="memory", give structure_only=True, or leave out the column individual'
+    OTHER_TEMP = "free some of it, or give another folder as temp"
+    SAME_TEMP = "give it as temp, as in the first run"
+    RESUME = "go on with resume=True"
+    RESUME_OR_ELSEWHERE = "go on with it by resume=True, or name another folder"
+    MAKE_FOLDER = 'make one with lifagu.write(model, "big/")'
+    WRITE_ELSEWHERE = "name another database, or write into a folder with lifagu.write_imputed"
+    NO_DATABASE = "leave out database"
+    ONE_OR_MEAN = 'ask with unknown="one" or unknown="mean"'
+    RAISE_THETA = 'raise theta to leave doubtful ones unknown, or ask with unknown="one" or unknown="mean"'
+    LOWER_THETA = 'lower theta, or ask with unknown="one" or unknown="bounds"'
+    ASK_TRANSFER = "ask a transfer: lifagu.transfer(graph)"
+    EXACT_ENGINE = 'ask with an exact engine, such as engine="auto"'
+    GROUND_ENGINE = 'ask with engine="ground"'
+    BY_CLASS = "look at the classes"
+    STEPS_OR_PUBLISHED = "leave out published or steps"
+    DIGITS_OR_TOLERANCE = "leave out digits or tolerance"
+    NO_PROFILES = "leave out profiles"
+    OTHER_PORT = "choose another port (0 takes a free one) or host"
 
 
 class LifaguError(Exception):
-    """Anything lifagu refuses; the message names the offender and the remedy."""
+    """Anything lifagu refuses; the message names the offender, and the remedy, if there is one, what to do."""
 
     exit_status = 2
+
+    def __init__(self, message: str, *, remedy: Remedy | None = None) -> None:
+        super().__init__(message)
+        self.message, self.remedy = message, remedy
+
+    def __str__(self) -> str:
+        return self.told({})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restored, (type(self), self.args), self.__dict__
+
+    def told(self, words: Mapping[Remedy, str]) -> str:
+        """The error on one line, with the remedy in these words, or in those for Python callers.
+
+        >>> full = TooLargeError("the memory does not suffice", remedy=Remedy.MORE_MEMORY)
+        >>> full.told({Remedy.MORE_MEMORY: "buy some"})
+        'the memory does not suffice; buy some'
+        """
+        if self.remedy is None:
+            return one_line(self.message)
+        remedy = words.get(self.remedy, self.remedy.value)
+        return f"{one_line(self.message, LONGEST - len(remedy) - 2)}; {remedy}"
+
+    def saying(self, message: str) -> Self:
+        """The same error with another message."""
+        other = copy.copy(self)
+        other.args, other.message = (message,), message
+        return other
+
+
+def _restored(kind: type[LifaguError], args: tuple[Any, ...]) -> LifaguError:
+    """An error that was pickled, whatever its kind is made from; its attributes come after it."""
+    return kind.__new__(kind, *args)
 
 
 class ModelError(LifaguError):
@@ -41,12 +120,20 @@ class TooLargeError(LifaguError):
     exit_status = 4
 
 
+class NotLiftedError(Exception):
+    """Something that cells of individuals cannot express; the model is then grounded, and the text says why."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """``"; did you mean 'Epid'?"`` when a known name is close to the given one, else nothing.
 
     >>> did_you_mean("Epd", ["Epid", "Sick"])
     "; did you mean 'Epid'?"
     """
+    if len(name) > LONGEST_NAME:  # comparing long names takes long, and nobody mistypes them
+        return ""
+    import difflib
+
     close = difflib.get_close_matches(name, list(itertools.islice(known, 10_000)), n=1)
     return f"; did you mean '{close[0]}'?" if close else ""
 
@@ -60,3 +147,30 @@ def listed(names: Iterable[str], limit: int = 5) -> str:
     names = list(names)
     more = len(names) - limit
     return ", ".join(names) if more <= 0 else f"{', '.join(names[:limit])} and {more} more"
+
+
+def one_line(text: str, most: int = LONGEST) -> str:
+    """A text on one line whatever was quoted in it: breaks blanked, signs that cannot be seen escaped, cut where long.
+
+    >>> one_line("'a\\x1b' is no\\n  name")
+    "'a\\\\x1b' is no name"
+    >>> one_line("x" * 1000) == "x" * 40 + "…" + "x" * 19
+    True
+    """
+    seen = " ".join(text.split())
+    if not seen.isprintable():
+        seen = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in seen)
+    return _cut(_LONG_WORD.sub(_shorter_word, seen), most)
+
+
+_LONG_WORD = re.compile(rf"\S{{{LONGEST_NAME + 1},}}")
+
+
+def _shorter_word(word: re.Match[str]) -> str:
+    return _cut(word[0], LONGEST_PATH if os.sep in word[0] else LONGEST_NAME)
+
+
+def _cut(text: str, most: int) -> str:
+    """A text without its middle if it is long; the end often says what is wrong."""
+    tail = (most - 1) // 3
+    return text if len(text) <= most else f"{text[: most - 1 - tail]}…{text[-tail:]}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import overload
@@ -15,12 +15,13 @@ from lifagu.arrays import Ints, group_rows
 from lifagu.domains import Domain
 from lifagu.errors import ModelError
 from lifagu.names import Names, found_one_by_one
-from lifagu.original_names import Place
+from lifagu.relations import Vocabulary
 from lifagu.terms import constant_text, parse_ground
+from lifagu.values import Frozen
 
 
 @dataclass(frozen=True, eq=False)
-class RowNames:
+class RowNames(Frozen):
     """Names ``Treat(eve,m1)`` of n nodes with k constants each.
 
     rows[n×k]: numbers of the constants, rows distinct and in lexicographic order. names, which[n]: row i has the name
@@ -108,24 +109,16 @@ class RowNames:
 class JoinedNames(Names):
     """The names of several lists of nodes one after another; names are told apart by the list that has them.
 
-    locate: the list of rows that has a name, and its numbers of constants there, where that can be told at once.
-    missing: what to say about a name that looks right but is in none of them, None if it does not look right.
+    words: of names of variables, the relations behind all lists but the first; they tell at once which list has a name.
     """
 
-    def __init__(
-        self,
-        sort: str,
-        lists: Sequence[Names | RowNames],
-        locate: Callable[[str], Place | None] | None = None,
-        missing: Callable[[str], str | None] = lambda _: None,
-    ) -> None:
+    def __init__(self, sort: str, lists: Sequence[Names | RowNames], words: Vocabulary | None = None) -> None:
         self.sort = sort
         self.lists = tuple(lists)
-        self._locate = locate
-        self._missing = missing
+        self._words = words
         self._starts = np.cumsum([0, *map(len, self.lists)]).tolist()
         starts = zip(self._starts, self.lists, strict=False)
-        self._asked = [pair for pair in starts if locate is None or not isinstance(pair[1], RowNames)]
+        self._asked = [pair for pair in starts if words is None or not isinstance(pair[1], RowNames)]
 
     def __len__(self) -> int:
         return int(self._starts[-1])
@@ -150,11 +143,12 @@ class JoinedNames(Names):
 
     def find(self, name: str) -> int | None:
         """Return the number of the node with this name, or None."""
-        located = None if self._locate is None else self._locate(name)
+        located = None if self._words is None else self._words.find(name)
         if located is not None:
-            rows = self.lists[located[0]]
-            place = rows.place(located[1]) if isinstance(rows, RowNames) else None
-            return None if place is None else int(self._starts[located[0]] + place)
+            relation, constants = located
+            rows = self.lists[1 + relation]
+            place = rows.place(constants) if isinstance(rows, RowNames) else None
+            return None if place is None else int(self._starts[1 + relation] + place)
         for start, each in self._asked:
             place = each.find(name)
             if place is not None:
@@ -185,9 +179,11 @@ class JoinedNames(Names):
     def number(self, name: str) -> int:
         """Return the number of the node with this name; a missing one is an error that says why."""
         found = self.find(name) if isinstance(name, str) else None
-        remark = self._missing(name) if found is None and isinstance(name, str) else None
-        if remark is not None:
-            raise ModelError(remark)
+        if found is None and self._words is not None and isinstance(name, str):
+            if self._words.find(name) is not None:
+                raise ModelError(f"'{name}' does not exist in the model: no ground factor has it as an argument")
+            if remark := self._words.why_not(name):
+                raise ModelError(remark)
         return super().number(name) if found is None else found
 
     __hash__ = None

@@ -13,7 +13,6 @@ from lifagu.errors import ModelError
 from lifagu.ground_names import JoinedNames, RowNames
 from lifagu.model import FactorGraph
 from lifagu.names import ChosenNames, Names
-from lifagu.original_names import Place
 from lifagu.relational import ParfactorGraph
 from lifagu.relations import Vocabulary
 from lifagu.tables import GivenTables
@@ -74,17 +73,7 @@ def variable_names(model: ParfactorGraph, variables: GroundVariables) -> Names:
             words.relations, words.domains_of, variables.existing, words.renamed, strict=True
         )
     ]
-
-    def locate(name: str) -> Place | None:
-        place = words.find(name)
-        return None if place is None else (1 + place[0], place[1])
-
-    def missing(name: str) -> str | None:
-        if words.find(name) is not None:
-            return f"'{name}' does not exist in the model: no ground factor has it as an argument"
-        return words.why_not(name)
-
-    return JoinedNames("variable", [names, *lists], locate, missing)
+    return JoinedNames("variable", [names, *lists], words)
 
 
 def assembled(

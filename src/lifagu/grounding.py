@@ -14,7 +14,7 @@ import numpy as np
 
 from lifagu.arrays import Floats, Ints, by_value, first_places, group_rows, members
 from lifagu.errors import ModelError, TooLargeError
-from lifagu.evidence import Observation
+from lifagu.evidence import EvidenceLike, Observation
 from lifagu.ground_names import JoinedNames, RowNames
 from lifagu.ground_parts import Block, GroundVariables, assembled, declared_tables, factor_names
 from lifagu.ground_tables import diagonal, expanded_table, first_columns, lexicographic_codes
@@ -48,6 +48,8 @@ def ground(model: ParfactorGraph | FactorGraph) -> FactorGraph:
     >>> graph.factor("g(7,8)").arguments
     ('Friends(7,8)', 'Smokes(7)', 'Smokes(8)')
     """
+    if not isinstance(model, FactorGraph | ParfactorGraph):
+        raise ModelError(f"ground takes a ParfactorGraph or a FactorGraph, not {type(model).__name__}")
     return model if isinstance(model, FactorGraph) else ground_rows(model, {})
 
 
@@ -100,7 +102,7 @@ def ground_pieces(model: ParfactorGraph, listed: Mapping[int, TabledRows] | None
 
 
 def expand_evidence(
-    model: ParfactorGraph, evidence: Mapping[str, Observation], graph: FactorGraph | None = None
+    model: ParfactorGraph, evidence: EvidenceLike, graph: FactorGraph | None = None
 ) -> dict[str, Observation]:
     """Evidence by ground names: ranges become all ground variables in them that exist.
 
@@ -112,6 +114,8 @@ def expand_evidence(
     >>> expand_evidence(model, {"Sick(1..3)": "true"})
     {'Sick(1)': 'true', 'Sick(3)': 'true'}
     """
+    if not isinstance(model, ParfactorGraph) or not isinstance(graph, FactorGraph | None):
+        raise ModelError("expand_evidence takes a ParfactorGraph, its evidence, and its grounding or None")
     names = (ground(model) if graph is None else graph).variable_names
     result: dict[str, Observation] = {}
     for observed in model.observations(evidence):

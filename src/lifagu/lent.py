@@ -11,7 +11,8 @@ from lifagu.arrays import Floats, Ints, first_places, group_lists, group_rows
 from lifagu.assembly import taken_lists
 from lifagu.columns import Columns, Nullable
 from lifagu.model import FactorGraph
-from lifagu.symmetry.transfer import Transfer, record_columns
+from lifagu.symmetry.transfer.columns import record_columns
+from lifagu.symmetry.transfer.result import Transfer
 
 UNITS = ("factor", "individual", "profile")  # single factors, whole individuals, factors of individuals that are alike
 _STEM = re.compile(r"[^(.]+")
@@ -58,7 +59,7 @@ def summary(moved: Transfer, sizes: Ints | None = None) -> tuple[tuple[Lent, ...
 
     sizes[f]: how many factors each factor stands for, None for one each.
 
-    >>> from lifagu.symmetry.transfer import transfer
+    >>> from lifagu.symmetry.transfer.transfer import transfer
     >>> graph = FactorGraph.build().variables(["A", "B", "C", "D"]).factor("f1", ["A", "B"], [1, 2, 3, 4])
     >>> lent, left = summary(transfer(graph.factor("f2", ["C", "B"], None).factor("g", ["D"], None).graph()))
     >>> [(each.first, each.donor, each.highest_share) for each in lent], [each.status for each in left]

@@ -27,18 +27,20 @@ from lifagu.assembly import (
 from lifagu.builder import GraphBuilder
 from lifagu.checks import check_arguments, check_ids, check_offsets, check_tables
 from lifagu.errors import ModelError
-from lifagu.evidence import Evidence, EvidenceLike, Observation, Observations, bind_evidence
+from lifagu.evidence import Bearers, Evidence, EvidenceLike, Observation, Observations, bind_evidence, by_name
+from lifagu.given import text
 from lifagu.names import Names
 from lifagu.ranges import Labels, Ranges
 from lifagu.showing import Shown
 from lifagu.tables import GivenTables, Tables, intern_tables
+from lifagu.values import Frozen
 from lifagu.views import Factor, Variable, View, counted
 
 _Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FactorGraph(Shown):
+class FactorGraph(Frozen, Shown):
     """A factor graph with n variables, m factors and e arguments; all arrays are read-only.
 
     variable_declared[n]: which declared label order (`ranges.declared`) each variable has;
@@ -111,9 +113,10 @@ class FactorGraph(Shown):
         ... ).factor("f1")
         Factor(name='f1', arguments=('x2', 'x1'), table=None)
         """
-        declared, variable_declared = declared_ranges(ranges, as_ids(variable_ranges))
+        declared, variable_declared = declared_ranges(ranges, as_ids(variable_ranges, "variable_ranges"))
         count = len(variable_declared)
-        offsets, arguments, factor_given = as_ids(offsets), as_ids(arguments), as_ids(factor_tables)
+        offsets, arguments = as_ids(offsets, "offsets"), as_ids(arguments, "arguments")
+        factor_given = as_ids(factor_tables, "factor_tables")
         check_offsets(offsets, len(arguments), "offsets")
         names = names_of("variable", variable_names, count)
         factors = names_of("factor", factor_names, len(offsets) - 1)
@@ -170,7 +173,7 @@ class FactorGraph(Shown):
         Factor(name='f.eve', arguments=('Sick.eve', 'Epid'), table=None)
         """
         other = Names("individual", self.individuals).number(like)
-        if name in self.individuals:
+        if text("an individual", name) in self.individuals:
             raise ModelError(f"individual '{name}' is in the model already; give the new one another name")
         listing = np.repeat(np.arange(len(self.variable_names)), np.diff(self.individual_offsets))
         copied = np.unique(listing[self.individual_ids == other])
@@ -246,13 +249,17 @@ class FactorGraph(Shown):
         >>> FactorGraph.build().variable("A").graph().evidence({"A": "true"}).values.tolist()
         [1]
         """
+        if isinstance(evidence, Observations):
+            evidence = evidence.bound
         if isinstance(evidence, Evidence):
-            return evidence
-        if isinstance(evidence, Observations) and evidence.names is self.variable_names:
-            return evidence.bound
-        if not isinstance(evidence, Mapping | None):
-            raise ModelError(f"evidence is a mapping from variable to label, not {type(evidence).__name__}")
-        return bind_evidence(evidence or {}, self.variable_names, self._labels_and_values)
+            return evidence.bound_to(self.bearers)
+        bearers = self.bearers
+        return replace(bind_evidence(by_name(evidence), bearers.names, bearers.labels_and_values), of=bearers)
+
+    @cached_property
+    def bearers(self) -> Bearers:
+        """The variables as evidence knows them."""
+        return Bearers(self.variable_names, self.ranges, self.variable_declared)
 
     def observations(self, evidence: EvidenceLike) -> Observations:
         """The same by name, bound once for all.
@@ -260,7 +267,7 @@ class FactorGraph(Shown):
         >>> dict(FactorGraph.build().variable("A").graph().observations({"A": "true"}))
         {'A': 'true'}
         """
-        return Observations(self.evidence(evidence), self.variable_names, self._labels_and_values)
+        return Observations(self.evidence(evidence), self.bearers)
 
     def layered(self, layers: Sequence[Mapping[str, Observation]]) -> Mapping[str, Observation]:
         """Several layers of evidence as one: what a later one observes, an earlier one no longer does.
@@ -271,9 +278,6 @@ class FactorGraph(Shown):
         if not any(isinstance(layer, Observations) for layer in layers):
             return {name: observed for layer in layers for name, observed in layer.items()}
         return self.observations(reduce(Evidence.overridden, map(self.evidence, layers), Evidence()))
-
-    def _labels_and_values(self, variable: int) -> tuple[Labels, Ints]:
-        return self.labels(variable), self.ranges.to_declared(int(self.variable_declared[variable]))
 
     # ---- what algorithms ask for
 
@@ -334,21 +338,28 @@ class FactorGraph(Shown):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """What there is, counted, in words."""
         unknown = f" ({len(self.unknown)} unknown)" if len(self.unknown) else ""
         variables, factors, tables = len(self.variable_names), len(self.factor_names), len(self.tables)
-        return (
-            f"<FactorGraph: {counted(variables, 'variable')}, {counted(factors, 'factor')}{unknown}, "
-            f"{counted(tables, 'distinct table')}>"
-        )
+        counts = counted(variables, "variable"), counted(factors, "factor"), counted(tables, "distinct table")
+        return f"{counts[0]}, {counts[1]}{unknown}, {counts[2]}"
+
+    def __repr__(self) -> str:
+        return f"<FactorGraph: {self.summary}>"
 
 
 @dataclass(frozen=True, eq=False)
-class Colouring(Shown):
+class Colouring(Frozen, Shown):
     """Which variables and which factors look alike: dense colours, numbered by first occurrence in input order."""
 
     variable_colours: Ints
     factor_colours: Ints
+
+    def __post_init__(self) -> None:
+        for name in ("variable_colours", "factor_colours"):
+            object.__setattr__(self, name, frozen(as_ids(getattr(self, name), name)))
 
     @cached_property
     def variable_groups(self) -> list[Ints]:
@@ -372,6 +383,15 @@ class Colouring(Shown):
     def __repr__(self) -> str:
         variables, factors = len(self.variable_groups), len(self.factor_groups)
         return f"<Colouring: {counted(variables, 'variable group')}, {counted(factors, 'factor group')}>"
+
+
+def check_colouring(colouring: Any, graph: FactorGraph) -> None:
+    """The colouring must be one of this graph."""
+    if not isinstance(colouring, Colouring):
+        raise ModelError(f"colouring is a Colouring, as `colour` finds it, not {type(colouring).__name__}")
+    sizes = len(colouring.variable_colours), len(colouring.factor_colours)
+    if sizes != (len(graph.variable_names), len(graph.factor_names)):
+        raise ModelError("the colouring is one of another graph; give one of this graph, or none")
 
 
 def _same(mine: Any, theirs: Any) -> bool:

@@ -12,14 +12,16 @@ import numpy as np
 
 from lifagu.arrays import Ints
 from lifagu.errors import ModelError, did_you_mean
+from lifagu.given import items
+from lifagu.values import Frozen
 
 
-class Names(Sequence[str]):
+class Names(Frozen, Sequence[str]):
     """The names of nodes 0…n-1 of one sort ("variable" or "factor"), with the way back from name to number."""
 
     def __init__(self, sort: str, given: Iterable[str]) -> None:
         self.sort = sort
-        self._given = tuple(given)
+        self._given = tuple(items(f"names of {sort}s are given in a list", given))
         for position, name in enumerate(self._given):
             if not isinstance(name, str) or not name:
                 raise ModelError(f"{sort} {position} has the name {name!r}; names are non-empty texts")

@@ -15,13 +15,18 @@ from lifagu.drawing.graphs import letters
 from lifagu.drawing.labels import clean
 from lifagu.drawing.scene import Scene
 from lifagu.drawing.svg import to_svg
-from lifagu.infer import AllMarginals, Answer, Best
+from lifagu.findings import Lift
+from lifagu.infer.answer import Answer
+from lifagu.infer.best import Best
+from lifagu.infer.marginals import AllMarginals
 from lifagu.infer.prepared import Result
-from lifagu.infer.relational import ClassMarginals, RelationalBest
+from lifagu.infer.relational.best import RelationalBest
+from lifagu.infer.relational.marginals import ClassMarginals
 from lifagu.model import Colouring, FactorGraph
 from lifagu.plots import draw
+from lifagu.questions.case import Case
 from lifagu.relational import ParfactorGraph
-from lifagu.symmetry.transfer import Transfer
+from lifagu.symmetry.transfer.result import Transfer
 from lifagu.views import counted
 
 MOST_NODES = 80  # of a figure
@@ -50,6 +55,21 @@ def _(value: FactorGraph) -> str:
     ]
     table = _table(("factor", "arguments", "potentials"), factors, len(value.factor_names))
     return _headed(value, _figure(value, len(value.variable_names) + len(value.factor_names)), table)
+
+
+@html.register
+def _(value: Case) -> str:
+    given = value.opened.given
+    shown = "" if given is None else html(given.model)
+    return f"<p>{_safe(repr(value)[1:-1])}</p>{shown}"
+
+
+@html.register
+def _(value: Lift) -> str:
+    rows = [(each.factors, str(each.count), each.donor, f"{each.lowest_share:.3g}") for each in value.lent[:MOST_ROWS]]
+    left = [(each.factors, str(each.count), "–", each.reason) for each in value.left[:MOST_ROWS]]
+    table = _table(("lent to", "factors", "the table of", "share"), [*rows, *left], len(value.lent) + len(value.left))
+    return _headed(value, table)
 
 
 @html.register

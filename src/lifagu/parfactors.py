@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from lifagu.arrays import Floats, Ints, frozen
-from lifagu.builder import as_floats
 from lifagu.checks import table_size_error
 from lifagu.domains import ConstantRows, Domain
 from lifagu.errors import ModelError, did_you_mean
+from lifagu.given import shown
 from lifagu.relations import Vocabulary
-from lifagu.tables import potential_fault
+from lifagu.tables import as_floats, not_numbers, potential_fault
 from lifagu.terms import (
     Argument,
     Atom,
@@ -30,10 +30,11 @@ from lifagu.terms import (
     parse_argument,
     parse_comparison,
 )
+from lifagu.values import Frozen
 
 
 @dataclass(frozen=True, eq=False)
-class Parfactor:
+class Parfactor(Frozen):
     """A parfactor: one ground factor with this table for every admitted substitution of its logical variables.
 
     table: flat, row-major over the arguments as listed, the last one fastest; None if unknown.
@@ -49,6 +50,12 @@ class Parfactor:
             raise ModelError(f"a parfactor has the name {self.name!r}; names are non-empty texts")
         if self.table is not None and (fault := potential_fault(self.table)):
             raise ModelError(f"parfactor '{self.name}' has {fault}")
+        for each in self.arguments:
+            if not isinstance(each, Atom | Count):
+                raise ModelError(f"parfactor '{self.name}' has the argument {shown(each)}; write it as in Sick(X)")
+        for constraint in self.where:
+            if not isinstance(constraint, Comparison | Membership):
+                raise ModelError(f"parfactor '{self.name}' has the constraint {shown(constraint)}; write X != Y")
 
     @classmethod
     def of(
@@ -89,7 +96,7 @@ def potentials(name: str, table: Any) -> Floats | None:
         return None
     values = as_floats(table)
     if values is None:
-        raise ModelError(f"parfactor '{name}' holds something that is not a number, or rows of unequal length")
+        raise not_numbers(f"parfactor '{name}'")
     return frozen(values + 0.0)
 
 

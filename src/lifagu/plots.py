@@ -5,9 +5,7 @@ This file composes: `colour`, `transfer` and `lift` say what there is to see, `d
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from lifagu.drawing.graphs import Loan, fits, graph_scene, recoloured
@@ -17,13 +15,16 @@ from lifagu.drawing.scene import Scene
 from lifagu.drawing.svg import to_svg
 from lifagu.errors import FormatError, ModelError, TooLargeError
 from lifagu.evidence import Evidence, EvidenceLike
+from lifagu.given import flag, instance
+from lifagu.given import path as as_path
 from lifagu.grounding import expand_evidence, ground
-from lifagu.model import Colouring, FactorGraph
+from lifagu.model import Colouring, FactorGraph, check_colouring
 from lifagu.relational import ParfactorGraph
 from lifagu.replacing import PathLike, replaced_file
 from lifagu.symmetry.colour import colour, colour_rounds
 from lifagu.symmetry.lifting import lift
-from lifagu.symmetry.transfer import Transfer, transfer
+from lifagu.symmetry.transfer.result import Transfer
+from lifagu.symmetry.transfer.transfer import transfer
 
 WHAT = ("graph", "colours", "lifted", "transfers")
 Model = FactorGraph | ParfactorGraph | Transfer
@@ -49,14 +50,16 @@ def draw(
     >>> draw(FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 2, 3, 4]).graph())
     <Scene: graph, 3 nodes, 2 edges>
     """
-    what = what or _usual(model)
-    if what not in WHAT:
+    usual = _usual(model)
+    what = usual if what is None else what
+    if not isinstance(what, str) or what not in WHAT:
         raise ModelError(f"there is no figure '{what}'; choose one of {', '.join(WHAT)}")
+    flag("commutative", commutative)
     if isinstance(model, ParfactorGraph) and (what == "lifted" or not is_groundable(model)):
         return _instead(lifted_scene(model), what, "What this model means")
     whole = model if isinstance(model, Transfer) else ground(model)
     graph = whole.original if isinstance(whole, Transfer) else whole
-    if isinstance(model, ParfactorGraph) and isinstance(evidence, Mapping):
+    if isinstance(model, ParfactorGraph):
         evidence = expand_evidence(model, evidence, graph)
     seen = graph.evidence(evidence)
     if what == "transfers" and not isinstance(whole, Transfer):
@@ -65,6 +68,8 @@ def draw(
         return graph_scene(graph, evidence=seen)
     if what == "lifted" or not fits(graph):
         return _instead(_lifted(whole), what, f"A graph of {_sizes(graph)}")
+    if colouring is not None:
+        check_colouring(colouring, graph)
     groups = colouring or _colours(whole, seen, commutative)
     if what == "colours" or not isinstance(whole, Transfer):
         return graph_scene(graph, what=what, colouring=groups, evidence=seen)
@@ -107,6 +112,8 @@ def draw_rounds(
     >>> [[group.sign for group in scene.groups if group.size] for scene in draw_rounds(graph)]
     [['1', 'a'], ['1', '2', 'a'], ['1', '2', 'a']]
     """
+    instance("draw_rounds", model, FactorGraph, Transfer)
+    flag("commutative", commutative)
     shown = model.original if isinstance(model, Transfer) else model
     if not fits(shown):
         raise TooLargeError(f"rounds are drawn node by node, and a graph of {_sizes(shown)} is too large for that")
@@ -119,7 +126,7 @@ def draw_rounds(
 
 def check_figure(path: PathLike) -> str:
     """The ending of a file for a figure; any other is an error."""
-    ending = Path(path).suffix.lower()
+    ending = as_path(path).suffix.lower()
     if ending not in ENDINGS:
         raise FormatError(f"{path}: figures are written as {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}")
     return ending
@@ -144,8 +151,7 @@ def _start(whole: FactorGraph | Transfer, commutative: bool) -> tuple[FactorGrap
     """The completed graph, and how colour passing starts on it."""
     if isinstance(whole, FactorGraph):
         return whole, {"commutative": commutative}
-    settings = {"factor_start": whole.factor_start, "up_to_scale": whole.up_to_scale}
-    return whole.graph, {"commutative": commutative, **settings}
+    return whole.graph, {**whole.start, "commutative": commutative or whole.filling.commutative}
 
 
 def _lifted(whole: FactorGraph | Transfer) -> Scene:

@@ -13,7 +13,9 @@ from functools import cached_property
 import numpy as np
 
 from lifagu.arrays import Ints, frozen
-from lifagu.errors import ModelError, did_you_mean
+from lifagu.errors import ModelError, did_you_mean, listed
+from lifagu.given import items
+from lifagu.values import Frozen
 
 Labels = tuple[str, ...]
 BOOLEAN: Labels = ("false", "true")
@@ -21,7 +23,7 @@ BOOLEAN: Labels = ("false", "true")
 
 def check_labels(labels: Iterable[str], owner: str) -> Labels:
     """Labels as a tuple; an empty range, an empty label or a label given twice is an error naming the owner."""
-    labels = tuple(labels)
+    labels = tuple(items(f"{owner} has a range that is a list of labels", labels))
     if not labels:
         raise ModelError(f"{owner} has an empty range; give it at least one label")
     for label in labels:
@@ -33,7 +35,7 @@ def check_labels(labels: Iterable[str], owner: str) -> Labels:
 
 
 @dataclass(frozen=True)
-class Ranges:
+class Ranges(Frozen):
     """The distinct declared label orders of a graph, by first use.
 
     >>> ranges = Ranges((("false", "true"), ("true", "false"), ("low", "high")))
@@ -84,9 +86,9 @@ class Ranges:
 
 def value_of(label: str, labels: Sequence[str], variable: str) -> int:
     """Return the position of a label; a missing one is an error that lists what there is."""
-    if label not in labels:
+    if not isinstance(label, str) or label not in labels:
         raise ModelError(
-            f"variable '{variable}' has no value '{label}'; its range is {', '.join(labels)}"
+            f"variable '{variable}' has no value '{label}'; its range is {listed(labels)}"
             f"{did_you_mean(str(label), labels)}"
         )
     return labels.index(label)

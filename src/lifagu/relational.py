@@ -6,9 +6,8 @@ Nothing here lists the constants of a numbered domain, so sizes may be in the mi
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -16,8 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from lifagu.domains import Domain as Domain
-from lifagu.errors import ModelError, did_you_mean
-from lifagu.evidence import Observation, bind_evidence
+from lifagu.errors import ModelError, did_you_mean, listed
+from lifagu.evidence import EvidenceLike, Observation, bind_evidence, by_name
+from lifagu.given import items, shown
 from lifagu.model import FactorGraph
 from lifagu.names import Names
 from lifagu.notation import domain_lines, ground_lines, parfactor_lines, relation_lines, sections
@@ -30,6 +30,7 @@ from lifagu.relations import Relation as Relation
 from lifagu.relations import Vocabulary
 from lifagu.showing import Shown
 from lifagu.terms import Span, parse_ground
+from lifagu.values import Frozen
 from lifagu.views import counted
 
 
@@ -71,7 +72,7 @@ class Observed(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParfactorGraph(Shown):
+class ParfactorGraph(Frozen, Shown):
     """A parameterised factor graph.
 
     ground_part: plain variables and ground factors. Its factors may also name ground variables of relations, which
@@ -100,6 +101,13 @@ class ParfactorGraph(Shown):
     def __post_init__(self) -> None:
         if self.ground_part is None:
             object.__setattr__(self, "ground_part", _empty())
+        for name, kind in (("domains", Domain), ("relations", Relation), ("parfactors", Parfactor)):
+            given = items(f"{name} is a list of {kind.__name__}", getattr(self, name))
+            if wrong := [each for each in given if not isinstance(each, kind)]:
+                raise ModelError(f"{name} holds {shown(wrong[0])}, which is no {kind.__name__}")
+            object.__setattr__(self, name, tuple(given))
+        if not isinstance(self.ground_part, FactorGraph):
+            raise ModelError(f"ground_part is a FactorGraph, not {shown(self.ground_part)}")
         self.vocabulary  # noqa: B018  checks domains and relations
         self.places  # noqa: B018  checks the ground part
         self.bound  # noqa: B018  checks the parfactors
@@ -128,8 +136,8 @@ class ParfactorGraph(Shown):
                 )
             if part.labels(number) != relation.range:
                 raise ModelError(
-                    f"variable '{name}' has the range {', '.join(part.labels(number))}, but its relation "
-                    f"'{relation.name}' has {', '.join(relation.range)}"
+                    f"variable '{name}' has the range {listed(part.labels(number))}, but its relation "
+                    f"'{relation.name}' has {listed(relation.range)}"
                 )
         return found
 
@@ -143,8 +151,8 @@ class ParfactorGraph(Shown):
 
     def with_proof(self, proof: Proof) -> ParfactorGraph:
         """The same model with a proof; nothing is checked again."""
-        proved = copy(self)
-        object.__setattr__(proved, "proof", proof)
+        proved = object.__new__(ParfactorGraph)
+        proved.__dict__.update(self.__dict__, proof=proof)
         return proved
 
     def _plain(self, name: str) -> tuple[int, int] | None:
@@ -168,7 +176,7 @@ class ParfactorGraph(Shown):
         """Whether some parfactor or ground factor has no table."""
         return any(each.table is None for each in self.parfactors) or bool(len(self.ground_part.unknown))
 
-    def layered(self, layers: Sequence[Mapping[str, Observation]]) -> dict[str, Observation]:
+    def layered(self, layers: Sequence[EvidenceLike]) -> dict[str, Observation]:
         """Several layers of evidence as one: what a later one observes, an earlier one no longer does.
 
         >>> model = ParfactorGraph((Domain("Person", 9),), (Relation("Sick", ("Person",)),), ())
@@ -176,7 +184,7 @@ class ParfactorGraph(Shown):
         {'Sick(1..2)': 'true', 'Sick(4..9)': 'true', 'Sick(3)': 'false'}
         """
         found: dict[str, Observation] = {}
-        for layer in layers:
+        for layer in map(by_name, layers):
             later = self._found(list(layer))
             meant = self._found(list(found))
             once, wide = set(later), [each for each in later if _is_wide(each)]
@@ -197,7 +205,7 @@ class ParfactorGraph(Shown):
                 boxes = [left for box in boxes for left in _beyond(box, cut)]
         return [name] if boxes == [spans] else [self.vocabulary.span_name(relation, box) for box in boxes]
 
-    def observations(self, evidence: Mapping[str, Observation]) -> tuple[Observed, ...]:
+    def observations(self, evidence: EvidenceLike) -> tuple[Observed, ...]:
         """What was observed, in numbers and without listing what a range covers; a wrong name or label is an error.
 
         Whether a ground variable exists (some ground factor has it) is not checked here.
@@ -206,6 +214,7 @@ class ParfactorGraph(Shown):
         >>> model.observations({"Smokes(1..300)": "true"})[0].spans
         ((0, 299),)
         """
+        evidence = by_name(evidence)
         names, result = list(evidence), []
         checked: set[tuple[int, int, str]] = set()
         with collecting_later():
@@ -221,6 +230,9 @@ class ParfactorGraph(Shown):
 
     def _found(self, names: Sequence[str]) -> list[Meant]:
         """What each name means: ground variables of a relation, or a plain variable; any other name is an error."""
+        for name in names:
+            if not isinstance(name, str):
+                raise ModelError(f"there is no variable {shown(name)} in the model; variables are named by texts")
         plain = self.ground_part.variable_names.find_each(names).tolist()
         result: list[Meant] = []
         for name, variable, meant in zip(names, plain, self.vocabulary.meant_by(names), strict=True):
@@ -268,7 +280,9 @@ class ParfactorGraph(Shown):
             ]
         )
 
-    def __repr__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """What there is, counted, in words."""
         unknown = sum(parfactor.table is None for parfactor in self.parfactors)
         parts = [
             counted(len(self.domains), "domain"),
@@ -278,7 +292,10 @@ class ParfactorGraph(Shown):
         variables, factors = len(self.ground_part.variable_names) - len(self.places), self.ground_part.factor_names
         parts += [counted(variables, "plain variable")] if variables else []
         parts += [counted(len(factors), "ground factor")] if len(factors) else []
-        return f"<ParfactorGraph: {', '.join(parts)}>"
+        return ", ".join(parts)
+
+    def __repr__(self) -> str:
+        return f"<ParfactorGraph: {self.summary}>"
 
 
 def _is_wide(meant: Meant) -> bool:

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
-from lifagu.builder import GraphBuilder, TableLike
+from lifagu.builder import GraphBuilder, TableLike, arguments_of
 from lifagu.errors import ModelError, did_you_mean
+from lifagu.given import items, text
 from lifagu.model import FactorGraph
 from lifagu.parfactors import Parfactor, bind
 from lifagu.ranges import BOOLEAN, Labels, check_labels
@@ -15,6 +16,7 @@ from lifagu.relations import Domain, Relation, Vocabulary
 from lifagu.terms import (
     Argument,
     Atom,
+    Comparison,
     Constraint,
     Logical,
     Membership,
@@ -59,7 +61,7 @@ class RelationalBuilder(Generic[_Model]):
 
     def domain(self, name: str, constants: int | Iterable[str | int]) -> RelationalBuilder[_Model]:
         """Add a domain: a number n with the constants 1…n, which are never listed, or a list of constants."""
-        if name in self._domains:
+        if text("a domain", name) in self._domains:
             raise ModelError(f"domain '{name}' is declared twice; give each domain a name of its own")
         self._domains[name] = domain_of(name, constants)
         return self._changed()
@@ -83,10 +85,12 @@ class RelationalBuilder(Generic[_Model]):
 
         names: for some of its ground variables the constants and, last, the name to use instead.
         """
-        if name in self._relations:
+        if text("a relation", name) in self._relations:
             raise ModelError(f"relation '{name}' is declared twice; give each relation a name of its own")
         labels = self._labels(name, range)
-        relation = Relation(name, of, labels, tuple(tuple(map(constant_of, row)) for row in names))
+        expected = f"names of relation '{name}' are lists of constants with a name at the end"
+        rows = tuple(tuple(map(constant_of, items(expected, row))) for row in items(expected, names))
+        relation = Relation(name, of, labels, rows)
         Vocabulary(tuple(self._domains.values()), (relation,))
         self._relations[name] = relation
         return self._changed()
@@ -101,7 +105,7 @@ class RelationalBuilder(Generic[_Model]):
     ) -> RelationalBuilder[_Model]:
         """Add a plain variable, as in a factor graph."""
         refuse_relational(name, self._words)
-        labels = range if isinstance(range, str) else tuple(range)
+        labels = range if isinstance(range, str) else check_labels(range, f"variable '{name}'")
         self._part.variable(name, labels, kind=kind, individual=individual)
         self._plain[name] = len(self._ranges[labels] if isinstance(labels, str) else labels)
         self._known.add(name)
@@ -119,11 +123,12 @@ class RelationalBuilder(Generic[_Model]):
         arguments: ``Sick(X)``, ``Epid``, ``#X[Sick(X)]``; where: ``X != Y``, ``X != eve``, ``X = eve``, or
         ``{"vars": ["X", "Y"], "in": [("eve", "bob")]}`` (or ``"not_in"``). A table of None is unknown.
         """
-        if name in self._parfactors:
+        if text("a parfactor", name) in self._parfactors:
             raise ModelError(f"parfactor '{name}' is declared twice; give each parfactor a name of its own")
         read = GroundArguments(self._part, self._words, self._known)
-        listed = [arguments] if isinstance(arguments, str) else arguments
-        constraints = [where] if isinstance(where, str | Mapping) or not isinstance(where, Iterable) else where
+        listed = arguments_of(name, arguments)
+        single = isinstance(where, str | Mapping | Comparison | Membership)
+        constraints = [where] if single else items(f"constraints of '{name}' are texts in a list", where)
         parfactor = Parfactor.of(
             name,
             [read.argument(each) if isinstance(each, str) else each for each in listed],
@@ -137,7 +142,7 @@ class RelationalBuilder(Generic[_Model]):
     def factor(self, name: str, arguments: Iterable[str], table: TableLike) -> RelationalBuilder[_Model]:
         """Add a ground factor, whose arguments are plain variables or ground variables such as ``Sick(eve)``."""
         read = GroundArguments(self._part, self._words, self._known)
-        listed = [arguments] if isinstance(arguments, str) else arguments
+        listed = arguments_of(text("a factor", name), arguments)
         self._part.factor(name, [read(each) for each in listed], table)
         return self
 
@@ -164,7 +169,7 @@ class RelationalBuilder(Generic[_Model]):
 
     def _labels(self, relation: str, given: str | Iterable[str]) -> Labels:
         if not isinstance(given, str):
-            return tuple(given)
+            return check_labels(given, f"relation '{relation}'")
         if given not in self._ranges:
             close = did_you_mean(given, self._ranges)
             raise ModelError(f"relation '{relation}' has the range '{given}', which is not declared{close}")
@@ -190,12 +195,11 @@ class GroundArguments:
 
     def __call__(self, argument: str) -> str:
         """The name of the variable that an argument of a ground factor means."""
-        if argument in self._known:
+        if not isinstance(argument, str) or argument in self._known:
             return argument
-        found = self._words.find(argument) if isinstance(argument, str) else None
+        found = self._words.find(argument)
         if found is None:
-            remark = self._words.why_not(argument) if isinstance(argument, str) else None
-            if remark:
+            if remark := self._words.why_not(argument):
                 raise ModelError(remark)
             return argument
         relation, numbers = found
@@ -205,7 +209,7 @@ class GroundArguments:
             of = zip(self._words.domains_of[relation], numbers, strict=True)
             individuals = dict.fromkeys(self._words.individual(*each) for each in of)
             kind = self._words.relations[relation]
-            self._builder.variable(name, kind.range, kind=kind.name, individual=individuals)
+            self._builder.variable(name, kind.range, kind=kind.name, individual=list(individuals))
         return name
 
     def argument(self, text: str) -> Argument:
@@ -233,9 +237,8 @@ def domain_of(name: str, given: Any) -> Domain:
         return given
     if isinstance(given, int) and not isinstance(given, bool):
         return Domain.of(name, given)
-    if isinstance(given, str | Mapping | bool) or not isinstance(given, Iterable):
-        raise ModelError(f"domain '{name}' is given as {given!r}; give a whole number or a list of constants")
-    return Domain.of(name, [constant_of(each) for each in given])
+    constants = items(f"domain '{name}' is given as a whole number or a list of constants", given)
+    return Domain.of(name, [constant_of(each) for each in constants])
 
 
 def constant_of(value: Any) -> str:
@@ -262,17 +265,11 @@ def constraint_of(given: Any) -> Constraint:
             raise ModelError(f"a constraint has no '{key}'; it has vars, and in or not_in")
     if "vars" not in given or ("in" in given) == ("not_in" in given):
         raise ModelError("a constraint with vars has either in or not_in")
-    names = _items(given["vars"], "vars is a list of logical variables")
+    names = items("vars is a list of logical variables", given["vars"])
     variables = [parse_term(name) if isinstance(name, str) else "" for name in names]
     logicals = tuple(each for each in variables if isinstance(each, Logical))
     if len(logicals) < len(variables):
         raise ModelError("vars holds something that is not a logical variable; those begin with an upper-case letter")
     expected = "in and not_in are lists of lists of constants"
-    rows = _items(given.get("in", given.get("not_in")), expected)
-    return Membership(logicals, tuple(tuple(map(constant_of, _items(row, expected))) for row in rows), "in" in given)
-
-
-def _items(value: Any, expected: str) -> list[Any]:
-    if isinstance(value, str | Mapping) or not isinstance(value, Iterable):
-        raise ModelError(f"{expected}, not {value!r}")
-    return list(value)
+    rows = items(expected, given.get("in", given.get("not_in")))
+    return Membership(logicals, tuple(tuple(map(constant_of, items(expected, row))) for row in rows), "in" in given)

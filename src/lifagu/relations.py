@@ -16,6 +16,7 @@ from lifagu.original_names import Meant, OriginalIndex, Originals
 from lifagu.original_names import Place as Place
 from lifagu.ranges import BOOLEAN, Labels, check_labels
 from lifagu.terms import Span, check_relation_name, constant_text, parse_ground
+from lifagu.values import Frozen
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Vocabulary:
+class Vocabulary(Frozen):
     """Domains and relations together, checked, with the way from ground names to numbers and back.
 
     >>> words = Vocabulary((Domain("Person", 3),), (Relation("Epid"), Relation("Sick", ("Person",))))
@@ -58,7 +59,7 @@ class Vocabulary:
                 if name not in self.domain_names:
                     raise ModelError(
                         f"relation '{relation.name}' is of '{name}', which is not a domain"
-                        f"{did_you_mean(name, self.domain_names)}"
+                        f"{did_you_mean(str(name), self.domain_names)}"
                     )
         self.relation_names  # noqa: B018  checks that they differ
         propositions = [

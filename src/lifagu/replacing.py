@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import shutil
-import tempfile
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,6 +21,8 @@ def replaced_file(path: PathLike) -> Iterator[Path]:
     """A temporary file to write into, which takes the place of the path at the end; readers see the old or the new."""
     path = Path(path)
     with failing(path, "cannot be written here"):
+        import tempfile
+
         handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         os.close(handle)
     temporary = Path(name)
@@ -44,6 +44,8 @@ def replaced_folder(path: PathLike, replaceable: Collection[str]) -> Iterator[Pa
     check_replaceable(path, replaceable)
     target = Path(path).resolve()
     with failing(path, "cannot be written here"):
+        import tempfile
+
         temporary = Path(tempfile.mkdtemp(dir=target.parent, prefix=f".{target.name}."))
     try:
         with failing(path, "cannot be written"):
@@ -52,9 +54,9 @@ def replaced_folder(path: PathLike, replaceable: Collection[str]) -> Iterator[Pa
             check_replaceable(path, replaceable)
             _move_into_place(temporary, target)
     except (FormatError, TooLargeError) as error:
-        raise type(error)(str(error).replace(str(temporary), str(path))) from None
+        raise error.saying(error.message.replace(str(temporary), str(path))) from None
     finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+        _remove(temporary)
 
 
 def check_replaceable(path: PathLike, replaceable: Collection[str]) -> None:
@@ -83,7 +85,7 @@ def _move_into_place(temporary: Path, target: Path) -> None:
         if aside.exists() and not target.exists():
             aside.rename(target)
         raise
-    shutil.rmtree(aside, ignore_errors=True)
+    _remove(aside)
 
 
 def is_being_replaced(path: PathLike) -> bool:
@@ -114,3 +116,9 @@ def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
+
+
+def _remove(folder: Path) -> None:
+    import shutil
+
+    shutil.rmtree(folder, ignore_errors=True)

@@ -3,87 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from lifagu.answers import prepare, prepare_marginals
 from lifagu.arrays import Floats, Ints, first_places, group_rows
-from lifagu.columns import Column, Columns, name_column, texts
-from lifagu.errors import ModelError, NoAnswerError
 from lifagu.evidence import Evidence
-from lifagu.infer import AllMarginals, Answer, Convergence
+from lifagu.findings import Distribution, Requested
+from lifagu.given import items
+from lifagu.infer.answer import Answer, Convergence
+from lifagu.infer.marginals import AllMarginals
 from lifagu.model import FactorGraph
+from lifagu.names import ChosenNames
 from lifagu.parts import parts_of_factors
-from lifagu.symmetry.transfer import Transfer, factor_owners, variable_owners
+from lifagu.symmetry.transfer.individuals import factor_owners, variable_owners
+from lifagu.symmetry.transfer.result import Transfer
 from lifagu.unsure import parts_given
 
 FEW = 64  # questions up to which each is asked for itself; beyond, all marginals are computed in one pass
 Progress = Callable[[int, int], None]
-Distribution = dict[str, tuple[float, float | None, float | None]]  # label → probability, and its limits if there are
-
-
-@dataclass(frozen=True, eq=False)
-class Requested:
-    """The answers to n questions about single variables, and those without an answer.
-
-    variables[n]: in the order asked; distributions[of[i]] is the answer to question i, label → (probability, lower,
-    upper), the limits being None where they were not asked for. own[n]: how many tables were lent to the individual
-    that the variable belongs to (to its own factors, where it belongs to none), own_weakest[n]: the smallest share of
-    agreement among them, nan if there are none; lent[n], weakest[n]: the same of all tables that the answer depends on.
-    unanswered: variables connected to factors that stay unknown. convergence: of belief propagation, if that answered.
-    """
-
-    graph: FactorGraph
-    variables: Ints
-    of: Ints
-    distributions: tuple[Distribution, ...]
-    own: Ints
-    own_weakest: Floats
-    lent: Ints
-    weakest: Floats
-    unanswered: Ints
-    convergence: Convergence | None = None
-
-    def __len__(self) -> int:
-        return len(self.variables)
-
-    def __getitem__(self, name: str) -> dict[str, float]:
-        """The marginal of a variable: label → probability."""
-        variable = self.graph.variable_names.number(name)
-        place = np.flatnonzero(self.variables == variable)
-        if len(place):
-            return {label: each[0] for label, each in self.distributions[int(self.of[place[0]])].items()}
-        if variable in self.unanswered:
-            raise NoAnswerError(f"P({name}) has no answer: factors that stay unknown are connected to it")
-        raise ModelError(f"nobody asked about '{name}'; name it among the queries")
-
-    def columns(self) -> Columns:
-        """One row per question and label; lower and upper only where they were asked for."""
-        sizes = np.array([len(each) for each in self.distributions], dtype=np.int64)
-        rows = np.repeat(np.arange(len(self.of)), sizes[self.of])
-        starts = np.repeat(np.cumsum(sizes[self.of]) - sizes[self.of], sizes[self.of])
-        places = (np.cumsum(sizes) - sizes)[self.of[rows]] + np.arange(len(rows)) - starts
-        cells = [(label, *each) for one in self.distributions for label, each in one.items()]
-        columns: dict[str, Column] = {
-            "variable": name_column(self.graph.variable_names, self.variables[rows]),
-            "value": texts([cell[0] for cell in cells], places),
-            "probability": np.array([cell[1] for cell in cells], dtype=np.float64)[places],
-        }
-        for place, title in ((2, "lower"), (3, "upper")):
-            if any(cell[place] is not None for cell in cells):
-                columns[title] = np.array([cell[place] for cell in cells], dtype=np.float64)[places]
-        columns |= {"own_transferred": self.own[rows], "own_weakest_share": self.own_weakest[rows]}
-        columns |= {"transferred": self.lent[rows], "weakest_share": self.weakest[rows]}
-        return columns
 
 
 def near_unknown(moved: Transfer, evidence: Evidence, most: int) -> tuple[Ints, int]:
     """What one would ask without being told: the unobserved variables of individuals with unknown factors.
 
     Where such a factor belongs to no individual, its own arguments. Individuals in the order of their first unknown
-    factor; at most so many variables, and beside them how many there are in all.
+    factor; at most so many variables, and beside them how many there are in all. `sql.scale.find_near` says the same
+    in SQL, and a test asks both.
     """
     graph = moved.original
     groups, owners = _groups(graph), np.repeat(factor_owners(graph), np.diff(graph.offsets))
@@ -95,6 +42,16 @@ def near_unknown(moved: Transfer, evidence: Evidence, most: int) -> tuple[Ints, 
     asked = np.flatnonzero((rank[groups] < len(met)) & (evidence.value_of_each(len(groups)) < 0))
     asked = asked[np.argsort(rank[groups[asked]], kind="stable")]
     return asked[:most], len(asked)
+
+
+def asked_numbers(graph: FactorGraph, queries: Sequence[str]) -> Ints:
+    """The variables asked about, each once."""
+    if isinstance(queries, ChosenNames) and queries.names is graph.variable_names:
+        numbers = queries.numbers
+    else:
+        names = items("queries is a list of names", queries)
+        numbers = np.array([graph.variable_names.number(name) for name in names], dtype=np.int64)
+    return numbers[np.sort(np.unique(numbers, return_index=True)[1])]
 
 
 def _groups(graph: FactorGraph) -> Ints:
@@ -130,15 +87,14 @@ def request(
     most = int(part_of.max(initial=-1)) + 2  # the last one is for what was observed
     counts, weakest = _tally(moved, inside, parts[inside], most)
     return Requested(
-        graph,
-        answered,
+        ChosenNames(graph.variable_names, answered),
         of,
         tuple(distributions),
         own,
         own_weakest,
         counts[part_of[answered]],
         weakest[part_of[answered]],
-        variables[blocked],
+        ChosenNames(graph.variable_names, variables[blocked]),
         convergence,
     )
 
@@ -159,7 +115,7 @@ def _distributions(
         names = [(moved.original.variable_names[variable],) for variable in variables.tolist()]
         how = unknown if isinstance(whole, Transfer) else "one"
         result = prepare(whole, names, evidence, unknown=how, **settings).run(progress)
-        return np.arange(len(variables)), list(map(_limited, result.answers)), result.answers[0].convergence
+        return np.arange(len(variables)), list(map(distribution_of, result.answers)), result.answers[0].convergence
     found = prepare_marginals(whole, evidence, **settings).run(progress)
     assert isinstance(found, AllMarginals)
     if len(left := np.setdiff1d(variables, found.variables)):  # what does not fit is refused to those who ask for it
@@ -171,7 +127,7 @@ def _distributions(
     return of[np.searchsorted(found.variables, variables)], limited, None
 
 
-def _limited(answer: Answer) -> Distribution:
+def distribution_of(answer: Answer) -> Distribution:
     """An answer about one variable by label."""
     labels = [label for (label,) in answer.values]
     nothing: Sequence[float | None] = [None] * len(labels)

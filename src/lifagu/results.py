@@ -15,14 +15,16 @@ from lifagu.columns import Column, Columns, Lists, Nullable, Numbered, name_colu
 from lifagu.errors import FormatError
 from lifagu.evidence import EvidenceLike
 from lifagu.formats.csv_table import write_csv
-from lifagu.infer import AllMarginals
-from lifagu.infer.relational import ClassMarginals
+from lifagu.infer.marginals import AllMarginals
+from lifagu.infer.relational.marginals import ClassMarginals
 from lifagu.model import Colouring
 from lifagu.relational import ParfactorGraph
 from lifagu.replacing import PathLike, check_replaceable, replaced_folder
-from lifagu.sql import group_tables, lifted_tables, model_tables, write_folder, write_table
+from lifagu.sql.writing import group_tables, model_tables, write_folder, write_table
+from lifagu.sql.writing_lifted import lifted_tables
 from lifagu.storage import is_folder, write
-from lifagu.symmetry.transfer import Transfer, record_columns
+from lifagu.symmetry.transfer.columns import record_columns
+from lifagu.symmetry.transfer.result import Transfer
 
 IMPUTED = frozenset(
     f"{name}.{ending}" for name in ("transfers", "tables", "marginals") for ending in ("parquet", "csv")

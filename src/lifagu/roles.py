@@ -15,11 +15,13 @@ from lifagu.model import FactorGraph
 
 def variable_roles(graph: FactorGraph, *, kinds: bool = True, evidence: Evidence | None = None) -> Ints:
     """Number of each variable's role: (range, degree[, kind][, evidence]), by first occurrence. O(n)."""
-    columns = [graph.variable_range, graph.degrees]
-    if kinds:
-        columns.append(graph.variable_kind + 1)
-    if evidence is not None:
-        columns.append(observations(graph, evidence))
+    seen = None if evidence is None else observations(graph, evidence)
+    return roles(graph.variable_range, graph.degrees, graph.variable_kind if kinds else None, seen)
+
+
+def roles(ranges: Ints, degrees: Ints, kinds: Ints | None, seen: Ints | None) -> Ints:
+    """The number of each role, by first occurrence; kinds and what was seen only where they count."""
+    columns = [ranges, degrees, *(each for each in (kinds, seen) if each is not None)]
     return group_rows(np.column_stack(columns))
 
 

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints, first_places, frozen
+from lifagu.arrays import Floats, Ints, as_ids, first_places, frozen
 from lifagu.closeness import narrow_groups, significant
 from lifagu.drift import Drift
-from lifagu.errors import ModelError
+from lifagu.errors import ModelError, Remedy
+from lifagu.given import flag, instance, number, whole
 from lifagu.model import FactorGraph
 from lifagu.tables import GivenTables, Tables, tables_by_axes, turned
 
@@ -65,13 +66,18 @@ def merge_tables(
     >>> merged.graph.factor("f").table.tolist(), round(merged.largest_change, 4)
     ([1.0, 2.01], 0.005)
     """
+    instance("merge_tables", graph, FactorGraph)
+    flag("up_to_scale", up_to_scale)
     if digits is not None and tolerance is not None:
-        raise ModelError("tables are merged to some digits or within a tolerance; leave out one of them")
-    if digits is not None and not 1 <= digits <= 15:
+        what = "tables are merged to some digits or within a tolerance, not both"
+        raise ModelError(what, remedy=Remedy.DIGITS_OR_TOLERANCE)
+    if digits is not None and not 1 <= whole("digits", digits, 0) <= 15:
         raise ModelError(f"digits must lie between 1 and 15, not {digits}")
-    if tolerance is not None and not 0 <= tolerance < 1:
+    if tolerance is not None and not 0 <= number("tolerance", tolerance) < 1:
         raise ModelError(f"the tolerance must lie between 0 and 1, not {tolerance}")
     tables = graph.tables
+    if orders is not None:
+        orders = _checked_orders(tables, orders)
     listed = tables if orders is None else turned(tables, orders)
     uses = np.bincount(graph.factor_table[graph.factor_table >= 0], minlength=len(tables))
     merged = replace(listed, values=frozen(_merged_values(listed, uses, digits, tolerance, up_to_scale)))
@@ -111,6 +117,15 @@ def inverse_orders(tables: Tables, orders: Ints) -> Ints:
     inverse = np.empty_like(orders)
     inverse[starts + orders] = np.arange(len(orders)) - starts
     return inverse
+
+
+def _checked_orders(tables: Tables, given: Ints) -> Ints:
+    """Orders of the axes of all tables, each axis once."""
+    orders = as_ids(given, "orders")
+    starts = np.repeat(tables.axis_offsets[:-1], np.diff(tables.axis_offsets))
+    if len(orders) != len(starts) or not np.array_equal(np.sort(starts + orders), np.arange(len(starts))):
+        raise ModelError(f"orders must list the axes of each table, {len(starts)} in all")
+    return orders
 
 
 def _merged_values(

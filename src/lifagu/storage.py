@@ -1,6 +1,6 @@
 """Where models are kept: text files in the room `formats`, folders of Parquet tables and databases in the room `sql`.
 
-Neither room knows the other; this door above both tells by the path which one is meant.
+Neither room knows the other; this door above both tells by the path which one is meant, and opens only that.
 """
 
 from __future__ import annotations
@@ -8,29 +8,21 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lifagu.columns import Columns
-from lifagu.errors import FormatError
+from lifagu.errors import FormatError, Remedy
 from lifagu.evidence import EvidenceLike, Observation
 from lifagu.formats import contents
 from lifagu.formats import write as write_file
-from lifagu.grounding import expand_evidence, ground
+from lifagu.given import path as as_path
+from lifagu.loaded import Loaded, Source
 from lifagu.model import FactorGraph
 from lifagu.relational import ParfactorGraph
-from lifagu.replacing import PathLike, is_being_replaced
-from lifagu.sql import (
-    check_folder,
-    check_writable,
-    load_folder,
-    load_template,
-    model_tables,
-    read_folder,
-    read_folder_evidence,
-    write_folder,
-)
-from lifagu.sql import write_results as write_into
-from lifagu.template import Loaded, Source, Template
+from lifagu.replacing import PathLike, failing, is_being_replaced
+
+if TYPE_CHECKING:
+    from lifagu.template import Template
 
 
 def load(path: PathLike, database: str | None = None, progress: Callable[[str], None] | None = None) -> Loaded:
@@ -40,6 +32,8 @@ def load(path: PathLike, database: str | None = None, progress: Callable[[str], 
     told what is being read. What `read` and `read_evidence` give are parts of this.
     """
     if is_folder(path):
+        from lifagu.sql.reading import load_folder
+
         _refuse_database(path, database)
         return load_folder(path)
     found = contents(path)
@@ -51,6 +45,8 @@ def load(path: PathLike, database: str | None = None, progress: Callable[[str], 
 
 
 def _from_database(template: Template, database: str | None, progress: Callable[[str], None] | None = None) -> Loaded:
+    from lifagu.sql.templates import load_template
+
     source = template.source if database is None else _named(database)
     return replace(load_template(template, source, progress), source=source)
 
@@ -62,6 +58,8 @@ def read(path: PathLike, database: str | None = None) -> FactorGraph | Parfactor
     path or URL of the database that a template is to read instead of its own.
     """
     if is_folder(path):
+        from lifagu.sql.reading import read_folder
+
         _refuse_database(path, database)
         return read_folder(path)
     found = contents(path)
@@ -78,6 +76,8 @@ def read_evidence(path: PathLike, database: str | None = None) -> dict[str, Obse
     Models in other formats carry no evidence.
     """
     if is_folder(path):
+        from lifagu.sql.reading import read_folder_evidence
+
         return read_folder_evidence(path)
     found = contents(path)
     template = found.template()
@@ -89,11 +89,15 @@ def write_results(database: str | Source, tables: Mapping[str, Columns]) -> None
 
     Each takes the place of an earlier one of its name; nothing else is touched.
     """
+    from lifagu.sql.databases import write_results as write_into
+
     write_into(_named(database), tables)
 
 
 def check_database(database: str | Source) -> None:
     """Refuse now, before long work, a database that `write_results` would refuse."""
+    from lifagu.sql.databases import check_writable
+
     check_writable(_named(database))
 
 
@@ -104,7 +108,8 @@ def _named(database: str | Source) -> Source:
 
 def _refuse_database(path: PathLike, database: str | None) -> None:
     if database is not None:
-        raise FormatError(f"{path}: this model reads no database; a template names its source in the file")
+        what = f"{path}: this model reads no database; a template names its source in the file"
+        raise FormatError(what, remedy=Remedy.NO_DATABASE)
 
 
 def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: EvidenceLike = None) -> None:
@@ -116,16 +121,21 @@ def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: Evidenc
     if not is_folder(path):
         write_file(graph, path, evidence)
         return
+    from lifagu.grounding import expand_evidence, ground
+    from lifagu.sql.writing import model_tables, write_folder
+
     check_target(path)
     if isinstance(graph, ParfactorGraph):
         model, graph = graph, ground(graph)
-        evidence = expand_evidence(model, evidence, graph) if isinstance(evidence, Mapping) else evidence
+        evidence = expand_evidence(model, evidence, graph)
     write_folder(path, model_tables(graph, graph.evidence(evidence)))
 
 
 def check_target(path: PathLike) -> None:
     """Refuse now, before long work, a folder that writing would refuse to replace."""
     if is_folder(path):
+        from lifagu.sql.writing import check_folder
+
         check_folder(path)
 
 
@@ -135,9 +145,11 @@ def is_folder(path: PathLike) -> bool:
     >>> is_folder("big/"), is_folder("new"), is_folder("model.json")
     (True, True, False)
     """
-    place = Path(path)
-    is_there = place.is_dir() or (not place.is_file() and (is_being_replaced(path) or place.is_dir()))
+    place = as_path(path)
+    with failing(path, "cannot be looked for"):
+        is_there = place.is_dir() or (not place.is_file() and (is_being_replaced(path) or place.is_dir()))
+        is_new = not place.exists()
     if place.suffix.lower() == ".parquet" and not is_there:
         raise FormatError(f"{path}: a model is a folder of Parquet tables, not one of them; name the folder")
     slashed = os.fspath(path).endswith(("/", os.sep))
-    return is_there or slashed or not (place.suffix or place.exists())
+    return is_there or slashed or (is_new and not place.suffix)

@@ -21,13 +21,17 @@ from lifagu.arrays import (
     group_lists,
     group_rows,
     group_rows_bitwise,
+    is_masked,
     members,
 )
+from lifagu.errors import ModelError
+from lifagu.given import items
 from lifagu.ranges import Ranges
+from lifagu.values import Frozen
 
 
 @dataclass(frozen=True, eq=False)
-class Tables(Sequence[Floats]):
+class Tables(Frozen, Sequence[Floats]):
     """Distinct tables in one flat array; ``tables[i]`` is a read-only view shaped by its axes' ranges.
 
     values[offsets[i]:offsets[i+1]] are the potentials of table i, row-major in canonical label order;
@@ -87,6 +91,38 @@ def potential_fault(values: Floats) -> str | None:
     return None
 
 
+def not_numbers(owner: str) -> ModelError:
+    """The error for a table of anything but numbers."""
+    return ModelError(f"{owner} holds something that is not a number, or rows of unequal length")
+
+
+def as_floats(potentials: Any) -> Floats | None:
+    """Nested numbers as a flat array; None if there is anything but numbers among them (texts and booleans are not)."""
+    if type(potentials) is np.ndarray and potentials.dtype == np.float64:
+        flat: Floats = potentials.reshape(-1).copy()
+        return flat
+    if is_masked(potentials) or _has_boolean(potentials):
+        return None
+    try:
+        values = np.asarray(potentials)
+    except (TypeError, ValueError):
+        return None
+    if values.dtype == object and all(type(value) in (int, float) for value in values.flat):
+        try:
+            values = values.astype(np.float64)  # whole numbers beyond 2**63
+        except OverflowError:
+            values = np.array([np.inf])
+    return values.astype(np.float64).reshape(-1) if values.dtype.kind in "iuf" else None
+
+
+def _has_boolean(potentials: Any) -> bool:
+    """Whether a boolean hides among the numbers of nested lists, where it would count as 0 or 1."""
+    if not isinstance(potentials, list | tuple):
+        return isinstance(potentials, bool | np.bool_)
+    plain = set(map(type, potentials)) <= {int, float}
+    return not plain and any(_has_boolean(each) for each in potentials)
+
+
 @dataclass(frozen=True, eq=False)
 class GivenTables:
     """Tables as they were handed in, flat and not yet interned: row-major in the arguments' declared orders."""
@@ -99,11 +135,13 @@ class GivenTables:
         """From a list of arrays (or nested lists), or from one t×s array of t tables with s potentials each."""
         if isinstance(tables, GivenTables):
             return cls(tables.values + 0.0, tables.offsets)
-        if isinstance(tables, np.ndarray) and tables.ndim == 2:
-            width = tables.shape[1]
-            flat = np.array(tables, dtype=np.float64).reshape(-1)
-            return cls(flat + 0.0, np.arange(len(tables) + 1, dtype=np.int64) * width)
-        arrays = [np.asarray(table, dtype=np.float64).reshape(-1) for table in tables]
+        if isinstance(tables, np.ndarray) and tables.ndim == 2 and (flat := as_floats(tables)) is not None:
+            return cls(flat + 0.0, np.arange(len(tables) + 1, dtype=np.int64) * tables.shape[1])
+        arrays = []
+        for place, table in enumerate(items("tables is a list of tables", tables)):
+            if (values := as_floats(table)) is None:
+                raise not_numbers(f"table {place}")
+            arrays.append(values)
         lengths = np.array([len(array) for array in arrays], dtype=np.int64)
         flat = np.concatenate(arrays) if arrays else np.zeros(0)
         return cls(flat + 0.0, np.concatenate(([0], np.cumsum(lengths))))

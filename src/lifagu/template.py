@@ -1,28 +1,14 @@
-"""Templates: what a model file with a `source` says, before the database is asked; and what comes of it."""
+"""Templates: what a model file with a `source` says, before the database is asked."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from lifagu.arrays import Ints, as_ids
 from lifagu.domains import Domain
 from lifagu.evidence import Observation
-from lifagu.model import FactorGraph
-from lifagu.names import ChosenNames
+from lifagu.loaded import Source
 from lifagu.relational import ParfactorGraph
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where the data is: a path or URL as written, or files by the name of the table each is to be.
-
-    folder: what relative paths are relative to. place: where in which template it stands, for errors.
-    """
-
-    address: str | Mapping[str, str]
-    folder: str = "."
-    place: str = "source"
 
 
 @dataclass(frozen=True)
@@ -92,25 +78,3 @@ class Template:
     observed: Mapping[str, Observation]
     queries: tuple[Asked, ...]
     model: Callable[[Mapping[str, Domain]], ParfactorGraph]
-
-
-@dataclass(frozen=True, eq=False)
-class Loaded:
-    """A model with its own evidence and its own questions, read once.
-
-    evidence: by name; that of a template is bound to its graph already, which `graph.evidence(…)` then gives at once.
-    queries: names of the variables asked about; those of a template are made on demand. source: the database that a
-    template was read from.
-    """
-
-    model: FactorGraph | ParfactorGraph
-    evidence: Mapping[str, Observation]
-    queries: Sequence[str] = ()
-    source: Source | None = None
-
-    def query_numbers(self) -> Ints:
-        """The numbers of the variables asked about, in the graph of a template."""
-        if isinstance(self.queries, ChosenNames):
-            return self.queries.numbers
-        assert isinstance(self.model, FactorGraph), "variables of relational models have no numbers"
-        return as_ids([self.model.variable_names.number(name) for name in self.queries])

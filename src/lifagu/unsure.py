@@ -18,13 +18,15 @@ import numpy as np
 
 from lifagu.arrays import Floats, Ints
 from lifagu.drift import probability_off, rounded_up
-from lifagu.errors import NoAnswerError, TooLargeError, listed
+from lifagu.errors import NoAnswerError, Remedy, TooLargeError, listed
 from lifagu.evidence import Evidence
-from lifagu.infer import Answer, Prepared, Result, prepare
+from lifagu.infer.answer import Answer
+from lifagu.infer.planning import prepare
+from lifagu.infer.prepared import Prepared, Result
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_of_factors, parts_without, subgraph
 from lifagu.showing import Shown
-from lifagu.symmetry.transfer import OpenClass, Transfer
+from lifagu.symmetry.transfer.result import OpenClass, Transfer
 
 MOST_COMPLETIONS = 4096
 Progress = Callable[[int, int], None]
@@ -70,8 +72,8 @@ def _check_few(classes: Sequence[OpenClass], unknown: str) -> None:
         if count > MOST_COMPLETIONS:
             raise TooLargeError(
                 f"{unknown} over all combinations of the competing tables of {len(classes)} classes: more than the "
-                f"{MOST_COMPLETIONS} that are computed; raise theta to leave doubtful ones unknown, or ask with one "
-                "or mean"
+                f"{MOST_COMPLETIONS} that are computed",
+                remedy=Remedy.RAISE_THETA,
             )
 
 
@@ -82,7 +84,8 @@ def _check_complete(moved: Transfer, part_of: Ints, parts: Ints) -> None:
         names = listed([moved.original.factor_names[factor] for factor in left.tolist()])
         raise NoAnswerError(
             f"a mixture weighs tables by how well they explain the evidence, and that is undefined while {names} stay "
-            "unknown; lower theta, or ask with one or bounds"
+            "unknown",
+            remedy=Remedy.LOWER_THETA,
         )
 
 
@@ -174,7 +177,7 @@ class Considered(Shown):
             by_question = zip(*(each.answers for each in results), strict=True)
             for place, found in zip(matter.places, by_question, strict=True):
                 answers[place] = self._combined(matter, found, weights)
-        return Result([answers[place] for place in range(len(self.questions))], None, ())
+        return Result([answers[place] for place in range(len(self.questions))], None, (), *self.transfer.counts)
 
     def _check_possible_elsewhere(self) -> None:
         """Evidence that is impossible in other parts is impossible, whatever is asked here."""
@@ -192,7 +195,8 @@ class Considered(Shown):
         if self.unknown == "bounds" or not matter.classes or not asked.evidence:
             return 0.0
         if result.log_partition is None:
-            raise TooLargeError(f"a mixture needs the weight of the evidence; {'; '.join(result.notes)}")
+            what = f"a mixture needs the weight of the evidence; {'; '.join(result.notes)}"
+            raise TooLargeError(what, remedy=Remedy.ASK_FOR_LESS)
         assert isinstance(asked.subject, FactorGraph)
         total = prepare(asked.subject, [], None, **self.settings).run().log_partition
         return result.log_partition - (total or 0.0)
@@ -211,6 +215,36 @@ class Considered(Shown):
             return with_support(answer, self.transfer, self._parts_given_evidence)
         certain = np.isin(_numbers(answer, self.transfer), self.evidence.variables).all()
         return _resting_on(answer, self.transfer, self.part_of, matter.parts[:0] if certain else matter.parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Supported(Shown):
+    """Answers about one completed graph, with the transferred tables they rest on; winning: it has the best tables."""
+
+    transfer: Transfer
+    evidence: Evidence
+    prepared: Prepared
+    winning: bool
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks beside the answers."""
+        return self.prepared.notes
+
+    def __str__(self) -> str:
+        return str(self.prepared)
+
+    def run(self, progress: Progress | None = None) -> Result:
+        """Compute the answers."""
+        result = self.prepared.run(progress)
+        part_of = parts_given(self.transfer, self.evidence)
+        answers = [with_support(answer, self.transfer, part_of) for answer in result.answers]
+        if not self.winning or self.transfer.drift is None:
+            return Result(answers, result.log_partition, result.notes, *self.transfer.counts)
+        log_odds = self.transfer.drift.log_odds(self.transfer.original, part_of)
+        answers = [with_drift(answer, self.transfer, log_odds, part_of) for answer in answers]
+        joint = tuple(answer.notes[-1] for answer in answers if len(answer.variables) > 1)
+        return Result(answers, result.log_partition, (*result.notes, *joint), *self.transfer.counts)
 
 
 def parts_given(moved: Transfer, evidence: Evidence) -> Ints:

@@ -8,6 +8,7 @@ from typing import TypeVar, overload
 
 from lifagu.arrays import Floats
 from lifagu.ranges import Labels
+from lifagu.values import Frozen
 
 _Item = TypeVar("_Item")
 
@@ -23,7 +24,7 @@ class Variable:
 
 
 @dataclass(frozen=True, eq=False)
-class Factor:
+class Factor(Frozen):
     """One factor as people see it: one axis per argument, labels in declared order; a table of None is unknown."""
 
     name: str

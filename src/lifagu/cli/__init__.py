@@ -8,7 +8,8 @@ import sys
 from collections.abc import Sequence
 
 from lifagu.cli.parser import make_parser
-from lifagu.errors import LifaguError, TooLargeError
+from lifagu.cli.remedies import FLAGS
+from lifagu.errors import LifaguError, TooLargeError, one_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -22,7 +23,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         commands.COMMANDS[options.command](options)
         sys.stdout.flush()
     except LifaguError as error:
-        return _fail(str(error), error.exit_status)
+        return _fail(error.told(FLAGS), error.exit_status)
     except MemoryError:
         return _fail("the memory ran out; set a lower --memory-limit to be told beforehand", TooLargeError.exit_status)
     except BrokenPipeError:  # the reader of a pipe has left, as in: lifagu … | head
@@ -42,5 +43,5 @@ def _forget_output() -> None:
 
 
 def _fail(message: str, status: int) -> int:
-    sys.stderr.write(f"error: {' '.join(message.split())}\n")
+    sys.stderr.write(f"error: {one_line(message)}\n")
     return status

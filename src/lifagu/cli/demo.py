@@ -20,7 +20,7 @@ from lifagu.examples.installing import install_hospital, result_arrives
 from lifagu.experiments.beside_truth import WAYS, answers, near_holes, off, true_graph
 
 if TYPE_CHECKING:
-    from lifagu import FactorGraph, Imputed, Loaded
+    from lifagu import Case, FactorGraph, Imputed
 
 MISSING = {
     "intake": "nobody interviewed them, eve among them",
@@ -60,25 +60,25 @@ def demo(options: argparse.Namespace) -> None:
 class Visit:
     """One look into the database: what was read, what was imputed, and what would be said with the true tables."""
 
-    loaded: Loaded
+    case: Case
     found: Imputed
     drawn: Hospital
 
     @classmethod
     def to(cls, template: Path, drawn: Hospital) -> Visit:
         """Read the database and impute."""
-        loaded = lifagu.load(template)
-        return cls(loaded, lifagu.impute(lifagu.ground(loaded.model), loaded.evidence, loaded.queries), drawn)
+        case = lifagu.open(template)
+        return cls(case, case.impute(), drawn)
 
     @property
     def graph(self) -> FactorGraph:
         """The graph with its holes."""
-        return self.found.transfer.original
+        return self.case.graph
 
     @cached_property
     def truth(self) -> Mapping[str, Mapping[str, float]]:
         """All marginals with the true tables in the holes."""
-        return lifagu.marginals(true_graph(self.graph, self.drawn.truth), evidence=self.loaded.evidence)
+        return lifagu.marginals(true_graph(self.graph, self.drawn.truth), evidence=self.case.evidence)
 
 
 def _introduce(drawn: Hospital, visit: Visit) -> None:
@@ -110,7 +110,7 @@ def _lend(visit: Visit) -> None:
 
 def _compare(visit: Visit) -> None:
     say("The generator kept the truth. Answers about what is near the holes, beside those with the true tables:\n")
-    graph, evidence = visit.graph, visit.loaded.evidence
+    graph, evidence = visit.graph, visit.case.evidence
     names = near_holes(graph, graph.evidence(evidence))
     rows: list[tuple[str, ...]] = [("filled by", "mean KL", "largest", "mean error", "largest", "P(Sick(eve))")]
     for name in SHOWN:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import lifagu
 from lifagu.cli.output import say, table
 from lifagu.cli.results import answer_table, groups_table, transfers_table
 
 if TYPE_CHECKING:
-    from lifagu import FactorGraph, Transfer
+    from lifagu import Case, FactorGraph
 
 ALIKE = """Figure 3 of the paper: who looks alike?
 
@@ -29,20 +29,19 @@ TEST = """Now a test result arrives: alice is sick.
 
 def demo_paper() -> None:
     """Walk through two small examples of the paper."""
-    _colours(example("figure3"))
-    graph = example("epidemic").with_individual("eve", like="alice")
+    _colours(example("figure3").graph)
+    case = example("epidemic").add("eve", like="alice")
     say(MISSING)
-    say(f"  unknown: {', '.join(graph.factor_names[factor] for factor in graph.unknown)}\n")
-    moved = lifagu.transfer(graph)
-    say(f"{LENT}\n{transfers_table(moved)}\n")
-    say(f"So eve joins alice and bob:\n\n{groups_table(graph, lifagu.colour(moved.graph))}\n")
-    published = lifagu.transfer(graph, published=True)
-    say(f"{PUBLISHED}\n{transfers_table(published)}\n")
+    say(f"  unknown: {', '.join(case.graph.factor_names[factor] for factor in case.graph.unknown)}\n")
+    found, published = case.lift(), case.fill(by="published")
+    say(f"{LENT}\n{transfers_table(found)}\n")
+    say(f"So eve joins alice and bob:\n\n{groups_table(found.groups)}\n")
+    say(f"{PUBLISHED}\n{transfers_table(published.lift())}\n")
     say("P(Sick.eve = true), each checked by adding up all assignments:\n")
-    _compare([("with donors matched as individuals", moved, {}), ("with the published rule", published, {})])
+    _compare([("with donors matched as individuals", case), ("with the published rule", published)])
     say(TEST)
-    _compare([("with donors matched as individuals", moved, {"Sick.alice": "true"})])
-    unsure = lifagu.query(lifagu.transfer(graph, structure_only=True), "Sick.eve", unknown="bounds")
+    _compare([("with donors matched as individuals", case.observe({"Sick.alice": "true"}))])
+    unsure = case.fill(by="structure", unknown="bounds").ask("Sick.eve")
     say("And had nobody told us what is what, the competing tables would leave P(Sick.eve) as open as this:\n")
     say(answer_table(unsure, {}))
     say("\nTry it with a model of yours: lifagu query MODEL VARIABLE --add NEW=LIKE --unknown bounds")
@@ -59,17 +58,16 @@ def _colours(graph: FactorGraph) -> None:
     say("\nSo A and C look alike, and phi1 and phi2: one of each stands for both.\n")
 
 
-def _compare(rows: list[tuple[str, Transfer, dict[str, Any]]]) -> None:
+def _compare(rows: list[tuple[str, Case]]) -> None:
     """Answers beside the oracle's; a difference would be an error of ours, so it is shown, not hidden."""
     lines = [("", "elimination", "enumeration")]
-    for title, moved, evidence in rows:
-        ground = lifagu.query(moved, "Sick.eve", evidence=evidence, engine="ground")
-        oracle = lifagu.query(moved, "Sick.eve", evidence=evidence, engine="enumerate")
+    for title, case in rows:
+        ground, oracle = (case.ask("Sick.eve", engine=engine) for engine in ("ground", "enumerate"))
         lines.append((title, f"{ground['true']:.6f}", f"{oracle['true']:.6f}"))
     say(table(lines) + "\n")
 
 
-def example(name: str) -> FactorGraph:
+def example(name: str) -> Case:
     """One of the models that come with the package."""
     with as_file(files("lifagu").joinpath(f"examples/{name}.json")) as path:
-        return lifagu.ground(lifagu.read(path))
+        return lifagu.open(path)

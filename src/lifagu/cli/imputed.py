@@ -6,63 +6,36 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-import lifagu
 from lifagu.cli.output import some, table
-from lifagu.cli.results import convergence_json, folder_groups_table, groups_table
+from lifagu.cli.results import convergence_json, groups_table
 
 if TYPE_CHECKING:
-    from lifagu import FolderImputed, Imputed
+    from lifagu import Imputed
+    from lifagu.findings import Requested
 
 MOST_LINES = 40
 MOST_GROUPS = 3
 
 
-def report(found: Imputed | FolderImputed) -> str:
+def report(found: Imputed) -> str:
     """The whole report: counts, who lent what, what was left and why, groups, answers."""
-    moved = found.transfer
     left = found.unknown - found.filled
     head = f"{_counted(found.unknown, 'unknown factor')}: {found.filled} filled, {left} left unknown"
-    head += f" (theta {moved.theta:.4g})"
-    if moved.equality != "exactly":
-        head += f"\ntables were compared {moved.equality}" + (f": {bound}" if (bound := _bound(found)) else "")
-    if isinstance(found, lifagu.FolderImputed):
-        parts = [_folder_groups_part(found), _folder_marginals_table(found)]
-    else:
-        parts = [groups_part(found), marginals_table(found)]
-    return "\n\n".join(part for part in (head, lent_table(found), left_table(found), *parts) if part)
-
-
-def _bound(found: Imputed | FolderImputed) -> Any:
-    """How far merging tables can move answers; on an engine none are merged."""
-    return None if isinstance(found, lifagu.FolderImputed) else found.bound
+    head += f" (theta {found.transfer.theta:.4g})"
+    head += f"\n{found.merging}" if found.merging else ""
+    parts = (head, lent_table(found), left_table(found), groups_part(found), marginals_table(found))
+    return "\n\n".join(part for part in parts if part)
 
 
 def groups_part(found: Imputed) -> str:
     """How many groups look alike once the holes are filled, and the largest of them."""
-    graph, colouring = found.transfer.original, found.colouring
-    sorts = (
-        ("variable", graph.variable_names, colouring.variable_colours),
-        ("factor", graph.factor_names, colouring.factor_colours),
-    )
-    counts = [
-        f"{_counted(len(names), sort)} in {_counted(int(colours.max(initial=-1)) + 1, 'group')}"
-        for sort, names, colours in sorts
-    ]
-    return (
-        f"what looks alike: {', '.join(counts)}; the largest\n{groups_table(graph, colouring, MOST_GROUPS, rest=False)}"
-    )
+    groups = found.groups
+    sorts = (("variable", groups.variable_count, groups.variables), ("factor", groups.factor_count, groups.factors))
+    counts = [f"{_counted(count, sort)} in {_counted(number, 'group')}" for sort, count, number in sorts]
+    return f"what looks alike: {', '.join(counts)}; the largest\n{groups_table(groups, MOST_GROUPS, rest=False)}"
 
 
-def _folder_groups_part(found: FolderImputed) -> str:
-    """The same of a folder."""
-    counts = [_counted(found.groups.variables, "group"), _counted(found.groups.factors, "group")]
-    return (
-        f"what looks alike: variables in {counts[0]}, factors in {counts[1]}; the largest\n"
-        f"{folder_groups_table(found.groups, MOST_GROUPS, rest=False)}"
-    )
-
-
-def lent_table(found: Imputed | FolderImputed) -> str:
+def lent_table(found: Imputed) -> str:
     """Who lent what to whom, one line for what is alike."""
     if not found.lent:
         return ""
@@ -75,7 +48,7 @@ def lent_table(found: Imputed | FolderImputed) -> str:
     return "\n".join([table(rows, indent=""), *_more(len(found.lent), "lines")])
 
 
-def left_table(found: Imputed | FolderImputed) -> str:
+def left_table(found: Imputed) -> str:
     """What stays unknown, and why."""
     if not found.left:
         return ""
@@ -92,34 +65,19 @@ def left_table(found: Imputed | FolderImputed) -> str:
 
 def marginals_table(found: Imputed) -> str:
     """The answers, each with how far it rests on tables that were lent."""
-    asked, names = found.marginals, found.transfer.original.variable_names
+    asked = found.marginals
     rows = [
         (
-            names[int(asked.variables[place])],
+            asked.names[place],
             _labels(asked.distributions[int(asked.of[place])]),
             _resting(int(asked.own[place]), float(asked.own_weakest[place])),
             _resting(int(asked.lent[place]), float(asked.weakest[place])),
         )
         for place in range(min(len(asked), MOST_LINES))
     ]
-    without = [names[each] for each in asked.unanswered[:8].tolist()]
     lines = _answers(rows, ("own tables lent", "of all it rests on"), len(asked))
+    without = asked.unanswered[:8]
     return "\n".join([*lines, *_unsaid(found.offered, len(asked), without, len(asked.unanswered))])
-
-
-def _folder_marginals_table(found: FolderImputed) -> str:
-    """The same of a folder; what all else rests on would take another pass over everything."""
-    asked = found.marginals
-    rows = [
-        (
-            each.variable,
-            _labels({label: (value, None, None) for label, value in each.probabilities.items()}),
-            _resting(each.own_transferred, each.own_weakest_share or 0.0),
-        )
-        for each in asked[:MOST_LINES]
-    ]
-    lines = _answers(rows, ("own tables lent",), len(asked))
-    return "\n".join([*lines, *_unsaid(found.offered, len(asked), found.unanswered[:8], len(found.unanswered))])
 
 
 def _answers(rows: Sequence[tuple[Any, ...]], titles: Sequence[str], count: int) -> list[str]:
@@ -171,19 +129,9 @@ def _more(count: int, what: str) -> list[str]:
     return [f"… and {count - MOST_LINES} more {what} (all of them with --json)"] if count > MOST_LINES else []
 
 
-def imputed_json(found: Imputed | FolderImputed) -> dict[str, Any]:
+def imputed_json(found: Imputed) -> dict[str, Any]:
     """The same for scripts."""
-    bound = _bound(found)
-    if isinstance(found, lifagu.FolderImputed):
-        groups = {"variables": found.groups.variables, "factors": found.groups.factors}
-        marginals = [{**vars(each), "transferred": None, "weakest_share": None} for each in found.marginals]
-        left_out, came = list(found.unanswered), None
-    else:
-        names, colouring = found.transfer.original.variable_names, found.colouring
-        colours = {"variables": colouring.variable_colours, "factors": colouring.factor_colours}
-        groups = {sort: int(each.max(initial=-1)) + 1 for sort, each in colours.items()}
-        marginals = [_marginal_json(found, place) for place in range(len(found.marginals))]
-        left_out, came = [names[each] for each in found.marginals.unanswered.tolist()], found.marginals.convergence
+    bound, asked = found.bound, found.marginals
     return {
         "theta": found.transfer.theta,
         "equality": found.transfer.equality,
@@ -191,18 +139,17 @@ def imputed_json(found: Imputed | FolderImputed) -> dict[str, Any]:
         "unknown": {"total": found.unknown, "transferred": found.filled, "left": found.unknown - found.filled},
         "lent": [{**vars(each), "potentials": list(each.potentials)} for each in found.lent],
         "left": [vars(each) for each in found.left],
-        "groups": groups,
-        **convergence_json(came),
-        "marginals": marginals,
-        "left_out": left_out,
+        "groups": {"variables": found.groups.variables, "factors": found.groups.factors},
+        **convergence_json(asked.convergence),
+        "marginals": [_marginal_json(asked, place) for place in range(len(asked))],
+        "left_out": list(asked.unanswered),
     }
 
 
-def _marginal_json(found: Imputed, place: int) -> dict[str, Any]:
-    asked = found.marginals
+def _marginal_json(asked: Requested, place: int) -> dict[str, Any]:
     distribution = asked.distributions[int(asked.of[place])]
     values: dict[str, Any] = {
-        "variable": found.transfer.original.variable_names[int(asked.variables[place])],
+        "variable": asked.names[place],
         "probabilities": {label: each[0] for label, each in distribution.items()},
     }
     if any(each[1] is not None for each in distribution.values()):

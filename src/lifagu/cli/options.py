@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from lifagu.cli import values
+from lifagu.errors import one_line
 
 BP_SCHEDULES = ("parallel", "sequential")
 
@@ -20,7 +21,7 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit with status 2 and one line on stderr."""
-        sys.stderr.write(f"error: {message} (see {self.prog} --help)\n")
+        sys.stderr.write(f"error: {one_line(message)} (see {self.prog} --help)\n")
         sys.exit(2)
 
 

@@ -8,17 +8,12 @@ from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 import lifagu
 from lifagu.cli.output import finite, some, table
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from lifagu import Answer, Colouring, Convergence, FactorGraph, Groups, ParfactorGraph, TooLarge, Transfer
-
-    Ints = NDArray[np.int64]
+    from lifagu import Answer, Convergence, Groups, Lift, TooLarge
+    from lifagu.drift import Merging
 
 Marginals = Mapping[str, Mapping[str, float]]
 MOST_ROWS = 40
@@ -26,63 +21,33 @@ MOST_OBSERVED = 8
 MOST_NAMES = 8
 
 
-def transfers_table(moved: Transfer, sizes: Ints | None = None) -> str:
-    """What was filled from whom and why, one entry for all that was treated alike.
-
-    sizes[f]: how many factors each factor stands for, None for one each.
-    """
-    graph = moved.original
-    sizes = np.ones(len(graph.factor_names), dtype=np.int64) if sizes is None else sizes
-    filled = int(sizes[moved.transferred].sum())
-    left = int(sizes[graph.unknown].sum()) - filled
-    lines = [f"{filled} of {filled + left} unknown factors filled, {left} left (theta {moved.theta:.4g})"]
+def transfers_table(found: Lift) -> str:
+    """What was filled from whom and why, one entry for all that was treated alike."""
+    moved, left = found.transfer, found.unknown - found.filled
+    names = moved.original.factor_names
+    lines = [f"{found.filled} of {found.unknown} unknown factors filled, {left} left (theta {moved.theta:.4g})"]
     classes = moved.by_class()
     for record, factors in classes[:MOST_ROWS]:
-        names = [graph.factor_names[factor] for factor in factors[:MOST_NAMES].tolist()]
+        first = names.of_nodes(factors[:MOST_NAMES])
         source = f"from {record.donor}" if record.donor else record.status.replace("_", " ")
-        total = int(sizes[factors].sum())
-        lines.append(f"  {some(names, min(4, len(factors)), total)}: {source}")
+        total = int(found.sizes[factors].sum())
+        lines.append(f"  {some(first, min(4, len(factors)), total)}: {source}")
         lines.append(f"      {record.reason}")
     if len(classes) > MOST_ROWS:
         lines.append(f"  … and {len(classes) - MOST_ROWS} more (all of them with --json)")
     return "\n".join(lines)
 
 
-def groups(graph: FactorGraph, colouring: Colouring) -> dict[str, list[list[str]]]:
-    """Groups by name: members in input order, groups by first member."""
-    return {
-        "variable_groups": [[graph.variable_names[each] for each in group] for group in colouring.variable_groups],
-        "factor_groups": [[graph.factor_names[each] for each in group] for group in colouring.factor_groups],
-    }
-
-
-def groups_table(graph: FactorGraph, colouring: Colouring, most: int = MOST_ROWS, rest: bool = True) -> str:
-    """Groups, the largest first; only what is shown is named.
+def groups_table(groups: Groups, most: int = MOST_ROWS, rest: bool = True) -> str:
+    """Groups, the largest first.
 
     most: groups of each sort that are shown; rest: whether to say how many more there are.
     """
     rows = []
-    for sort, names, colours in (
-        ("variables", graph.variable_names, colouring.variable_colours),
-        ("factors", graph.factor_names, colouring.factor_colours),
-    ):
-        sizes = np.bincount(colours)
-        for place, group in enumerate(np.argsort(-sizes, kind="stable")[:most].tolist()):
-            first = np.flatnonzero(colours == group)[:MOST_NAMES].tolist()
-            shown = some([names[each] for each in first], MOST_NAMES, int(sizes[group]))
-            rows.append((sort if place == 0 else "", str(sizes[group]), shown))
-        if rest and len(sizes) > most:
-            rows.append(("", "…", f"and {len(sizes) - most} more groups"))
-    return table(rows) if rows else "  no variables and no factors"
-
-
-def folder_groups_table(groups: Groups, most: int = MOST_ROWS, rest: bool = True) -> str:
-    """Groups of a folder that was coloured where it is, the largest first, by their first members."""
-    rows = []
     for sort, count in (("variables", groups.variables), ("factors", groups.factors)):
         shown = [each for each in groups.largest if each.sort == sort][:most]
         rows += [
-            (sort if place == 0 else "", str(each.size), some([each.first], 1, each.size))
+            (sort if place == 0 else "", str(each.size), some(each.members, MOST_NAMES, each.size))
             for place, each in enumerate(shown)
         ]
         if rest and count > len(shown):
@@ -90,27 +55,27 @@ def folder_groups_table(groups: Groups, most: int = MOST_ROWS, rest: bool = True
     return table(rows) if rows else "  no variables and no factors"
 
 
-def lift_json(
-    moved: Transfer, colouring: Colouring, evidence: Mapping[str, Any], commutative: bool, lifted: str
-) -> dict[str, Any]:
+def lift_json(found: Lift, lifted: str) -> dict[str, Any]:
     """Groups, transfers with reasons, and the lifted model, which is given as the text of a file."""
+    moved, colouring = found.transfer, found.groups.colouring
+    variables, factors = moved.original.variable_names, moved.original.factor_names
     return {
         "theta": moved.theta,
         "equality": moved.equality,
-        **merging_json(moved, evidence),
-        **({"commutative": True} if commutative else {}),
-        **groups(moved.original, colouring),
+        **merging_json(found.merging),
+        **({"commutative": True} if moved.filling.commutative else {}),
+        "variable_groups": [variables.of_nodes(group) for group in colouring.variable_groups],
+        "factor_groups": [factors.of_nodes(group) for group in colouring.factor_groups],
         "transfers": [record.as_dict() for record in moved.record],
         "model": json.loads(lifted),
     }
 
 
-def merging_json(model: Transfer | ParfactorGraph, evidence: Mapping[str, Any], bounded: bool = True) -> dict[str, Any]:
+def merging_json(merging: Merging | None) -> dict[str, Any]:
     """How tables were compared and how far answers can be off by that, where they were not compared exactly."""
-    if not isinstance(model, lifagu.Transfer) or model.equality == "exactly":
+    if merging is None:
         return {}
-    bound = model.bound(evidence) if bounded else None
-    return {"equality": model.equality, "off_by_at_most": bound and bound._asdict()}
+    return {"equality": merging.equality, "off_by_at_most": merging.bound and merging.bound._asdict()}
 
 
 def answer_table(answer: Answer, evidence: Mapping[str, Any]) -> str:
@@ -133,11 +98,9 @@ def answer_table(answer: Answer, evidence: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def answers_json(model: Transfer | ParfactorGraph | None, result: Any) -> dict[str, Any]:
+def answers_json(result: Any) -> dict[str, Any]:
     """The answers, log Z, and how many unknown factors there were, were filled, and are left."""
-    total, filled = 0, 0
-    if isinstance(model, lifagu.Transfer):
-        total, filled = len(model.unknown), len(model.transferred)
+    total, filled = result.unknown, result.transferred
     return {
         "engine": result.answers[0].engine,
         **convergence_json(result.answers[0].convergence),
@@ -168,19 +131,20 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
     return values
 
 
-def marginals_json(found: Marginals, came: Convergence | None = None) -> dict[str, Any]:
-    """All marginals by class or by name, log Z, and what was left out; came: how far, if messages were passed."""
+def marginals_json(found: Marginals) -> dict[str, Any]:
+    """All marginals by class or by name, log Z, and what was left out."""
     if isinstance(found, lifagu.ClassMarginals):
         listed: dict[str, Any] = {"classes": [asdict(each) for each in found.classes]}
     else:
         listed = {"marginals": {name: dict(found[name]) for name in found}}
+    left = [{"variables": each.variables, "estimate": each.estimate} for each in too_large_parts(found)]
     return {
-        "engine": getattr(found, "engine", "bp"),
-        **convergence_json(came),
+        "engine": getattr(found, "engine", None),
+        **convergence_json(getattr(found, "convergence", None)),
         "log_partition": getattr(found, "log_partition", None),
         **listed,
         "left_out": getattr(found, "left_out", []),
-        **({"too_large": [asdict(each) for each in too_large]} if (too_large := too_large_parts(found)) else {}),
+        **({"too_large": left} if left else {}),
     }
 
 

@@ -57,7 +57,7 @@ def lifted_scene(model: ParfactorGraph, source: Source | None = None, title: str
     notes = [f"{everything - len(nodes):,} more nodes are left out"] if everything > len(nodes) else []
     if any(each.caption for each in nodes):
         notes.insert(0, "×: how many variables an ellipse and how many factors a stack of squares stands for")
-    name = title or f"A lifted model with {repr(model)[1:-1].partition(': ')[2]}"
+    name = title or f"A lifted model with {model.summary}"
     about = f"{name}: relations are ellipses, parfactors are stacks of squares. {_in_words(model)}"
     return arranged(Scene("lifted", name, about, tuple(nodes), tuple(edges), (), groups, tuple(notes)))
 

@@ -14,6 +14,7 @@ from lifagu.drawing.scene import Scene
 from lifagu.drawing.shapes import Box, Drawing, Ellipse, Path, Shape, Words, drawing_of
 from lifagu.drawing.style import LIGHT, LIGHT_PAGE, PALETTE, Look, bright, colour_of, pattern_of, sign_ink, tint
 from lifagu.drawing.svg import HALO
+from lifagu.given import instance
 
 INCH = 96.0  # pixels of a scene
 POINT = 72 / INCH  # of a pixel
@@ -25,6 +26,7 @@ ROUND = np.linspace(0, 2 * np.pi, 49)
 
 def to_png(scene: Scene) -> bytes:
     """A scene as PNG, twice as many pixels as the scene has, or as many as are sensible."""
+    instance("to_png", scene, Scene)
     drawing = drawing_of(scene)
     scale = min(2.0, MOST_PIXELS / max(drawing.width, drawing.height))
     return _image(drawing, "png", dpi=max(int(INCH * scale), 30))
@@ -32,6 +34,7 @@ def to_png(scene: Scene) -> bytes:
 
 def to_pdf(scene: Scene) -> bytes:
     """A scene as PDF."""
+    instance("to_pdf", scene, Scene)
     return _image(drawing_of(scene), "pdf", dpi=int(INCH))
 
 

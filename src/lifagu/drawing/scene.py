@@ -10,6 +10,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from lifagu.errors import ModelError
+from lifagu.given import instance, items
 from lifagu.showing import Shown
 from lifagu.views import counted
 
@@ -104,10 +106,15 @@ class Scene(Shown):
     height: float = 0.0
     panels: tuple[tuple[float, float, str], ...] = ()
 
-    def __repr__(self) -> str:
+    @property
+    def summary(self) -> str:
+        """What is drawn, counted, in words."""
         parts = [counted(len(self.nodes), "node"), counted(len(self.edges), "edge")]
         parts += [counted(len(self.arrows), "arrow")] if self.arrows else []
-        return f"<Scene: {self.what}, {', '.join(parts)}>"
+        return ", ".join([self.what, *parts])
+
+    def __repr__(self) -> str:
+        return f"<Scene: {self.summary}>"
 
 
 _Link = TypeVar("_Link", Edge, Arrow)
@@ -118,6 +125,11 @@ def side_by_side(scenes: Sequence[Scene], titles: Sequence[str], title: str, des
 
     Groups are those of the first panel that has the most; equal numbers are equal colours everywhere.
     """
+    scenes, titles = items("scenes are given in a list", scenes), items("titles are given in a list", titles)
+    for scene in scenes:
+        instance("side_by_side", scene, Scene)
+    if not scenes or len(scenes) != len(titles):
+        raise ModelError(f"{len(titles)} titles were given for {len(scenes)} scenes; give one each, and at least one")
     gap = 34.0
     height, left = max(scene.height for scene in scenes), 0.0
     nodes: list[Node] = []

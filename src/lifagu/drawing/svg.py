@@ -26,6 +26,7 @@ from lifagu.drawing.style import (
     sign_ink,
     tint,
 )
+from lifagu.given import instance
 
 TEXTS = ("text", "outside", "mystery", "inside", "quiet", "caption", "share", "sign")
 HALO = ("outside", "quiet", "share")  # texts that edges may run behind
@@ -33,6 +34,7 @@ HALO = ("outside", "quiet", "share")  # texts that edges may run behind
 
 def to_svg(scene: Scene, styled: bool = True) -> str:
     """A scene as SVG, the same text for the same scene. styled: with the style sheet inside."""
+    instance("to_svg", scene, Scene)
     drawing = drawing_of(scene)
     content = repr((scene.title, scene.description, scene.nodes, scene.edges, scene.arrows))
     name = f"lifagu-{sha256(content.encode()).hexdigest()[:10]}"  # ids differ where several figures are on one page

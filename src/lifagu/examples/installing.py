@@ -9,7 +9,7 @@ from lifagu.columns import texts
 from lifagu.errors import FormatError
 from lifagu.examples.hospital import Hospital
 from lifagu.replacing import PathLike, replaced_file
-from lifagu.sql import add_rows, new_database
+from lifagu.sql.filling import add_rows, new_database
 
 DATABASE, TEMPLATE = "hospital.duckdb", "hospital.json"
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import lifagu
-from lifagu.errors import FormatError
+from lifagu.errors import FormatError, Remedy
 from lifagu.formats.files import read_text, write_text
 
 Progress = Callable[[int, int], None]
@@ -82,7 +82,7 @@ def _store(folder: Path, resume: bool) -> Path:
     except OSError as error:
         raise FormatError(f"{folder}: cannot be used as a folder for results: {error.strerror}") from None
     if started and not resume:
-        raise FormatError(f"{folder}: holds an earlier run; go on with it by --resume, or name another folder")
+        raise FormatError(f"{folder}: holds an earlier run", remedy=Remedy.RESUME_OR_ELSEWHERE)
     return store
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
+from importlib import import_module
+from typing import Any
 
 from lifagu.errors import FormatError, ModelError
 from lifagu.evidence import EvidenceLike, Observation
-from lifagu.formats import blog, fg, native, pfl, uai
-from lifagu.formats.blog_writer import format_blog
 from lifagu.formats.contents import Contents
 from lifagu.formats.files import PathLike, ending, read_text, write_text
-from lifagu.grounding import expand_evidence, ground
 from lifagu.model import FactorGraph
 from lifagu.relational import ParfactorGraph
 
@@ -33,20 +32,28 @@ NETWORKS = {
     ".xdsl": "Bayesian networks in Genie's XML format",
     ".o3prm": "Bayesian networks in O3PRM",
 }
-_MODELS: dict[str, Callable[[str, str], FactorGraph]] = {".uai": uai.parse_uai, ".fg": fg.parse_fg}
-_CONTENTS: dict[str, Callable[[str, str], Contents]] = {
-    ".json": native.contents,
-    ".blog": blog.contents,
-    ".pfl": pfl.contents,
+_MODELS = {".uai": "uai.parse_uai", ".fg": "fg.parse_fg"}  # functions by format, imported when a file needs them
+_CONTENTS = {".json": "native.contents", ".blog": "blog.contents", ".pfl": "pfl.contents"}
+_TEXTS = {
+    ".json": "native.to_json",
+    ".blog": "blog_writer.format_blog",
+    ".uai": "uai.format_uai",
+    ".fg": "fg.format_fg",
 }
 _EVIDENCE = (".json", ".evid", ".blog", ".pfl")
+
+
+def _function(name: str) -> Any:
+    """A function of one of the modules beside this one."""
+    module, _, function = name.partition(".")
+    return getattr(import_module(f"lifagu.formats.{module}"), function)
 
 
 def contents(path: PathLike) -> Contents:
     """What a model file says: read and parsed once, so that all of it is of one state of the file."""
     kind = ending(path)
     if kind in _CONTENTS:
-        found = _CONTENTS[kind](read_text(path), str(path))
+        found: Contents = _function(_CONTENTS[kind])(read_text(path), str(path))
         return replace(found, model=partial(_named, path, found.model))
     return Contents(partial(_named, path, partial(_model_alone, path)), partial(_evidence_alone, path))
 
@@ -67,14 +74,16 @@ def _model_alone(path: PathLike) -> FactorGraph:
         return read_network(path)
     if kind not in _MODELS:
         raise FormatError(_unknown_ending(path, [*FORMATS, *NETWORKS]))
-    return _MODELS[kind](read_text(path), str(path))
+    graph: FactorGraph = _function(_MODELS[kind])(read_text(path), str(path))
+    return graph
 
 
 def _evidence_alone(path: PathLike) -> dict[str, Observation]:
     """The evidence in a file that holds nothing else, or no evidence."""
     kind = ending(path)
     if kind == ".evid":
-        return uai.parse_evidence(read_text(path), str(path))
+        found: dict[str, Observation] = _function("uai.parse_evidence")(read_text(path), str(path))
+        return found
     if kind not in FORMATS and kind not in NETWORKS:
         raise FormatError(_unknown_ending(path, list(_EVIDENCE)))
     return {}
@@ -110,37 +119,38 @@ def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: Evidenc
     kind = ending(path)
     if isinstance(graph, ParfactorGraph):
         if kind in (".json", ".blog"):
-            write_text(path, (native.to_json if kind == ".json" else format_blog)(graph, evidence))
+            write_text(path, _function(_TEXTS[kind])(graph, evidence))
             return
         graph, evidence = _grounded(graph, evidence, kind)
     observed = graph.evidence(evidence)
-    if kind == ".json":
-        write_text(path, native.to_json(graph, observed))
-    elif kind == ".uai":
-        text, seen = uai.format_uai(graph), uai.format_evidence(graph, observed)
-        write_text(path, text)
-        if observed:
-            write_text(f"{str(path).removesuffix('.gz')}.evid", seen)
-    elif kind == ".fg":
-        if observed:
-            raise FormatError(f"{path}: .fg holds no evidence; write .json or .uai, or leave the evidence out")
-        write_text(path, fg.format_fg(graph))
-    elif kind == ".blog":
-        write_text(path, format_blog(graph, observed))
-    elif kind in NETWORKS:
-        raise FormatError(f"{path}: a factor graph is not a Bayesian network; write {', '.join(WRITTEN)}")
-    elif kind in FORMATS:
-        raise FormatError(f"{path}: {kind} is only read; write {', '.join(WRITTEN)}")
-    else:
-        raise FormatError(_unknown_ending(path, list(WRITTEN)))
+    if kind not in WRITTEN:
+        raise FormatError(_not_written(path, kind))
+    if kind == ".fg" and observed:
+        raise FormatError(f"{path}: .fg holds no evidence; write .json or .uai, or leave the evidence out")
+    holds_evidence = (observed,) if kind in (".json", ".blog") else ()
+    text = _function(_TEXTS[kind])(graph, *holds_evidence)
+    seen = _function("uai.format_evidence")(graph, observed) if kind == ".uai" and observed else None
+    write_text(path, text)
+    if seen is not None:
+        write_text(f"{str(path).removesuffix('.gz')}.evid", seen)
+
+
+def _not_written(path: PathLike, kind: str) -> str:
+    if kind in NETWORKS:
+        return f"{path}: a factor graph is not a Bayesian network; write {', '.join(WRITTEN)}"
+    if kind in FORMATS:
+        return f"{path}: {kind} is only read; write {', '.join(WRITTEN)}"
+    return _unknown_ending(path, list(WRITTEN))
 
 
 def _grounded(model: ParfactorGraph, evidence: EvidenceLike, kind: str) -> tuple[FactorGraph, EvidenceLike]:
     """The grounding of a relational model, with its evidence; nothing is grounded for formats that are not written."""
     if kind not in WRITTEN:
         return FactorGraph.build().graph(), None
+    from lifagu.grounding import expand_evidence, ground
+
     graph = ground(model)
-    return graph, expand_evidence(model, evidence, graph) if isinstance(evidence, Mapping) else evidence
+    return graph, expand_evidence(model, evidence, graph)
 
 
 def _unknown_ending(path: PathLike, known: list[str]) -> str:

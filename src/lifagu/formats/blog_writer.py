@@ -8,7 +8,7 @@ import numpy as np
 
 from lifagu.arrays import Floats
 from lifagu.errors import FormatError, listed
-from lifagu.evidence import Evidence, Observation
+from lifagu.evidence import EvidenceLike, Observation, by_name
 from lifagu.formats.blog_constraints import with_inequalities
 from lifagu.formats.blog_names import Identifiers
 from lifagu.formats.blog_statements import POTENTIAL
@@ -23,9 +23,7 @@ from lifagu.relations import Domain
 from lifagu.terms import Atom, Comparison, Count, Logical, logicals_of
 
 
-def format_blog(
-    model: FactorGraph | ParfactorGraph, evidence: Evidence | Mapping[str, Observation] | None = None
-) -> str:
+def format_blog(model: FactorGraph | ParfactorGraph, evidence: EvidenceLike = None) -> str:
     """The text of a BLOG file for a model; a factor graph becomes random functions without arguments, and factors.
 
     The names of factors, and names that BLOG cannot read, stand in comments beside what was written for them.
@@ -39,23 +37,12 @@ def format_blog(
     obs Sick_eve = true;
     """
     if isinstance(model, FactorGraph):
-        evidence = _by_name(model, model.evidence(evidence))
+        evidence = model.observations(evidence)
         model = ParfactorGraph((), (), (), model)
-    if isinstance(evidence, Evidence):
-        raise FormatError("evidence of a relational model is a mapping from name to label; it is not bound to a graph")
     _refuse_unknown(model)
     writer = _Writer(model)
-    sections = (writer.types(), writer.functions(), writer.factors(), writer.observations(evidence or {}))
+    sections = (writer.types(), writer.functions(), writer.factors(), writer.observations(by_name(evidence)))
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
-
-
-def _by_name(graph: FactorGraph, evidence: Evidence) -> dict[str, Observation]:
-    if len(evidence.soft_variables):
-        raise _soft_error(graph.variable_names[int(evidence.soft_variables[0])])
-    return {
-        graph.variable_names[variable]: graph.ranges.canonical[graph.variable_range[variable]][value]
-        for variable, value in zip(evidence.variables.tolist(), evidence.values.tolist(), strict=True)
-    }
 
 
 def _soft_error(name: str) -> FormatError:

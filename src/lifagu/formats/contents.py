@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from lifagu.evidence import Observation
-from lifagu.model import FactorGraph
-from lifagu.relational import ParfactorGraph
-from lifagu.template import Loaded, Template
+from lifagu.loaded import Loaded
+
+if TYPE_CHECKING:
+    from lifagu.model import FactorGraph
+    from lifagu.relational import ParfactorGraph
+    from lifagu.template import Template
 
 
 def no_template() -> None:

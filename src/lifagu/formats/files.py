@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import gzip
 import zlib
 from pathlib import Path
 
 from lifagu.errors import FormatError
+from lifagu.given import path as as_path
 from lifagu.replacing import PathLike as PathLike
 from lifagu.replacing import replaced_file
 
@@ -17,29 +17,29 @@ def ending(path: PathLike) -> str:
     >>> ending("models/Grid.UAI.gz"), ending("x.uai.evid"), ending("README")
     ('.uai', '.evid', '')
     """
-    name = Path(path).name.lower().removesuffix(".gz")
+    name = as_path(path).name.lower().removesuffix(".gz")
     return Path(name).suffix
 
 
 def read_text(path: PathLike) -> str:
     """The text of a file, decompressed if its name ends in ``.gz``."""
     try:
-        raw = Path(path).read_bytes()
-        return (gzip.decompress(raw) if _is_gzip(path) else raw).decode("utf-8-sig")
+        raw = as_path(path).read_bytes()
+        return (_unpacked(raw) if _is_gzip(path) else raw).decode("utf-8-sig")
     except FileNotFoundError:
         raise FormatError(f"{path}: there is no such file") from None
     except IsADirectoryError:
         raise FormatError(f"{path}: this is a folder; name a file in it") from None
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not a text in UTF-8 (byte {error.start})") from None
-    except (OSError, EOFError, zlib.error) as error:  # a broken gzip file is any of the three
+    except (OSError, EOFError, zlib.error, ValueError) as error:  # a broken gzip file, or a name that cannot be one
         raise FormatError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def write_text(path: PathLike, text: str) -> None:
     """Replace a file by this text in one step, compressed if its name ends in ``.gz`` (equal text, equal bytes)."""
     raw = text.encode()
-    write_bytes(path, gzip.compress(raw, mtime=0) if _is_gzip(path) else raw)
+    write_bytes(path, _packed(raw) if _is_gzip(path) else raw)
 
 
 def write_bytes(path: PathLike, raw: bytes) -> None:
@@ -50,3 +50,15 @@ def write_bytes(path: PathLike, raw: bytes) -> None:
 
 def _is_gzip(path: PathLike) -> bool:
     return Path(path).name.lower().endswith(".gz")
+
+
+def _packed(raw: bytes) -> bytes:
+    import gzip
+
+    return gzip.compress(raw, mtime=0)
+
+
+def _unpacked(raw: bytes) -> bytes:
+    import gzip
+
+    return gzip.decompress(raw)

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lifagu.arrays import Floats
+from lifagu.arrays import Floats, Ints
 from lifagu.errors import ModelError, listed
 from lifagu.model import FactorGraph
 from lifagu.tables import potential_fault
+
+_Scaled = tuple[Floats, Ints]  # mantissas from 0.5 to 1 (or 0), and powers of two
 
 
 def one_table_per_scope(graph: FactorGraph, what: str) -> list[tuple[tuple[str, ...], Floats]]:
@@ -17,7 +19,7 @@ def one_table_per_scope(graph: FactorGraph, what: str) -> list[tuple[tuple[str, 
 
     Tables have one axis per argument, labels in declared order. A variable in no factor gets a table of ones; factors
     without arguments are multiplied into the first table. what: who asks, for the errors on unknown factors and on
-    products that are zero everywhere or too large. Cost: linear in the potentials.
+    products that are zero everywhere, or that plain numbers do not hold. Cost: linear in the potentials.
 
     >>> graph = FactorGraph.build().variables(["A", "B"]).factors({"f": ["A"], "g": ["A"]}, [1, 3]).graph()
     >>> [(arguments, table.tolist()) for arguments, table in one_table_per_scope(graph, "the example")]
@@ -28,19 +30,40 @@ def one_table_per_scope(graph: FactorGraph, what: str) -> list[tuple[tuple[str, 
     if len(graph.unknown):
         names = listed(f"'{graph.factor_names[factor]}'" for factor in graph.unknown)
         raise ModelError(f"{what} needs a table for every factor; give or impute those of {names}")
-    merged: dict[frozenset[str], tuple[tuple[str, ...], Floats]] = {}
+    merged: dict[frozenset[str], tuple[tuple[str, ...], _Scaled]] = {}
+    for arguments, table in _arguments_and_tables(graph):
+        order, product = merged.setdefault(frozenset(arguments), (arguments, _scaled(np.ones(table.shape))))
+        axes = [arguments.index(argument) for argument in order]
+        merged[frozenset(order)] = (order, _product(product, _scaled(table.transpose(axes))))
+    _, scale = merged.pop(frozenset(), ((), _scaled(np.ones(()))))
+    tables = list(merged.values())
+    tables[:1] = [(order, _product(product, scale)) for order, product in tables[:1]]
+    return [
+        (order, _plain(product, f"{what} multiplies the factors on ({', '.join(order)})")) for order, product in tables
+    ]
+
+
+def _scaled(table: Floats) -> _Scaled:
+    mantissas, exponents = np.frexp(table)
+    return mantissas, exponents.astype(np.int64)
+
+
+def _product(one: _Scaled, other: _Scaled) -> _Scaled:
+    """The product of two tables; nothing is too large or too small on the way."""
+    mantissas, exponents = _scaled(one[0] * other[0])
+    return mantissas, exponents + one[1] + other[1]
+
+
+def _plain(product: _Scaled, what: str) -> Floats:
+    """A product in plain numbers, where these hold all of it."""
+    mantissas, exponents = product
     with np.errstate(over="ignore", under="ignore"):
-        for arguments, table in _arguments_and_tables(graph):
-            order, product = merged.setdefault(frozenset(arguments), (arguments, np.ones(table.shape)))
-            axes = [arguments.index(argument) for argument in order]
-            merged[frozenset(order)] = (order, product * table.transpose(axes))
-        _, scale = merged.pop(frozenset(), ((), np.ones(())))
-        tables = list(merged.values())
-        tables[:1] = [(order, product * scale) for order, product in tables[:1]]
-    for order, product in tables:
-        if fault := potential_fault(product.reshape(-1)):
-            raise ModelError(f"{what} multiplies the factors on ({', '.join(order)}), and the product has {fault}")
-    return tables
+        table = np.ldexp(mantissas, np.clip(exponents, -5000, 5000).astype(np.int32))
+    if not np.array_equal(np.frexp(table)[0], mantissas):
+        raise ModelError(f"{what}, and their product is too large or too small for plain numbers; rescale the tables")
+    if fault := potential_fault(table.reshape(-1)):
+        raise ModelError(f"{what}, and the product has {fault}")
+    return table
 
 
 def _arguments_and_tables(graph: FactorGraph) -> Iterator[tuple[tuple[str, ...], Floats]]:

@@ -6,11 +6,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from lifagu.evidence import Evidence, Observation
-from lifagu.formats import relational_json
+from lifagu.evidence import Evidence, EvidenceLike, Observation
 from lifagu.formats.contents import Contents
 from lifagu.formats.json_lines import at, located
 from lifagu.formats.json_parts import (
@@ -31,10 +29,13 @@ from lifagu.formats.json_parts import (
     object_at,
     variable_text,
 )
-from lifagu.formats.template_json import template_of
+from lifagu.given import instance
 from lifagu.model import FactorGraph
 from lifagu.ranges import BOOLEAN
 from lifagu.relational import ParfactorGraph
+
+if TYPE_CHECKING:
+    from lifagu.template import Template
 
 
 def from_json(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
@@ -43,6 +44,7 @@ def from_json(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
     >>> from_json('{"format": "lifagu/1", "variables": [{"name": "A"}], "factors": []}')
     <FactorGraph: 1 variable, 0 factors, 0 distinct tables>
     """
+    instance("from_json", text, str)
     return contents(text, place).model()
 
 
@@ -62,11 +64,21 @@ def contents(text: str, place: str) -> Contents:
         with located(text, place):
             return _observed(whole, place)
 
-    return Contents(model, evidence, template=lambda: template_of(whole, text, place))
+    return Contents(model, evidence, template=lambda: _template(whole, text, place))
+
+
+def _template(whole: Any, text: str, place: str) -> Template | None:
+    if not isinstance(whole, dict) or "source" not in whole:
+        return None
+    from lifagu.formats.template_json import template_of
+
+    return template_of(whole, text, place)
 
 
 def _model(model: dict[str, Any], place: str) -> FactorGraph | ParfactorGraph:
     if any(section in model for section in RELATIONAL):
+        from lifagu.formats import relational_json
+
         return relational_json.parse_relational(model, place)
     builder = named_parts(model, place)
     for number, variable in enumerate(items_at(model, "variables", place)):
@@ -90,7 +102,7 @@ def _observed(given: Any, place: str) -> dict[str, Observation]:
     return result
 
 
-def to_json(graph: FactorGraph | ParfactorGraph, evidence: Evidence | Mapping[str, Observation] | None = None) -> str:
+def to_json(graph: FactorGraph | ParfactorGraph, evidence: EvidenceLike = None) -> str:
     """The text of a lifagu file: one variable, factor, relation or parfactor a line, shared ranges and tables named.
 
     >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 2.5]).factor("g", ["A"], None).graph()
@@ -106,7 +118,10 @@ def to_json(graph: FactorGraph | ParfactorGraph, evidence: Evidence | Mapping[st
       ]
     }
     """
+    instance("to_json", graph, FactorGraph, ParfactorGraph)
     if isinstance(graph, ParfactorGraph):
+        from lifagu.formats import relational_json
+
         return relational_json.format_relational(graph, evidence)
     observed = graph.evidence(evidence)
     range_names = names_of_shared((variable.range for variable in graph.variables), "r", without=BOOLEAN)

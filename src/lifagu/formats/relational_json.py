@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from lifagu.errors import ModelError, did_you_mean
-from lifagu.evidence import Evidence, Observation
+from lifagu.evidence import EvidenceLike, by_name
 from lifagu.formats.json_lines import PathError, at
 from lifagu.formats.json_parts import (
     FORMAT,
@@ -141,11 +141,10 @@ def _table(name: str, table: Any, tables: Mapping[str, Any]) -> Any:
 # ---- writing
 
 
-def format_relational(model: ParfactorGraph, evidence: Evidence | Mapping[str, Observation] | None = None) -> str:
+def format_relational(model: ParfactorGraph, evidence: EvidenceLike = None) -> str:
     """The text of a file for a relational model; evidence by name, ranges as they are."""
-    if isinstance(evidence, Evidence):
-        raise ModelError("evidence of a relational model is a mapping from name to label; it is not bound to a graph")
-    model.observations(evidence or {})
+    evidence = by_name(evidence)
+    model.observations(evidence)
     part = model.ground_part
     variables = [part.variables[each] for each in range(len(part.variable_names)) if each not in model.places]
     ranges = [*(each.range for each in model.relations), *(each.range for each in variables)]
@@ -167,7 +166,7 @@ def format_relational(model: ParfactorGraph, evidence: Evidence | Mapping[str, O
         "parfactors": lines_text(parfactors),
         "variables": lines_text(variable_text(each, range_names) for each in variables),
         "factors": lines_text(factors),
-        "evidence": block_text({name: json_text(value) for name, value in (evidence or {}).items()}),
+        "evidence": block_text({name: json_text(value) for name, value in evidence.items()}),
     }
     always = ("format", "domains", "relations", "parfactors")
     there = {"ranges": range_names, "tables": table_names, "variables": variables, "factors": factors}

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lifagu.builder import as_floats
 from lifagu.domains import Domain
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.evidence import Observation
@@ -24,8 +23,10 @@ from lifagu.formats.json_parts import (
     object_at,
 )
 from lifagu.formats.relational_json import PARFACTOR_KEYS, parse_relational
+from lifagu.loaded import Source
 from lifagu.relational import ParfactorGraph
-from lifagu.template import Asked, Learned, Query, RowParfactor, Source, Template
+from lifagu.tables import as_floats
+from lifagu.template import Asked, Learned, Query, RowParfactor, Template
 
 LEARNED_KEYS = ("sql", "columns", "given", "by", "prior", "min_support", "comment")
 WithDomains = Callable[[Mapping[str, Domain]], ParfactorGraph]

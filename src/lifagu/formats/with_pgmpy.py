@@ -53,10 +53,11 @@ def from_pgmpy(
 def to_pgmpy(graph: FactorGraph) -> pgmpy.models.DiscreteMarkovNetwork:
     """Return a pgmpy DiscreteMarkovNetwork with the same variables, labels, distribution and log Z.
 
-    A Markov network and not pgmpy's FactorGraph, which its VariableElimination does not answer about. Its
-    answers on Markov networks are weights: normalise them. Tables of factors on the same variables are multiplied, as
-    pgmpy counts equal factors once; factors without arguments are multiplied into the first table (and dropped from a
-    graph without variables), and a variable in no factor gets a table of ones, which is where pgmpy keeps its states.
+    A Markov network and not pgmpy's FactorGraph, which its VariableElimination does not answer about. Its answers on
+    Markov networks are weights: normalise them. Tables of factors on the same variables are multiplied, as pgmpy counts
+    equal factors once; factors without arguments are multiplied into the first table (and dropped from a graph without
+    variables), and a variable in no factor gets a table of ones, which is where pgmpy keeps its states. Products that
+    plain numbers do not hold are refused; pgmpy itself multiplies plain numbers when it is asked.
 
     >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A"], [1, 3]).factor("g", [], [2]).graph()
     >>> [(factor.variables, factor.values.tolist()) for factor in to_pgmpy(graph).factors]
@@ -106,7 +107,8 @@ def _labels(factors: Iterable[Any]) -> dict[Any, Labels]:
             numbers = tuple(map(str, range(size)))
             named = tuple(map(str, factor.state_names.get(variable, numbers)))
             known = labels.get(variable, numbers)
-            if named != known and numbers not in (named, known):
+            unnamed = numbers in (named, known) and sorted(named) != sorted(known)
+            if named != known and not unnamed:
                 raise ModelError(
                     f"variable '{variable}' has the states {', '.join(known)} in one factor and {', '.join(named)} in "
                     "another; name them alike, in one order"

@@ -59,6 +59,7 @@ def to_pyagrum(graph: FactorGraph) -> pyagrum.MarkovRandomField:
     A random field holds one table per set of variables, so tables of factors on the same variables are multiplied;
     factors without arguments are multiplied into the first table, and a variable in no factor gets a table of ones,
     as pyAgrum cannot answer about it otherwise. Names of factors, kinds and individuals have no place there.
+    Products that plain numbers do not hold are refused; pyAgrum itself multiplies plain numbers when it is asked.
     Only in a graph without variables is there no table to hold constant factors: they are dropped.
 
     >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A"], [1, 3]).factor("g", [], [2]).graph()

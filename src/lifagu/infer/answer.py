@@ -8,10 +8,12 @@ from itertools import product
 
 import numpy as np
 
-from lifagu.arrays import Floats
-from lifagu.errors import ModelError
-from lifagu.ranges import Labels
+from lifagu.arrays import Floats, frozen
+from lifagu.errors import ModelError, listed
+from lifagu.given import items
+from lifagu.ranges import Labels, value_of
 from lifagu.showing import Shown
+from lifagu.values import Frozen
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Convergence:
 
 
 @dataclass(frozen=True, eq=False)
-class Answer(Shown):
+class Answer(Frozen, Shown):
     """P(variables | evidence): one probability per tuple of labels, row-major in the order of the question.
 
     log_partition is the natural log of the total weight with the evidence fixed; None where it does not exist
@@ -50,6 +52,11 @@ class Answer(Shown):
     upper: Floats | None = None
     convergence: Convergence | None = None
 
+    def __post_init__(self) -> None:
+        for array in (self.log_probabilities, self.lower, self.upper):
+            if array is not None:
+                frozen(array)
+
     @property
     def probabilities(self) -> Floats:
         """Probabilities as an array with one axis per variable; they sum to 1 and are never nan."""
@@ -61,14 +68,12 @@ class Answer(Shown):
         return list(product(*self.ranges))
 
     def __getitem__(self, labels: str | tuple[str, ...]) -> float:
-        labels = (labels,) if isinstance(labels, str) else labels
+        labels = (labels,) if isinstance(labels, str) else tuple(items("an answer is looked up by labels", labels))
         if len(labels) != len(self.variables):
-            raise ModelError(f"the answer is about ({', '.join(self.variables)}); give one label for each")
+            raise ModelError(f"the answer is about ({listed(self.variables)}); give one label for each")
         place = []
         for label, variable, known in zip(labels, self.variables, self.ranges, strict=True):
-            if label not in known:
-                raise ModelError(f"variable '{variable}' has no value '{label}'; its range is {', '.join(known)}")
-            place.append(known.index(label))
+            place.append(value_of(label, known, variable))
         return float(self.probabilities[tuple(place)])
 
     def items(self) -> Iterator[tuple[Labels, float]]:

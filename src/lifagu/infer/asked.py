@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Ints
-from lifagu.errors import ModelError, NoAnswerError, TooLargeError, listed
+from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError, listed
 from lifagu.evidence import Evidence
 from lifagu.infer.plan import BYTES_PER_ENTRY, WORKING_COPIES, readable_size
 from lifagu.model import FactorGraph
@@ -22,10 +22,14 @@ HERE = " in the same connected part"
 
 @dataclass(frozen=True)
 class TooLarge:
-    """Variables (or classes of them) of a connected part that does not fit and was left out, and what it would take."""
+    """Variables (or classes of them) of a connected part that does not fit and was left out, and what it would take.
+
+    remedy: what to do about it.
+    """
 
     variables: tuple[str, ...]
     estimate: str
+    remedy: Remedy
 
     def __str__(self) -> str:
         return f"left out: {listed(self.variables)}; what is connected to them {self.estimate}"
@@ -34,8 +38,11 @@ class TooLarge:
 class PartsTooLargeError(TooLargeError):
     """Some connected parts do not fit: for each its variables, those that were listed by the name of their kind."""
 
-    def __init__(self, what: str, parts: Sequence[tuple[tuple[int | str, ...], str]]) -> None:
-        super().__init__(f"{what} {parts[0][1]}")
+    remedy: Remedy
+
+    def __init__(self, what: str, parts: Sequence[tuple[tuple[int | str, ...], str]], engine: str) -> None:
+        remedy = Remedy.GROUND_ENGINE if engine == "enumerate" else Remedy.ASK_FOR_LESS
+        super().__init__(f"{what} {parts[0][1]}", remedy=remedy)
         self.parts = parts
 
 
@@ -57,7 +64,8 @@ def check_question(names: Sequence[str], sizes: Ints, limit: int) -> None:
     if size > limit or len(names) > 60:
         raise TooLargeError(
             f"a joint answer about {len(names)} variables needs about {readable_size(size)}, but the limit is "
-            f"{readable_size(limit)}; ask about fewer variables jointly"
+            f"{readable_size(limit)}",
+            remedy=Remedy.FEWER_JOINTLY,
         )
 
 

@@ -9,18 +9,24 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Ints
-from lifagu.errors import ModelError, NoAnswerError, TooLargeError
+from lifagu.arrays import Ints, frozen
+from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError
 from lifagu.evidence import Evidence, EvidenceLike
 from lifagu.infer import maximise
 from lifagu.infer.asked import check_known, why_zero
 from lifagu.infer.direct import Untouched, listed_parts
-from lifagu.infer.lifted import CellValues, GroundValues, Reduced, Residual, reduce, residual
-from lifagu.infer.plan import Plan, TooDearError, default_memory_limit
+from lifagu.infer.lifted.assignment import CellValues, GroundValues
+from lifagu.infer.lifted.engine import reduce
+from lifagu.infer.lifted.reduced import Reduced
+from lifagu.infer.lifted.residual import residual
+from lifagu.infer.plan import Plan, TooDearError, memory_limit_of
+from lifagu.infer.prepared import Staying
 from lifagu.infer.price import BEST_ASSIGNMENT, hardly_shares, worth_planning
+from lifagu.infer.problem import Residual
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_without
 from lifagu.showing import Shown
+from lifagu.values import Frozen
 from lifagu.views import counted
 
 ENGINES = ("auto", "lifted", "ground")
@@ -28,7 +34,7 @@ Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
-class Best(Shown):
+class Best(Frozen, Shown):
     """A most probable assignment, as canonical values of all variables, and the natural log of its weight."""
 
     graph: FactorGraph
@@ -48,7 +54,7 @@ class Best(Shown):
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class Search(Staying):
     """The search for a best assignment after the lifted steps: what is left, and a plan for each part of it."""
 
     reduced: Reduced | Untouched
@@ -102,7 +108,7 @@ def _search(
     plans = tuple([maximise.plan(part, names, most) for part in rest.parts])
     for plan in plans:
         if obstacle := plan.obstacle(limit):
-            raise TooLargeError(f"the best assignment {obstacle}")
+            raise TooLargeError(f"the best assignment {obstacle}", remedy=Remedy.ASK_FOR_LESS)
     return Search(reduced, rest, plans)
 
 
@@ -121,16 +127,17 @@ class PreparedBest(Shown):
     def run(self, progress: Progress | None = None) -> Best:
         """Find it; progress(done, total) is called now and then."""
         log_weight, values = self.search.run(self.evidence, progress)
-        return Best(self.graph, log_weight, values.of(np.arange(len(self.graph.variable_names))), str(self))
+        every = np.arange(len(self.graph.variable_names))
+        return Best(self.graph, log_weight, frozen(values.of(every)), str(self))
 
 
 def prepare_best(
     graph: FactorGraph, evidence: EvidenceLike = None, *, engine: str = "auto", memory_limit: int | None = None
 ) -> PreparedBest:
     """Plan the search for a most probable assignment that agrees with the evidence; what does not fit is refused."""
-    if engine not in ENGINES:
+    if not isinstance(engine, str) or engine not in ENGINES:
         raise ModelError(f"the best assignment is found by the engines {', '.join(ENGINES)}, not '{engine}'")
-    limit = default_memory_limit() if memory_limit is None else memory_limit
+    limit = memory_limit_of(memory_limit)
     observation = graph.evidence(evidence)
     free = observation.value_of_each(len(graph.variable_names)) < 0
     part_of = parts_without(graph, ~free)

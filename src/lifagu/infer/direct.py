@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.evidence import Evidence
-from lifagu.infer.lifted import Residual
 from lifagu.infer.outline import outline_of
-from lifagu.infer.problem import TablePart
+from lifagu.infer.problem import Residual, TablePart
 from lifagu.infer.table import SAFE, Table, clamp, log_values
 from lifagu.model import FactorGraph
 from lifagu.names import Names

@@ -25,7 +25,7 @@ class Enumeration:
         """Why this is not to be tried, None if it is: time, not memory, is what enumeration runs out of."""
         if self.total <= MOST:
             return None
-        return f"has 2^{math.log2(self.total):.0f} assignments, too many to enumerate; use the ground engine"
+        return f"has 2^{math.log2(self.total):.0f} assignments, too many to enumerate"
 
     def __str__(self) -> str:
         return f"enumerate {self.total} assignments"

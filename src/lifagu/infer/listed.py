@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Ints, connected_parts
+from lifagu.arrays import Ints, connected_parts, distinct
 from lifagu.errors import NoAnswerError, TooLargeError
 from lifagu.evidence import Evidence
 from lifagu.infer.asked import Question, asked_for, check_question, no_answer
-from lifagu.infer.lifted import reduce_listed
+from lifagu.infer.lifted.engine import reduce_listed
 from lifagu.infer.lifted.labels import Labels
 from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.problem import Problem, Variables
@@ -104,7 +104,7 @@ def prepare_listed(left: Listed, questions: Sequence[Sequence[int]], limit: int)
 def _numbered(left: Listed) -> _Numbered:
     """All variables in rows or questions, numbered by id, and one more."""
     ids = [np.array(sorted(left.known), dtype=np.int64), *(matrix.reshape(-1) for _, matrix in left.rows)]
-    ordered = np.unique(np.concatenate(ids))
+    ordered = distinct(np.concatenate(ids))
     sizes = np.ones(len(ordered) + 1, dtype=np.int64)
     for labels, matrix in left.rows:
         shapes, places = _shapes(left.labels, labels)
@@ -143,7 +143,7 @@ def _included(left: Listed, subject: _Numbered) -> NDArray[np.bool_]:
         for slot in range(1, matrix.shape[1]):
             first.append(numbers[:, 0])
             second.append(numbers[:, slot])
-        lost = [label for label in np.unique(labels).tolist() if left.labels.number(label) is None]
+        lost = [label for label in distinct(labels).tolist() if left.labels.number(label) is None]
         holes.append(numbers[np.isin(labels, lost), 0])
     nothing = [np.zeros(0, dtype=np.int64)]
     parts = connected_parts(len(subject.ids), np.concatenate(nothing + first), np.concatenate(nothing + second))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -12,11 +13,12 @@ from lifagu.arrays import Floats, Ints, group_rows
 from lifagu.errors import LifaguError, NoAnswerError, TooLargeError
 from lifagu.evidence import EvidenceLike
 from lifagu.infer.asked import TooLarge
-from lifagu.infer.plan import default_memory_limit
+from lifagu.infer.plan import memory_limit_of
 from lifagu.infer.planning import plan_marginals
-from lifagu.infer.prepared import Prepared, Progress, Solution
+from lifagu.infer.prepared import Prepared, Progress, Ran, Solution
 from lifagu.model import FactorGraph
 from lifagu.showing import Shown
+from lifagu.values import Frozen
 from lifagu.views import counted
 
 
@@ -27,18 +29,22 @@ def prepare_marginals(
 
     What does not fit is left out, and refused only where there is nothing else.
     """
-    limit = default_memory_limit() if memory_limit is None else memory_limit
+    limit = memory_limit_of(memory_limit)
     prepared, too_large = plan_marginals(graph, evidence, engine=engine, limit=limit)
     return PreparedMarginals(graph, prepared, too_large)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Computed(Shown, Mapping[str, dict[str, float]]):
+class Computed(Frozen, Shown, Mapping[str, dict[str, float]]):
     """Marginals by name, and how they were computed; too_large: connected parts that did not fit and were left out."""
 
-    prepared: Prepared
+    prepared: Prepared | Ran
     solution: Solution
     too_large: tuple[TooLarge, ...]
+
+    def __getstate__(self) -> dict[str, Any]:
+        ran = Ran(self.engine, self.plan, self.prepared.evidence)
+        return super().__getstate__() | {"prepared": ran}
 
     @property
     def log_partition(self) -> float | None:
@@ -59,7 +65,7 @@ class Computed(Shown, Mapping[str, dict[str, float]]):
         """Why there is no marginal; variable: what the name is called among those left out, if not by itself."""
         for part in self.too_large:
             if (variable or name) in part.variables:
-                return TooLargeError(f"P({name}) {part.estimate}")
+                return TooLargeError(f"P({name}) {part.estimate}", remedy=part.remedy)
         return NoAnswerError(f"P({name}) has no answer: unknown factors are in the same connected part")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +14,12 @@ from lifagu.evidence import Evidence
 from lifagu.infer.asked import PartsTooLargeError, Question, asked_for, pieces_of
 from lifagu.infer.direct import Untouched
 from lifagu.infer.engines import PartPlan, plan_part
-from lifagu.infer.lifted import Reduced, Residual, residual
-from lifagu.infer.lifted.problem import Variables
 from lifagu.infer.prepared import Prepared, Subject
-from lifagu.infer.problem import AnyPart
+from lifagu.infer.problem import AnyPart, Residual
+
+if TYPE_CHECKING:
+    from lifagu.infer.lifted.problem import Variables
+    from lifagu.infer.lifted.reduced import Reduced
 
 
 def plan_rest(
@@ -32,6 +35,8 @@ def plan_rest(
     whole: bool,
 ) -> Prepared:
     """A plan for each connected part that the lifted steps have left. The arguments are as in `Prepared`."""
+    from lifagu.infer.lifted.residual import residual
+
     rest, walks = residual(reduced.problem), walks and bool(reduced.steps)
     return plan_parts(
         subject, evidence, engine, asked, titles, reduced, rest, limit, everything=everything, walks=walks, whole=whole
@@ -55,7 +60,7 @@ def plan_parts(
     most: float = math.inf,
 ) -> Prepared:
     """A plan for each of these parts. The arguments are as in `Prepared`; more than `most` entries: `TooDearError`."""
-    looked_at = reduced.looked_at() if walks and isinstance(reduced, Reduced) else None
+    looked_at = reduced.looked_at() if walks and not isinstance(reduced, Untouched) else None
     part_questions = _part_questions(rest, asked, everything, looked_at)
     like = _like(rest.parts, part_questions)
     needed = everything or not asked
@@ -91,7 +96,7 @@ def _plans(
     if refused:
         what = asked_for(variables.name, variables.originals, questions[refused[0]])
         parts = [(part, obstacles[first]) for part, first in zip(rest.parts, like, strict=True) if first in refused]
-        raise PartsTooLargeError(what, [(_origins(variables, part), obstacle) for part, obstacle in parts])
+        raise PartsTooLargeError(what, [(_origins(variables, part), obstacle) for part, obstacle in parts], engine)
     notes = []
     for number, obstacle in obstacles.items():
         more = f" (and {alike[number] - 1} like it)" if alike[number] > 1 else ""
@@ -102,7 +107,7 @@ def _plans(
 
 def _origins(variables: Variables | Untouched, part: AnyPart) -> tuple[int | str, ...]:
     """A part's variables as far as they are the model's own; those that were listed by the name of their kind."""
-    kinds = variables.listed if isinstance(variables, Variables) else {}
+    kinds = {} if isinstance(variables, Untouched) else variables.listed
     listed = [kind for each in part.variables for first, (stop, kind) in kinds.items() if first <= each < stop]
     return (*[each for each in part.variables if each < variables.originals], *dict.fromkeys(listed))
 

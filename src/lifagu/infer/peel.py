@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Floats, Ints
+from lifagu.arrays import Floats, Ints, distinct
 
 Booleans = NDArray[np.bool_]
 ROUNDS = 2000  # after so many rounds the rest of a long chain is left to elimination
@@ -50,7 +50,7 @@ def peel_rows(blocks: Sequence[tuple[Ints, Ints]], fixed: Booleans, constants: C
         waiting = waiting[first]
         places = rows.place[waiting]
         found = np.full(len(waiting), np.nan)
-        for slot in np.unique(rows.slot[places]).tolist():
+        for slot in distinct(rows.slot[places]).tolist():
             there = np.flatnonzero(rows.slot[places] == slot)
             labels, kind = np.unique(rows.label[rows.row[places[there]]], return_inverse=True)
             found[there] = constants(labels, slot)[kind.reshape(-1)]
@@ -89,4 +89,4 @@ class _Rows:
         variables = self.variable[places]
         np.subtract.at(self.degree, variables, 1)
         np.subtract.at(self.place, variables, places)
-        return np.unique(variables)
+        return distinct(variables)

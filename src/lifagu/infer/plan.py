@@ -15,6 +15,7 @@ from pathlib import Path
 from time import monotonic
 from typing import NamedTuple
 
+from lifagu.given import whole
 from lifagu.infer import orders
 from lifagu.views import counted
 
@@ -91,7 +92,7 @@ class Plan:
         where = f" (summing out {self.names(dearest.variable)})" if dearest and dearest.entries == self.largest else ""
         return (
             f"needs a table of {_power(self.largest)} entries{where}, about {readable_size(self.memory)}, but the "
-            f"limit is {readable_size(limit)}; observe some variables, raise the memory limit, or ask for less at once"
+            f"limit is {readable_size(limit)}"
         )
 
     def __str__(self) -> str:
@@ -191,6 +192,11 @@ def readable_size(size: int) -> str:
 
 def _power(entries: int) -> str:
     return str(entries) if entries < 10**6 else f"2^{math.log2(entries):.3g}"
+
+
+def memory_limit_of(given: int | None) -> int:
+    """A memory limit as it was given, in bytes, or the usual one."""
+    return default_memory_limit() if given is None else whole("memory_limit", given, 1, of=" of bytes")
 
 
 def default_memory_limit() -> int:

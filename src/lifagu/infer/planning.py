@@ -26,11 +26,11 @@ from lifagu.infer.asked import (
 )
 from lifagu.infer.direct import Untouched, count_variables, listed_parts
 from lifagu.infer.engines import ENGINES
-from lifagu.infer.lifted import Residual, do_nothing, reduce
 from lifagu.infer.partwise import plan_parts, plan_rest
-from lifagu.infer.plan import TooDearError, default_memory_limit
+from lifagu.infer.plan import TooDearError, memory_limit_of
 from lifagu.infer.prepared import Prepared
 from lifagu.infer.price import ALL_MARGINALS, LISTED, ONE_ANSWER, hardly_shares, worth_planning
+from lifagu.infer.problem import Residual
 from lifagu.model import FactorGraph
 from lifagu.parts import parts_without
 
@@ -49,7 +49,7 @@ def prepare(
 
     Refuses before anything large is computed: unknown factors in a queried part, tables that would not fit.
     """
-    limit = default_memory_limit() if memory_limit is None else memory_limit
+    limit = memory_limit_of(memory_limit)
     asked = [question_of(graph, names, limit) for names in questions]
     return _inquiry(graph, asked, evidence, engine, limit, everything=False).planned()
 
@@ -79,7 +79,7 @@ def _without(inquiry: Inquiry, error: PartsTooLargeError) -> tuple[Inquiry, list
         raise error
     names = graph.variable_names
     left = [
-        TooLarge(tuple(names.of_nodes(np.flatnonzero(part_of == number))), estimate)
+        TooLarge(tuple(names.of_nodes(np.flatnonzero(part_of == number))), estimate, error.remedy)
         for number, estimate in estimates.items()
     ]
     return replace(inquiry, included=fits), left
@@ -89,7 +89,7 @@ def _inquiry(
     graph: FactorGraph, asked: Sequence[Question], evidence: EvidenceLike, engine: str, limit: int, everything: bool
 ) -> Inquiry:
     """Questions checked: there is such an engine, and no unknown factor is connected to what is asked for."""
-    if engine not in ENGINES:
+    if not isinstance(engine, str) or engine not in ENGINES:
         raise ModelError(f"there is no engine '{engine}'; choose one of {', '.join(ENGINES)}")
     observation = graph.evidence(evidence)
     included = None
@@ -197,6 +197,8 @@ class Inquiry:
 
     def attempt(self, walks: bool) -> Prepared:
         """Lifted steps (none for the engine that enumerates) that keep what is asked for jointly, or does not walk."""
+        from lifagu.infer.lifted.engine import do_nothing, reduce
+
         graph, count = self.graph, len(self.graph.variable_names)
         observed = self.evidence.value_of_each(count) >= 0
         free = ~observed if self.included is None else self.included & ~observed

@@ -11,12 +11,12 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 
 import numpy as np
 
 from lifagu.arrays import Floats, Ints
-from lifagu.errors import NoAnswerError
+from lifagu.errors import ModelError, NoAnswerError
 from lifagu.evidence import Evidence
 from lifagu.infer.answer import Answer
 from lifagu.infer.asked import (
@@ -26,12 +26,18 @@ from lifagu.infer.asked import (
 )
 from lifagu.infer.direct import Untouched
 from lifagu.infer.engines import PartPlan, run_part
-from lifagu.infer.lifted import Adjoints, Joints, Marginals, Reduced, Residual
+from lifagu.infer.lifted.adjoints import Adjoints, Joints, Marginals
+from lifagu.infer.problem import Residual
 from lifagu.ranges import Labels
 from lifagu.showing import Shown
+from lifagu.values import Frozen
 from lifagu.views import counted
 
+if TYPE_CHECKING:
+    from lifagu.infer.lifted.reduced import Reduced
+
 Progress = Callable[[int, int], None]
+_Found = TypeVar("_Found", covariant=True)
 
 
 class Subject(Protocol):
@@ -50,11 +56,30 @@ class Subject(Protocol):
 
 @dataclass(frozen=True)
 class Result(Shown):
-    """Answers in the order of the questions; log Z is None where it does not exist or did not fit (see notes)."""
+    """Answers in the order of the questions; log Z is None where it does not exist or did not fit (see notes).
+
+    unknown: how many factors came without a table; transferred: how many of them got one.
+    """
 
     answers: list[Answer]
     log_partition: float | None
     notes: tuple[str, ...]
+    unknown: int = 0
+    transferred: int = 0
+
+
+class Planned(Protocol[_Found]):
+    """Something that is planned and ready to run; `str` shows the plan."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks beside what is found."""
+
+    def run(self, progress: Progress | None = None) -> _Found:
+        """Compute it; progress(done, total) is called now and then."""
+
+
+Asked = Planned[Result]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +92,28 @@ class Solution:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared(Shown):
+class Ran:
+    """What travels of questions that were answered: the engine, the plan in words, and the evidence."""
+
+    name: str
+    text: str
+    evidence: Evidence
+
+    def __str__(self) -> str:
+        return self.text
+
+
+class Staying(Frozen, Shown):
+    """A plan: it holds functions and stays in the process that made it."""
+
+    def __getstate__(self) -> NoReturn:
+        raise ModelError(
+            "a plan stays in the process that made it; pickle the model and the questions, or what the plan found"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared(Staying):
     """Questions, lifted steps, parts and plans; `str` shows the plan and its cost, `run` computes.
 
     titles: the names that questions are about; walks: whether probabilities walk back through the lifted steps;
@@ -108,7 +154,7 @@ class Prepared(Shown):
     def _text(self) -> str:
         parts, why = counted(len(self.rest.parts), "connected part"), f", because {self.why}" if self.why else ""
         lines = [f"{self.name} engine, {parts}{why}", *([str(self.reduced)] if self.reduced.dropped else [])]
-        if isinstance(self.reduced, Reduced) and (self.reduced.steps or self.reduced.dropped):
+        if not isinstance(self.reduced, Untouched) and (self.reduced.steps or self.reduced.dropped):
             shown = sum(1 for step in self.reduced.steps if str(step))
             lines = [
                 f"{self.name} engine, {counted(shown, 'lifted step')}{why}:",
@@ -148,7 +194,7 @@ class Prepared(Shown):
 
     def _walk_back(self, of_part: dict[int, dict[Question, Floats]], marginals: Marginals) -> None:
         """Add marginals of what the lifted steps took away, from the joint marginals of the rows that they left."""
-        assert isinstance(self.reduced, Reduced), "there are steps to walk back through"
+        assert not isinstance(self.reduced, Untouched), "there are steps to walk back through"
         labels = self.reduced.problem.rows.labels
         of_row = {arity: np.full(len(each), -1, dtype=np.int64) for arity, each in labels.items()}
         joints = Joints()

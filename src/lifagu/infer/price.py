@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lifagu.arrays import Ints, group_lists, group_rows
+from lifagu.arrays import Ints, distinct, group_lists, group_rows
 from lifagu.evidence import Evidence
 from lifagu.infer.outline import outline_of
 from lifagu.model import FactorGraph
@@ -108,7 +108,7 @@ def _fewest_neighbours(graph: FactorGraph) -> int:
     pairs = [np.arange(count) * (count + 1)]  # each with itself
     for _, scopes in graph.scopes:
         pairs.append((scopes[:, :, None] * count + scopes[:, None, :]).reshape(-1))
-    return int(np.bincount(np.unique(np.concatenate(pairs)) // max(count, 1)).min()) - 1 if count else 0
+    return int(np.bincount(distinct(np.concatenate(pairs)) // max(count, 1)).min()) - 1 if count else 0
 
 
 def _refined(graph: FactorGraph, colour: Ints) -> Ints:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from lifagu.arrays import Ints
 from lifagu.infer.table import LogTable, Table, from_logs, log_values
 
 
@@ -65,3 +66,16 @@ class TablePart(_Placed):
 
 
 AnyPart = Part | TablePart
+
+
+@dataclass(frozen=True, eq=False)
+class Residual:
+    """Connected parts, the part of each variable (-1 for those that are gone), and the log weight of everything else.
+
+    row_of[p][i]: arity and row of factor i of part p.
+    """
+
+    parts: tuple[AnyPart, ...]
+    part_of: Ints
+    row_of: tuple[tuple[tuple[int, int], ...], ...]
+    log_constant: float

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.errors import FormatError, LifaguError, MissingExtraError, TooLargeError
+from lifagu.errors import FormatError, LifaguError, MissingExtraError, Remedy, TooLargeError
 from lifagu.replacing import PathLike
 from lifagu.sql.pinning import DESCRIPTORS, Pinned
 
@@ -145,10 +145,11 @@ class Duck:
     def _refusal(text: str, memory: bool, place: PathLike) -> LifaguError:
         """What DuckDB says as one line of ours."""
         if any(sign in text for sign in DISK_FULL):
-            elsewhere = "write to another one" if os.sep in str(place) else "name another folder with --temp"
-            return TooLargeError(f"{place}: the disk is full; free some of it, or {elsewhere}")
+            if os.sep in str(place):
+                return TooLargeError(f"{place}: the disk is full; free some of it, or write to another one")
+            return TooLargeError(f"{place}: the disk is full", remedy=Remedy.OTHER_TEMP)
         if memory:
-            return TooLargeError(f"{place}: the memory does not suffice; raise --memory-limit, or use a larger machine")
+            return TooLargeError(f"{place}: the memory does not suffice", remedy=Remedy.MORE_MEMORY)
         return FormatError(f"{place}: {text.partition(chr(10))[0]}")
 
 

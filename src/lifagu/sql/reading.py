@@ -12,6 +12,7 @@ from lifagu.arrays import Ints
 from lifagu.assembly import taken_lists
 from lifagu.errors import FormatError, ModelError
 from lifagu.evidence import Observation
+from lifagu.loaded import Loaded
 from lifagu.model import FactorGraph
 from lifagu.ranges import BOOLEAN, Labels, check_labels
 from lifagu.replacing import PathLike, names_in
@@ -22,7 +23,6 @@ from lifagu.sql.pinning import Pinned, pin, until_settled
 from lifagu.sql.reading_evidence import evidence_in
 from lifagu.sql.source import Coded, ParquetTable
 from lifagu.tables import GivenTables, potential_fault
-from lifagu.template import Loaded
 
 Result = TypeVar("Result")
 

@@ -12,7 +12,7 @@ from itertools import permutations
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints, as_ids
+from lifagu.arrays import Floats, Ints
 from lifagu.closeness import ranks
 from lifagu.model import FactorGraph
 from lifagu.rounding import SCALE_TOLERANCE, scaled_tables
@@ -67,7 +67,8 @@ def canonical_orders(tables: Tables, tolerance: float = 0.0) -> Ints:
         tables = turned(tables, exact)
         linked = canonical_orders(replace(tables, values=ranks(tables.values, tolerance).astype(np.float64)))
         starts = np.repeat(tables.axis_offsets[:-1], np.diff(tables.axis_offsets))
-        return as_ids(exact[starts + linked])
+        combined: Ints = exact[starts + linked]
+        return combined
     orders = np.empty_like(tables.axes)
     for numbers, axes, rows in tables_by_axes(tables):
         shape = tuple(tables.sizes[axes].tolist())

@@ -25,7 +25,7 @@ def serve(model: Path | None = None, *, ready: Callable[[str], None], **settings
     except ModuleNotFoundError as error:
         if error.name is None or error.name.partition(".")[0] not in ("starlette", "uvicorn"):
             raise
-        raise MissingExtraError(error.name.partition(".")[0], "lifagu serve", "web") from None
+        raise MissingExtraError(error.name.partition(".")[0], "serving the page", "web") from None
     chosen: Settings = serving.Settings(model, **settings)
     serving.run(chosen, ready)
 

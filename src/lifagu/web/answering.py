@@ -50,23 +50,17 @@ def _prepared(bench: Workbench, request: Request) -> Any:
 
 def _planned(bench: Workbench, request: Request) -> Any:
     """A plan: for all variables in one pass where the page names none and one model decides, else for each of some."""
-    model, evidence = bench.asked(request)
-    bench.progress.stage("planning")
-    settings: dict[str, Any] = {
-        "unknown": request.unknown,
-        "engine": request.engine,
-        "memory_limit": bench.limits.memory // 2,
-    }
+    case = bench.case(request)
     if request.variables is None and request.unknown in ("one", "mean") and request.engine != "bp":
-        return lifagu.prepare_marginals(model, evidence, **settings)
+        return case.plan_marginals(engine=request.engine)
     names = request.variables if request.variables is not None else _some_names(bench, request)
     if not names:
         raise ModelError("name the variables to ask about")
-    return lifagu.prepare(model, [(name,) for name in names], evidence, **settings)
+    return case.plan(names, engine=request.engine)
 
 
 def _some_names(bench: Workbench, request: Request) -> list[str]:
-    names = bench.graph(request).variable_names
+    names = bench.case(request).graph.variable_names
     return [names[each] for each in range(min(len(names), MOST_ASKED))]
 
 

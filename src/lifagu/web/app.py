@@ -22,6 +22,7 @@ import lifagu
 from lifagu.errors import LifaguError
 from lifagu.web.guard import HEADERS, Gate
 from lifagu.web.limits import size_text
+from lifagu.web.remedies import KNOBS
 from lifagu.web.reply import Reply, error_reply, json_reply
 from lifagu.web.sessions import Job, OpenModel, Session, Sessions
 from lifagu.web.sources import ENDINGS, EXAMPLES, Source, example_source, upload_source
@@ -88,7 +89,7 @@ class Application:
             except Refused as refused:
                 return _response(refused.reply)
             except LifaguError as error:
-                return _response(error_reply(422, str(error), error.exit_status))
+                return _response(error_reply(422, error.told(KNOBS), error.exit_status))
             except ClientDisconnect:
                 return Response(status_code=400)
 

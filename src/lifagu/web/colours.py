@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import lifagu
-from lifagu.web.workbench import Progress
 
 if TYPE_CHECKING:
-    from lifagu import Colouring, FactorGraph, Transfer
+    from lifagu import Case, Colouring, FactorGraph, Groups
 
 MOST_ROUNDS = 60
 MOST_SPLITS = 4  # told in words
-MOST_GROUPS = 40
 MOST_NAMES = 6
 LARGE = "The graph is large, so only the groups at the end are shown."
 RELATIONAL = {
@@ -27,17 +25,18 @@ RELATIONAL = {
 }
 
 
-def rounds_of(moved: Transfer, evidence: dict[str, Any], drawn: bool, progress: Progress) -> dict[str, Any]:
+def rounds_of(case: Case, drawn: bool) -> dict[str, Any]:
     """The start colours and those of each round on the completed graph; the last groups alone if it is not drawn."""
-    graph = moved.graph
+    groups = case.groups()
+    shown = {"groups": groups_of(groups), "cut": False}
     if not drawn:
-        last = lifagu.colour(graph, evidence, factor_start=moved.factor_start, progress=progress)
-        return {"rounds": [], "cut": False, "groups": groups_of(graph, last), "note": LARGE}
-    every = list(islice(lifagu.colour_rounds(graph, evidence, factor_start=moved.factor_start), MOST_ROUNDS + 1))
+        return {**shown, "rounds": [], "note": LARGE}
+    graph, start = case.transfer.graph, case.transfer.start
+    every = list(islice(lifagu.colour_rounds(graph, case.graph_evidence, **start), MOST_ROUNDS + 1))
     cut = len(every) > MOST_ROUNDS
     if cut:
-        every[-1] = lifagu.colour(graph, evidence, factor_start=moved.factor_start, progress=progress)
-    return {"rounds": _told(graph, every, cut), "cut": cut, "groups": groups_of(graph, every[-1]), "note": ""}
+        every[-1] = groups.colouring
+    return {**shown, "rounds": _told(graph, every, cut), "cut": cut, "note": ""}
 
 
 def _told(graph: FactorGraph, every: list[Colouring], cut: bool) -> list[dict[str, Any]]:
@@ -126,21 +125,9 @@ def steady(rounds: Iterable[Any]) -> list[Any]:
     return result
 
 
-def groups_of(graph: FactorGraph, colouring: Colouring) -> dict[str, list[dict[str, Any]]]:
+def groups_of(groups: Groups) -> dict[str, list[dict[str, Any]]]:
     """The largest groups of variables and of factors: how many belong to each, and the first of them."""
-    return {
-        "variables": _largest(graph.variable_names, colouring.variable_colours),
-        "factors": _largest(graph.factor_names, colouring.factor_colours),
-    }
-
-
-def _largest(names: Any, colours: Any) -> list[dict[str, Any]]:
-    sizes = np.bincount(colours)
-    order = np.argsort(-sizes, kind="stable")[:MOST_GROUPS].tolist()
-    return [
-        {
-            "size": int(sizes[group]),
-            "first": [names[each] for each in np.flatnonzero(colours == group)[:MOST_NAMES].tolist()],
-        }
-        for group in order
-    ]
+    found: dict[str, list[dict[str, Any]]] = {"variables": [], "factors": []}
+    for each in groups.largest:
+        found[each.sort].append({"size": each.size, "first": each.members[:MOST_NAMES]})
+    return found

@@ -24,7 +24,7 @@ WHAT = ("graph", "colours", "transfers", "lifted")
 def is_drawn(bench: Workbench, request: Request) -> bool:
     """Whether the ground graph can be drawn node by node; a relational model is counted before it is grounded."""
     facts = bench.facts()
-    return facts["variables"] + facts["factors"] <= MOST_DRAWN and fits(bench.graph(request))
+    return facts["variables"] + facts["factors"] <= MOST_DRAWN and fits(bench.case(request).graph)
 
 
 def plain(scene: Scene) -> dict[str, Any]:
@@ -34,11 +34,11 @@ def plain(scene: Scene) -> dict[str, Any]:
 
 def lifted_figure(bench: Workbench, request: Request) -> Scene:
     """The lifted model; nodes of one that is small know which nodes of the graph they stand for."""
-    model = bench.lifted(request)
+    case = bench.case(request)
     if not is_drawn(bench, request):
-        return lifted_scene(model)
-    moved = bench.transfer(request)
-    return lifted_scene(model, Source(moved.graph, lifagu.colour(moved.graph, factor_start=moved.factor_start)))
+        return lifted_scene(case.lifted)
+    moved = case.transfer
+    return lifted_scene(case.lifted, Source(moved.graph, lifagu.colour(moved.graph, **moved.start)))
 
 
 def figure(bench: Workbench, request: Request) -> Reply:
@@ -59,4 +59,4 @@ def figure(bench: Workbench, request: Request) -> Reply:
 def _scene(bench: Workbench, request: Request) -> Scene:
     if request.what == "lifted" or not is_drawn(bench, request):
         return lifted_figure(bench, request)
-    return lifagu.draw(bench.transfer(request), request.what, evidence=bench.observed(request))
+    return bench.case(request).draw(request.what)

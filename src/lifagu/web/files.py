@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import lifagu
 from lifagu.errors import ModelError
 from lifagu.web.inputs import Request
@@ -20,8 +18,8 @@ def written(bench: Workbench, request: Request) -> Reply:
         raise ModelError(f"there is no file '{request.what[:40]}'; choose completed or lifted")
     if request.ending not in ENDINGS:
         raise ModelError(f"models are written as {', '.join(ENDINGS)}, not '{request.ending[:40]}'")
-    evidence = dict(request.evidence) if bench.is_whole(request) else bench.observed(request)
-    model: Any = bench.lifted(request) if request.what == "lifted" else _completed(bench, request)
+    case = bench.case(request)
+    evidence, model = case.evidence, case.lifted if request.what == "lifted" else case.completed
     bench.progress.stage("writing the model")
     path = bench.folder / f"{request.what}{request.ending}"
     try:
@@ -31,8 +29,3 @@ def written(bench: Workbench, request: Request) -> Reply:
         path.unlink(missing_ok=True)
     kind = "application/json" if request.ending == ".json" else "text/plain; charset=utf-8"
     return Reply(200, kind, body, f"{request.what}{request.ending}")
-
-
-def _completed(bench: Workbench, request: Request) -> Any:
-    """A relational model without holes is complete as it is."""
-    return bench.model if bench.is_whole(request) else bench.transfer(request).graph

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from lifagu.errors import ModelError, listed
+from lifagu.filling import UNKNOWN, Filling
 
 METHODS = ("share", "profiles", "steps", "structure", "published")
-UNKNOWN = ("one", "mean", "mixture", "bounds")
 ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
 MOST_STEPS = 20
 MOST_NAMES = 1000  # names in one request
@@ -49,22 +49,11 @@ class Request:
         return cls(**checked)
 
     @property
-    def filling(self) -> dict[str, Any]:
-        """The same as settings of `lifagu.transfer`."""
-        return {
-            "structure_only": self.method == "structure",
-            "published": self.method == "published",
-            "profiles": self.method == "profiles",
-            "steps": self.steps if self.method == "steps" else None,
-        }
-
-    @property
-    def key(self) -> tuple[Hashable, ...]:
-        """What a transfer depends on: the published algorithm alone looks at evidence."""
-        seen = self.evidence if self.method == "published" else {}
-        steps = self.steps if self.method == "steps" else None
-        evidence = tuple(sorted((name, repr(value)) for name, value in seen.items()))
-        return self.theta, self.method, steps, self.add, evidence
+    def filling(self) -> Filling:
+        """How holes are filled."""
+        rule = "individuals" if self.method == "share" else self.method
+        steps = {"steps": self.steps} if self.method == "steps" else {}
+        return Filling.by(rule, theta=self.theta, unknown=self.unknown, **steps)
 
 
 def _theta(value: Any) -> float:

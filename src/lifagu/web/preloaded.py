@@ -7,7 +7,7 @@ from importlib import import_module
 import numpy.ma  # noqa: F401  which numpy itself imports late
 
 for _name in (
-    *("answers", "storage", "grounding", "plots", "drawing.svg", "drawing.lifted"),
+    *("questions", "answers", "storage", "grounding", "plots", "drawing.svg", "drawing.lifted"),
     *("symmetry.colour", "symmetry.lifting", "symmetry.transfer", "formats.files"),
 ):
     import_module(f"lifagu.{_name}")

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import uvicorn
 
-from lifagu.errors import ModelError
+from lifagu.errors import ModelError, Remedy
 from lifagu.web.app import Application
 from lifagu.web.aside import prepare_processes
 from lifagu.web.guard import Gate, is_loopback
@@ -116,7 +116,6 @@ def _listening(host: str, port: int) -> socket.socket:
     except (OSError, UnicodeError) as error:
         listening.close()
         reason = getattr(error, "strerror", None) or str(error)
-        raise ModelError(
-            f"cannot listen on {host}, port {port}: {reason}; choose another --port (0 takes a free one) or --host"
-        ) from None
+        what = f"cannot listen on {host}, port {port}: {reason}"
+        raise ModelError(what, remedy=Remedy.OTHER_PORT) from None
     return listening

@@ -9,15 +9,12 @@ import zlib
 from dataclasses import dataclass
 from importlib.resources import as_file, files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 import lifagu
 from lifagu import formats
 from lifagu.errors import FormatError, ModelError, TooLargeError
+from lifagu.loaded import Loaded
 from lifagu.web.limits import Limits, size_text
-
-if TYPE_CHECKING:
-    from lifagu import FactorGraph, ParfactorGraph
 
 ENDINGS = tuple(ending + packed for ending in formats.FORMATS for packed in ("", ".gz"))
 CHUNK = 2**16
@@ -78,17 +75,15 @@ def upload_source(folder: Path, identity: str, ending: str) -> Source:
     return Source("upload", folder / f"{identity}{ending}", own=True)
 
 
-def read_source(source: Source, limits: Limits) -> tuple[FactorGraph | ParfactorGraph, dict[str, Any]]:
-    """The model and its evidence. Uploads are read as text files only, so that nothing in them leads to other files."""
+def read_source(source: Source, limits: Limits) -> Loaded:
+    """The model and what came with it. Uploads are read as text files, so that nothing in them leads to others."""
     if not source.own:
-        loaded = lifagu.load(source.path)
-        return loaded.model, dict(loaded.evidence)
+        return lifagu.load(source.path)
     path = _unpacked(source.path, limits.upload)
     try:
-        loaded = formats.contents(path).loaded()
-        return loaded.model, dict(loaded.evidence)
+        return formats.contents(path).loaded()
     except lifagu.LifaguError as error:
-        raise type(error)(str(error).replace(str(path), f"upload{path.suffix}")) from None
+        raise error.saying(error.message.replace(str(path), f"upload{path.suffix}")) from None
 
 
 def _unpacked(path: Path, most: int) -> Path:
@@ -105,7 +100,8 @@ def _unpacked(path: Path, most: int) -> Path:
                     written += plain.write(piece)
                     if written > most:
                         raise TooLargeError(
-                            f"the file is more than {size_text(most)} when unpacked; see --upload-limit"
+                            f"the file is more than {size_text(most)} when unpacked; start lifagu serve with a "
+                            "higher --upload-limit"
                         )
                     chunk = unpacker.unconsumed_tail
     except zlib.error as error:

@@ -15,6 +15,7 @@ from lifagu.web.colours import RELATIONAL, rounds_of
 from lifagu.web.figures import MOST_DRAWN, figure, is_drawn, lifted_figure, plain
 from lifagu.web.files import written
 from lifagu.web.inputs import Request
+from lifagu.web.remedies import KNOBS
 from lifagu.web.reply import Reply, json_reply
 from lifagu.web.workbench import Workbench
 
@@ -32,14 +33,15 @@ NOTHING_TO_FILL = {"total": 0, "filled": 0, "by_theta": [], "classes": [], "more
 
 def opened(bench: Workbench, _: Request) -> dict[str, Any]:
     """What there is: sizes, the evidence of the file, who could be copied."""
-    relational = isinstance(bench.model, lifagu.ParfactorGraph)
-    individuals = [] if isinstance(bench.model, lifagu.ParfactorGraph) else bench.model.individuals
+    model, evidence = bench.came.model, bench.came.own_evidence
+    relational = isinstance(model, lifagu.ParfactorGraph)
+    individuals = [] if isinstance(model, lifagu.ParfactorGraph) else model.individuals
     return {
         "kind": "relational" if relational else "graph",
-        "summary": repr(bench.model)[1:-1].partition(": ")[2],
+        "summary": model.summary,
         "facts": bench.facts(),
-        "evidence": {} if bench.has_long_evidence else bench.evidence,
-        "kept_evidence": len(bench.evidence) if bench.has_long_evidence else 0,
+        "evidence": {} if bench.has_long_evidence else dict(evidence),
+        "kept_evidence": len(evidence) if bench.has_long_evidence else 0,
         "individuals": list(individuals[:MOST_INDIVIDUALS]),
         "add": bench.source.add,
     }
@@ -49,7 +51,7 @@ def graph(bench: Workbench, request: Request) -> dict[str, Any]:
     """The ground graph as a scene with its variables, where it is small enough to be drawn; else why not."""
     if not is_drawn(bench, request):
         return {"scene": None, "variables": None, "factors": None, "note": _too_many(bench.facts())}
-    whole = bench.graph(request)
+    whole = bench.case(request).graph
     variables = [
         {"id": f"v{number}", "name": each.name, "labels": each.range} for number, each in enumerate(whole.variables)
     ]
@@ -65,19 +67,16 @@ def _too_many(facts: dict[str, Any]) -> str:
 
 def colours(bench: Workbench, request: Request) -> dict[str, Any]:
     """Colour passing on the completed graph, round by round where it is small."""
-    drawn = is_drawn(bench, request)
-    if bench.is_whole(request) and not drawn:
-        return RELATIONAL
-    evidence, moved = bench.observed(request), bench.transfer(request)
-    bench.progress.stage("passing colours")
-    return rounds_of(moved, evidence, drawn, bench.progress)
+    drawn, case = is_drawn(bench, request), bench.case(request)
+    return RELATIONAL if case.is_whole and not drawn else rounds_of(case, drawn)
 
 
 def transfers(bench: Workbench, request: Request) -> dict[str, Any]:
     """Which holes are filled, from whom, with what share, and why; what was treated alike together."""
-    if bench.is_whole(request):
+    case = bench.case(request)
+    if case.is_whole:
         return NOTHING_TO_FILL | {"theta": request.theta}
-    moved = bench.transfer(request)
+    moved = case.transfer
     names = moved.original.factor_names
     classes = moved.by_class()
     shown = [
@@ -111,26 +110,27 @@ def _loans(moved: Transfer) -> list[tuple[str, str]]:
 
 def lifted(bench: Workbench, request: Request) -> dict[str, Any]:
     """The lifted model as a scene and in words, and the proof that it means the graph."""
-    model = bench.lifted(request)
+    case = bench.case(request)
+    model = case.lifted
     bench.progress.stage("drawing the lifted model")
     return {
-        "scene": bench.once(("lifted scene", *request.key), lambda: plain(lifted_figure(bench, request))),
+        "scene": bench.once(("lifted scene", *case.filling_key), lambda: plain(lifted_figure(bench, request))),
         "text": str(model),
-        "summary": repr(model)[1:-1].partition(": ")[2],
+        "summary": model.summary,
         "proof": str(model.proof) if model.proof else "",
     }
 
 
 def compare(bench: Workbench, request: Request) -> dict[str, Any]:
     """The published algorithm, shares of agreement, and k steps, side by side: what is filled, and what is answered."""
-    if bench.is_whole(request) and not is_drawn(bench, request):
+    if bench.case(request).is_whole and not is_drawn(bench, request):
         return {"total": 0, "variables": [], "methods": []}
-    whole = bench.graph(request)
+    whole = bench.case(request).graph
     variables = request.variables if request.variables is not None else _beside_holes(whole)
     methods = []
     for method in COMPARED:
         asked = replace(request, method=method, variables=variables)
-        moved = bench.transfer(asked)
+        moved = bench.case(asked).transfer
         methods.append(
             {
                 "method": method,
@@ -147,7 +147,7 @@ def _answers(bench: Workbench, request: Request) -> dict[str, Any]:
     try:
         return ask(bench, request) if request.variables else {"answers": []}
     except LifaguError as error:
-        return {"answers": [], "error": str(error)}
+        return {"answers": [], "error": error.told(KNOBS)}
 
 
 def _beside_holes(whole: FactorGraph) -> tuple[str, ...]:

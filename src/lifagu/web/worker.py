@@ -13,6 +13,7 @@ from typing import Any
 
 from lifagu.errors import LifaguError, TooLargeError
 from lifagu.web.limits import Limits, allow_seconds, hold_to, size_text
+from lifagu.web.remedies import KNOBS
 from lifagu.web.reply import PROGRESS, Reply, error_reply
 from lifagu.web.sources import Source
 from lifagu.web.views import OPERATIONS
@@ -63,7 +64,7 @@ def work(connection: Connection, source: Source, limits: Limits, folder: Path) -
         except MemoryError:
             bench, reply = None, _out_of_memory(limits)  # what was kept is let go
         except LifaguError as error:
-            reply = error_reply(422, str(error), error.exit_status)
+            reply = error_reply(422, error.told(KNOBS), error.exit_status)
         except Exception:  # a mistake of ours, which must not end the session; the server's terminal shows it
             traceback.print_exc()
             reply = error_reply(500, "something went wrong inside lifagu; its terminal says what")

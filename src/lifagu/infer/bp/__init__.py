@@ -13,9 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from lifagu.arrays import Floats, as_ids, frozen
-from lifagu.errors import ModelError, NoAnswerError, listed
+from lifagu.arrays import Floats, as_ids, distinct, frozen
+from lifagu.errors import ModelError, NoAnswerError, Remedy, listed
 from lifagu.evidence import Evidence, EvidenceLike
+from lifagu.given import chosen, number, whole
 from lifagu.infer.answer import Answer, Convergence
 from lifagu.infer.bp.compressed import Compressed, compress
 from lifagu.infer.bp.messages import SWEEPS, Heard, Messages, bethe, hear, uniform
@@ -57,8 +58,8 @@ class Beliefs:
 
     def marginals(self, variables: Any) -> Floats:
         """Log probabilities of n variables whose ranges have one size r, n×r, in canonical order. O(n·r)."""
-        groups = self.compressed.variable_group[as_ids(variables)]
-        sizes = np.unique(self.compressed.group_size[groups])
+        groups = self.compressed.variable_group[as_ids(variables, "variables")]
+        sizes = distinct(self.compressed.group_size[groups])
         if len(sizes) != 1:
             raise ModelError("marginals come as one array for variables with ranges of one size; ask size by size")
         columns: Floats = self.log_marginals[int(sizes[0])][:, self.compressed.group_place[groups]]
@@ -164,7 +165,7 @@ def _single(graph: FactorGraph, names: Sequence[str]) -> int:
     if not names:
         raise ModelError("a question names at least one variable")
     if len(names) > 1:
-        raise ModelError("belief propagation gives single marginals; ask jointly with an exact engine")
+        raise ModelError("belief propagation gives single marginals, not joint ones", remedy=Remedy.EXACT_ENGINE)
     return graph.variable_names.number(names[0])
 
 
@@ -172,14 +173,12 @@ def _check(graph: FactorGraph, damping: float, schedule: str, tolerance: float, 
     if len(graph.unknown):
         names = listed([graph.factor_names[factor] for factor in graph.unknown.tolist()])
         raise ModelError(f"belief propagation needs every table; unknown: {names}; give tables, or transfer them")
-    if schedule not in SWEEPS:
-        raise ModelError(f"there is no schedule '{schedule}'; choose one of {', '.join(SWEEPS)}")
-    if not 0 <= damping < 1:
+    chosen("schedule", schedule, list(SWEEPS))
+    if not 0 <= number("damping", damping) < 1:
         raise ModelError(f"damping is {damping}; it is a share, 0 or more and less than 1")
-    if not tolerance >= 0:
+    if number("tolerance", tolerance) < 0:
         raise ModelError(f"the tolerance is {tolerance}; it must be 0 or more")
-    if iterations < 1:
-        raise ModelError(f"{iterations} iterations were allowed; allow 1 or more")
+    whole("iterations", iterations, 1)
 
 
 def _possible(graph: FactorGraph, evidence: Evidence, compressed: Compressed, messages: Messages) -> dict[int, Heard]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints, first_places, group_rows, members
+from lifagu.arrays import Floats, Ints, distinct, first_places, group_rows, members
 from lifagu.errors import ModelError
 from lifagu.evidence import Evidence
 from lifagu.model import Colouring, FactorGraph
@@ -114,7 +114,7 @@ def compress(graph: FactorGraph, evidence: Evidence, colouring: Colouring | None
     first, weights = first_places(variables), np.bincount(variables).astype(np.float64)
     group_size = graph.sizes[first]
     group_place = np.empty(len(group_size), dtype=np.int64)
-    ends: dict[int, list[tuple[Ints, Floats]]] = {int(size): [] for size in np.unique(group_size)}
+    ends: dict[int, list[tuple[Ints, Floats]]] = {int(size): [] for size in distinct(group_size)}
     for size in ends:
         alike = np.flatnonzero(group_size == size)
         group_place[alike] = np.arange(len(alike))
@@ -166,7 +166,7 @@ def _likelihoods(graph: FactorGraph, evidence: Evidence, first: Ints, size_of: I
     """Log likelihoods of the variable groups (their first members), values × groups, per range size."""
     likelihoods: dict[int, Floats] = {}
     value = evidence.value_of_each(len(graph.variable_names))[first]
-    for size in np.unique(size_of).tolist():
+    for size in distinct(size_of).tolist():
         observed = value[size_of == size]
         others = np.arange(size)[:, None] != observed
         likelihoods[size] = np.where((observed >= 0) & others, -np.inf, 0.0)

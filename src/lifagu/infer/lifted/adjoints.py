@@ -10,14 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lifagu.arrays import Ints, by_first_occurrence, first_places, group_rows, group_rows_bitwise, members
-from lifagu.infer.lifted.logs import Table
+from lifagu.infer.lifted.logs import Table, log_sums
 from lifagu.infer.lifted.numbered import Numbered
-from lifagu.infer.lifted.rows import ByArity
-from lifagu.infer.lifted.stack import log_sums
+
+if TYPE_CHECKING:
+    from lifagu.infer.lifted.rows import ByArity
 
 FEW = 64  # tables that are compared with all others
 SAMPLE = 256  # tables that are compared to see whether any are equal

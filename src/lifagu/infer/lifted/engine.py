@@ -22,13 +22,13 @@ from lifagu.infer.lifted.eliminate import eliminate, eliminate_blocks
 from lifagu.infer.lifted.expand import expand
 from lifagu.infer.lifted.fine import weighed
 from lifagu.infer.lifted.join import join
+from lifagu.infer.lifted.logs import log_sums
 from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.merge import merge
 from lifagu.infer.lifted.pivot import pivot
 from lifagu.infer.lifted.problem import Problem, start
 from lifagu.infer.lifted.reduced import LiftedStep, Reduced
 from lifagu.infer.lifted.rows import Booleans, New
-from lifagu.infer.lifted.stack import log_sums
 from lifagu.infer.lifted.weighted_count import weighted_count
 from lifagu.infer.peel import peel_rows
 from lifagu.model import FactorGraph

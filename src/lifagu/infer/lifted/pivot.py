@@ -14,7 +14,7 @@ from typing import Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Ints
+from lifagu.arrays import Ints, distinct
 from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
 from lifagu.infer.lifted.count import MOST_ENTRIES, CountStep, count
@@ -124,7 +124,7 @@ def _paired(problem: Problem[New], old: Ints, apart: Apart[New], turned: bool) -
     many = named.weight(new)
     label, weight = problem.tables.add(_pivoted(made.changed(np.transpose) if turned else made, counts, many), many)
     left, kept = named.without({2: old})
-    rows, places = left.plus([(new, np.full(len(np.unique(apart.groups)), label))])
+    rows, places = left.plus([(new, np.full(len(distinct(apart.groups)), label))])
     like = f"{variables.name(int(apart.first[0]))}, {variables.name(int(apart.second.variables[0]))}"
     step = PivotStep[New](before.labels, kept, old, apart.groups, places[0], counts, turned, like)
     return problem.after(rows, variables.plus([len(counts)], opened=False), [weight]), step

@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from lifagu.arrays import Ints, by_first_occurrence, connected_parts, members
 from lifagu.infer.lifted.matrices import Matrices
 from lifagu.infer.lifted.problem import Problem
-from lifagu.infer.problem import AnyPart, Part
-
-
-@dataclass(frozen=True, eq=False)
-class Residual:
-    """Connected parts, the part of each variable (-1 for those that are gone), and the log weight of everything else.
-
-    row_of[p][i]: arity and row of factor i of part p.
-    """
-
-    parts: tuple[AnyPart, ...]
-    part_of: Ints
-    row_of: tuple[tuple[tuple[int, int], ...], ...]
-    log_constant: float
+from lifagu.infer.problem import Part, Residual
 
 
 def residual(problem: Problem[Ints]) -> Residual:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Floats, Ints
-from lifagu.infer.lifted.logs import NEGLIGIBLE, UNIT, Table
+from lifagu.infer.lifted.logs import UNIT, Table, log_sums
 from lifagu.infer.lifted.made import Digits, Made
 
 PIECE = 2**17  # entries that are worked on at a time
@@ -125,22 +124,6 @@ def spread_stack(values: Table, axes: Axes, sizes: Axes) -> Table:
     return values.transpose(*order, len(axes)).reshape(*shape, values.shape[-1])
 
 
-def log_sums(values: Table, axes: Axes) -> Table:
-    """log Σ exp along axes, for each table; -inf where all are -inf."""
-    if not axes:
-        return values
-    highest = values.max(axis=axes, keepdims=True, initial=-np.inf)
-    shift = np.where(np.isneginf(highest), 0, highest)
-    below = values - shift
-    if values.dtype == np.longdouble:
-        powers = np.exp(below, out=np.zeros_like(below), where=below > NEGLIGIBLE)
-    else:
-        powers = np.exp(below, out=below)
-    with np.errstate(divide="ignore"):
-        total = np.log(powers.sum(axis=axes))
-    return np.asarray(total + shift.reshape(total.shape))
-
-
 def projections(joint: Table, axes: Axes) -> Table:
     """Of each table everything but the given axes summed out, and these in the given order."""
     drop = tuple(axis for axis in range(joint.ndim - 1) if axis not in axes)
@@ -184,6 +167,8 @@ def in_pieces(many: int, entries: int, work: Callable[[int, int], None]) -> None
         for start, stop in bounds:
             work(start, stop)
         return
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(2) as threads:
         list(threads.map(lambda piece: work(*piece), bounds))
 

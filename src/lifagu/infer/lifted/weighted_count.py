@@ -15,7 +15,7 @@ from typing import Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Ints, by_first_occurrence, group_rows, members
+from lifagu.arrays import Ints, by_first_occurrence, distinct, group_rows, members
 from lifagu.infer.lifted.adjoints import Adjoints
 from lifagu.infer.lifted.assignment import Assignment
 from lifagu.infer.lifted.convolution import Convolution, as_array, convolution, convolved, places
@@ -181,7 +181,7 @@ class WeightedCountStep(Generic[New]):
     def _owners(self, entry: CountedRows[New], slot: int, group_of: dict[int, tuple[int, int]]) -> Ints:
         """The group, inside its class, of the member that fills one slot of each old entry."""
         found = np.empty(len(entry.groups), dtype=np.int64)
-        for own in np.unique(entry.order[:, slot]).tolist():
+        for own in distinct(entry.order[:, slot]).tolist():
             there = np.flatnonzero(entry.order[:, slot] == own)
             variables = self.rows.at((entry.old[0], entry.old[1][there]), own)
             found[there] = [group_of[each][1] for each in variables.tolist()]

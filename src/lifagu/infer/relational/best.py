@@ -9,21 +9,22 @@ from functools import cached_property
 
 from lifagu.errors import TooLargeError
 from lifagu.infer.best import Search, plan_search
-from lifagu.infer.lifted import reduce_cells
 from lifagu.infer.lifted.assignment import CellValues
-from lifagu.infer.plan import default_memory_limit
+from lifagu.infer.lifted.engine import reduce_cells
+from lifagu.infer.plan import memory_limit_of
 from lifagu.infer.prepared import Progress
 from lifagu.infer.relational.assigned import ground_names
 from lifagu.infer.relational.questions import Observed, known_kinds
 from lifagu.infer.relational.start import Shattered, shattered, start
 from lifagu.relational import ParfactorGraph
 from lifagu.showing import Shown
+from lifagu.values import Frozen
 
 MOST_VALUES = 2**26  # ground variables that are given values
 
 
 @dataclass(frozen=True, eq=False)
-class RelationalBest(Shown):
+class RelationalBest(Frozen, Shown):
     """A most probable assignment of all ground variables, and the natural log of its weight."""
 
     whole: Shattered
@@ -67,7 +68,7 @@ def prepare_relational_best(
     model: ParfactorGraph, evidence: Observed, memory_limit: int | None = None
 ) -> PreparedRelationalBest:
     """Plan the search for a most probable assignment that agrees with the evidence; what does not fit is refused."""
-    limit = default_memory_limit() if memory_limit is None else memory_limit
+    limit = memory_limit_of(memory_limit)
     whole = shattered(model, evidence or {}, ())
     individuals = whole.kinds.individuals
     ground = sum(math.prod(individuals.sizes[cell] for cell in cells) for cells in individuals.cells_of.values())

@@ -9,12 +9,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.errors import ModelError, TooLargeError
+from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
 from lifagu.infer.asked import PartsTooLargeError, TooLarge
-from lifagu.infer.lifted import reduce_cells
-from lifagu.infer.lifted.cells import NotLiftedError
+from lifagu.infer.lifted.engine import reduce_cells
 from lifagu.infer.marginals import Computed
-from lifagu.infer.plan import default_memory_limit
+from lifagu.infer.plan import memory_limit_of
 from lifagu.infer.prepared import Prepared, Progress
 from lifagu.infer.relational.assigned import ground_names
 from lifagu.infer.relational.marks import lists_individuals
@@ -50,7 +49,7 @@ def prepare_relational_marginals(
     model: ParfactorGraph, evidence: Observed, memory_limit: int | None = None
 ) -> PreparedClassMarginals:
     """Plan the marginals of all kinds in connected parts without unknown factors."""
-    limit = default_memory_limit() if memory_limit is None else memory_limit
+    limit = memory_limit_of(memory_limit)
     if lists_individuals(model):
         raise NotLiftedError("individuals are listed one by one, so that each may have a marginal of its own")
     whole = shattered(model, evidence or {}, ())
@@ -81,7 +80,7 @@ def _without(
         raise error
     left = [np.flatnonzero(included & (whole.part_of == part)).tolist() for part in estimates]
     names = [tuple([kinds.members(number) for number in part if not kinds.kinds[number].counted]) for part in left]
-    return fits, [TooLarge(*each) for each in zip(names, estimates.values(), strict=True)]
+    return fits, [TooLarge(*each, error.remedy) for each in zip(names, estimates.values(), strict=True)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,7 +184,8 @@ class ClassMarginals(Computed):
 
     def _check_few(self) -> None:
         if self.count > MOST_LISTED:
-            raise TooLargeError(f"there are {self.count} ground variables, too many to list; look at the classes")
+            what = f"there are {self.count} ground variables, too many to list"
+            raise TooLargeError(what, remedy=Remedy.BY_CLASS)
 
     def __repr__(self) -> str:
         return f"<ClassMarginals: {counted(self.count, 'variable')} of {counted(len(self._known), 'kind')}>"

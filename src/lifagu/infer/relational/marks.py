@@ -9,7 +9,7 @@ from collections.abc import Hashable, Iterable, Sequence
 
 import numpy as np
 
-from lifagu.arrays import Ints, connected_parts, first_places, group_lists, group_rows
+from lifagu.arrays import Ints, connected_parts, distinct, first_places, group_lists, group_rows
 from lifagu.infer.relational.partition import Mark, Partition, partition, runs
 from lifagu.parfactors import BoundParfactor
 from lifagu.relational import Observed, ParfactorGraph
@@ -88,7 +88,7 @@ def _of_constraints(number: int, bound: BoundParfactor, listed: bool) -> Iterabl
     for place, (variables, rows, _) in enumerate(bound.memberships):
         for column, variable in enumerate(variables):
             name = bound.domains[variable].name
-            for low, high in runs(np.unique(rows[:, column]).tolist()):
+            for low, high in runs(distinct(rows[:, column]).tolist()):
                 if len(variables) == 1 or listed:
                     yield name, (low, high, ("in", number, place, column))
                 else:

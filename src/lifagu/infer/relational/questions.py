@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Ints
-from lifagu.errors import ModelError, NoAnswerError
+from lifagu.errors import ModelError, NoAnswerError, NotLiftedError
 from lifagu.evidence import Observation
 from lifagu.infer.asked import Question, asked_for, check_question, no_answer
-from lifagu.infer.lifted import Reduced, reduce_cells
-from lifagu.infer.lifted.cells import NotLiftedError
+from lifagu.infer.lifted.engine import reduce_cells
+from lifagu.infer.lifted.reduced import Reduced
 from lifagu.infer.partwise import plan_rest
-from lifagu.infer.plan import default_memory_limit
+from lifagu.infer.plan import memory_limit_of
 from lifagu.infer.prepared import Prepared
 from lifagu.infer.relational.kinds import Kinds
 from lifagu.infer.relational.marks import lists_individuals
@@ -57,7 +57,7 @@ def prepare_relational(
     kind, unless some rows list individuals, who are then all different. What cells cannot express is a
     `NotLiftedError`.
     """
-    limit = default_memory_limit() if memory_limit is None else memory_limit
+    limit = memory_limit_of(memory_limit)
     found = [[model.place_of(name) for name in names] for names in questions]
     lists = lists_individuals(model)
     if lists and len(set(map(tuple, found))) > 1:

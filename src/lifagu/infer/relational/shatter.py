@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Floats, Ints, group_rows, members
+from lifagu.errors import NotLiftedError
 from lifagu.ground_tables import diagonal
-from lifagu.infer.lifted.cells import NotLiftedError
 from lifagu.infer.lifted.cells.pattern import Argument
 from lifagu.infer.lifted.count import MOST_ENTRIES
 from lifagu.infer.lifted.integers import histogram_places, histograms, number_of_histograms

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Ints, by_first_occurrence, connected_parts, group_rows, members
-from lifagu.errors import ModelError
+from lifagu.errors import ModelError, NotLiftedError
 from lifagu.evidence import Observation
-from lifagu.infer.lifted.cells import NotLiftedError, Pattern, Patterns
+from lifagu.infer.lifted.cells import Pattern, Patterns
 from lifagu.infer.lifted.fine import total
 from lifagu.infer.lifted.made import given
 from lifagu.infer.lifted.problem import Deferred, Problem, Tie, Variables
@@ -22,10 +22,11 @@ from lifagu.infer.relational.marks import deferred_parfactors, defers_ground_par
 from lifagu.infer.relational.shatter import MOST_PATTERNS, Piece, listed, listed_pieces, shatter
 from lifagu.relational import ParfactorGraph
 from lifagu.relations import Place
+from lifagu.values import Frozen
 
 
 @dataclass(frozen=True, eq=False)
-class Shattered:
+class Shattered(Frozen):
     """A model over cells: its kinds, and its pieces without what was observed.
 
     part_of[v]: the connected part of each kind, -1 if it was observed; unknown: for each unknown piece its name and

@@ -8,14 +8,15 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from lifagu.columns import Columns
-from lifagu.errors import FormatError
+from lifagu.errors import FormatError, Remedy
+from lifagu.loaded import Source
 from lifagu.sql.databases.addresses import Address, address_of
 from lifagu.sql.databases.cells import CellColumn
 from lifagu.sql.databases.embedded import EmbeddedDatabase, check_duckdb, is_parquet, replace_in_duckdb
 from lifagu.sql.databases.served import ServedDatabase
 from lifagu.sql.databases.served_writing import check_served, replace_in_served
 from lifagu.sql.pinning import pin
-from lifagu.template import Query, Source
+from lifagu.template import Query
 
 PREFIX = "lifagu_"
 _IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,62}")
@@ -69,8 +70,8 @@ def _writable(source: Source) -> Address:
     address = address_of(source)
     if address.kind == "files":
         raise FormatError(
-            f"{source.place}: '{address.shown}' are data files, into which no results can be written; "
-            "name a database with --db, or a folder for the results with --out"
+            f"{source.place}: '{address.shown}' are data files, into which no results can be written",
+            remedy=Remedy.WRITE_ELSEWHERE,
         )
     return address
 

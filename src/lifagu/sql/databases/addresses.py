@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote, unquote, urlsplit
 
 from lifagu.errors import FormatError
-from lifagu.template import Source
+from lifagu.loaded import Source
 
 DUCKDB = (".duckdb", ".ddb")
 SQLITE = (".sqlite", ".sqlite3", ".db")

@@ -158,4 +158,4 @@ def _writable(address: Address) -> Duck:
     try:
         return Duck(threads=1, file=address.target, purpose="a database as a target")
     except FormatError as error:
-        raise FormatError(f"{address.shown}: cannot be written: {str(error).partition(': ')[2]}") from None
+        raise FormatError(f"{address.shown}: cannot be written: {error.message.partition(': ')[2]}") from None

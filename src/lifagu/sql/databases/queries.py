@@ -43,8 +43,8 @@ def failed(query: Query) -> Iterator[None]:
     try:
         yield
     except TooLargeError as error:
-        raise TooLargeError(f"{query.place}: {str(error).removeprefix(': ')}") from None
+        raise error.saying(f"{query.place}: {error.message.removeprefix(': ')}") from None
     except FormatError as error:
-        if str(error).startswith(f"{query.place}:"):
+        if error.message.startswith(f"{query.place}:"):
             raise
-        raise query_error(query, f"the query fails: {str(error).removeprefix(': ')}") from None
+        raise query_error(query, f"the query fails: {error.message.removeprefix(': ')}") from None

@@ -40,7 +40,7 @@ def open_session(folder: Path, master: str, memory_limit: int | None) -> tuple[A
             warnings.simplefilter("ignore")
             from pyspark.sql import SparkSession
     except ImportError:
-        raise MissingExtraError("pyspark", "--on spark", "spark") from None
+        raise MissingExtraError("pyspark", "working on Spark", "spark") from None
     active = SparkSession.getActiveSession()
     if active is not None:
         if active.sparkContext.master != master:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from lifagu.errors import FormatError, LifaguError, TooLargeError
+from lifagu.errors import FormatError, LifaguError, Remedy, TooLargeError
 
 LOG = "spark.log"
 READ = 2**16  # bytes at the end of the log that are looked at
@@ -19,23 +19,21 @@ NOISE = re.compile(r'^(: |Exception in thread "[^"]*" |Caused by: |Error: )*([\w
 def refusal(text: str, log: str | None = None) -> LifaguError:
     """An error as one of ours; log: the last words of Java, if it ended.
 
-    >>> refusal("java.io.IOException: No space left on device")
-    TooLargeError('spark: a disk is full; free some of it, or name another folder with --temp')
-    >>> refusal("Py4JError: whatever", 'Exception in thread "main" SparkException: no conf\\n  at Main')
-    LifaguError('spark: Java ended: no conf; go on with --resume')
+    >>> print(refusal("java.io.IOException: No space left on device"))
+    spark: a disk is full; free some of it, or give another folder as temp
+    >>> print(refusal("Py4JError: whatever", 'Exception in thread "main" SparkException: no conf\\n  at Main'))
+    spark: Java ended: no conf; go on with resume=True
     """
     both = f"{text}\n{log or ''}"
     if any(sign in both for sign in DISK_FULL):
-        return TooLargeError("spark: a disk is full; free some of it, or name another folder with --temp")
+        return TooLargeError("spark: a disk is full", remedy=Remedy.OTHER_TEMP)
     lost = any(sign in text for sign in LOST)
     if any(sign in both for sign in MEMORY) or (lost and any(sign in text for sign in MEMORY_STATUS)):
-        return TooLargeError(
-            "spark: the memory does not suffice; raise --memory-limit, or spark.executor.memory where a cluster is used"
-        )
+        return TooLargeError("spark: the memory does not suffice", remedy=Remedy.MORE_MEMORY_ON_SPARK)
     if log is not None:
-        return LifaguError(f"spark: Java ended: {_telling(log) or 'nothing is known'}; go on with --resume")
+        return LifaguError(f"spark: Java ended: {_telling(log) or 'nothing is known'}", remedy=Remedy.RESUME)
     if lost:
-        return LifaguError("spark: the cluster was lost; see that its workers run, and go on with --resume")
+        return LifaguError("spark: the cluster was lost; see that its workers run", remedy=Remedy.RESUME)
     return FormatError(f"spark: {_telling(text) or 'the session ended unexpectedly'}")
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from lifagu.sql.scale.handing import handing_over
-from lifagu.sql.scale.homes import split_by_home
-from lifagu.sql.scale.imputing import find_near, lent_to, write_imputed
+from lifagu.sql.scale.homes import has_individuals, split_by_home
+from lifagu.sql.scale.imputing import find_near, write_imputed
 from lifagu.sql.scale.intake import (
     Given,
     check_individuals,
@@ -16,8 +16,10 @@ from lifagu.sql.scale.intake import (
     take_in,
 )
 from lifagu.sql.scale.journal import Journal
+from lifagu.sql.scale.lent import find_lent, lent_first, lent_to, lent_within, register_lent
 from lifagu.sql.scale.observing import Observations, observe
-from lifagu.sql.scale.output import Findings, number_groups, register_columns, write_results
+from lifagu.sql.scale.output import Findings, largest_groups, number_groups, register_columns, write_results
+from lifagu.sql.scale.parts import find_parts
 from lifagu.sql.scale.rounds import Sizes, State, pass_colours
 from lifagu.sql.scale.types import Looks, Types, find_looks, find_types, has_unknown
 
@@ -34,18 +36,25 @@ __all__ = [
     "check_names",
     "declared_kinds",
     "declared_ranges",
+    "find_lent",
     "find_looks",
     "find_near",
+    "find_parts",
     "find_types",
     "handing_over",
+    "has_individuals",
     "has_unknown",
+    "largest_groups",
+    "lent_first",
     "lent_to",
+    "lent_within",
     "names",
     "number_groups",
     "numbers_of",
     "observe",
     "pass_colours",
     "register_columns",
+    "register_lent",
     "split_by_home",
     "take_in",
     "write_imputed",

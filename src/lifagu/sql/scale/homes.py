@@ -1,7 +1,7 @@
 """Types of factors told apart by the home they stand in, where whole individuals are filled from others.
 
-A variable belongs to the first individual it lists, a factor to the only one that its arguments belong to, and a home
-is what an individual owns: its factors by signature, then by number. Homes with the same types in the same order are
+A home is what an individual owns (whose what is says `symmetry.transfer.individuals`): its factors by signature, then
+by number. Homes with the same types in the same order are
 alike, and a factor is then of one type with those in its place in homes that are alike. Of these the first home is kept
 apart: it is the one that lends, so its factors must be called by their own names.
 """
@@ -14,7 +14,7 @@ import numpy as np
 
 from lifagu.arrays import Ints, group_rows
 from lifagu.assembly import taken_lists
-from lifagu.errors import TooLargeError
+from lifagu.errors import Remedy, TooLargeError
 from lifagu.sql.scale.alike import group_owners
 from lifagu.sql.scale.intake import Given
 from lifagu.sql.scale.journal import Journal
@@ -50,8 +50,16 @@ def split_by_home(journal: Journal, given: Given, types: Types, signatures: Ints
     return _taken(types, np.searchsorted(types.first, old), first, size), owners
 
 
+def has_individuals(given: Given) -> bool:
+    """Whether variables may belong to individuals."""
+    return "individual" in given.columns["variables"]
+
+
 def find_owners(journal: Journal, given: Given) -> None:
-    """Store variable_owners and factor_owners (id, owner): an individual is called by its first variable."""
+    """Store variable_owners and factor_owners (id, owner), by the rule of `symmetry.transfer.individuals`.
+
+    An individual is called by its first variable; what belongs to nobody is left out.
+    """
     dialect = journal.engine.dialect
     word = "CAST(individual AS STRING)"
     if given.listed:
@@ -59,15 +67,37 @@ def find_owners(journal: Journal, given: Given) -> None:
     journal.create("owned", f"SELECT number AS id, {word} AS word FROM {given.numbered('variables')} v")
     journal.create(
         "variable_owners",
-        "SELECT o.id, f.owner FROM owned o JOIN (SELECT word, min(id) AS owner FROM owned WHERE word IS NOT NULL "
-        "GROUP BY word) f ON f.word = o.word",
+        """
+        SELECT o.id, f.owner
+        FROM owned o
+        JOIN (
+            SELECT word, min(id) AS owner FROM owned WHERE word IS NOT NULL GROUP BY word
+        ) f ON f.word = o.word
+        """,
     )
     journal.create(
         "factor_owners",
-        "SELECT a.factor AS id, min(o.owner) AS owner FROM arguments a JOIN variable_owners o ON o.id = a.variable "
-        "GROUP BY a.factor HAVING min(o.owner) = max(o.owner)",
+        """
+        SELECT a.factor AS id, min(o.owner) AS owner
+        FROM arguments a
+        JOIN variable_owners o ON o.id = a.variable
+        GROUP BY a.factor
+        HAVING min(o.owner) = max(o.owner)
+        """,
     )
     journal.drop("owned")
+
+
+def owners_of_variables(journal: Journal, given: Given) -> str:
+    """Whose each variable is, as a table expression (id, owner): its own where it is nobody's."""
+    if not has_individuals(given):
+        return "(SELECT id, id AS owner FROM looks)"
+    find_owners(journal, given)
+    return """(
+            SELECT l.id, coalesce(v.owner, l.id) AS owner
+            FROM looks l
+            LEFT JOIN variable_owners v ON v.id = l.id
+        )"""
 
 
 def _group_homes(journal: Journal) -> None:
@@ -98,8 +128,8 @@ def _check_count(journal: Journal, given: Given) -> None:
     if count > MOST_TYPES:
         raise TooLargeError(
             f"the factors are of {count} different types by table, place and what their individuals have besides; "
-            f"these are looked at in memory, and more than {MOST_TYPES} are too many; take --on memory or "
-            f"--structure-only, or leave out the column individual of {given.file('variables')}"
+            f"these are looked at in memory, and more than {MOST_TYPES} are too many",
+            remedy=Remedy.FEWER_TYPES,
         )
 
 

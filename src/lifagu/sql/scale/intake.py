@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from lifagu.errors import FormatError, ModelError, TooLargeError
+from lifagu.errors import FormatError, ModelError, Remedy, TooLargeError
 from lifagu.ranges import BOOLEAN, Labels, check_labels
 from lifagu.replacing import PathLike
 from lifagu.sql.duck import Duck
@@ -373,7 +373,8 @@ def _coded(journal: Journal, given: Given, word: str, name: str) -> list[Any]:
     found = journal.engine.rows(f"SELECT word, first FROM {name}_found ORDER BY first LIMIT {MOST_WORDS + 1}")
     if len(found) > MOST_WORDS:
         raise TooLargeError(
-            f"{given.file('variables')}: more than {MOST_WORDS} different {name}, which are looked at in memory"
+            f"{given.file('variables')}: more than {MOST_WORDS} different {name}, which are looked at in memory",
+            remedy=Remedy.IN_MEMORY,
         )
     firsts = np.array([first for _, first in found], dtype=np.int64)
     journal.register(f"{name}_codes", {"first": firsts, "code": np.arange(len(firsts))})

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from lifagu.arrays import Floats, Ints
-from lifagu.errors import FormatError, ModelError, TooLargeError
+from lifagu.errors import FormatError, ModelError, Remedy, TooLargeError
 from lifagu.evidence import Observation, bind_evidence
 from lifagu.names import Names
 from lifagu.ranges import Ranges
@@ -78,7 +78,8 @@ def _own(journal: Journal, given: Given, found: _Found) -> str:
     )
     if len(words) > MOST_WORDS:
         raise TooLargeError(
-            f"{given.file('evidence')}: more than {MOST_WORDS} different observations, which are looked at in memory"
+            f"{given.file('evidence')}: more than {MOST_WORDS} different observations, which are looked at in memory",
+            remedy=Remedy.IN_MEMORY,
         )
     codes = []
     called = names(journal, given, "variables", [row[3] for row in words])

@@ -52,6 +52,44 @@ def number_groups(journal: Journal, state: State) -> dict[str, int]:
     return counts
 
 
+def largest_groups(journal: Journal, side: str, most: int, members: int) -> list[list[int]]:
+    """The largest groups of a side, equal ones by first member: the size of each, then its first few members."""
+    return journal.once(f"largest {side} groups", lambda: _largest(journal, side, most, members))
+
+
+def _largest(journal: Journal, side: str, most: int, members: int) -> list[list[int]]:
+    """Members are found one after the other, a pass for each: a group that holds everything takes no room."""
+    engine = journal.engine
+    largest = engine.rows(
+        f"""
+        SELECT group_id, size, first
+        FROM {side}_group_sizes
+        ORDER BY size DESC, group_id
+        LIMIT {most}
+        """
+    )
+    found = {int(group): [int(size), int(first)] for group, size, first in largest}
+    for place in range(1, members):
+        last = {group: each[-1] for group, each in found.items() if each[0] > place}
+        if not last:
+            break
+        met = {"group_id": np.array(list(last)), "id": np.array(list(last.values()))}
+        engine.register("met", met)
+        more = engine.rows(
+            f"""
+            SELECT g.group_id, min(g.id)
+            FROM {side}_groups g
+            JOIN met m ON m.group_id = g.group_id
+            WHERE g.id > m.id
+            GROUP BY g.group_id
+            """
+        )
+        engine.drop("met")
+        for group, member in more:
+            found[int(group)].append(int(member))
+    return list(found.values())
+
+
 def register_columns(journal: Journal, name: str, columns: Columns) -> None:
     """Make a small table, of whatever columns, readable under a name."""
     file = Path(journal.engine.folder) / f"{name}.parquet"

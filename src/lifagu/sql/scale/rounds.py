@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from lifagu.errors import TooLargeError
+from lifagu.errors import Remedy, TooLargeError
 from lifagu.sql.scale.alike import group_owners
 from lifagu.sql.scale.journal import Journal
 
@@ -58,10 +58,7 @@ def pass_colours(
     due = FIRST_HAND_OVER
     while state.changed:
         if state.round == most_rounds:
-            raise TooLargeError(
-                f"colours still change after {most_rounds} rounds; allow more --rounds-at-most, or more "
-                "--memory-limit, so that what still changes fits in memory"
-            )
+            raise TooLargeError(f"colours still change after {most_rounds} rounds", remedy=Remedy.MORE_ROUNDS)
         state = _round(journal, sizes, state)
         if told:
             told(f"round {state.round}: {state.colours} colours, {state.changed} variables changed")
@@ -98,7 +95,7 @@ def _half(
     """One side hears the news: its new colours, its own news, and how many nodes and colours are new."""
     base = sizes.start + step * max(sizes.variables, sizes.factors)
     if base + max(sizes.variables, sizes.factors) > WIDEST:
-        raise TooLargeError(f"colours do not fit in 64 bits after {step // 2} rounds; raise --memory-limit instead")
+        raise TooLargeError(f"colours do not fit in 64 bits after {step // 2} rounds", remedy=Remedy.MORE_MEMORY)
     new, changed = f"{owner}_colours_{step}", f"{owner}_news_{step}"
 
     def work() -> list[int]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.arrays import Floats, Ints
-from lifagu.errors import FormatError, TooLargeError
+from lifagu.errors import FormatError, Remedy, TooLargeError
 from lifagu.sql.scale.alike import group_owners
 from lifagu.sql.scale.intake import Given
 from lifagu.sql.scale.journal import Journal
@@ -174,7 +174,8 @@ def _check_count(journal: Journal, table: str, what: str) -> None:
     if count > MOST_TYPES:
         raise TooLargeError(
             f"the {what} are of {count} different types by range, degree, kind, evidence and table; these are looked "
-            f"at in memory, and more than {MOST_TYPES} are too many"
+            f"at in memory, and more than {MOST_TYPES} are too many",
+            remedy=Remedy.IN_MEMORY,
         )
 
 
@@ -193,7 +194,8 @@ def _given_tables(journal: Journal, given: Given) -> tuple[dict[int, Floats], st
     if (numbers or 0) > MOST_POTENTIALS:
         raise TooLargeError(
             f"the different tables hold {numbers} potentials, more than the {MOST_POTENTIALS} that are looked at in "
-            "memory"
+            "memory",
+            remedy=Remedy.IN_MEMORY,
         )
     journal.create(
         "tables_first",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from lifagu.errors import FormatError, ModelError
 from lifagu.grounding import ground_rows
+from lifagu.loaded import Loaded, Source
 from lifagu.relational import collecting_later
 from lifagu.sql.databases import Database, opened
 from lifagu.sql.pinning import until_settled
@@ -11,7 +12,7 @@ from lifagu.sql.templates.batches import Progress
 from lifagu.sql.templates.constants import queried_domain
 from lifagu.sql.templates.observing import Observer
 from lifagu.sql.templates.rows import RowReader
-from lifagu.template import Loaded, Source, Template
+from lifagu.template import Template
 
 
 def load_template(template: Template, source: Source | None = None, progress: Progress | None = None) -> Loaded:

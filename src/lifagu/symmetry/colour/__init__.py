@@ -13,6 +13,7 @@ import numpy as np
 from lifagu.arrays import Ints, as_ids, by_first_occurrence, connected_parts, group_rows
 from lifagu.errors import ModelError
 from lifagu.evidence import EvidenceLike
+from lifagu.given import callback, flag, instance
 from lifagu.kernel import Progress, loaded
 from lifagu.model import Colouring, FactorGraph
 from lifagu.roles import factor_signatures, observations, variable_roles
@@ -51,7 +52,8 @@ def colour(
     [0, 1, 0]
     """
     graph, own, factor_start = _exchanged(graph, factor_start, commutative, up_to_scale)
-    sent = own if positions is None else as_ids(positions)
+    sent = own if positions is None else _ids("positions", positions, len(graph.arguments))
+    callback("progress", progress)
     start = _start_ids(graph, evidence, variable_start, factor_start)
     kernel = loaded()
     if kernel is not None:
@@ -81,6 +83,9 @@ def _exchanged(
     graph: FactorGraph, factor_start: Ints | None, commutative: bool, up_to_scale: bool
 ) -> tuple[FactorGraph, Ints | None, Ints | None]:
     """The graph to colour, the position each argument sends if not its place, and the factors' start colours."""
+    instance("colour", graph, FactorGraph)
+    flag("commutative", commutative)
+    flag("up_to_scale", up_to_scale)
     if not commutative:
         if up_to_scale and factor_start is None:
             tables = scaled_tables(graph.tables)
@@ -116,12 +121,14 @@ def _start_ids(
 
 
 def _start(name: str, given: Ints | None, default: Ints) -> Ints:
-    if given is None:
-        return default
-    given = as_ids(given)
-    if len(given) != len(default) or (given < 0).any():
-        raise ModelError(f"{name} must hold {len(default)} integers, each 0 or more")
-    return group_rows(given[:, None])
+    return default if given is None else group_rows(_ids(name, given, len(default))[:, None])
+
+
+def _ids(name: str, given: Ints, count: int) -> Ints:
+    ids = as_ids(given, name)
+    if len(ids) != count or (ids < 0).any():
+        raise ModelError(f"{name} must hold {count} integers, each 0 or more")
+    return ids
 
 
 def _numbered(start: tuple[Ints, Ints]) -> Colouring:

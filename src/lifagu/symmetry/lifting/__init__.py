@@ -12,7 +12,7 @@ import numpy as np
 
 from lifagu.errors import LifaguError, ModelError
 from lifagu.grounding import ground
-from lifagu.model import Colouring, FactorGraph
+from lifagu.model import Colouring, FactorGraph, check_colouring
 from lifagu.proofs import Proof
 from lifagu.relational import ParfactorGraph
 from lifagu.symmetry.colour import colour
@@ -24,7 +24,7 @@ from lifagu.symmetry.lifting.drafts import Draft, Frame, draft_of
 from lifagu.symmetry.lifting.maps import maps_between, structure_of
 from lifagu.symmetry.lifting.proving import compare, prove
 from lifagu.symmetry.lifting.sorts import Sorts
-from lifagu.symmetry.transfer import Transfer
+from lifagu.symmetry.transfer.result import Transfer
 
 
 def lift(model: FactorGraph | ParfactorGraph | Transfer, colouring: Colouring | None = None) -> ParfactorGraph:
@@ -50,11 +50,8 @@ def lift(model: FactorGraph | ParfactorGraph | Transfer, colouring: Colouring | 
     positions = shared_positions(graph)
     if colouring is None:
         colouring = colour(graph, positions=positions)
-    elif (len(colouring.variable_colours), len(colouring.factor_colours)) != (
-        len(graph.variable_names),
-        len(graph.factor_names),
-    ):
-        raise ModelError("the colouring is one of another graph; give one of the graph that is lifted, or none")
+    else:
+        check_colouring(colouring, graph)
     variables = variable_classes(graph, colouring)
     factors = factor_classes(graph, colouring, variables, positions)
     slots = [slots_of(each, variables) for each in factors]

@@ -1,7 +1,8 @@
 """Filling all unknown factors of one individual from another: same places one to one, equal known tables.
 
 A variable's owner is the first individual it lists; a factor's owner is the common owner of its arguments that have
-one. A donor individual has a table for every one of its factors and agrees with the receiver wherever that has one.
+one (`sql.scale.homes` says the same in SQL, and a test asks both). A donor individual has a table for every one of its
+factors and agrees with the receiver wherever that has one.
 """
 
 from __future__ import annotations

@@ -14,10 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.arrays import Floats, Ints, by_first_occurrence, first_places, group_rows, members
+from lifagu.values import Frozen
 
 
 @dataclass(frozen=True, eq=False)
-class Offers:
+class Offers(Frozen):
     """Who could lend to whom, for u receivers in c classes with a alternatives.
 
     receivers[u]: unknown factors; class_of[u]; slot[u];

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lifagu.arrays import Floats, Ints, first_places, frozen, group_rows, members
 from lifagu.drift import Bound, Drift
 from lifagu.evidence import EvidenceLike
+from lifagu.filling import Filling
 from lifagu.model import FactorGraph
 from lifagu.rounding import equal_up_to_scale
 from lifagu.showing import Shown
@@ -20,6 +21,7 @@ from lifagu.symmetry.transfer.lending import align_axes, alignments, lend, order
 from lifagu.symmetry.transfer.offers import Offers
 from lifagu.symmetry.transfer.record import Competitor, Record
 from lifagu.tables import GivenTables
+from lifagu.values import Frozen
 from lifagu.views import View, counted
 
 STATUSES = ("transferred", "below_threshold", "no_candidate", "ill_typed")
@@ -38,24 +40,27 @@ class OpenClass(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Transfer(Shown):
+class Transfer(Frozen, Shown):
     """A graph, and for each of its unknown factors what it takes from whom.
 
     `graph` is the completed graph, `record` says why for each unknown factor in input order, `original` is the graph
-    as it came (its tables merged, if that was asked for). equality: how tables were compared, in words; merging: how
-    far that moved them. offers: who could lend to whom; signatures[m]: the role signature of each factor; owners[m]:
-    the individual that owns it, -1 for none or where individuals were not considered.
+    as it came (its tables merged, if that was asked for). filling: by which rules; equality: how tables were compared,
+    in words; merging: how far that moved them. offers: who could lend to whom; signatures[m]: the role signature of
+    each factor; owners[m]: the individual that owns it, -1 for none or where individuals were not considered.
     """
 
     original: FactorGraph
-    theta: float
+    filling: Filling
     offers: tuple[Offers, ...]
     signatures: Ints
     owners: Ints
-    published: bool
-    up_to_scale: bool
     equality: str
     merging: Drift | None
+
+    @property
+    def theta(self) -> float:
+        """The share of candidates that had to agree."""
+        return float(self.filling.theta)
 
     # ---- completing
 
@@ -98,7 +103,7 @@ class Transfer(Shown):
     def _fits(self, receivers: Ints, donors: Ints) -> NDArray[np.bool_]:
         """Whether a table may be copied: always when aligned, and by position only onto equal ranges."""
         fits = np.ones(len(receivers), dtype=np.bool_)
-        if self.published:
+        if self.filling.published:
             ranges, offsets = self.original.variable_range[self.original.arguments], self.original.offsets
             for places, alignment in alignments(self.original, self.offers[0].keys, receivers, donors):
                 slots = np.arange(alignment.shape[1])
@@ -107,7 +112,7 @@ class Transfer(Shown):
         return fits
 
     def _lend(self, offers: Offers, places: Ints, donors: Ints, arguments: Ints) -> None:
-        if not self.published:
+        if not self.filling.published:
             lend(self.original, offers.keys, offers.receivers[places], donors, arguments)
 
     def _given(self, more: Sequence[Floats] = ()) -> GivenTables:
@@ -127,7 +132,7 @@ class Transfer(Shown):
         total = 0.0
         for donor, share in zip(donors, shares, strict=True):
             table = graph.tables[int(graph.factor_table[donor])]
-            aligned = table if self.published else align_axes(graph, offers.keys, table, donor, donors[0])
+            aligned = table if self.filling.published else align_axes(graph, offers.keys, table, donor, donors[0])
             scaled = aligned / aligned.max()  # the sum of large numbers may be too large
             total = total + share * (scaled / scaled.sum())
         return np.asarray(total)
@@ -177,7 +182,7 @@ class Transfer(Shown):
     def _fitting(self, offers: Offers, number: int) -> Ints:
         """The alternatives of a class that fit all its members which the winning one fits."""
         alternatives = np.arange(offers.first[number + 1] - offers.first[number])
-        if not self.published:
+        if not self.filling.published:
             return alternatives
         best = int(offers.donors[offers.donor_first[offers.first[number]]])
         filled = offers.members[number]
@@ -214,9 +219,15 @@ class Transfer(Shown):
     def factor_start(self) -> Ints:
         """Start colours for colour passing on the completed graph: its tables, and classes for what stays unknown."""
         numbers, tables = self.graph.factor_table, self.graph.tables
-        equal = equal_up_to_scale(tables) if self.up_to_scale else np.arange(len(tables))
+        equal = equal_up_to_scale(tables) if self.filling.up_to_scale else np.arange(len(tables))
         known = equal[numbers] if len(tables) else numbers
         return frozen(np.where(numbers >= 0, known, len(tables) + self.signatures))
+
+    @property
+    def start(self) -> dict[str, Any]:
+        """How colour passing starts on the completed graph, as settings of `colour`."""
+        scale, commutes = self.filling.up_to_scale, self.filling.commutative
+        return {"factor_start": self.factor_start, "commutative": commutes, "up_to_scale": scale}
 
     @property
     def unknown(self) -> Ints:
@@ -228,6 +239,11 @@ class Transfer(Shown):
         """The factors that got a table, ascending."""
         factors: Ints = self.original.unknown[self.statuses == TRANSFERRED]
         return factors
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many factors came without a table, and how many of them got one."""
+        return len(self.unknown), len(self.transferred)
 
     @property
     def record(self) -> View[Record]:
@@ -294,7 +310,7 @@ class Transfer(Shown):
         return Competitor(factor.name, agreeing, share, potentials)
 
     def _alignment(self, offers: Offers, receiver: int, donor: int) -> tuple[int, ...]:
-        if self.published:
+        if self.filling.published:
             return tuple(range(len(self.original.scope(donor))))
         (_, alignment), *_ = alignments(self.original, offers.keys, np.array([receiver]), np.array([donor]))
         return tuple(alignment[0].tolist())
@@ -331,7 +347,7 @@ class Transfer(Shown):
             places, donors = self._loans(offers, _best(offers))
             receivers = offers.receivers[places]
             for chosen, alignment in alignments(self.original, offers.keys, receivers, donors):
-                if self.published:
+                if self.filling.published:
                     alignment = np.broadcast_to(np.arange(alignment.shape[1]), alignment.shape)
                 yield receivers[chosen], donors[chosen], alignment
 

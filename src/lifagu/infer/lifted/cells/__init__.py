@@ -16,7 +16,6 @@ from lifagu.arrays import Ints
 from lifagu.infer.lifted.cells import eliminating, merging, pairs, twins
 from lifagu.infer.lifted.cells.pattern import Entries
 from lifagu.infer.lifted.cells.pattern import Individuals as Individuals
-from lifagu.infer.lifted.cells.pattern import NotLiftedError as NotLiftedError
 from lifagu.infer.lifted.cells.pattern import Pattern as Pattern
 from lifagu.infer.lifted.rows import (
     Apart,
@@ -85,9 +84,7 @@ class Patterns:
 
     def without(self, removed: ByArity) -> tuple[Patterns, ByArity]:
         """The patterns that are left, and for each arity which old ones they are."""
-        left = {
-            arity: np.setdiff1d(np.arange(len(each)), removed.get(arity, [])) for arity, each in self.patterns.items()
-        }
+        left = {arity: np.delete(np.arange(len(each)), removed.get(arity, [])) for arity, each in self.patterns.items()}
         patterns = {arity: [self.patterns[arity][entry] for entry in kept.tolist()] for arity, kept in left.items()}
         labels = {arity: self.labels[arity][kept] for arity, kept in left.items()}
         return Patterns(self.individuals, patterns, labels), left

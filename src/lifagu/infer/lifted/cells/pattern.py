@@ -13,13 +13,10 @@ from itertools import chain, permutations, product
 import numpy as np
 
 from lifagu.arrays import Ints
+from lifagu.errors import NotLiftedError
 
 MOST_ORDERS = 40320  # argument orders that are compared to find the symmetries of a pattern
 Argument = tuple[int, tuple[int, ...]]  # a variable, and which of the pattern's individuals stand in its name
-
-
-class NotLiftedError(Exception):
-    """Something that cells cannot express; the model is then grounded, and the text says why."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lifagu.arrays import Ints, group_lists, group_rows, members
+from lifagu.arrays import Ints, distinct, group_lists, group_rows, members
 from lifagu.infer.lifted.rows import FIRST, OWN_FIRST, SECOND, Apart, Booleans, Joined, classes_of, join_columns
 
 FEW_APART = 3  # pairs (A(X), B(X)) that are eliminated as well as pivoted
@@ -17,7 +17,7 @@ MOST_DIFFERENT = 0.75  # looks of pairs for each pair, up to which joining may p
 def apart(pairs: Ints) -> Apart[Ints] | None:
     """Whether n×2 distinct pairs (A(X), B(Y)) are all those with X ≠ Y."""
     root = math.isqrt(len(pairs))
-    first, second = np.unique(pairs[:, 0]), np.unique(pairs[:, 1])
+    first, second = distinct(pairs[:, 0]), distinct(pairs[:, 1])
     if len(pairs) != root * (root + 1) or root < FEW_APART or len(np.intersect1d(first, second)):
         return None
     partner = _partners(pairs, first, second)
@@ -40,7 +40,7 @@ def _partners(pairs: Ints, first: Ints, second: Ints) -> Ints | None:
         return None
     met = np.bincount(place, weights=np.searchsorted(second, pairs[:, 1]), minlength=count).astype(np.int64)
     missing = count * (count - 1) // 2 - met  # rows are distinct, so the sum of all places tells the one that lacks
-    return second[missing] if len(np.unique(missing)) == count else None
+    return second[missing] if len(distinct(missing)) == count else None
 
 
 def looks(rows: Sequence[tuple[Ints, Ints]], count: int) -> Ints:
@@ -57,7 +57,7 @@ def looks(rows: Sequence[tuple[Ints, Ints]], count: int) -> Ints:
 def matching(pairs: Ints, wanted: Booleans, look: Ints) -> tuple[Ints, Ints] | None:
     """The two sides of those of n×2 pairs whose variables are wanted, if none is in two pairs and many look alike."""
     pairs = pairs[wanted[pairs].all(axis=1)]
-    if len(pairs) < 2 or len(np.unique(pairs)) < pairs.size:
+    if len(pairs) < 2 or len(distinct(pairs)) < pairs.size:
         return None
     if int(group_rows(look[pairs]).max()) + 1 > MOST_DIFFERENT * len(pairs):
         return None

@@ -1,0 +1,95 @@
+"""From options to a case: the model opened, individuals added, evidence layered, holes filled as the options say."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+import lifagu
+from lifagu.cli.output import Progress, note
+
+if TYPE_CHECKING:
+    from lifagu import Case
+
+Options = argparse.Namespace
+PLACE = {"on": "on", "memory_limit": "memory_limit", "temp": "temp", "resume": "resume", "rounds_at_most": "rounds"}
+
+
+@contextmanager
+def opened(options: Options, path: str | None = None) -> Iterator[Case]:
+    """The case that the options describe, with progress on the terminal while it is worked on.
+
+    If the work ends before it is done, a note says where to find what was finished.
+    """
+    with closing(Progress(getattr(options, "quiet", False))) as progress:
+        try:
+            yield _case(options, path or options.model, progress)
+        except (KeyboardInterrupt, lifagu.TooLargeError):
+            progress.close()
+            if getattr(options, "temp", None):
+                note(f"note: what was finished is kept in {options.temp}; go on with --resume", options.quiet)
+            raise
+
+
+def _case(options: Options, path: str, progress: Progress) -> Case:
+    given = vars(options)
+    place = {name: given[option] for option, name in PLACE.items() if option in given}
+    case = lifagu.open(path, database=given.get("db"), progress=progress, **place)
+    for new, like in given.get("add", ()):
+        case = case.add(new, like)
+    if given.get("evidence_file"):
+        case = case.observe(_evidence_file(options.evidence_file))
+    case = case.observe(_once(given.get("evidence", [])))
+    known = {field.name for field in fields(lifagu.Filling)}
+    return case.fill(**{name: value for name, value in given.items() if name in known})
+
+
+def _evidence_file(path: str) -> dict[str, Any]:
+    if not path.lower().removesuffix(".gz").endswith((".json", ".evid")):
+        raise lifagu.FormatError(f"{path}: evidence is read from .json or .evid files (each also with .gz)")
+    return lifagu.read_evidence(path)
+
+
+def _once(observations: list[tuple[str, str]]) -> dict[str, str]:
+    """Observations from the command line, none of which may contradict another."""
+    evidence: dict[str, str] = {}
+    for name, value in observations:
+        if evidence.setdefault(name, value) != value:
+            raise lifagu.ModelError(f"--evidence says {name}={evidence[name]} and {name}={value}; give one of them")
+    return evidence
+
+
+def placed(options: Options, case: Case, verb: str, engine: str = "auto", in_memory: str = "") -> Case:
+    """The case where a verb is to be done; where `--on auto` chose about a folder, a note says why.
+
+    in_memory: an option that asks for the model in memory, if one was given.
+    """
+    where = case.where(verb, engine=engine, in_memory=in_memory)
+    if where.why:
+        note(f"note: {where.on} was chosen: {where.why}", options.quiet)
+    return case.at(where.on)
+
+
+def run(options: Options, case: Case, planned: Any) -> Any:
+    """What was planned, shown first if wanted, and computed with progress."""
+    progress = case.place.progress
+    assert isinstance(progress, Progress)
+    progress.close()
+    if merging := case.merging(options.engine):
+        note(f"note: {merging}", options.quiet)
+    if options.explain:
+        note(str(planned))
+    result = planned.run(progress)
+    progress.close()
+    return result
+
+
+def propagation(options: Options) -> dict[str, Any]:
+    """The settings of belief propagation."""
+    if options.engine != "bp":
+        return {}
+    given = {name: getattr(options, name) for name in ("damping", "schedule", "iterations")}
+    return {**given, "tolerance": options.bp_tolerance}

@@ -1,0 +1,37 @@
+"""What to do about errors, in the words of the command line."""
+
+from __future__ import annotations
+
+from lifagu.errors import Remedy
+
+FLAGS = {
+    Remedy.MORE_MEMORY: "raise --memory-limit, or use a machine with more memory",
+    Remedy.MORE_MEMORY_ON_SPARK: "raise --memory-limit, or spark.executor.memory where a cluster is used",
+    Remedy.ASK_FOR_LESS: "observe some variables (--evidence), raise --memory-limit, or ask for less at once",
+    Remedy.FEWER_JOINTLY: "ask about fewer variables, or leave out --joint",
+    Remedy.MORE_ROUNDS: "raise --rounds-at-most, or --memory-limit until what still changes fits",
+    Remedy.IN_MEMORY: "where it fits in memory, take --on memory",
+    Remedy.LEAVE_OUT: "leave it out, or take --on memory",
+    Remedy.NAME_ENGINE: "name the engine with --on",
+    Remedy.FILL: "choose how to fill them, such as with --theta",
+    Remedy.WRITE_GROUPS: "write who is in which group with --out, or take --on memory",
+    Remedy.FEWER_TYPES: "take --on memory or --structure-only, or leave out the column individual",
+    Remedy.OTHER_TEMP: "free some of it, or name another folder with --temp",
+    Remedy.SAME_TEMP: "name it with --temp, as in the first run",
+    Remedy.RESUME: "go on with --resume",
+    Remedy.RESUME_OR_ELSEWHERE: "go on with it by --resume, or name another folder",
+    Remedy.MAKE_FOLDER: "make one with: lifagu convert MODEL big/",
+    Remedy.WRITE_ELSEWHERE: "name a database with --db, or a folder for the results with --out",
+    Remedy.NO_DATABASE: "leave out --db",
+    Remedy.ONE_OR_MEAN: "ask with --unknown one or --unknown mean",
+    Remedy.RAISE_THETA: "raise --theta to leave doubtful ones unknown, or ask with --unknown one or --unknown mean",
+    Remedy.LOWER_THETA: "lower --theta, or ask with --unknown one or --unknown bounds",
+    Remedy.ASK_TRANSFER: "leave out --unknown",
+    Remedy.EXACT_ENGINE: "ask with an exact --engine, such as auto",
+    Remedy.GROUND_ENGINE: "ask with --engine ground",
+    Remedy.BY_CLASS: "leave out --expand",
+    Remedy.STEPS_OR_PUBLISHED: "leave out --published or --steps",
+    Remedy.DIGITS_OR_TOLERANCE: "leave out --digits or --tolerance",
+    Remedy.NO_PROFILES: "leave out --profiles",
+    Remedy.OTHER_PORT: "choose another --port (0 takes a free one) or --host",
+}

@@ -1,0 +1,160 @@
+"""Questions to a case: which model answers them, in memory or by SQL, and what comes back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from lifagu.answers import prepare, prepare_map, prepare_marginals
+from lifagu.drift import Merging
+from lifagu.errors import ModelError, NoAnswerError, Remedy
+from lifagu.evidence import EvidenceLike
+from lifagu.infer.answer import Answer
+from lifagu.infer.prepared import Asked, Planned, Result
+from lifagu.model import FactorGraph
+from lifagu.questions import filled
+from lifagu.questions.choosing import HERE, choose
+from lifagu.questions.statement import Statement
+from lifagu.relational import ParfactorGraph
+from lifagu.showing import Shown
+
+if TYPE_CHECKING:
+    from lifagu.beliefs import BeliefMarginals
+    from lifagu.infer.best import Best
+    from lifagu.infer.marginals import AllMarginals
+    from lifagu.infer.relational.best import RelationalBest
+    from lifagu.infer.relational.marginals import ClassMarginals
+    from lifagu.symmetry.transfer.result import Transfer
+
+    Marginals = AllMarginals | ClassMarginals | BeliefMarginals
+
+OVER_CELLS = ("auto", "lifted")  # engines that answer about relational models as they are
+SEVERAL = ("mixture", "bounds")  # ways to answer that are about several models
+
+
+def plan(case: Statement, questions: Sequence[tuple[str, ...]], engine: str, bp: Mapping[str, Any]) -> Asked:
+    """Plan the answers to questions, none for log Z alone."""
+    unknown = case.way
+    if not questions and unknown in SEVERAL:
+        what = f"log Z does not exist for {unknown}, which is about several models"
+        raise NoAnswerError(what, remedy=Remedy.ONE_OR_MEAN)
+    where = choose(case, "ask" if questions else "log_partition", engine)
+    if where.on != "memory":
+        from lifagu.scale.asking import plan_by_sql
+
+        return plan_by_sql(questions=questions, **by_sql(case, where.on))
+    model, evidence = subject(case, engine)
+    certain, limit = isinstance(model, FactorGraph | ParfactorGraph), case.place.memory_limit
+    way = "one" if certain else unknown
+    asked = prepare(model, questions, evidence, unknown=way, engine=engine, memory_limit=limit, bp=bp)
+    return Certain(asked, unknown) if certain and unknown in SEVERAL else asked
+
+
+def by_sql(case: Statement, on: str) -> dict[str, Any]:
+    """What every verb by SQL is told about a case, for work on an engine."""
+    return {
+        "folder": case.opened.path,
+        "evidence": {name: seen for layer in case.layers for name, seen in layer.items()},
+        "filling": case.filling,
+        "place": replace(case.place, on=on),
+    }
+
+
+def subject(
+    case: Statement, engine: str, classes: bool = False
+) -> tuple[FactorGraph | ParfactorGraph | Transfer, EvidenceLike]:
+    """What is asked, and the evidence: a model as it is where nothing is to be filled or merged, else a transfer.
+
+    classes: a relational model that was filled is lifted again, so that it answers by class as well.
+    """
+    model, filling = case.model, case.filling
+    as_it_is = filling is None or (filled.is_whole(case) and engine in OVER_CELLS)
+    if isinstance(model, ParfactorGraph) and not case.added and as_it_is:
+        return model, model.layered(filled.layers(case))
+    graph = filled.grounded(case)
+    seen = graph.observations(filled.observed_of_graph(case))
+    if filling is None or not (len(graph.unknown) or filling.merges_tables):
+        return graph, seen
+    moved = filled.transferred(case)
+    lifts = classes and isinstance(model, ParfactorGraph) and engine in OVER_CELLS
+    if lifts and filling.unknown == "one" and moved.equality == "exactly":
+        return filled.lifted(case), dict(seen)
+    return moved, seen
+
+
+def plan_marginals(case: Statement, engine: str, bp: Mapping[str, Any]) -> Planned[Marginals]:
+    """Plan all marginals."""
+    choose(case, "marginals", engine)
+    model, evidence = subject(case, engine, classes=True)
+    if engine == "bp":
+        from lifagu.beliefs import PlannedBeliefs
+
+        return PlannedBeliefs(plan(case, [(name,) for name in filled.grounded(case).variable_names], engine, bp))
+    planned: Planned[Marginals] = _plan_one(case, prepare_marginals, model, evidence, engine)
+    return planned
+
+
+def plan_best(case: Statement, engine: str) -> Planned[Best | RelationalBest]:
+    """Plan a most probable assignment."""
+    choose(case, "most_probable", engine)
+    planned: Planned[Best | RelationalBest] = _plan_one(case, prepare_map, *subject(case, engine), engine)
+    return planned
+
+
+def _plan_one(case: Statement, prepare: Any, model: Any, evidence: EvidenceLike, engine: str) -> Any:
+    """A plan on one model; where nothing is unknown, all ways to use competing tables are the same."""
+    unknown = case.way
+    if unknown in SEVERAL:
+        raise ModelError(f"this is computed on one model, not for {unknown}", remedy=Remedy.ONE_OR_MEAN)
+    way = "one" if isinstance(model, FactorGraph | ParfactorGraph) else unknown
+    return prepare(model, evidence, unknown=way, engine=engine, memory_limit=case.place.memory_limit)
+
+
+def merging(case: Statement, engine: str) -> Merging | None:
+    """How tables were compared, and how far that can move answers, which is known for exact ones on one model."""
+    filling = case.filling
+    if filling is None or not (filling.merges_tables or filling.up_to_scale) or case.place.on not in HERE:
+        return None
+    model, evidence = subject(case, engine)
+    if isinstance(model, FactorGraph | ParfactorGraph) or model.equality == "exactly":
+        return None
+    bounded = filling.unknown == "one" and engine != "bp"
+    return Merging(model.equality, model.bound(evidence) if bounded else None)
+
+
+def only_log_partition(result: Result) -> float:
+    """Log Z, which must be there."""
+    if result.log_partition is None:
+        raise NoAnswerError("log Z was left out")
+    return result.log_partition
+
+
+# ---- answers that are put together here
+
+
+@dataclass(frozen=True, eq=False)
+class Certain(Shown):
+    """Questions to a model in which nothing competes: a mixture is the answer itself, and bounds are narrow."""
+
+    asked: Asked
+    unknown: str
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks beside the answers."""
+        return self.asked.notes
+
+    def __str__(self) -> str:
+        return str(self.asked)
+
+    def run(self, progress: Any = None) -> Result:
+        """Compute the answers."""
+        result = self.asked.run(progress)
+        return Result(list(map(self._shown, result.answers)), None, result.notes)
+
+    def _shown(self, answer: Answer) -> Answer:
+        answer = replace(answer, log_partition=None)
+        if self.unknown == "mixture":
+            return answer
+        return replace(answer, lower=answer.probabilities, upper=answer.probabilities)

@@ -1,0 +1,158 @@
+"""What a case finds beside answers: groups, the lifted model, tables for what was unknown; figures and files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lifagu.drawing.scene import Scene
+from lifagu.errors import ModelError, Remedy
+from lifagu.evidence import EvidenceLike
+from lifagu.findings import Groups, Imputed, Lift
+from lifagu.loaded import Source
+from lifagu.model import Colouring, FactorGraph
+from lifagu.plots import check_figure
+from lifagu.plots import draw as draw_model
+from lifagu.plots import plot as plot_scene
+from lifagu.questions import filled
+from lifagu.questions.asking import by_sql
+from lifagu.questions.choosing import choose
+from lifagu.questions.statement import Statement
+from lifagu.relational import ParfactorGraph
+from lifagu.replacing import PathLike
+from lifagu.requested import asked_numbers, near_unknown, request
+from lifagu.results import check_imputed_target, write_imputed, write_lift
+from lifagu.scale.imputing import impute_by_sql
+from lifagu.scale.lifting import lift_by_sql
+from lifagu.storage import check_database, check_target, write_results
+from lifagu.storage import write as write_model
+from lifagu.symmetry.colour import colour
+from lifagu.symmetry.transfer.result import Transfer
+
+MOST_ASKED = 100  # variables that are asked about when nobody says which
+
+
+def groups(case: Statement) -> Groups:
+    """What looks alike once the holes are filled."""
+    where = choose(case, "groups")
+    if where.on != "memory":
+        return lift_by_sql(**_by_sql(case, where.on), out=None).groups
+    return Groups.of(filled.transferred(case).original, colouring(case))
+
+
+def colouring(case: Statement) -> Colouring:
+    """Which nodes of the completed graph look alike."""
+    moved, seen = filled.transferred(case), filled.observed_of_graph(case)
+    case.place.progress.stage("passing colours")
+    return colour(moved.graph, seen, **moved.start, progress=case.place.progress)
+
+
+def lift(case: Statement, out: PathLike | None) -> Lift:
+    """Fill, find what looks alike, and write it all where it is to go."""
+    if out is not None:
+        check_target(out)
+    where = choose(case, "lift")
+    if where.on != "memory":
+        return lift_by_sql(**_by_sql(case, where.on), out=out)
+    moved, seen = filled.transferred(case), filled.observed_of_graph(case)
+    found = Lift(moved, _ones(moved), case.way, groups(case), moved.original.evidence(seen))
+    if out is not None:
+        case.place.progress.stage("lifting")
+        lifted = found.model
+        case.place.progress.stage(f"writing {out}")
+        write_lift(out, moved, found.groups.colouring, seen, case.place.progress, lifted)
+    return found
+
+
+def impute(case: Statement, queries: Sequence[str] | None, engine: str, out: PathLike | None, write: bool) -> Imputed:
+    """Fill, colour and answer, and write it all where it is to go."""
+    if out is not None:
+        check_imputed_target(out)
+    where = choose(case, "impute", engine, "writing into a database" if write else "")
+    if where.on != "memory":
+        return impute_by_sql(queries=queries, **_by_sql(case, where.on), out=out)
+    source = _source(case) if write else None
+    found = _imputed(case, queries, engine)
+    if out is not None:
+        case.place.progress.stage(f"writing {out}")
+        write_imputed(out, found.tables(), case.place.progress)
+    if source is not None:
+        case.place.progress.stage("writing into the database")
+        write_results(source, {f"lifagu_{name}": columns for name, columns in found.tables().items()})
+    return found
+
+
+def _imputed(case: Statement, queries: Sequence[str] | None, engine: str) -> Imputed:
+    moved, alike = filled.transferred(case), groups(case)
+    seen = moved.original.evidence(filled.observed_of_graph(case))
+    queries, offered = (case.queries or None) if queries is None else queries, None
+    if queries is None:
+        asked, offered = near_unknown(moved, seen, MOST_ASKED)
+    else:
+        asked = asked_numbers(moved.original, queries)
+    case.place.progress.stage("answering")
+    settings = {"engine": engine, "memory_limit": case.place.memory_limit}
+    marginals = request(moved, asked, seen, case.way, settings, case.place.progress)
+    return Imputed(moved, _ones(moved), case.way, alike, seen, marginals, offered)
+
+
+def _ones(moved: Transfer) -> Any:
+    return np.ones(len(moved.original.factor_names), dtype=np.int64)
+
+
+def _source(case: Statement) -> Source:
+    """The database that results are to be written into."""
+    source = case.opened.loaded(case.place.progress).source
+    if source is None:
+        what = f"{case.opened.path or 'this model'} reads no database to write into"
+        raise ModelError(what, remedy=Remedy.WRITE_ELSEWHERE)
+    check_database(source)
+    return source
+
+
+def _by_sql(case: Statement, on: str) -> dict[str, Any]:
+    """What the verbs by SQL are told that fill holes."""
+    if case.filling is None:
+        raise ModelError("the holes of this case stay", remedy=Remedy.FILL)
+    return by_sql(case, on)
+
+
+# ---- figures and files
+
+
+def draw(case: Statement, what: str | None) -> Scene:
+    """A figure of the case."""
+    choose(case, "draw")
+    model, evidence = _shown(case, what)
+    commutative = bool(case.filling and case.filling.commutative)
+    return draw_model(model, what, evidence=evidence, commutative=commutative)
+
+
+def plot(case: Statement, path: PathLike, what: str | None) -> Scene:
+    """The same in a file."""
+    check_figure(path)
+    choose(case, "draw")
+    case.place.progress.stage("looking for what looks alike")
+    scene = draw(case, what)
+    case.place.progress.stage(f"drawing {path}")
+    return plot_scene(scene, path)
+
+
+def _shown(case: Statement, what: str | None) -> tuple[FactorGraph | ParfactorGraph | Transfer, EvidenceLike]:
+    """What a figure is of, and the evidence: a relational model as it is where nothing is filled or merged."""
+    model = case.model
+    if isinstance(model, ParfactorGraph) and filled.is_whole(case):
+        return model, filled.observed(case)
+    seen = filled.observed_of_graph(case)
+    return filled.grounded(case) if what == "graph" or case.filling is None else filled.transferred(case), seen
+
+
+def write(case: Statement, path: PathLike) -> None:
+    """Write the model with those who were added and all that was observed."""
+    choose(case, "write")
+    if case.added:
+        write_model(filled.grounded(case), path, filled.observed_of_graph(case))
+        return
+    write_model(case.model, path, case.model.layered(filled.layers(case)))

@@ -1,0 +1,75 @@
+"""What a case is about: a model that was read once, or a folder that may be worked on where it is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from lifagu.loaded import Loaded
+from lifagu.model import FactorGraph
+from lifagu.places import Progress
+from lifagu.relational import ParfactorGraph
+from lifagu.replacing import PathLike
+from lifagu.storage import is_folder, load
+
+MOST_KEPT, FEW_KEPT = 24, 6  # results that are kept, of small models and of large ones
+SMALL = 100_000  # variables and factors
+_Value = TypeVar("_Value")
+
+
+@dataclass(eq=False)
+class Opened:
+    """A model and what came with it, shared by all cases about it; a folder is read when it is needed in memory.
+
+    What was computed about it and may be asked for again is kept, the latest of it.
+    """
+
+    path: PathLike | None = None
+    database: str | None = None
+    given: Loaded | None = None
+    _kept: dict[Hashable, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether an engine could work on it where it is."""
+        return self.path is not None and is_folder(self.path)
+
+    def loaded(self, progress: Progress) -> Loaded:
+        """The model with its own evidence and questions, in memory, read once."""
+        if self.given is None:
+            assert self.path is not None, "what has no path was given"
+            progress.stage(f"reading {self.path}")
+            self.given = load(self.path, self.database, lambda what: progress.stage(f"reading {what}"))
+        return self.given
+
+    def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
+        """A result that is computed when first asked for; the latest are kept."""
+        if key in self._kept:
+            self._kept[key] = self._kept.pop(key)  # the latest last
+        else:
+            self._kept[key] = compute()
+            while len(self._kept) > self._most_kept:
+                self._kept.pop(next(iter(self._kept)))
+        value: _Value = self._kept[key]
+        return value
+
+    @property
+    def _most_kept(self) -> int:
+        model = self.given.model if self.given else None
+        if not isinstance(model, FactorGraph):
+            return MOST_KEPT
+        return MOST_KEPT if len(model.variable_names) + len(model.factor_names) <= SMALL else FEW_KEPT
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_kept": {}}  # what can be computed again does not travel
+
+
+def opened(subject: PathLike | FactorGraph | ParfactorGraph, database: str | None, progress: Progress) -> Opened:
+    """Whatever a case can be about; a file is read now, a folder when it is needed."""
+    if isinstance(subject, FactorGraph | ParfactorGraph):
+        return Opened(given=Loaded(subject, {}))
+    found = Opened(subject, database)
+    if database is not None or not found.is_folder:
+        found.loaded(progress)
+    return found

@@ -1,0 +1,53 @@
+"""What a case says, before anybody asks: a model, what was observed, who was added, how holes are filled, and where."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lifagu.evidence import Observation
+from lifagu.filling import Filling
+from lifagu.model import FactorGraph
+from lifagu.places import Place
+from lifagu.questions.opened import Opened
+from lifagu.relational import ParfactorGraph
+from lifagu.values import Frozen
+
+Evidences = tuple[Mapping[str, Observation], ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Statement(Frozen):
+    """A model and all that is said about it.
+
+    opened: the model with its own evidence, or a folder to be worked on where it is. layers: what was observed, later
+    layers over earlier ones and all over the model's own evidence, if that is kept. added: who was added, and like
+    whom. filling: how holes are filled, None if they stay. place: where the work is done.
+    """
+
+    opened: Opened
+    layers: Evidences = ()
+    keeps_own: bool = True
+    added: tuple[tuple[str, str], ...] = ()
+    filling: Filling | None = field(default_factory=Filling)
+    place: Place = field(default_factory=Place)
+
+    @property
+    def model(self) -> FactorGraph | ParfactorGraph:
+        """The model as it came, in memory."""
+        return self.opened.loaded(self.place.progress).model
+
+    @property
+    def queries(self) -> Sequence[str]:
+        """The variables that the model itself asks about; those in a folder ask about none."""
+        return () if self.opened.is_folder else self.opened.loaded(self.place.progress).queries
+
+    @property
+    def own_evidence(self) -> Mapping[str, Observation]:
+        """What the model itself observes."""
+        return self.opened.loaded(self.place.progress).evidence
+
+    @property
+    def way(self) -> str:
+        """How competing tables are used, as in `Filling.unknown`."""
+        return "one" if self.filling is None else self.filling.unknown
