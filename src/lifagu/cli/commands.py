@@ -80,7 +80,7 @@ def lift(options: Options) -> None:
         found = case.lift(options.out)
         if options.json:
             case.place.progress.stage("lifting")
-            text = lifagu.to_json(found.model, case.evidence)
+            text = lifagu.to_json(found.model, case.graph_evidence)
     if options.rounds:
         _show_rounds(case, found)
     elif options.json:
@@ -91,7 +91,7 @@ def lift(options: Options) -> None:
 
 def _show_rounds(case: Case, found: Lift) -> None:
     graph = found.transfer.graph
-    for number, colouring in enumerate(lifagu.colour_rounds(graph, case.evidence, **found.transfer.start)):
+    for number, colouring in enumerate(lifagu.colour_rounds(graph, case.graph_evidence, **found.transfer.start)):
         groups = lifagu.Groups.of(graph, colouring)
         say(f"{'start' if number == 0 else f'round {number}'}:\n{groups_table(groups)}")
 

@@ -73,7 +73,7 @@ def subject(
     if isinstance(model, ParfactorGraph) and not case.added and as_it_is:
         return model, model.layered(filled.layers(case))
     graph = filled.grounded(case)
-    seen = graph.observations(filled.observed_of_graph(case))
+    seen = filled.bound(case)
     if filling is None or not (len(graph.unknown) or filling.merges_tables):
         return graph, seen
     moved = filled.transferred(case)

@@ -138,10 +138,10 @@ class Case(Statement, Shown):
         """All that was observed, by name: by names of the graph unless a relational model is asked as it is."""
         return filled.observed(self)
 
-    @cached_property
+    @property
     def graph_evidence(self) -> Mapping[str, Observation]:
-        """All that was observed, by names of the graph, ranges being what they cover."""
-        return filled.observed_of_graph(self)
+        """All that was observed, bound to the graph, ranges being what they cover."""
+        return filled.bound(self)
 
     @property
     def observed_count(self) -> int:

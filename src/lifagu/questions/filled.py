@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
-from lifagu.evidence import Observation
+from lifagu.evidence import Observation, Observations
 from lifagu.model import FactorGraph
 from lifagu.questions.statement import Statement
 from lifagu.relational import ParfactorGraph
@@ -31,7 +31,6 @@ def grounded(case: Statement) -> FactorGraph:
     model = case.model
     if isinstance(model, FactorGraph) and not case.added:
         return model
-
     from lifagu.grounding import ground
 
     def compute() -> FactorGraph:
@@ -67,10 +66,9 @@ def _check_groundable(case: Statement, model: FactorGraph | ParfactorGraph) -> N
 
 def observed_count(case: Statement) -> int:
     """How many variables were observed, a range of them counting once."""
-    seen = observed(case)
     if isinstance(case.model, ParfactorGraph) and is_whole(case):
-        return len(case.model.observations(seen))
-    return len(grounded(case).observations(seen))
+        return len(case.model.observations(observed(case)))
+    return len(bound(case))
 
 
 def layers(case: Statement) -> list[Mapping[str, Observation]]:
@@ -87,16 +85,20 @@ def observed(case: Statement) -> Mapping[str, Observation]:
     return observed_of_graph(case)
 
 
+def bound(case: Statement) -> Observations:
+    """All that was observed, bound to the ground graph once; wrong names and labels are an error."""
+    key = "bound", case.added, case.keeps_own, tuple(map(_Itself, case.layers))
+    return case.opened.once(key, lambda: grounded(case).observations(observed_of_graph(case)))
+
+
 def observed_of_graph(case: Statement) -> Mapping[str, Observation]:
-    """All that was observed, by names of the ground graph; wrong names and labels are an error."""
+    """All that was observed, by names of the ground graph, in the order in which it was said."""
     model, graph = case.model, grounded(case)
     given = layers(case)
     if isinstance(model, ParfactorGraph):
         before = grounded(replace(case, added=()))
         given = [_by_name(model, each, before, graph) for each in given]
-    layered = graph.layered(given)
-    graph.evidence(layered)
-    return layered
+    return graph.layered(given)
 
 
 def _by_name(
@@ -112,16 +114,14 @@ def _by_name(
 
 def transferred(case: Statement) -> Transfer:
     """The graph with its holes filled."""
-
     filling = case.filling
     if filling is None:
         raise ModelError("the holes of this case stay", remedy=Remedy.FILL)
-
     from lifagu.symmetry.transfer.transfer import fill
 
     def compute() -> Transfer:
         graph = grounded(case)
-        evidence = observed_of_graph(case) if filling.uses_evidence else None
+        evidence = bound(case) if filling.uses_evidence else None
         case.place.progress.stage("filling unknown factors")
         return fill(graph, filling, evidence)
 
@@ -133,7 +133,6 @@ def lifted(case: Statement) -> ParfactorGraph:
     model = case.model
     if isinstance(model, ParfactorGraph) and is_whole(case):
         return model
-
     from lifagu.symmetry.lifting import lift
 
     def compute() -> ParfactorGraph:

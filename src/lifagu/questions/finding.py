@@ -44,7 +44,7 @@ def groups(case: Statement) -> Groups:
 
 def colouring(case: Statement) -> Colouring:
     """Which nodes of the completed graph look alike."""
-    moved, seen = filled.transferred(case), filled.observed_of_graph(case)
+    moved, seen = filled.transferred(case), filled.bound(case)
     case.place.progress.stage("passing colours")
     return colour(moved.graph, seen, **moved.start, progress=case.place.progress)
 
@@ -56,7 +56,7 @@ def lift(case: Statement, out: PathLike | None) -> Lift:
     where = choose(case, "lift")
     if where.on != "memory":
         return lift_by_sql(**_by_sql(case, where.on), out=out)
-    moved, seen = filled.transferred(case), filled.observed_of_graph(case)
+    moved, seen = filled.transferred(case), filled.bound(case)
     found = Lift(moved, _ones(moved), case.way, groups(case), moved.original.evidence(seen))
     if out is not None:
         case.place.progress.stage("lifting")
@@ -86,7 +86,7 @@ def impute(case: Statement, queries: Sequence[str] | None, engine: str, out: Pat
 
 def _imputed(case: Statement, queries: Sequence[str] | None, engine: str) -> Imputed:
     moved, alike = filled.transferred(case), groups(case)
-    seen = moved.original.evidence(filled.observed_of_graph(case))
+    seen = moved.original.evidence(filled.bound(case))
     queries, offered = (case.queries or None) if queries is None else queries, None
     if queries is None:
         asked, offered = near_unknown(moved, seen, MOST_ASKED)
@@ -145,7 +145,7 @@ def _shown(case: Statement, what: str | None) -> tuple[FactorGraph | ParfactorGr
     model = case.model
     if isinstance(model, ParfactorGraph) and filled.is_whole(case):
         return model, filled.observed(case)
-    seen = filled.observed_of_graph(case)
+    seen = filled.bound(case)
     return filled.grounded(case) if what == "graph" or case.filling is None else filled.transferred(case), seen
 
 
@@ -153,6 +153,6 @@ def write(case: Statement, path: PathLike) -> None:
     """Write the model with those who were added and all that was observed."""
     choose(case, "write")
     if case.added:
-        write_model(filled.grounded(case), path, filled.observed_of_graph(case))
+        write_model(filled.grounded(case), path, filled.bound(case))
         return
     write_model(case.model, path, case.model.layered(filled.layers(case)))
