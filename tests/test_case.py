@@ -125,6 +125,10 @@ def test_cases_never_change():
     assert first.ask(asked)["true"] == before != second.ask(asked)["true"]
     with pytest.raises(AttributeError):
         first.filling = None
+    seen = {"Sick.bob": "true"}
+    third = first.observe(seen)
+    seen["Sick.bob"] = "false"
+    assert third.evidence["Sick.bob"] == "true"
     assert first.observe(None).ask(asked)["true"] == before
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from lifagu.answers import describe, names_in
 from lifagu.errors import ModelError
-from lifagu.evidence import Evidence, EvidenceLike, Observation, by_name
+from lifagu.evidence import Evidence, EvidenceLike, Observation, Observations, by_name
 from lifagu.filling import Filling
 from lifagu.given import items, text
 from lifagu.infer.prepared import Asked, Planned
@@ -96,7 +96,8 @@ class Case(Statement, Shown):
         if isinstance(evidence, Evidence) and evidence.of is None and isinstance(self.model, FactorGraph):
             evidence = self.graph.evidence(evidence)
         layer = by_name(evidence)
-        return replace(self, layers=(*self.layers, layer)) if layer else self
+        kept = layer if isinstance(layer, Observations) else dict(layer)  # a mapping may change later, a case may not
+        return replace(self, layers=(*self.layers, kept)) if kept else self
 
     def forget(self) -> Case:
         """The case in which nothing was observed, also not by the model itself."""
