@@ -150,6 +150,14 @@ def test_later_observations_override_earlier_ones_and_the_files_own():
     assert case.ask("Smokes(4)")["true"] == 1
 
 
+def test_progress_may_be_a_plain_function():
+    told = []
+    graph = lifagu.read(ROOT / "examples/wards.json")
+    lifagu.impute(graph, progress=lambda done, total: told.append((done, total)))
+    lifagu.open(graph, progress=lambda done, total: told.append((done, total))).marginals()
+    assert all(0 <= done <= total for done, total in told)
+
+
 def test_a_file_is_read_once(tmp_path):
     path = tmp_path / "model.json"
     path.write_text((ROOT / "examples/epidemic.json").read_text())

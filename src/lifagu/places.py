@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from lifagu.errors import ModelError
-from lifagu.given import callback, flag, shown, whole
+from lifagu.given import callback, flag, path, shown, whole
 from lifagu.replacing import PathLike
 
 LIFTING = 400  # bytes of memory that an argument takes where a folder is read and everything written
@@ -14,6 +15,7 @@ ANSWERING = 250  # where it is only asked
 PLACES = ("auto", "memory", "duckdb", "spark", "spark=MASTER")
 
 
+@runtime_checkable
 class Progress(Protocol):
     """Who is told what is being done and how far."""
 
@@ -24,14 +26,29 @@ class Progress(Protocol):
         """So much of it is done."""
 
 
-class Silent:
-    """Nobody wants to know."""
+class Told:
+    """Somebody who only wants to know how far it is, or nobody."""
+
+    def __init__(self, tell: Callable[[int, int], None] | None = None) -> None:
+        self._tell = tell
 
     def stage(self, text: str) -> None:
-        """Say nothing."""
+        """What begins is not told."""
 
     def __call__(self, done: int, total: int) -> None:
-        """Say nothing."""
+        """So much of it is done."""
+        if self._tell is not None:
+            self._tell(done, total)
+
+
+def listener(given: Progress | Callable[[int, int], None] | None) -> Progress:
+    """Who is told: somebody with `stage`, a function of (done, total), or nobody.
+
+    >>> listener(print)(1, 2)
+    1 2
+    """
+    callback("progress", given)
+    return given if isinstance(given, Progress) else Told(given)
 
 
 @dataclass(frozen=True)
@@ -48,7 +65,7 @@ class Place:
     temp: PathLike | None = None
     resume: bool = False
     rounds: int = 1000
-    progress: Progress = field(default_factory=Silent)
+    progress: Progress = field(default_factory=Told)
 
     def __post_init__(self) -> None:
         kind, sign, master = str(self.on).partition("=")
@@ -56,9 +73,10 @@ class Place:
             raise ModelError(f"{shown(self.on)} is no place to work; name one of {', '.join(PLACES)}")
         if self.memory_limit is not None:
             whole("memory_limit", self.memory_limit, 1, of=" of bytes")
+        if self.temp is not None:
+            path(self.temp)
         whole("rounds", self.rounds, 1)
         flag("resume", self.resume)
-        callback("progress", self.progress)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "progress": Silent()}  # who is told here is nobody elsewhere
+        return {**vars(self), "progress": Told()}  # who is told here is nobody elsewhere

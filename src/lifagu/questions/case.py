@@ -6,7 +6,7 @@ Everybody who asks, the command line, the page, a notebook, makes a case, asks i
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,7 +19,7 @@ from lifagu.given import items, text
 from lifagu.infer.prepared import Asked, Planned
 from lifagu.loaded import Loaded
 from lifagu.model import FactorGraph
-from lifagu.places import Place, Progress, Silent
+from lifagu.places import Place, Progress, listener
 from lifagu.questions import asking, filled
 from lifagu.questions.choosing import Choice, choose
 from lifagu.questions.opened import Opened, opened
@@ -49,22 +49,23 @@ def open_case(
     temp: PathLike | None = None,
     resume: bool = False,
     rounds: int = 1000,
-    progress: Progress | None = None,
+    progress: Progress | Callable[[int, int], None] | None = None,
 ) -> Case:
     """Open a model to ask it: a file, a folder of Parquet tables, a template with its data, or a model in memory.
 
     A file is read once, with its evidence and its questions. on: where the work is done, "memory", "duckdb" or "spark"
     ("spark=MASTER"), the last two for folders only; "auto" stays in memory while a folder fits there. database: the
     path or URL that a template is to read instead of its own. memory_limit: in bytes, three quarters of what is free
-    by default. temp, resume, rounds: as in `Place`. progress: told what is being done. Unknown factors are filled by
-    the usual rule; `Case.fill` chooses another one, `Case.unfilled` none.
+    by default. temp, resume, rounds: as in `Place`. progress: told how far the work is, as (done, total), and what is
+    being done if it has a `stage`. Unknown factors are filled by the usual rule; `Case.fill` chooses another one,
+    `Case.unfilled` none.
 
     >>> graph = FactorGraph.build().variables(["A", "B", "C"]).factor("f1", ["A", "B"], [1, 2, 3, 4])
     >>> case = open_case(graph.factor("f2", ["C", "B"], None).graph())
     >>> case.observe({"A": "true"}).ask("C")
     <P(C): false: 0.305556, true: 0.694444>
     """
-    place = Place(on, memory_limit, temp, resume, rounds, Silent() if progress is None else progress)
+    place = Place(on, memory_limit, temp, resume, rounds, listener(progress))
     if isinstance(subject, Case):
         return replace(subject, place=place)
     if isinstance(subject, Loaded):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -145,7 +145,7 @@ def impute(
     *,
     engine: str = "auto",
     memory_limit: int | None = None,
-    progress: Progress | None = None,
+    progress: Progress | Callable[[int, int], None] | None = None,
     **filling: Any,
 ) -> Imputed:
     """Fill the unknown factors of a graph, find what looks alike, and answer questions about single variables.

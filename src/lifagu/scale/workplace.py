@@ -7,7 +7,7 @@ import json
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 
@@ -70,10 +70,19 @@ def _key(about: tuple[object, ...]) -> str:
 
     def plain(value: object) -> object:
         if isinstance(value, Path):
-            files = ((each.name, each.stat()) for each in sorted(value.glob("*.parquet")))
-            return [str(value.resolve()), [(name, found.st_size, found.st_mtime_ns) for name, found in files]]
+            return [str(value.resolve()), _state(value)]
         if isinstance(value, Filling):
             return asdict(value)
         return sorted(value.items(), key=lambda item: item[0]) if isinstance(value, Mapping) else repr(value)
 
     return hashlib.sha256(json.dumps(about, default=plain).encode()).hexdigest()[:16]
+
+
+def _state(folder: Path) -> list[tuple[str, int, int]]:
+    """Size and time of each table in a folder; one that is just being replaced is left out."""
+    found = []
+    for each in sorted(folder.glob("*.parquet")):
+        with suppress(FileNotFoundError):
+            state = each.stat()
+            found.append((each.name, state.st_size, state.st_mtime_ns))
+    return found
