@@ -11,7 +11,7 @@ import pytest
 from helpers import ROOT
 from web_server import served
 
-EXAMPLES = {path.suffix: path.read_bytes() for path in sorted((ROOT / "examples").iterdir())}
+EXAMPLES = {path.suffix: path.read_bytes() for path in sorted((ROOT / "examples").glob("*.*"))}
 OPERATIONS = ("open", "graph", "colours", "transfers", "lifted", "plan", "ask", "compare", "file", "figure")
 VALUES = (
     *(None, True, -1, 0, 1e308, 10**400, "", "\0", "../../etc/passwd", "𝕏" * 50, "a" * 5000, "{{7*7}}"),
