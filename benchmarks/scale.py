@@ -27,7 +27,7 @@ from folders import (
     write_epidemic,
     write_tables,
 )
-from lifagu.places import Place, Silent
+from lifagu.places import Place, Told
 from part import FLOOR, Part, begin, duration, sized
 from timing import arranging
 
@@ -126,7 +126,7 @@ def lifted_apart(folder: Path, on: str, patience: float) -> Lifted | str:
     return missing(on) or measured(partial(lifted, folder, on), folder.parent, patience)
 
 
-class Watch(Silent):
+class Watch(Told):
     """Keeps what it is told, and when."""
 
     def __init__(self) -> None:

@@ -365,8 +365,8 @@ def test_a_killed_process_leaves_what_it_finished(tmp_path):
     lifted_in_memory(tmp_path / "big", tmp_path / "memory")
     script = (
         "import os, sys, lifagu\n"
-        "from lifagu.places import Silent\n"
-        "class Deadly(Silent):\n"
+        "from lifagu.places import Told\n"
+        "class Deadly(Told):\n"
         "    def stage(self, text):\n"
         "        if text.startswith('round 2'):\n"
         "            os._exit(9)\n"

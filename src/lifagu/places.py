@@ -29,6 +29,8 @@ class Progress(Protocol):
 class Told:
     """Somebody who only wants to know how far it is, or nobody."""
 
+    _tell: Callable[[int, int], None] | None = None
+
     def __init__(self, tell: Callable[[int, int], None] | None = None) -> None:
         self._tell = tell
 
