@@ -241,6 +241,7 @@ def test_every_verb_answers(tmp_path):
         (lambda case: case.fill(thetta=0.5), "filling knows no thetta"),
         (lambda case: case.fill(by="magic"), "the rule to fill by is 'magic'"),
         (lambda case: case.fill(lifagu.Filling(), theta=1), "not both"),
+        (lambda case: case.fill("steps"), "fill takes a Filling, not str"),
         (lambda case: case.at("mars"), "'mars' is no place to work"),
         (lambda case: case.at("duckdb").ask("Epid"), "duckdb takes a folder of Parquet tables"),
         (lambda case: case.add("eve", like="nobody").ask("Epid"), "nobody"),
@@ -286,6 +287,21 @@ def test_verbs_are_the_same_where_the_data_is(tmp_path_factory, observed, unknow
     columns, others = (case.impute([name]).marginals.columns() for case in (here, there))
     assert list(columns) == list(others)
     assert np.array_equal(columns["transferred"], others["transferred"])
+
+
+def test_a_folder_on_an_engine_is_never_read_into_memory(tmp_path, monkeypatch, capsys):
+    lifagu.write(lifagu.read(ROOT / "examples/wards.json"), tmp_path / "big", {"Staffed": "true"})
+
+    def read(*_):
+        raise AssertionError("the folder was read")
+
+    monkeypatch.setattr("lifagu.storage.load", read)
+    monkeypatch.setattr("lifagu.questions.opened.load", read)
+    more = ("--on", "duckdb", "--evidence", "Recovers.p1=true")
+    for command in (("query", "Recovers.p10"), ("logz",), ("lift",), ("impute",)):
+        status, out, err = run_cli(capsys, command[0], tmp_path / "big", *command[1:], *more)
+        assert (status, err) == (0, "")
+        assert command[0] != "query" or out.startswith("P(Recovers.p10 | Recovers.p1=true)")
 
 
 @pytest.mark.parametrize(

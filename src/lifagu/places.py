@@ -12,6 +12,7 @@ from lifagu.replacing import PathLike
 
 LIFTING = 400  # bytes of memory that an argument takes where a folder is read and everything written
 ANSWERING = 250  # where it is only asked
+HERE = ("auto", "memory")  # places that are, or may be, this process
 PLACES = ("auto", "memory", "duckdb", "spark", "spark=MASTER")
 
 

@@ -45,7 +45,7 @@ def check(options: Options) -> None:
 def info(options: Options) -> None:
     """``lifagu info``."""
     with opened(options) as case:
-        facts = dict(case.describe())
+        facts = case.describe()
         fillings: list[tuple[float, int]] = []
         if facts["unknown_factors"]:
             moved = case.transfer
@@ -86,7 +86,7 @@ def lift(options: Options) -> None:
     elif options.json:
         say_json(lift_json(found, text))
     else:
-        _show_lift(options, case, found)
+        _show_lift(options, found)
 
 
 def _show_rounds(case: Case, found: Lift) -> None:
@@ -96,7 +96,7 @@ def _show_rounds(case: Case, found: Lift) -> None:
         say(f"{'start' if number == 0 else f'round {number}'}:\n{groups_table(groups)}")
 
 
-def _show_lift(options: Options, case: Case, found: Lift) -> None:
+def _show_lift(options: Options, found: Lift) -> None:
     if found.unknown:
         say(f"{transfers_table(found)}\n")
     if found.merging:

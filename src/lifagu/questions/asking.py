@@ -13,8 +13,9 @@ from lifagu.evidence import EvidenceLike
 from lifagu.infer.answer import Answer
 from lifagu.infer.prepared import Asked, Planned, Result
 from lifagu.model import FactorGraph
+from lifagu.places import HERE
 from lifagu.questions import filled
-from lifagu.questions.choosing import HERE, choose
+from lifagu.questions.choosing import choose
 from lifagu.questions.statement import Statement
 from lifagu.relational import ParfactorGraph
 from lifagu.showing import Shown
@@ -55,7 +56,7 @@ def by_sql(case: Statement, on: str) -> dict[str, Any]:
     """What every verb by SQL is told about a case, for work on an engine."""
     return {
         "folder": case.opened.path,
-        "evidence": {name: seen for layer in case.layers for name, seen in layer.items()},
+        "evidence": case.beside_own,
         "filling": case.filling,
         "place": replace(case.place, on=on),
     }
@@ -86,11 +87,11 @@ def subject(
 def plan_marginals(case: Statement, engine: str, bp: Mapping[str, Any]) -> Planned[Marginals]:
     """Plan all marginals."""
     choose(case, "marginals", engine)
-    model, evidence = subject(case, engine, classes=True)
     if engine == "bp":
         from lifagu.beliefs import PlannedBeliefs
 
         return PlannedBeliefs(plan(case, [(name,) for name in filled.grounded(case).variable_names], engine, bp))
+    model, evidence = subject(case, engine, classes=True)
     planned: Planned[Marginals] = _plan_one(case, prepare_marginals, model, evidence, engine)
     return planned
 

@@ -15,7 +15,7 @@ from lifagu.answers import describe, names_in
 from lifagu.errors import ModelError
 from lifagu.evidence import Evidence, EvidenceLike, Observation, Observations, by_name
 from lifagu.filling import Filling
-from lifagu.given import items, text
+from lifagu.given import instance, items, text
 from lifagu.infer.prepared import Asked, Planned
 from lifagu.loaded import Loaded
 from lifagu.model import FactorGraph
@@ -118,6 +118,7 @@ class Case(Statement, Shown):
             filling = Filling.of(settings) if by is None else Filling.by(by, **settings)
         elif by is not None or settings:
             raise ModelError("give a Filling, or the settings of one, not both")
+        instance("fill", filling, Filling)
         return replace(self, filling=filling)
 
     def unfilled(self) -> Case:
@@ -137,7 +138,10 @@ class Case(Statement, Shown):
 
     @cached_property
     def evidence(self) -> Mapping[str, Observation]:
-        """All that was observed, by name: by names of the graph unless a relational model is asked as it is."""
+        """All that was observed, by name: by names of the graph unless a relational model is asked as it is.
+
+        On an engine only what was observed beside the folder's own evidence, which stays there.
+        """
         return filled.observed(self)
 
     @property
@@ -181,7 +185,8 @@ class Case(Statement, Shown):
 
     def describe(self) -> dict[str, Any]:
         """Sizes, unknown factors and what can be asked, as plain values."""
-        return self.opened.once(("facts", self.added), lambda: describe(self.graph if self.added else self.model))
+        shown = self.graph if self.added else self.model
+        return dict(self.opened.once(("facts", self.added), lambda: describe(shown)))
 
     def where(self, verb: str = "ask", *, engine: str = "auto", in_memory: str = "") -> Choice:
         """Where a verb would be done, and why; a place that cannot do it is an error."""

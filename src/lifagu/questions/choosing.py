@@ -6,11 +6,10 @@ from typing import NamedTuple
 
 from lifagu.errors import ModelError, Remedy
 from lifagu.given import instance
-from lifagu.places import ANSWERING, LIFTING
+from lifagu.places import ANSWERING, HERE, LIFTING
 from lifagu.questions.statement import Statement
 
 BY_SQL = {"ask": ANSWERING, "log_partition": ANSWERING, "groups": LIFTING, "lift": LIFTING, "impute": LIFTING}
-HERE = ("auto", "memory")  # places that are, or may be, this process
 ENGINES_BY_SQL = ("auto", "lifted")
 UNKNOWN_BY_SQL = ("one", "mean")
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
 from lifagu.evidence import Observation, Observations
 from lifagu.model import FactorGraph
+from lifagu.places import HERE
 from lifagu.questions.statement import Statement
 from lifagu.relational import ParfactorGraph
 
@@ -78,7 +79,12 @@ def layers(case: Statement) -> list[Mapping[str, Observation]]:
 
 
 def observed(case: Statement) -> Mapping[str, Observation]:
-    """All that was observed, by name: ranges stay where the model can be asked as it is."""
+    """All that was observed, by name: ranges stay where the model can be asked as it is.
+
+    On an engine the model's own evidence stays with the model, which is not read for this.
+    """
+    if case.place.on not in HERE:
+        return case.beside_own
     model = case.model
     if isinstance(model, ParfactorGraph) and is_whole(case):
         return model.layered(layers(case))

@@ -48,6 +48,11 @@ class Statement(Frozen):
         return self.opened.loaded(self.place.progress).evidence
 
     @property
+    def beside_own(self) -> dict[str, Observation]:
+        """What was observed beside the model's own evidence, later layers over earlier ones."""
+        return {name: seen for layer in self.layers for name, seen in layer.items()}
+
+    @property
     def way(self) -> str:
         """How competing tables are used, as in `Filling.unknown`."""
         return "one" if self.filling is None else self.filling.unknown
