@@ -17,7 +17,9 @@ setup(
             depends=[path for path in SOURCES if path.endswith(".hpp")],
             define_macros=[("Py_LIMITED_API", "0x030B0000")] if STABLE else [],
             py_limited_api=STABLE,
-            extra_compile_args=["/O2", "/std:c++17"] if os.name == "nt" else ["-O3", "-std=c++17", "-g0"],
+            extra_compile_args=["/O2", "/std:c++17"]
+            if os.name == "nt"
+            else ["-O3", "-std=c++17", "-g0"],
             optional=True,
         )
     ],

@@ -29,12 +29,14 @@ from folders import (
     write_epidemic,
     write_tables,
 )
-from lifagu.infer.prepared import Result
+from lifagu.inference.prepared import Result
 from part import FLOOR, Part, begin, sized
 from timing import arranging
 
 RING = [1, 2, 3, 4, 5, 1, 2, 2, 9]
-MOST = 10**7  # arguments that are asked in memory and by Spark; beyond, DuckDB is asked with less memory, too
+MOST = (
+    10**7
+)  # arguments that are asked in memory and by Spark; beyond, DuckDB is asked with less memory, too
 LIMIT, LESS = 4.0, 2.0  # GiB
 PATIENCE = 1_200.0  # seconds for one run
 HEAD = ["model", "arguments", "asked", *COSTS, "rounds", "error"]
@@ -87,11 +89,19 @@ def main() -> None:
         *ABOUT_COSTS,
     )
     families = [
-        Family("epidemic", write_epidemic, epidemic_closed, [100, 1000] if part.small else [10**5, 10**6, 10**7], 9),
+        Family(
+            "epidemic",
+            write_epidemic,
+            epidemic_closed,
+            [100, 1000] if part.small else [10**5, 10**6, 10**7],
+            9,
+        ),
         Family("ring", write_ring, ring_closed, [1000] if part.small else [10**6], 2),
     ]
     with tempfile.TemporaryDirectory() as place:
-        table = part.table(HEAD, (row for family in families for row in _rows(part, family, Path(place))))
+        table = part.table(
+            HEAD, (row for family in families for row in _rows(part, family, Path(place)))
+        )
     done = [row for row in table if row["model"] == "epidemic" and row["error"] != "–"]
     found = (
         f"{asked} {row['time']} with {row['memory']} for {row['arguments']}, off by {row['error']}"
@@ -111,7 +121,12 @@ def _rows(part: Part, family: Family, place: Path) -> Iterator[Sequence[str]]:
             found = reason or answered_apart(folder, way, enough=10 if part.small else 10**6)
             seconds = found if isinstance(found, str) else found.took.seconds
             part.point(family.title, "arguments", str(way), arguments, seconds)
-            yield [family.title, sized(arguments), str(way), *_cells(found, floor, family.closed(size))]
+            yield [
+                family.title,
+                sized(arguments),
+                str(way),
+                *_cells(found, floor, family.closed(size)),
+            ]
         shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -133,7 +148,9 @@ def _cells(found: Answered | str, floor: float | str, expected: Expected) -> lis
 
 def answered_apart(folder: Path, way: Way, enough: int) -> Answered | str:
     """Ask in a process of its own; in a word why there is no answer, if it fails."""
-    return missing(way.on) or measured(partial(answered, folder, way, enough), folder.parent, PATIENCE)
+    return missing(way.on) or measured(
+        partial(answered, folder, way, enough), folder.parent, PATIENCE
+    )
 
 
 def answered(folder: Path, way: Way, enough: int, place: Path) -> Answered:
@@ -143,7 +160,9 @@ def answered(folder: Path, way: Way, enough: int, place: Path) -> Answered:
     def task(engine: Engine | None) -> tuple[Result, int | None]:
         if engine is None:
             return lifagu.prepare(lifagu.read(folder), [("x0",)]).run(), None
-        planned = plan_on(Journal(engine), folder, [["x0"]], {}, None, limit, enough, lambda _: None)
+        planned = plan_on(
+            Journal(engine), folder, [["x0"]], {}, None, limit, enough, lambda _: None
+        )
         return planned.run(), len(planned.rounds)
 
     (result, rounds), cost = took(way.on, place / "work", limit, task)
@@ -172,8 +191,13 @@ def epidemic_closed(people: int) -> Expected:
     f1, f2 = (np.array(each).reshape(2, 2, 2).sum(axis=0) for each in EPIDEMIC[1:])
     person = (f1 * f2**2).sum(axis=0).tolist()
     with decimal.localcontext(prec=50):
-        logs = [Decimal(own).ln() + people * Decimal(each).ln() for own, each in zip(EPIDEMIC[0], person, strict=True)]
-        return float(max(logs) + sum((each - max(logs)).exp() for each in logs).ln()), float(logs[1] - logs[0])
+        logs = [
+            Decimal(own).ln() + people * Decimal(each).ln()
+            for own, each in zip(EPIDEMIC[0], person, strict=True)
+        ]
+        return float(max(logs) + sum((each - max(logs)).exp() for each in logs).ln()), float(
+            logs[1] - logs[0]
+        )
 
 
 def ring_closed(size: int) -> Expected:

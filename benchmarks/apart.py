@@ -39,7 +39,9 @@ def child(work: Callable[[Callable[[object], None]], None]) -> Iterator[Connecti
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(work, sender))
-    with warnings.catch_warnings():  # threads that libraries hold ready make a fork suspicious; none is at work here
+    with (
+        warnings.catch_warnings()
+    ):  # threads that libraries hold ready make a fork suspicious; none is at work here
         warnings.simplefilter("ignore", DeprecationWarning)
         process.start()
     sender.close()
@@ -66,7 +68,10 @@ def _run(work: Callable[[Callable[[object], None]], None], sender: Connection) -
 
 def failure(error: Exception) -> str:
     """One short cell of a table; engines name lack of memory in their own ways."""
-    kind, text = type(error).__name__, re.sub(r"\S*/|\|", "", " ".join(str(error).split()))  # no folders, no bars
+    kind, text = (
+        type(error).__name__,
+        re.sub(r"\S*/|\|", "", " ".join(str(error).split())),
+    )  # no folders, no bars
     if kind == "TooLargeError" or "bad_alloc" in text or "Unable to allocate" in text:
         return "memory"
     return f"error: {kind} {text[:40]}".rstrip()
@@ -75,7 +80,9 @@ def failure(error: Exception) -> str:
 def memory_now() -> int:
     """Bytes this process uses; from now on the peak is counted anew. Zero where that cannot be known."""
     with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(0)  # what was freed and is still held would hide what is used next
+        ctypes.CDLL(None).malloc_trim(
+            0
+        )  # what was freed and is still held would hide what is used next
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -113,7 +120,9 @@ def processor_seconds() -> float:
     ticks = 0
     for process in descendants():
         with suppress(OSError):
-            ticks += sum(map(int, _after_name(Path(f"/proc/{process}/stat"))[11:13]))  # its own and the system's
+            ticks += sum(
+                map(int, _after_name(Path(f"/proc/{process}/stat"))[11:13])
+            )  # its own and the system's
     return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")
 
 

@@ -48,7 +48,12 @@ class Family:
 
     @classmethod
     def growing(
-        cls, title: str, unit: str, family: Callable[[int], FactorGraph], sizes: Sequence[int], asked: str
+        cls,
+        title: str,
+        unit: str,
+        family: Callable[[int], FactorGraph],
+        sizes: Sequence[int],
+        asked: str,
     ) -> Family:
         """Members of a family of graphs by growing size, each asked about one variable."""
         rows = [(f"{size:,}", measuring(partial(_member, family, size, asked))) for size in sizes]
@@ -80,7 +85,9 @@ class Tally:
 
     def add(self, family: Family, measured: list[dict[str, Measured]]) -> None:
         """One family more, given what each engine did on each row."""
-        beaten: list[tuple[str, float]] = []  # row title, seconds of the fastest peer by those of lifagu
+        beaten: list[
+            tuple[str, float]
+        ] = []  # row title, seconds of the fastest peer by those of lifagu
         for (title, _), row in zip(family.rows, measured, strict=True):
             seconds = {name: each.seconds for name, each in row.items() if trouble(each) is None}
             self.answered.update(seconds.keys())
@@ -123,18 +130,33 @@ def _rows(part: Part, family: Family, measured: list[dict[str, Measured]]) -> It
     given_up = {engine.name for engine in ENGINES if family.every and not engine.every}
     for place, (title, ask) in enumerate(family.rows):
         row = {
-            engine.name: Measured(failure="–") if engine.name in given_up else ask(engine, part.limit)
+            engine.name: Measured(failure="–")
+            if engine.name in given_up
+            else ask(engine, part.limit)
             for engine in ENGINES
         }
         measured.append(row)
         if family.sizes:
-            running = {name: each for name, each in row.items() if name not in given_up and each.failure != MISSING}
+            running = {
+                name: each
+                for name, each in row.items()
+                if name not in given_up and each.failure != MISSING
+            }
             for name, each in running.items():
-                part.point(family.title, family.unit, name, family.sizes[place], trouble(each) or each.seconds)
+                part.point(
+                    family.title,
+                    family.unit,
+                    name,
+                    family.sizes[place],
+                    trouble(each) or each.seconds,
+                )
             given_up |= {name for name, each in running.items() if trouble(each)}
         reference, source = find_reference(ask(ENUMERATION, part.limit), list(row.values()))
         own = row[LIFAGU.name].seconds
-        cells = [cell(row[engine.name], reference, None if engine is LIFAGU else own) for engine in ENGINES]
+        cells = [
+            cell(row[engine.name], reference, None if engine is LIFAGU else own)
+            for engine in ENGINES
+        ]
         yield [title, *cells, source]
 
 

@@ -29,7 +29,9 @@ HOW_TO_READ = (
     "since the last one. Error: the largest relative difference of probabilities (of their logs where they underflow)",
     "and of log Z to a closed form summed here independently.",
 )
-Closed = Logs | tuple[Logs, np.longdouble]  # logs of weights; beside them what is to be added to all, if that is large
+Closed = (
+    Logs | tuple[Logs, np.longdouble]
+)  # logs of weights; beside them what is to be added to all, if that is large
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,9 @@ class Found:
     log_partition: float
 
 
-def drawn(random: np.random.Generator, *shape: int, strength: float = 1.0) -> np.ndarray[Any, np.dtype[np.float64]]:
+def drawn(
+    random: np.random.Generator, *shape: int, strength: float = 1.0
+) -> np.ndarray[Any, np.dtype[np.float64]]:
     """A random table: exp of normal numbers."""
     return np.exp(strength * random.normal(size=shape))
 
@@ -84,13 +88,22 @@ def lines(family: Family) -> Iterator[list[str]]:
     for size in family.sizes:
         outcomes: list[tuple[float, float] | str] = []
         for seed in range(family.seeds):
-            outcomes.append(NOT_ASKED if stopped else outcome(family.make(size, np.random.default_rng(seed))))
+            outcomes.append(
+                NOT_ASKED if stopped else outcome(family.make(size, np.random.default_rng(seed)))
+            )
             stopped = stopped or str(outcomes[-1]).startswith(">")
         answered = [each for each in outcomes if not isinstance(each, str)]
         longest = max((seconds for seconds, _ in answered), default=0.0)
         worst = f"{max(each for _, each in answered):.0e}" if answered else "–"
         count = f"{len(answered)} of {len(outcomes)}"
-        yield [family.title, sized(size), count, _times(longest, outcomes), _growth(before, (size, longest)), worst]
+        yield [
+            family.title,
+            sized(size),
+            count,
+            _times(longest, outcomes),
+            _growth(before, (size, longest)),
+            worst,
+        ]
         before = size, longest
 
 
@@ -103,7 +116,9 @@ def outcome(asked: Asked) -> tuple[float, float] | str:
 def _times(longest: float, outcomes: Sequence[tuple[float, float] | str]) -> str:
     """The longest time, and what those met with that were not answered."""
     failures = Counter(each for each in outcomes if isinstance(each, str))
-    words = [word if len(outcomes) == 1 else f"{word} ({count})" for word, count in failures.items()]
+    words = [
+        word if len(outcomes) == 1 else f"{word} ({count})" for word, count in failures.items()
+    ]
     return ", ".join([duration(longest)] * (longest > 0) + words)
 
 
@@ -129,7 +144,9 @@ def _ask(asked: Asked) -> Found | str:
 
 def _query(asked: Asked) -> tuple[Logs, float]:
     answer = lifagu.query(asked.model, *asked.question, evidence=asked.evidence)
-    return np.asarray(answer.log_probabilities, dtype=np.longdouble).reshape(-1), float(answer.log_partition)
+    return np.asarray(answer.log_probabilities, dtype=np.longdouble).reshape(-1), float(
+        answer.log_partition
+    )
 
 
 def _marginals(asked: Asked) -> tuple[Logs, float]:
@@ -151,10 +168,15 @@ def error(found: Found, closed: Closed) -> float:
 
 def difference(found: Any, expected: Any) -> float:
     """Relative difference of probabilities where they are numbers, else of their logs."""
-    found, expected = np.asarray(found, dtype=np.longdouble), np.asarray(expected, dtype=np.longdouble)
+    found, expected = (
+        np.asarray(found, dtype=np.longdouble),
+        np.asarray(expected, dtype=np.longdouble),
+    )
     possible = np.isfinite(expected)
     apart = found - np.where(possible, expected, 0)
     plain = np.abs(np.expm1(np.clip(apart, -1, 1)))
     logs = np.abs(apart) / np.maximum(np.abs(expected), 1)
     relative = np.where(expected > -700, plain, logs)
-    return float(np.where(possible, relative, np.exp(found)).max())  # what is impossible has no relative difference
+    return float(
+        np.where(possible, relative, np.exp(found)).max()
+    )  # what is impossible has no relative difference

@@ -12,8 +12,9 @@ import numpy as np
 import lifagu
 from apart import memory_now, memory_peak, run_apart
 from colour_peers import PEERS, Peer, installed
-from lifagu import FactorGraph, kernel
-from lifagu.arrays import by_first_occurrence, group_lists, group_rows, group_rows_bitwise
+from lifagu import FactorGraph
+from lifagu.basics import kernel
+from lifagu.basics.arrays import by_first_occurrence, group_lists, group_rows, group_rows_bitwise
 from models import epidemic_by_arrays, path, relabelled, scattered, star, torus
 from part import FLOOR, Part, begin, duration, ratio, sized
 from timing import arranging, best_time, sorting, timed
@@ -83,8 +84,15 @@ def _against_sorting(small: bool, width: int) -> Iterator[list[str]]:
             continue
         yield [
             *(title, sized(found.arguments), f"{found.groups[0]:,} + {found.groups[1]:,}"),
-            *(f"{'sort' if floor is sorting else 'argsort'} {duration(found.floor)}", duration(found.seconds)),
-            *(ratio(found.seconds, found.floor), f"≤ {wanted}×", f"{found.beyond / found.arguments:.0f} bytes"),
+            *(
+                f"{'sort' if floor is sorting else 'argsort'} {duration(found.floor)}",
+                duration(found.seconds),
+            ),
+            *(
+                ratio(found.seconds, found.floor),
+                f"≤ {wanted}×",
+                f"{found.beyond / found.arguments:.0f} bytes",
+            ),
         ]
 
 
@@ -102,7 +110,9 @@ def measure(make: Callable[[], FactorGraph], floor: Floor) -> Measured:
     groups = (int(colouring.variable_colours.max()) + 1, int(colouring.factor_colours.max()) + 1)
     del colouring
     seconds = best_time(partial(_colour_anew, graph))
-    return Measured(len(graph.arguments), groups, floor(len(graph.arguments)), seconds, peak - before, peak)
+    return Measured(
+        len(graph.arguments), groups, floor(len(graph.arguments)), seconds, peak - before, peak
+    )
 
 
 # ---- growth
@@ -111,7 +121,15 @@ def measure(make: Callable[[], FactorGraph], floor: Floor) -> Measured:
 def growing(part: Part) -> None:
     """Ten times larger each time; peak memory is that of the whole process, graph included."""
     part.section("Growth: the epidemic in order")
-    head = ["arguments", "argsort", "ratio", "colour", "nanoseconds an argument", "memory", "peak with the graph"]
+    head = [
+        "arguments",
+        "argsort",
+        "ratio",
+        "colour",
+        "nanoseconds an argument",
+        "memory",
+        "peak with the graph",
+    ]
     part.table(head, _growing(part, len(head)))
 
 
@@ -127,7 +145,10 @@ def _growing(part: Part, width: int) -> Iterator[list[str]]:
         yield [
             *(sized(found.arguments), duration(found.floor), ratio(found.seconds, found.floor)),
             *(duration(found.seconds), f"{found.seconds / found.arguments * 1e9:.0f}"),
-            *(f"{found.beyond / found.arguments:.0f} bytes an argument", f"{found.peak / 2**30:.2f} GiB"),
+            *(
+                f"{found.beyond / found.arguments:.0f} bytes an argument",
+                f"{found.peak / 2**30:.2f} GiB",
+            ),
         ]
 
 
@@ -137,7 +158,10 @@ def _growing(part: Part, width: int) -> Iterator[list[str]]:
 def what_else(part: Part, count: int) -> None:
     """Grouping with and without the kernel; counting degrees is memory-bound in numpy already."""
     random = np.random.default_rng(0)
-    tables, few = random.random((count, 4)), random.random((1_000, 8))[random.integers(0, 1_000, count)]
+    tables, few = (
+        random.random((count, 4)),
+        random.random((1_000, 8))[random.integers(0, 1_000, count)],
+    )
     rows, offsets = random.integers(0, count, (count, 3)), 3 * np.arange(count + 1)
     ids, roles = random.integers(0, count, 3 * count), random.integers(0, 20, 3 * count)
     rows_of_work: list[tuple[str, Callable[[], object]]] = [
@@ -146,10 +170,16 @@ def what_else(part: Part, count: int) -> None:
         ("signatures of 3 arguments, 20 roles", lambda: group_lists(offsets, roles, ordered=False)),
         ("rows of 3, all distinct", lambda: group_rows(rows)),
         ("three times as many numbers, by first occurrence", lambda: by_first_occurrence(ids)),
-        ("degrees over three times as many arguments (numpy)", lambda: np.bincount(ids, minlength=count)),
+        (
+            "degrees over three times as many arguments (numpy)",
+            lambda: np.bincount(ids, minlength=count),
+        ),
     ]
     part.section(f"What else is compiled: {count:,} at a time")
-    part.table(["work", "numpy", "kernel", "numpy by kernel"], (_with_and_without(*each) for each in rows_of_work))
+    part.table(
+        ["work", "numpy", "kernel", "numpy by kernel"],
+        (_with_and_without(*each) for each in rows_of_work),
+    )
 
 
 def _with_and_without(title: str, work: Callable[[], object]) -> list[str]:
@@ -171,11 +201,17 @@ def beside_peers(part: Part) -> None:
         "",
         *(f"- {peer.name}: {peer.differs}" for peer in PEERS),
     )
-    table = part.table(["graph", "arguments", "lifagu", *(peer.name for peer in PEERS)], _beside_peers(part))
+    table = part.table(
+        ["graph", "arguments", "lifagu", *(peer.name for peer in PEERS)], _beside_peers(part)
+    )
     found = []
     for peer in PEERS:
-        if answered := [row for row in table if row["graph"] == "epidemic" and "×" in row[peer.name]]:
-            found.append(f"{peer.name} {answered[-1][peer.name].split()[0]} (at {answered[-1]['arguments']})")
+        if answered := [
+            row for row in table if row["graph"] == "epidemic" and "×" in row[peer.name]
+        ]:
+            found.append(
+                f"{peer.name} {answered[-1][peer.name].split()[0]} (at {answered[-1]['arguments']})"
+            )
     part.in_short(
         "time of peers by that of lifagu on the largest epidemic they manage, by its arguments: "
         f"{', '.join(found) or 'none is installed'}."
@@ -201,7 +237,9 @@ def _beside_peers(part: Part) -> Iterator[list[str]]:
             yield [title, sized(len(graph.arguments)), f"{duration(ours)} ({groups:,})", *cells]
 
 
-def beside(part: Part, family: str, peer: Peer, graph: FactorGraph, ours: float, running: set[str]) -> str:
+def beside(
+    part: Part, family: str, peer: Peer, graph: FactorGraph, ours: float, running: set[str]
+) -> str:
     """One cell; a peer that fails is not asked about larger graphs."""
     if peer.name not in running:
         return "–" if installed(peer) else "not installed"

@@ -41,15 +41,21 @@ def _with_networkx(graph: FactorGraph) -> Ask:
     bipartite = networkx.Graph()
     bipartite.add_nodes_from((node, {"label": "variable"}) for node in range(nodes))
     tables = graph.factor_table.tolist()
-    bipartite.add_nodes_from((nodes + factor, {"label": f"table {table}"}) for factor, table in enumerate(tables))
+    bipartite.add_nodes_from(
+        (nodes + factor, {"label": f"table {table}"}) for factor, table in enumerate(tables)
+    )
     owner, place = _owners(graph)
     bipartite.add_edges_from(
         (variable, nodes + factor, {"position": str(position)})
-        for variable, factor, position in zip(graph.arguments.tolist(), owner.tolist(), place.tolist(), strict=True)
+        for variable, factor, position in zip(
+            graph.arguments.tolist(), owner.tolist(), place.tolist(), strict=True
+        )
     )
 
     def ask() -> int:
-        hashes = networkx.weisfeiler_lehman_subgraph_hashes(bipartite, "position", "label", iterations=ROUNDS)
+        hashes = networkx.weisfeiler_lehman_subgraph_hashes(
+            bipartite, "position", "label", iterations=ROUNDS
+        )
         return len({found[-1] for found in hashes.values()})
 
     return ask
@@ -135,7 +141,9 @@ def _with_argument_nodes(graph: FactorGraph) -> tuple[Any, Any, int]:
     nodes, (owner, place) = len(graph.variable_names), _owners(graph)
     counted = nodes + len(graph.factor_names)
     arguments = counted + np.arange(len(graph.arguments))
-    edges = np.concatenate((np.stack((arguments, graph.arguments), 1), np.stack((arguments, nodes + owner), 1)))
+    edges = np.concatenate(
+        (np.stack((arguments, graph.arguments), 1), np.stack((arguments, nodes + owner), 1))
+    )
     tables = 1 + graph.factor_table
     positions = 2 + int(tables.max(initial=0)) + place
     return edges, np.concatenate((np.zeros(nodes, dtype=np.int64), tables, positions)), counted
@@ -143,7 +151,7 @@ def _with_argument_nodes(graph: FactorGraph) -> tuple[Any, Any, int]:
 
 def _orbits(generators: list[list[int]], nodes: int, counted: int) -> int:
     """Number of orbits among the first nodes."""
-    from lifagu.arrays import connected_parts
+    from lifagu.basics.arrays import connected_parts
 
     moved = [np.asarray(generator, dtype=np.int64) for generator in generators]
     places = [np.flatnonzero(generator != np.arange(nodes)) for generator in moved]

@@ -18,7 +18,9 @@ Table = NDArray[np.float64]
 Line = tuple[list[str], Any, list[str]]  # arguments, table, constraints
 
 
-def modelled(domains: Mapping[str, int], relations: Mapping[str, str], lines: list[Line]) -> ParfactorGraph:
+def modelled(
+    domains: Mapping[str, int], relations: Mapping[str, str], lines: list[Line]
+) -> ParfactorGraph:
     """A model of relations with two values, given as name: "Domain Domain"."""
     building = ParfactorGraph.build()
     for name, size in domains.items():
@@ -64,13 +66,17 @@ def counted_with(n: int, random: np.random.Generator, pairs: bool = False) -> As
     (more, weight), table = _beside(n, random, pairs), drawn(random, n + 1, 2)
     model = modelled({"P": n}, {"A": "P", "E": ""}, [(["#X[A(X)]", "E"], table, []), *more])
     total = log_choose(n) + weight
-    return Asked(model, ("E",), lambda: np.array([log_sum(total + logs_of(table[::-1, e])) for e in (0, 1)]))
+    return Asked(
+        model, ("E",), lambda: np.array([log_sum(total + logs_of(table[::-1, e])) for e in (0, 1)])
+    )
 
 
 def others_counted(n: int, random: np.random.Generator, pairs: bool = False) -> Asked:
     """#Y[A(Y)], S(X) for all Y ≠ X: how many of the others are true decides about each."""
     (more, weight), table = _beside(n, random, pairs), drawn(random, n, 2)
-    model = modelled({"P": n}, {"A": "P", "S": "P"}, [(["#Y[A(Y)]", "S(X)"], table, ["Y != X"]), *more])
+    model = modelled(
+        {"P": n}, {"A": "P", "S": "P"}, [(["#Y[A(Y)]", "S(X)"], table, ["Y != X"]), *more]
+    )
     return Asked(model, ("S(1)",), partial(others_counted_closed, n, table, weight))
 
 
@@ -78,13 +84,19 @@ def others_counted_closed(n: int, table: Table, weight: Logs) -> Logs:
     """Σ over how many are true, and over whether the one who is asked is."""
     by_true = logs_of(table[::-1])  # of the others
     either, true = np.logaddexp(by_true[:, 0], by_true[:, 1]), np.arange(n, dtype=np.longdouble)
-    sees = np.concatenate([either, either[-1:]])  # by how many of all are true, of one who is not; the last is unused
+    sees = np.concatenate(
+        [either, either[-1:]]
+    )  # by how many of all are true, of one who is not; the last is unused
     seen = np.concatenate([either[:1], either])  # and of one who is
     weights = []
     for value in (0, 1):
         if_false = weight[:-1] + by_true[:, value] + (n - 1 - true) * sees[:-1] + true * seen[:-1]
         if_true = weight[1:] + by_true[:, value] + (n - 1 - true) * sees[1:] + true * seen[1:]
-        weights.append(np.logaddexp(log_sum(log_choose(n - 1) + if_false), log_sum(log_choose(n - 1) + if_true)))
+        weights.append(
+            np.logaddexp(
+                log_sum(log_choose(n - 1) + if_false), log_sum(log_choose(n - 1) + if_true)
+            )
+        )
     return np.array(weights)
 
 
@@ -110,7 +122,8 @@ def many_labels(labels: int, random: np.random.Generator) -> Asked:
     """Three individuals with many labels, counted; two of them are observed with the first label."""
     names = [f"l{number}" for number in range(labels)]
     histograms = sorted(  # by counts: what has more of the first label comes last
-        combinations_with_replacement(range(labels), 3), key=lambda held: np.bincount(held, minlength=labels).tolist()
+        combinations_with_replacement(range(labels), 3),
+        key=lambda held: np.bincount(held, minlength=labels).tolist(),
     )
     table = drawn(random, len(histograms))
     model = (

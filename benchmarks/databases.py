@@ -56,7 +56,12 @@ TEMPLATE: dict[str, Any] = {
         },
     },
     "parfactors": [
-        {"name": "sick", "args": ["Sick(Id)"], "rows": {"sql": "SELECT id, ward FROM patients"}, "table": "sick"},
+        {
+            "name": "sick",
+            "args": ["Sick(Id)"],
+            "rows": {"sql": "SELECT id, ward FROM patients"},
+            "table": "sick",
+        },
         {
             "name": "test",
             "args": ["Sick(Id)", "Test(Id)"],
@@ -84,9 +89,26 @@ def main() -> None:
         "with gaps. Each load runs in a process of its own; in parentheses the seconds that it computed, without the",
         "server's. The floor is one stable argsort of as many integers as there are factors.",
     )
-    head = ["patients", "ids", "database", "factors", "unknown", "observed", "load", "by argsort", "memory", "equal"]
-    shown = part.table(head, (row for size in _sizes(part) for ids in IDS for row in _rows(part, size, ids)))
-    largest = [row for row in shown if row["patients"] == shown[-1]["patients"] and row["ids"] == next(iter(IDS))]
+    head = [
+        "patients",
+        "ids",
+        "database",
+        "factors",
+        "unknown",
+        "observed",
+        "load",
+        "by argsort",
+        "memory",
+        "equal",
+    ]
+    shown = part.table(
+        head, (row for size in _sizes(part) for ids in IDS for row in _rows(part, size, ids))
+    )
+    largest = [
+        row
+        for row in shown
+        if row["patients"] == shown[-1]["patients"] and row["ids"] == next(iter(IDS))
+    ]
     found = ", ".join(f"{row['database']} {row['load']}, {row['memory']}" for row in largest)
     part.in_short(f"{shown[-1]['patients']} patients with {shown[-1]['factors']} factors: {found}.")
 
@@ -104,7 +126,11 @@ def _rows(part: Part, patients: int, ids: str) -> Iterator[list[str]]:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         (folder / "hospital.json").write_text(json.dumps(TEMPLATE))
         for name, url in databases(folder, patients, ids, stack):
-            found = run_apart(partial(loaded, str(folder / "hospital.json"), url)) if url else "not installed"
+            found = (
+                run_apart(partial(loaded, str(folder / "hospital.json"), url))
+                if url
+                else "not installed"
+            )
             if isinstance(found, str):
                 part.point(PANEL.format(ids), "factors", name, 3 * patients, found)
                 yield [sized(patients), ids, name, "", "", "", found, "", "", ""]
@@ -117,7 +143,9 @@ def _rows(part: Part, patients: int, ids: str) -> Iterator[list[str]]:
             yield [sized(patients), ids, name, *cells, f"{found['memory'] / 2**20:,.0f} MB", equal]
 
 
-def databases(folder: Path, patients: int, ids: str, stack: ExitStack) -> Iterator[tuple[str, str | None]]:
+def databases(
+    folder: Path, patients: int, ids: str, stack: ExitStack
+) -> Iterator[tuple[str, str | None]]:
     """A DuckDB file, Parquet and CSV files, and a server, with the same data."""
     with duckdb.connect(str(folder / "hospital.duckdb")) as made:
         made.execute(DATA.format(id=IDS[ids], series=f"range(1, {patients + 1}) t(i)"))
@@ -148,7 +176,13 @@ def loaded(template: str, database: str) -> dict[str, Any]:
     assert isinstance(graph, lifagu.FactorGraph)
     observed = graph.evidence(found.evidence)
     ends = [graph.factor_names[0], graph.factor_names[-1], graph.variable_names[-1]]
-    numbers = (graph.arguments, graph.factor_table, graph.tables.values, observed.variables, observed.values)
+    numbers = (
+        graph.arguments,
+        graph.factor_table,
+        graph.tables.values,
+        observed.variables,
+        observed.values,
+    )
     return {
         "seconds": seconds,
         "cpu": computed,

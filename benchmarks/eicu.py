@@ -21,8 +21,22 @@ from own_models import Floats, Known, Model, Rows, Tie, looked_at, spread
 FOLDER = Path(__file__).parent.parent.parent / "shared/data/real/eicu"
 BINS = {"age": 5, "admissionheight": 4, "admissionweight": 4, "unitdischargeoffset": 4}
 COLUMNS = (
-    *("age", "gender", "ethnicity", "unittype", "unitadmitsource", "unitstaytype", "hospitaladmitsource"),
-    *("apacheadmissiondx", "admissionheight", "admissionweight", "unitdischargeoffset", "unitdischargelocation"),
+    *(
+        "age",
+        "gender",
+        "ethnicity",
+        "unittype",
+        "unitadmitsource",
+        "unitstaytype",
+        "hospitaladmitsource",
+    ),
+    *(
+        "apacheadmissiondx",
+        "admissionheight",
+        "admissionweight",
+        "unitdischargeoffset",
+        "unitdischargelocation",
+    ),
     "hospitaldischargestatus",
 )
 OF_HOSPITAL = ("region", "numbedscategory", "teachingstatus")  # never hidden
@@ -42,7 +56,9 @@ def stays() -> tuple[Rows, tuple[int, ...]]:
     """For each stay and column the number of its value, -1 where it is missing; and how many values there are."""
     hospitals = {row["hospital"]: row for row in _read("hospital.csv.gz")}
     rows = [{**hospitals[row["hospital"]], **row} for row in _read("stay.csv.gz")]
-    columns = [_numbered(name, [row[name].strip() for row in rows]) for name in (*COLUMNS, *OF_HOSPITAL)]
+    columns = [
+        _numbered(name, [row[name].strip() for row in rows]) for name in (*COLUMNS, *OF_HOSPITAL)
+    ]
     return np.stack(columns, 1), tuple(int(each.max()) + 1 for each in columns)
 
 
@@ -56,7 +72,9 @@ def _numbered(name: str, texts: list[str]) -> Rows:
     known = np.array([text != "" for text in texts])
     found = np.full(len(texts), -1)
     if name in BINS:
-        numbers = np.array([90.0 if text.startswith(">") else float(text) for text in texts if text])
+        numbers = np.array(
+            [90.0 if text.startswith(">") else float(text) for text in texts if text]
+        )
         edges = np.unique(np.quantile(numbers, np.arange(1, BINS[name]) / BINS[name]))
         found[known] = np.searchsorted(edges, numbers, side="left")
         return found
@@ -120,6 +138,8 @@ def _states(seen: Rows) -> Floats:
     left = [slice(None) if value < 0 else slice(value, value + 1) for value in seen.tolist()]
     logs = np.zeros([1] * (WIDTH + 1))
     for (one, other), table in zip(PAIRS, tables(), strict=True):
-        logs = logs + spread(np.log(table[left[one], left[other]])[None], [1 + one, 1 + other], WIDTH + 1)
+        logs = logs + spread(
+            np.log(table[left[one], left[other]])[None], [1 + one, 1 + other], WIDTH + 1
+        )
     weights: Floats = np.exp(logs[0] - logs.max())
     return np.asarray(weights / weights.sum())

@@ -21,7 +21,10 @@ from peers import ENUMERATION, LIFAGU, PEERS, Engine, Model
 from timing import arranging
 
 STAGES = ("build", "transfer", "colour", "lift", "query")
-FAMILIES: dict[str, Callable[[int], FactorGraph]] = {"epidemic": epidemic_with_holes, "cohorts": cohorts_with_holes}
+FAMILIES: dict[str, Callable[[int], FactorGraph]] = {
+    "epidemic": epidemic_with_holes,
+    "cohorts": cohorts_with_holes,
+}
 ASKED = 2  # the number of Sick of the first person
 CHECKED_UP_TO = 10_000  # persons
 RUNS = 3  # for chains that take less than a second; the best counts
@@ -49,11 +52,22 @@ def stages(part: Part) -> None:
         "All of it as a ratio to one stable argsort of as many integers as there are arguments; each stage in per",
         "cent of all. Checked: largest difference to the answer of the ground graph, up to 10,000 persons.",
     )
-    head = ["model", "arguments", "unknown", "argsort", "in all", *STAGES, "lifted model", "checked"]
+    head = [
+        "model",
+        "arguments",
+        "unknown",
+        "argsort",
+        "in all",
+        *STAGES,
+        "lifted model",
+        "checked",
+    ]
     table = part.table(head, _stages(part, len(head)))
     last = [[row for row in table if row["model"].startswith(family)][-1] for family in FAMILIES]
     found = ", ".join(f"{row['model']} persons {row['in all']}" for row in last)
-    part.in_short(f"from arrays with unknown factors to an answer, by one argsort of the arguments: {found}.")
+    part.in_short(
+        f"from arrays with unknown factors to an answer, by one argsort of the arguments: {found}."
+    )
 
 
 def _stages(part: Part, width: int) -> Iterator[list[str]]:
@@ -66,14 +80,27 @@ def _stages(part: Part, width: int) -> Iterator[list[str]]:
                 continue
             arguments, unknown, seconds, lifted, checked = found
             floor, total = arranging(arguments), sum(seconds)
-            for curve, each in zip((*STAGES, "in all", f"{FLOOR}argsort"), (*seconds, total, floor), strict=True):
+            for curve, each in zip(
+                (*STAGES, "in all", f"{FLOOR}argsort"), (*seconds, total, floor), strict=True
+            ):
                 part.point(f"{family}: stages", "arguments", curve, arguments, each)
             shares = [f"{100 * each / total:.0f} %" for each in seconds]
             in_all = f"{ratio(total, floor)} ({duration(total)})"
-            yield [title, sized(arguments), sized(unknown), duration(floor), in_all, *shares, lifted, checked]
+            yield [
+                title,
+                sized(arguments),
+                sized(unknown),
+                duration(floor),
+                in_all,
+                *shares,
+                lifted,
+                checked,
+            ]
 
 
-def _measured(make: Callable[[int], FactorGraph], people: int) -> tuple[int, int, list[float], str, str]:
+def _measured(
+    make: Callable[[int], FactorGraph], people: int
+) -> tuple[int, int, list[float], str, str]:
     """Arguments, unknown factors, seconds of each stage, what the lifted model is, and the check."""
     done = best_chain(partial(make, people))
     checked = "–"
@@ -109,7 +136,13 @@ def chain(build: Callable[[], FactorGraph]) -> Done:
     times.append(perf_counter())
     answer = lifagu.query(lifted, f"x{ASKED}")
     times.append(perf_counter())
-    return Done([later - earlier for earlier, later in pairwise(times)], len(graph.unknown), completed, lifted, answer)
+    return Done(
+        [later - earlier for earlier, later in pairwise(times)],
+        len(graph.unknown),
+        completed,
+        lifted,
+        answer,
+    )
 
 
 def best_chain(build: Callable[[], FactorGraph]) -> Done:
@@ -138,7 +171,9 @@ def beside_peers(part: Part) -> None:
 
 def _family(title: str, make: Callable[[int], FactorGraph], people: Sequence[int]) -> Family:
     rows = [(f"{each:,}", _measure(partial(make, each))) for each in people]
-    return Family(f"{title.capitalize()} completed, n persons: P(x{ASKED})", rows, people, "persons")
+    return Family(
+        f"{title.capitalize()} completed, n persons: P(x{ASKED})", rows, people, "persons"
+    )
 
 
 def _measure(build: Callable[[], FactorGraph]) -> Measure:

@@ -18,8 +18,14 @@ from peers import lifagu as asking
 from timing import best_time
 
 NAMES = ("auto", "lifted", "ground")
-ENGINES = {name: Engine(name, "lifagu", partial(asking, engine=name), ("lifagu.infer",), every=True) for name in NAMES}
-SHORT, DOUBTED = 1e-3, 1.2  # seconds below which an answer is never too slow; a ratio that is measured twice
+ENGINES = {
+    name: Engine(name, "lifagu", partial(asking, engine=name), ("lifagu.inference",), every=True)
+    for name in NAMES
+}
+SHORT, DOUBTED = (
+    1e-3,
+    1.2,
+)  # seconds below which an answer is never too slow; a ratio that is measured twice
 LARGEST, BRIEF = 10_000, 2.0  # persons, variables, …; seconds where sizes are small
 HEAD = ["model", *NAMES, "ratio"]
 HOW_TO_READ = (
@@ -35,7 +41,9 @@ Row = tuple[str, int, Callable[[str], float | str]]  # a title, a size, and how 
 def show(part: Part) -> None:
     """A table, and the worst ratio in short."""
     limit = min(part.limit, BRIEF) if part.small else part.limit
-    part.section("Auto beside lifted and ground", *(line.format(limit=limit) for line in HOW_TO_READ))
+    part.section(
+        "Auto beside lifted and ground", *(line.format(limit=limit) for line in HOW_TO_READ)
+    )
     worst: dict[str, float] = {}
     part.table(HEAD, _lines(part.small, limit, worst))
     title = max(worst, key=worst.__getitem__)
@@ -94,7 +102,9 @@ def _growing(rows: list[Row]) -> Iterator[tuple[str, Times]]:
             continue
         times: Times = {name: "–" if name in given_up else ask(name) for name in NAMES}
         if ratio_of(times) > DOUBTED:  # perhaps something else was at work
-            again: Times = {name: each if isinstance(each, str) else ask(name) for name, each in times.items()}
+            again: Times = {
+                name: each if isinstance(each, str) else ask(name) for name, each in times.items()
+            }
             times = {name: _less(times[name], again[name]) for name in NAMES}
         given_up |= {name for name, each in times.items() if size and isinstance(each, str)}
         yield title, times

@@ -35,7 +35,15 @@ HEAD = [
     "size",
     "equal",
 ]
-UAI = ["arguments", "lifagu writes", "pyAgrum writes", "pgmpy writes", "lifagu reads", "pyAgrum reads", "pgmpy reads"]
+UAI = [
+    "arguments",
+    "lifagu writes",
+    "pyAgrum writes",
+    "pgmpy writes",
+    "lifagu reads",
+    "pyAgrum reads",
+    "pgmpy reads",
+]
 Done = tuple[float, int, Any]  # seconds, the peak of memory in bytes, and what there is to say
 
 
@@ -53,8 +61,12 @@ def main() -> None:
         import_now(Path(folder), "duckdb")
         table = part.table(HEAD, _rows(part, Path(folder)))
         largest = [row for row in table if row["kept as"] == "Parquet"][-len(MODELS) :]
-        found = "; ".join(f"{row['model']}: written {row['write']}, read {row['read']}" for row in largest)
-        part.in_short(f"Parquet folders of {largest[0]['arguments']} arguments, by one argsort: {found}.")
+        found = "; ".join(
+            f"{row['model']}: written {row['write']}, read {row['read']}" for row in largest
+        )
+        part.in_short(
+            f"Parquet folders of {largest[0]['arguments']} arguments, by one argsort: {found}."
+        )
         import_now(Path(folder), "pyagrum.markov_random_field", "pgmpy.readwrite")
         part.section(
             "UAI files beside peers",
@@ -91,20 +103,38 @@ def _rows(part: Part, folder: Path) -> Iterator[list[str]]:
     for title, people, name in sizes(part.small):
         target = folder / name
         make = partial(MODELS[title], people)
-        written, read = run_apart(partial(_write, make, target)), run_apart(partial(_read, make, target))
+        written, read = (
+            run_apart(partial(_write, make, target)),
+            run_apart(partial(_read, make, target)),
+        )
         kept = "JSON" if target.suffix else "Parquet"
         if isinstance(written, str) or isinstance(read, str):
-            yield [title, f"{people:,} persons", kept, str(written)[:40], str(read)[:40], *["–"] * (len(HEAD) - 5)]
+            yield [
+                title,
+                f"{people:,} persons",
+                kept,
+                str(written)[:40],
+                str(read)[:40],
+                *["–"] * (len(HEAD) - 5),
+            ]
             continue
         arguments = written[2]
         floor = arranging(arguments)
-        for curve, seconds in (("write", written[0]), ("read", read[0]), (f"{FLOOR}argsort", floor)):
+        for curve, seconds in (
+            ("write", written[0]),
+            ("read", read[0]),
+            (f"{FLOOR}argsort", floor),
+        ):
             part.point(f"{kept}: {title}", "arguments", curve, arguments, seconds)
         cells = [title, sized(arguments), kept, duration(floor)]
         cells += [f"{ratio(each[0], floor)} ({duration(each[0])})" for each in (written, read)]
         cells += [f"{each[1] / 2**20:.0f} MiB" for each in (written, read)]
         files = list(target.iterdir()) if target.is_dir() else [target]
-        yield [*cells, f"{sum(each.stat().st_size for each in files) / 2**20:.2f} MiB", "yes" if read[2] else "no"]
+        yield [
+            *cells,
+            f"{sum(each.stat().st_size for each in files) / 2**20:.2f} MiB",
+            "yes" if read[2] else "no",
+        ]
 
 
 def _write(make: Callable[[], FactorGraph], target: Path) -> Done:
@@ -128,8 +158,14 @@ def _beside_peers(part: Part, target: Path) -> Iterator[list[str]]:
         seconds: dict[str, float | str] = {}
         for name, work in ENGINES.items():
             lifagu.write(graph, target)
-            found = failed[name] if name in failed else run_apart(partial(work, graph, target), part.limit)
-            both: tuple[float | str, float | str] = (found, found) if isinstance(found, str) else found
+            found = (
+                failed[name]
+                if name in failed
+                else run_apart(partial(work, graph, target), part.limit)
+            )
+            both: tuple[float | str, float | str] = (
+                (found, found) if isinstance(found, str) else found
+            )
             for did, each in zip((f"{name} writes", f"{name} reads"), both, strict=True):
                 seconds[did] = each
                 if name not in failed:

@@ -19,11 +19,12 @@ from typing import TypeVar
 import duckdb
 
 from apart import descendants, memory_now, memory_peak, processor_seconds, run_apart
-from lifagu.scale.asking import plan_on as plan_on
-from lifagu.scale.lifting import lift_on as lift_on
-from lifagu.scale.workplace import BESIDE as BESIDE
-from lifagu.sql.engines import Engine, open_engine
-from lifagu.sql.scale import Journal as Journal
+from lifagu.questions.by_sql.asking import plan_on as plan_on
+from lifagu.questions.by_sql.lifting import lift_on as lift_on
+from lifagu.questions.by_sql.workplace import BESIDE as BESIDE
+from lifagu.scale.engines.engine import Engine
+from lifagu.scale.engines.opening import open_engine
+from lifagu.scale.journal import Journal as Journal
 from machine import memory
 from part import duration, ratio
 
@@ -36,7 +37,9 @@ ABOUT_COSTS = (
     "*Memory*: the peak of the process, which DuckDB is part of; Spark's Java stands beside. *Disk*: the most that the",
     "engine had there, and what of it was *spilled*, with Spark also what was shuffled.",
 )
-SHARE = 0.8  # of the machine's memory, for what runs in memory: it must fail before the machine does
+SHARE = (
+    0.8  # of the machine's memory, for what runs in memory: it must fail before the machine does
+)
 
 
 # ---- running
@@ -62,18 +65,31 @@ class Took:
         in_time = duration(self.seconds)
         if isinstance(floor, float):
             in_time = f"{ratio(self.seconds, floor)} ({in_time})"
-        sizes = [f"{size / 2**20:,.0f} MiB" if size else "–" for size in (self.memory, self.java, self.disk)]
+        sizes = [
+            f"{size / 2**20:,.0f} MiB" if size else "–"
+            for size in (self.memory, self.java, self.disk)
+        ]
         spilled = f"{self.spilled / 2**20:,.0f} MiB" if self.disk else "–"
-        return [duration(self.start) if self.start else "–", in_time, duration(self.busy), *sizes, spilled]
+        return [
+            duration(self.start) if self.start else "–",
+            in_time,
+            duration(self.busy),
+            *sizes,
+            spilled,
+        ]
 
 
-def measured(work: Callable[[Path], Result], within: Path, limit: float | None = None) -> Result | str:
+def measured(
+    work: Callable[[Path], Result], within: Path, limit: float | None = None
+) -> Result | str:
     """Work in a process and in a folder of its own, which is gone afterwards; in a word why it failed, if it did."""
     with tempfile.TemporaryDirectory(dir=within, ignore_cleanup_errors=True) as place:
         return run_apart(partial(work, Path(place)), limit)
 
 
-def took(on: str, folder: Path, limit: int, task: Callable[[Engine | None], Result]) -> tuple[Result, Took]:
+def took(
+    on: str, folder: Path, limit: int, task: Callable[[Engine | None], Result]
+) -> tuple[Result, Took]:
     """What a task gives on an engine that keeps its tables in a folder, None for memory, and what it took.
 
     limit: bytes for the engine.

@@ -32,12 +32,17 @@ def families(small: bool) -> list[Family]:
     """What is measured."""
     people = [4, 16] if small else [4, 16, 64, 256, 1024]
     sides = [4, 8] if small else [8, 10, 12, 14, 16, 18]
-    names = [name for name in networks() if not small or name in ("asia", "cancer", "survey", "alarm")]
+    names = [
+        name for name in networks() if not small or name in ("asia", "cancer", "survey", "alarm")
+    ]
     return [
         Family.growing("Epidemic, n persons: P(Sick.0)", "persons", epidemic, people, "Sick.0"),
         Family.growing("Cohorts, d persons: P(Sick.0)", "persons", cohorts, people, "Sick.0"),
         Family.growing("Binary grid: P(corner)", "side", grid, sides, "x0"),
-        Family("Bayesian networks: P(deepest leaf)", [(name, measuring(partial(_network, name))) for name in names]),
+        Family(
+            "Bayesian networks: P(deepest leaf)",
+            [(name, measuring(partial(_network, name))) for name in names],
+        ),
         Family("All marginals: P(X) of every X", _every(names, sides), every=True),
     ]
 

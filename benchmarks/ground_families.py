@@ -65,8 +65,12 @@ def all_observed(people: int, random: np.random.Generator, mixed: bool) -> Asked
     table = drawn(random, 2, 2, strength=1 / people)
     sick = np.arange(people) % 3 > 0 if mixed else np.ones(people, dtype=bool)
     graph = tied(people + 1, (across(1 + np.arange(people), np.array([0])), table))
-    evidence = {f"x{person}": "true" if ill else "false" for person, ill in enumerate(sick.tolist(), 1)}
-    return Asked(graph, ("x0",), partial(all_observed_closed, table, int(sick.sum()), people), evidence)
+    evidence = {
+        f"x{person}": "true" if ill else "false" for person, ill in enumerate(sick.tolist(), 1)
+    }
+    return Asked(
+        graph, ("x0",), partial(all_observed_closed, table, int(sick.sum()), people), evidence
+    )
 
 
 def all_observed_closed(table: Table, sick: int, people: int) -> Logs:
@@ -95,7 +99,9 @@ def parts_alike(side: int, random: np.random.Generator, parts: int) -> Asked:
     """Two or three parts, each like the others; every marginal is asked for, so that nothing tells them apart."""
     one = two_parts(side, random) if parts == 2 else three_parts(side, random, alike=True)
     return replace(
-        one, question=(), closed=lambda: np.tile(parts_closed(side, [ALIKE] * (2 * parts - 3)), (parts * side, 1))
+        one,
+        question=(),
+        closed=lambda: np.tile(parts_closed(side, [ALIKE] * (2 * parts - 3)), (parts * side, 1)),
     )
 
 
@@ -106,20 +112,33 @@ def parts_closed(side: int, tables: list[Any]) -> Logs:
     weights = []
     for asked in range(2):
         ways = [log_choose(side - 1), *[log_choose(side)] * (parts - 1)]
-        true = list(np.meshgrid(*(np.arange(len(each), dtype=np.longdouble) for each in ways), indexing="ij"))
+        true = list(
+            np.meshgrid(
+                *(np.arange(len(each), dtype=np.longdouble) for each in ways), indexing="ij"
+            )
+        )
         true[0] = true[0] + asked
         total = sum(np.meshgrid(*ways, indexing="ij"))
         for (one, other), table in zip(pairs, tables, strict=True):
             logs, counts = logs_of(table), [(side - each, each) for each in true]
-            total = total + sum(counts[one][a] * counts[other][b] * logs[a, b] for a in (0, 1) for b in (0, 1))
+            total = total + sum(
+                counts[one][a] * counts[other][b] * logs[a, b] for a in (0, 1) for b in (0, 1)
+            )
         weights.append(log_sum(np.ravel(total)))
     return np.array(weights)
 
 
 def households(count: int, random: np.random.Generator, size: int = 30) -> Asked:
     """Households whose members are tied pair by pair, and something common that is tied to every person."""
-    people, common = 1 + np.arange(count * size).reshape(count, size), drawn(random, 2, 2, strength=1 / size)
-    graph = tied(1 + people.size, (within(people), HOUSEHOLD), (across(people.ravel(), np.array([0])), common))
+    people, common = (
+        1 + np.arange(count * size).reshape(count, size),
+        drawn(random, 2, 2, strength=1 / size),
+    )
+    graph = tied(
+        1 + people.size,
+        (within(people), HOUSEHOLD),
+        (across(people.ravel(), np.array([0])), common),
+    )
     return Asked(graph, ("x0",), lambda: count * to_hub(size, HOUSEHOLD, common))
 
 
@@ -127,7 +146,9 @@ def to_hub(size: int, pair: Any, link: Any) -> Logs:
     """Log weights of a hub's values: Σ over how many of a group are true, each being tied to the hub."""
     logs, true = logs_of(link), np.arange(size + 1, dtype=np.longdouble)
     group = log_choose(size) + clique(size, pair)
-    return np.array([log_sum(group + true * logs[1, hub] + (size - true) * logs[0, hub]) for hub in (0, 1)])
+    return np.array(
+        [log_sum(group + true * logs[1, hub] + (size - true) * logs[0, hub]) for hub in (0, 1)]
+    )
 
 
 # ---- many alike groups of ten, of two kinds
@@ -135,7 +156,10 @@ def to_hub(size: int, pair: Any, link: Any) -> Logs:
 
 def hubs_in_a_ring(count: int, random: np.random.Generator) -> Asked:
     """Groups of two kinds by turns, as many of each; each has a hub, and the hubs are a ring."""
-    pairs, links = [symmetric(random, 0.1) for _ in range(2)], [drawn(random, 2, 2, strength=0.1) for _ in range(2)]
+    pairs, links = (
+        [symmetric(random, 0.1) for _ in range(2)],
+        [drawn(random, 2, 2, strength=0.1) for _ in range(2)],
+    )
     ring = drawn(random, 2, 2)
     hubs, members = _groups(count)
     graph = tied(
@@ -144,22 +168,33 @@ def hubs_in_a_ring(count: int, random: np.random.Generator) -> Asked:
         (np.stack([hubs, np.roll(hubs, -1)], 1), ring),
     )
     kinds = list(zip(pairs, links, strict=True))
-    return Asked(graph, ("x0",), lambda: ring_closed(count, [to_hub(GROUP, *each) for each in kinds], ring))
+    return Asked(
+        graph, ("x0",), lambda: ring_closed(count, [to_hub(GROUP, *each) for each in kinds], ring)
+    )
 
 
 def hubs_with_one(count: int, random: np.random.Generator) -> Asked:
     """Groups of two kinds by turns, as many of each; each has a hub that is tied to one common variable."""
-    pairs, links = [symmetric(random, 0.1) for _ in range(2)], [drawn(random, 2, 2, strength=0.1) for _ in range(2)]
+    pairs, links = (
+        [symmetric(random, 0.1) for _ in range(2)],
+        [drawn(random, 2, 2, strength=0.1) for _ in range(2)],
+    )
     common = drawn(random, 2, 2, strength=0.1)
     hubs, members = _groups(count)
     middle = len(hubs) * (GROUP + 1)
-    graph = tied(middle + 1, *_group_ties(hubs, members, pairs, links), (across(hubs, np.array([middle])), common))
+    graph = tied(
+        middle + 1,
+        *_group_ties(hubs, members, pairs, links),
+        (across(hubs, np.array([middle])), common),
+    )
     return Asked(graph, (f"x{middle}",), partial(with_one_closed, count, pairs, links, common))
 
 
 def with_one_closed(count: int, pairs: list[Table], links: list[Table], common: Table) -> Logs:
     """Each hub summed out; to the power of how many groups of its kind there are."""
-    hubs = [to_hub(GROUP, *each)[:, None] + logs_of(common) for each in zip(pairs, links, strict=True)]
+    hubs = [
+        to_hub(GROUP, *each)[:, None] + logs_of(common) for each in zip(pairs, links, strict=True)
+    ]
     return np.asarray(count * sum(np.logaddexp(each[0], each[1]) for each in hubs))
 
 
@@ -170,7 +205,11 @@ def ring_of_cliques(count: int, random: np.random.Generator) -> Asked:
     gates = members[:, 0]
     ties = [(within(members[kind::2]), pairs[kind]) for kind in (0, 1)]
     graph = tied(members.size, *ties, (np.stack([gates, np.roll(gates, -1)], 1), ring))
-    return Asked(graph, ("x0",), lambda: ring_closed(count, [one_of_clique(GROUP, pair) for pair in pairs], ring))
+    return Asked(
+        graph,
+        ("x0",),
+        lambda: ring_closed(count, [one_of_clique(GROUP, pair) for pair in pairs], ring),
+    )
 
 
 def one_of_clique(size: int, pair: Any) -> Logs:
@@ -196,7 +235,10 @@ def with_own_hub(count: int, random: np.random.Generator) -> Asked:
     people = 1 + count + np.arange(count * GROUP).reshape(count, GROUP)
     own = across(people, 1 + np.arange(count)[:, None])
     graph = tied(
-        1 + count + people.size, (within(people), pair), (own, link), (across(people.ravel(), np.array([0])), common)
+        1 + count + people.size,
+        (within(people), pair),
+        (own, link),
+        (across(people.ravel(), np.array([0])), common),
     )
     return Asked(graph, ("x0",), partial(own_hub_closed, count, pair, link, common))
 
@@ -213,7 +255,9 @@ def _groups(count: int) -> tuple[Rows, Rows]:
     return variables[:, 0], variables[:, 1:]
 
 
-def _group_ties(hubs: Rows, members: Rows, pairs: list[Table], links: list[Table]) -> list[tuple[Rows, Table]]:
+def _group_ties(
+    hubs: Rows, members: Rows, pairs: list[Table], links: list[Table]
+) -> list[tuple[Rows, Table]]:
     """Members pair by pair, and each with its hub; kinds by turns."""
     inner = [(within(members[kind::2]), pairs[kind]) for kind in (0, 1)]
     return inner + [(across(members[kind::2], hubs[kind::2, None]), links[kind]) for kind in (0, 1)]
@@ -238,7 +282,9 @@ def all_different_closed(size: int, pair: Table, own: Table) -> Logs:
     for variable in range(size):
         others = np.log(np.convolve(before[variable], after[variable + 1]))
         ones = logs_of(tables[variable])
-        weights.append([log_sum(others + total[:-1]) + ones[0], log_sum(others + total[1:]) + ones[1]])
+        weights.append(
+            [log_sum(others + total[:-1]) + ones[0], log_sum(others + total[1:]) + ones[1]]
+        )
     return np.array(weights)
 
 

@@ -61,10 +61,19 @@ def curves(points: Sequence[Point]) -> list[Curve]:
     """
     found = []
     for name in dict.fromkeys(point["curve"] for point in points):
-        mine = sorted((point for point in points if point["curve"] == name), key=lambda point: float(point["size"]))
+        mine = sorted(
+            (point for point in points if point["curve"] == name),
+            key=lambda point: float(point["size"]),
+        )
         good = [point for point in mine if not point["failure"]]
-        failed = [f"{point['failure']} at {float(point['size']):,.0f}" for point in mine if point["failure"]]
-        sizes, seconds = ([float(point[column]) for point in good] for column in ("size", "seconds"))
+        failed = [
+            f"{point['failure']} at {float(point['size']):,.0f}"
+            for point in mine
+            if point["failure"]
+        ]
+        sizes, seconds = (
+            [float(point[column]) for point in good] for column in ("size", "seconds")
+        )
         found.append(Curve(name, sizes, seconds, failed[0] if failed else ""))
     return found
 
@@ -82,14 +91,18 @@ def figure(path: Path, points: Sequence[Point]) -> None:
     across = min(len(panels), IN_A_ROW)
     down = -(-len(panels) // across)
 
-    names = dict.fromkeys(point["curve"] for point in points if not point["curve"].startswith(FLOOR))
+    names = dict.fromkeys(
+        point["curve"] for point in points if not point["curve"].startswith(FLOOR)
+    )
     colours = dict(zip(names, cycle(COLOURS), strict=False))
 
     def paint(canvas: Any) -> None:
         grid = canvas.subplots(down, across, squeeze=False)
         for place, axes in enumerate(grid.flat):
             if place < len(panels):
-                _panel(axes, [point for point in points if point["panel"] == panels[place]], colours)
+                _panel(
+                    axes, [point for point in points if point["panel"] == panels[place]], colours
+                )
             else:
                 axes.set_visible(False)
 
@@ -100,7 +113,12 @@ def _panel(axes: Any, points: Sequence[Point], colours: Mapping[str, str]) -> No
     for curve in curves(points):
         if curve.name in colours:
             width = 2.0 if curve.name.startswith("lifagu") else 1.0
-            style = {"color": colours[curve.name], "linewidth": width, "marker": "o", "markersize": 3}
+            style = {
+                "color": colours[curve.name],
+                "linewidth": width,
+                "marker": "o",
+                "markersize": 3,
+            }
         else:
             style = {"color": "#777777", "linewidth": 1.0, "linestyle": "--"}
         axes.plot(curve.sizes, curve.seconds, label=curve.label, **style)
@@ -111,7 +129,9 @@ def _panel(axes: Any, points: Sequence[Point], colours: Mapping[str, str]) -> No
     sizes = sorted({float(point["size"]) for point in points})
     if sizes[-1] < NARROW * sizes[0]:
         axes.set_xticks(sizes, labels=[f"{size:,.0f}" for size in sizes])
-    axes.legend(fontsize=6.5, frameon=False, loc="upper left", bbox_to_anchor=(0, -0.18), labelspacing=0.3)
+    axes.legend(
+        fontsize=6.5, frameon=False, loc="upper left", bbox_to_anchor=(0, -0.18), labelspacing=0.3
+    )
 
 
 if __name__ == "__main__":

@@ -98,10 +98,22 @@ def main() -> None:
         "twentieth was not interviewed, one of 50 wards is new, one of three test kits has no table. Each size runs in",
         "a process of its own. In parentheses: seconds of processors, which other work on the machine does not touch.",
     )
-    head = ["patients", "factors", "unknown", "load", "fill and colour", "and answer", "write", "memory", "P(Sick(7))"]
+    head = [
+        "patients",
+        "factors",
+        "unknown",
+        "load",
+        "fill and colour",
+        "and answer",
+        "write",
+        "memory",
+        "P(Sick(7))",
+    ]
     largest = part.table(head, _rows(part))[-1]
     seeds = range(2 if part.small else 20)
-    part.section("Beside the truth", f"Means over {len(seeds)} hospitals as the demo draws them; KL in nats.")
+    part.section(
+        "Beside the truth", f"Means over {len(seeds)} hospitals as the demo draws them; KL in nats."
+    )
     titles = ["mean KL", "largest KL", "mean error", "largest error", "error of P(Sick(eve))"]
     part.table(["filled by", *titles], _beside_truth(seeds))
     part.in_short(
@@ -119,11 +131,25 @@ def _rows(part: Part) -> Iterator[list[str]]:
         if isinstance(found, str):
             raise SystemExit(found)
         counts, times, memory, answer = found
-        part.point("From a database to answers", "factors", f"{FLOOR}argsort", counts[0], arranging(counts[0]))
+        part.point(
+            "From a database to answers",
+            "factors",
+            f"{FLOOR}argsort",
+            counts[0],
+            arranging(counts[0]),
+        )
         for step, (seconds, _) in times.items():
             part.point("From a database to answers", "factors", step, counts[0], seconds)
-        cells = [f"{duration(seconds)} ({duration(processor)})" for seconds, processor in times.values()]
-        yield [sized(patients), *map(sized, counts), *cells, f"{memory / 2**20:,.0f} MB", f"{answer:.6f}"]
+        cells = [
+            f"{duration(seconds)} ({duration(processor)})" for seconds, processor in times.values()
+        ]
+        yield [
+            sized(patients),
+            *map(sized, counts),
+            *cells,
+            f"{memory / 2**20:,.0f} MB",
+            f"{answer:.6f}",
+        ]
 
 
 def make(folder: Path, patients: int) -> None:
@@ -143,7 +169,12 @@ def measured(folder: Path) -> tuple[list[int], dict[str, tuple[float, float]], i
     _, write = _timed(lambda: lifagu.write_imputed(folder / "result", found.tables()))
     assert found.filled == found.unknown
     times = {"load": load, "fill and colour": fill, "and answer": impute, "write": write}
-    return [len(graph.factor_names), found.unknown], times, memory_peak(), found.marginals["Sick(7)"]["true"]
+    return (
+        [len(graph.factor_names), found.unknown],
+        times,
+        memory_peak(),
+        found.marginals["Sick(7)"]["true"],
+    )
 
 
 def _timed(work: Callable[[], Any]) -> tuple[Any, tuple[float, float]]:

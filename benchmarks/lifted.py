@@ -40,7 +40,9 @@ def main() -> None:
     table = part.table(HEAD, _large(part))
     largest = [row for row in table if row["model"].startswith("epidemic")][-1]
     found = ", ".join(f"{work} {largest[work]}" for work in WORK)
-    part.in_short(f"{largest['model']} persons, by one argsort of its {largest['arguments']} arguments: {found}.")
+    part.in_short(
+        f"{largest['model']} persons, by one argsort of its {largest['arguments']} arguments: {found}."
+    )
     part.section("Families with closed forms", *checked.HOW_TO_READ)
     checked.show(part, closed_forms(part.small))
 
@@ -51,7 +53,9 @@ def families(small: bool) -> list[Family]:
     sides, lengths = ([4, 8], [10, 100]) if small else ([10, 20, 40, 80], [10, 100, 1_000, 10_000])
     return [
         Family.growing("Competing workshops, n × n: P(x0)", "persons", square, sides, "x0"),
-        Family.growing("Smokers and friends, n persons: P(x0)", "persons", smokers_and_friends, sides, "x0"),
+        Family.growing(
+            "Smokers and friends, n persons: P(x0)", "persons", smokers_and_friends, sides, "x0"
+        ),
         Family.growing("Ring of n, ternary: P(x0)", "variables", ring, lengths, "x0"),
     ]
 
@@ -84,12 +88,16 @@ def _workshops(side: int) -> Asked:
 
 
 def _smokers(count: int) -> Asked:
-    evidence = {f"x{person}": "true" if person % 2 else "false" for person in range(1, count * 3 // 10)}
+    evidence = {
+        f"x{person}": "true" if person % 2 else "false" for person in range(1, count * 3 // 10)
+    }
     return smokers_and_friends(count), "x0", evidence
 
 
 def _uai(name: str) -> Asked:
-    evidence = {key: str(value) for key, value in lifagu.read_evidence(UAI / f"{name}.uai.evid").items()}
+    evidence = {
+        key: str(value) for key, value in lifagu.read_evidence(UAI / f"{name}.uai.evid").items()
+    }
     graph = lifagu.read(UAI / f"{name}.uai.gz")
     assert isinstance(graph, FactorGraph)
     return graph, "x0", evidence
@@ -120,7 +128,13 @@ def measured(make: Callable[[], Asked]) -> tuple[int, list[float], int, int, flo
     difference = float(np.abs(answer.probabilities - list(found[name].values())).max())
     _, best = timed(lambda: lifagu.map_assignment(graph, evidence=evidence))
     seconds = [building, asking, all_marginals, best]
-    return len(graph.arguments), seconds, memory_peak(), len(found.prepared.reduced.steps), difference
+    return (
+        len(graph.arguments),
+        seconds,
+        memory_peak(),
+        len(found.prepared.reduced.steps),
+        difference,
+    )
 
 
 def closed_forms(small: bool) -> list[checked.Family]:
@@ -128,23 +142,43 @@ def closed_forms(small: bool) -> list[checked.Family]:
     people, sides = ((10, 20), (2, 4)) if small else ((10_000, 100_000, 1_000_000), (10, 20, 40))
     groups, cliques = ((2, 4), (4, 8)) if small else ((125, 250, 500), (20, 40, 80, 160))
     return [
-        checked.Family("epidemic, all observed, n", people, partial(symmetric.all_observed, mixed=True)),
-        checked.Family("epidemic, all observed to be sick, n", people, partial(symmetric.all_observed, mixed=False)),
+        checked.Family(
+            "epidemic, all observed, n", people, partial(symmetric.all_observed, mixed=True)
+        ),
+        checked.Family(
+            "epidemic, all observed to be sick, n",
+            people,
+            partial(symmetric.all_observed, mixed=False),
+        ),
         checked.Family("complete bipartite, n + n", sides, symmetric.two_parts),
-        checked.Family("complete on three alike parts, n each", sides, partial(symmetric.three_parts, alike=True)),
+        checked.Family(
+            "complete on three alike parts, n each",
+            sides,
+            partial(symmetric.three_parts, alike=True),
+        ),
         *(
             checked.Family(
-                f"all marginals on {parts} alike parts, n each", sides, partial(symmetric.parts_alike, parts=parts)
+                f"all marginals on {parts} alike parts, n each",
+                sides,
+                partial(symmetric.parts_alike, parts=parts),
             )
             for parts in (2, 3)
         ),
-        checked.Family("complete on three parts, n each", sides, partial(symmetric.three_parts, alike=False)),
-        checked.Family("n households, something common", sides, partial(symmetric.households, size=5 if small else 30)),
+        checked.Family(
+            "complete on three parts, n each", sides, partial(symmetric.three_parts, alike=False)
+        ),
+        checked.Family(
+            "n households, something common",
+            sides,
+            partial(symmetric.households, size=5 if small else 30),
+        ),
         checked.Family("hubs of n + n groups in a ring", groups, symmetric.hubs_in_a_ring),
         checked.Family("hubs of n + n groups with one variable", groups, symmetric.hubs_with_one),
         checked.Family("ring of n + n cliques", groups, symmetric.ring_of_cliques),
         checked.Family("n households with hubs, something common", groups, symmetric.with_own_hub),
-        checked.Family("all marginals of a clique, n different tables", cliques, symmetric.all_different),
+        checked.Family(
+            "all marginals of a clique, n different tables", cliques, symmetric.all_different
+        ),
     ]
 
 

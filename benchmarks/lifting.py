@@ -9,11 +9,26 @@ from functools import partial
 import lifagu
 from apart import run_apart
 from lifagu import FactorGraph
-from models import competing_workshops, epidemic_by_arrays, epidemic_with_holes, ring, smokers_and_friends
+from models import (
+    competing_workshops,
+    epidemic_by_arrays,
+    epidemic_with_holes,
+    ring,
+    smokers_and_friends,
+)
 from part import FLOOR, Part, begin, duration, ratio, sized
 from timing import arranging, best_time
 
-HEAD = ["graph", "arguments", "argsort", "colour", "lift", "query, lifted", "query, ground", "lifted model"]
+HEAD = [
+    "graph",
+    "arguments",
+    "argsort",
+    "colour",
+    "lift",
+    "query, lifted",
+    "query, ground",
+    "lifted model",
+]
 
 
 def main() -> None:
@@ -41,7 +56,10 @@ def rows(small: bool) -> list[tuple[str, int, Callable[[], FactorGraph]]]:
     lengths = (100, 1_000) if small else (1_000, 10_000, 100_000)
     return [
         *(("epidemic", n, partial(epidemic_by_arrays, n)) for n in people),
-        *(("epidemic with names", n, partial(epidemic_with_holes, n, 0.0, individuals=True)) for n in people[:-1]),
+        *(
+            ("epidemic with names", n, partial(epidemic_with_holes, n, 0.0, individuals=True))
+            for n in people[:-1]
+        ),
         *(("competing workshops", n, partial(competing_workshops, n, n)) for n in sides),
         *(("smokers and friends", n, partial(smokers_and_friends, n)) for n in sides),
         *(("ring", n, partial(ring, n)) for n in lengths),
@@ -56,7 +74,12 @@ def _rows(part: Part) -> Iterator[list[str]]:
             yield [title, found, *["–"] * (len(HEAD) - 2)]
             continue
         arguments, floor, (colouring, lifting, asking, ground), result = found
-        named = {"colour": colouring, "lift": lifting, "query, lifted": asking, f"{FLOOR}argsort": floor}
+        named = {
+            "colour": colouring,
+            "lift": lifting,
+            "query, lifted": asking,
+            f"{FLOOR}argsort": floor,
+        }
         for curve, seconds in named.items():
             part.point(family, "arguments", curve, arguments, seconds)
         cells = [f"{ratio(each, floor)} ({duration(each)})" for each in (colouring, lifting)]
@@ -64,7 +87,9 @@ def _rows(part: Part) -> Iterator[list[str]]:
         yield [title, sized(arguments), duration(floor), *cells, duration(asking), beside, result]
 
 
-def measured(make: Callable[[], FactorGraph]) -> tuple[int, float, tuple[float, float, float, float], str]:
+def measured(
+    make: Callable[[], FactorGraph],
+) -> tuple[int, float, tuple[float, float, float, float], str]:
     """Arguments; seconds of sorting; of colouring, lifting and the two queries; and what the lifted model is.
 
     Nothing that a run left in the graph helps the next.

@@ -44,7 +44,9 @@ def _collect(reports: Connection, limit: float) -> Measured:
     build, best, outcome = None, None, None
     while True:
         if not reports.poll(limit):
-            return Measured(build, failure=f">{limit:g} s" if build is not None else f">{limit:g} s to build")
+            return Measured(
+                build, failure=f">{limit:g} s" if build is not None else f">{limit:g} s to build"
+            )
         try:
             report = reports.recv()
         except EOFError:

@@ -48,7 +48,9 @@ def _version(package: str) -> str:
 def processor() -> str:
     """Its model where that can be read, else its architecture."""
     with suppress(OSError):
-        found = re.search(r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+        found = re.search(
+            r"^model name\s*:\s*(.+)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE
+        )
         if found:
             return found[1].strip()
     return platform.processor() or platform.machine()
@@ -79,5 +81,7 @@ def busy_seconds() -> float | None:
     """Processor seconds that all processes of the machine have used since it started; None where that is unknown."""
     with suppress(OSError, ValueError, AttributeError):
         ticks = [int(each) for each in Path("/proc/stat").read_text().splitlines()[0].split()[1:]]
-        return float(sum(ticks[:3]) + sum(ticks[5:8])) / os.sysconf("SC_CLK_TCK")  # all but idle, waiting and guests
+        return float(sum(ticks[:3]) + sum(ticks[5:8])) / os.sysconf(
+            "SC_CLK_TCK"
+        )  # all but idle, waiting and guests
     return None

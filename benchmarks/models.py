@@ -44,7 +44,9 @@ def epidemic(n: int) -> FactorGraph:
     return _epidemic(n, np.tile([1, 2, 2], n), variable_names=names)
 
 
-def epidemic_with_holes(n: int, share: float = 0.1, seed: int = 0, individuals: bool = False) -> FactorGraph:
+def epidemic_with_holes(
+    n: int, share: float = 0.1, seed: int = 0, individuals: bool = False
+) -> FactorGraph:
     """The epidemic for n persons with kinds, and perhaps individuals; a share of the persons' factors is unknown.
 
     >>> epidemic_with_holes(100)
@@ -100,7 +102,9 @@ def competing_workshops(people: int, workshops: int) -> FactorGraph:
     return FactorGraph.from_arrays(
         ranges=BOOLEAN,
         variable_ranges=np.zeros(people + workshops, dtype=np.int64),
-        offsets=np.concatenate([2 * np.arange(count), 2 * count + np.arange(people + workshops + 1)]),
+        offsets=np.concatenate(
+            [2 * np.arange(count), 2 * count + np.arange(people + workshops + 1)]
+        ),
         arguments=np.concatenate([pairs, first, second]),
         tables=[[1, 1.01, 1.02, 0.99], [1, 3], [2, 1]],
         factor_tables=np.concatenate(
@@ -115,7 +119,10 @@ def smokers_and_friends(people: int) -> FactorGraph:
     >>> smokers_and_friends(3)
     <FactorGraph: 9 variables, 9 factors, 2 distinct tables>
     """
-    one, other = (each.reshape(-1) for each in np.meshgrid(np.arange(people), np.arange(people), indexing="ij"))
+    one, other = (
+        each.reshape(-1)
+        for each in np.meshgrid(np.arange(people), np.arange(people), indexing="ij")
+    )
     one, other = one[one != other], other[one != other]
     count = len(one)
     rows = np.stack([people + np.arange(count), one, other], 1)
@@ -125,7 +132,9 @@ def smokers_and_friends(people: int) -> FactorGraph:
         offsets=np.concatenate([3 * np.arange(count), 3 * count + np.arange(people + 1)]),
         arguments=np.concatenate([rows.reshape(-1), np.arange(people)]),
         tables=[[1, 1, 1, 1, 1, 1, 1, 1.01], [1, 3]],
-        factor_tables=np.concatenate([np.zeros(count, dtype=np.int64), np.ones(people, dtype=np.int64)]),
+        factor_tables=np.concatenate(
+            [np.zeros(count, dtype=np.int64), np.ones(people, dtype=np.int64)]
+        ),
     )
 
 
@@ -133,7 +142,9 @@ def _epidemic(n: int, tables: NDArray[np.int64], **settings: Any) -> FactorGraph
     """The epidemic with given numbers of the persons' tables."""
     travel, sick, first, second = 1 + 4 * np.arange(n) + np.arange(4)[:, None]
     epid = np.zeros(n, dtype=np.int64)
-    rows = np.stack([np.stack([other, sick, epid], 1) for other in (travel, first, second)], 1)  # n × 3 × 3
+    rows = np.stack(
+        [np.stack([other, sick, epid], 1) for other in (travel, first, second)], 1
+    )  # n × 3 × 3
     return FactorGraph.from_arrays(
         ranges=BOOLEAN,
         variable_ranges=np.zeros(4 * n + 1, dtype=np.int64),
@@ -201,7 +212,9 @@ def _cohorts(d: int, random: np.random.Generator, unknown: float, **settings: An
     sign = random.integers(0, 2, d)
     shifts = [(k + 1) / 10 * (1 - 2 * coin) for k in range(count) for coin in (0, 1)]
     travel, sick, treat = 1 + 3 * np.arange(d) + np.arange(3)[:, None]
-    rows = np.stack([travel, sick, np.zeros(d, dtype=np.int64), treat, sick], 1)  # f1's arguments, then f2's
+    rows = np.stack(
+        [travel, sick, np.zeros(d, dtype=np.int64), treat, sick], 1
+    )  # f1's arguments, then f2's
     tables = np.stack([np.ones(d, dtype=np.int64), 2 + 2 * cohort + sign], 1).ravel()
     return FactorGraph.from_arrays(
         ranges=BOOLEAN,
@@ -217,7 +230,9 @@ def _cohorts(d: int, random: np.random.Generator, unknown: float, **settings: An
 def networks() -> Iterator[str]:
     """Names of the published networks that are at hand, small ones first (see `network`)."""
     folder = _network_folder()
-    return (name for name in NETWORKS if folder is not None and (folder / f"{name}.bif.gz").exists())
+    return (
+        name for name in NETWORKS if folder is not None and (folder / f"{name}.bif.gz").exists()
+    )
 
 
 def network(name: str) -> Network:
@@ -235,7 +250,9 @@ def _read(path: Path) -> FactorGraph:
 
     try:
         return read_network(path)
-    except FormatError:  # labels like "<5" (in child) are beyond pyAgrum's reader, not beyond pgmpy's, which is slow
+    except (
+        FormatError
+    ):  # labels like "<5" (in child) are beyond pyAgrum's reader, not beyond pgmpy's, which is slow
         from pgmpy.readwrite import BIFReader
 
         from lifagu.formats.with_pgmpy import from_pgmpy
@@ -252,7 +269,10 @@ def _network_folder() -> Path | None:
 
 def leaf(network: Network) -> int:
     """The variable without children that depends on the most others; the first of several."""
-    parents = {child: set(network.graph.scope(factor)) - {child} for factor, child in enumerate(network.children)}
+    parents = {
+        child: set(network.graph.scope(factor)) - {child}
+        for factor, child in enumerate(network.children)
+    }
     inner = set().union(*parents.values())
 
     def ancestors(variable: int) -> int:
@@ -279,7 +299,9 @@ def relabelled(graph: FactorGraph, seed: int = 0) -> FactorGraph:
     arity = np.diff(graph.offsets)[order]
     offsets = np.concatenate([[0], np.cumsum(arity)])
     places = np.repeat(graph.offsets[order] - offsets[:-1], arity) + np.arange(len(graph.arguments))
-    return _binary(new[graph.arguments[places]], list(graph.tables), graph.factor_table[order], offsets)
+    return _binary(
+        new[graph.arguments[places]], list(graph.tables), graph.factor_table[order], offsets
+    )
 
 
 def torus(side: int) -> FactorGraph:
@@ -322,7 +344,9 @@ def scattered(arguments: int, seed: int = 0) -> FactorGraph:
     count, factors = arguments // 10, arguments // 3
     rows = random.integers(0, count, (factors, 3))
     rows.reshape(-1)[: 3 * count : 3] = random.permutation(count)
-    while len(wrong := np.flatnonzero((rows[:, :1] == rows[:, 1:]).any(1) | (rows[:, 1] == rows[:, 2]))):
+    while len(
+        wrong := np.flatnonzero((rows[:, :1] == rows[:, 1:]).any(1) | (rows[:, 1] == rows[:, 2]))
+    ):
         rows[wrong, 1:] = random.integers(0, count, (len(wrong), 2))
     return _binary(rows.reshape(-1), [np.arange(1.0, 9.0)], offsets=3 * np.arange(factors + 1))
 
@@ -341,5 +365,7 @@ def _binary(
         offsets=offsets,
         arguments=arguments,
         tables=tables or [[1, 2, 3, 4]],
-        factor_tables=np.zeros(len(offsets) - 1, dtype=np.int64) if factor_tables is None else factor_tables,
+        factor_tables=np.zeros(len(offsets) - 1, dtype=np.int64)
+        if factor_tables is None
+        else factor_tables,
     )

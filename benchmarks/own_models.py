@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu import Evidence, FactorGraph
-from lifagu.tables import GivenTables
+from lifagu.graph.tables import GivenTables
 from relational_models import Logs
 
 Rows = NDArray[np.int64]
@@ -23,7 +23,11 @@ Floats = NDArray[np.float64]
 SIZES = (2, 3, 4, 2, 3, 2)  # of an individual's variables
 EDGES = ((0, 1), (1, 2), (1, 3), (3, 4), (3, 5), (2, 3))  # a tree, and one edge more
 SHARING = (0, 2, 5)  # the variables that are tied to what is shared
-SHARED, WARDS, LINK = 3, 100, 3  # values of what is shared, wards of a hospital, values along a chain
+SHARED, WARDS, LINK = (
+    3,
+    100,
+    3,
+)  # values of what is shared, wards of a hospital, values along a chain
 CHUNK = 2_000  # individuals whose states are visited at once
 
 
@@ -60,7 +64,8 @@ class Model:
             offsets=np.concatenate([[0], np.cumsum(arity)]),
             arguments=np.concatenate([tie.rows.reshape(-1) for tie in self.ties]),
             tables=GivenTables(
-                np.concatenate([each.reshape(-1) for each in flat]), np.concatenate([[0], np.cumsum(lengths)])
+                np.concatenate([each.reshape(-1) for each in flat]),
+                np.concatenate([[0], np.cumsum(lengths)]),
             ),
             factor_tables=np.concatenate(numbers),
         )
@@ -83,7 +88,9 @@ class Model:
         for tie in self.ties:
             places = np.ravel_multi_index(tuple(values[tie.rows].T), tie.tables.shape[1:])
             of_row = np.broadcast_to(np.arange(len(tie.tables)), len(tie.rows))
-            total += np.log(tie.tables.reshape(len(tie.tables), -1)[of_row, places]).sum(dtype=np.longdouble)
+            total += np.log(tie.tables.reshape(len(tie.tables), -1)[of_row, places]).sum(
+                dtype=np.longdouble
+            )
         return float(total)
 
 
@@ -129,9 +136,15 @@ class Individuals:
 
     def ties(self) -> list[Tie]:
         """Rows and tables."""
-        own = [Tie(self.variables[:, pair], tables) for pair, tables in zip(map(list, EDGES), self.edges, strict=True)]
+        own = [
+            Tie(self.variables[:, pair], tables)
+            for pair, tables in zip(map(list, EDGES), self.edges, strict=True)
+        ]
         shared = zip(SHARING, self.shares, strict=False)  # there may be none
-        return own + [Tie(np.stack([self.hubs, self.variables[:, each]], 1), tables) for each, tables in shared]
+        return own + [
+            Tie(np.stack([self.hubs, self.variables[:, each]], 1), tables)
+            for each, tables in shared
+        ]
 
     def states(self, some: slice) -> Floats:
         """Weights of all states of some individuals, one axis for the value of what is shared, then one each."""
@@ -236,7 +249,9 @@ def apart_known(count: int) -> Known:
 def _in_wards(count: int) -> tuple[Individuals, Floats]:
     """Individuals who share their ward's variable, and the tables of hospital and ward."""
     wards = min(WARDS, count)
-    people = Individuals.draw(count, 1 + wards, 1 + np.arange(count) % wards, (count / wards) ** -0.5)
+    people = Individuals.draw(
+        count, 1 + wards, 1 + np.arange(count) % wards, (count / wards) ** -0.5
+    )
     return people, drawn(np.random.default_rng(1), wards, SHARED, SHARED, strength=wards**-0.5)
 
 
@@ -245,7 +260,9 @@ def in_wards(count: int) -> Model:
     people, tables = _in_wards(count)
     wards = 1 + np.arange(len(tables))
     above = Tie(np.stack([0 * wards, wards], 1), tables)
-    return _unobserved([np.full(1 + len(wards), SHARED), np.tile(SIZES, count)], [above, *people.ties()])
+    return _unobserved(
+        [np.full(1 + len(wards), SHARED), np.tile(SIZES, count)], [above, *people.ties()]
+    )
 
 
 def in_wards_known(count: int) -> Known:

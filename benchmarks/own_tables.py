@@ -18,10 +18,26 @@ from lifagu import FactorGraph
 from part import FLOOR, Part, begin, duration, ratio, sized
 from timing import passing, timed
 
-LIMIT, MOST, BRIEF = 300.0, 100.0, 1.0  # seconds: for a row; up to which a larger size is asked; asked again below
+LIMIT, MOST, BRIEF = (
+    300.0,
+    100.0,
+    1.0,
+)  # seconds: for a row; up to which a larger size is asked; asked again below
 one_pass = cache(passing)
 EVERY, SHARED, ONE, BEST = "all marginals", "P(shared)", "P(own)", "best"
-HEAD = ["model", "size", "asked", "entries", "pass", "build", "time", "growth", "read", "memory", "error"]
+HEAD = [
+    "model",
+    "size",
+    "asked",
+    "entries",
+    "pass",
+    "build",
+    "time",
+    "growth",
+    "read",
+    "memory",
+    "error",
+]
 
 
 @dataclass(frozen=True)
@@ -74,7 +90,9 @@ def main() -> None:
         if some:
             rows = part.table(HEAD, (line for each in some for line in measured_lines(part, each)))
             for each in some:
-                part.in_short(f"{each.about}, by one pass over the entries: {largest(rows, each.title)}.")
+                part.in_short(
+                    f"{each.about}, by one pass over the entries: {largest(rows, each.title)}."
+                )
     engines.show(part)
 
 
@@ -95,8 +113,14 @@ def sections(small: bool) -> list[tuple[str, list[str], list[Workload]]]:
         ),
         (
             "Chains",
-            ["Hidden Markov models of three values: a table for each place and each step, all different."],
-            [Workload("chain", "A chain", "places", lengths, own.chain, own.chain_known, (EVERY, BEST))],
+            [
+                "Hidden Markov models of three values: a table for each place and each step, all different."
+            ],
+            [
+                Workload(
+                    "chain", "A chain", "places", lengths, own.chain, own.chain_known, (EVERY, BEST)
+                )
+            ],
         ),
     ]
 
@@ -135,13 +159,20 @@ def _stays(small: bool) -> tuple[list[str], list[Workload]]:
     ]
     if not eicu.at_hand():
         return [*about, "The data is absent here, so that nothing was measured."], []
-    return about, [Workload("stays", "Stays in intensive care", "stays", sizes, eicu.model, eicu.known, (EVERY,))]
+    return about, [
+        Workload(
+            "stays", "Stays in intensive care", "stays", sizes, eicu.model, eicu.known, (EVERY,)
+        )
+    ]
 
 
 def largest(rows: Sequence[dict[str, str]], model: str) -> str:
     """For each question to a model the ratio at the largest size that was answered."""
     answered = {row["asked"]: row for row in rows if row["model"] == model and row["error"] != "–"}
-    return ", ".join(f"{asked} {row['time']} at {row['size']}" for asked, row in answered.items()) or "no answer"
+    return (
+        ", ".join(f"{asked} {row['time']} at {row['size']}" for asked, row in answered.items())
+        or "no answer"
+    )
 
 
 # ---- one table
@@ -152,7 +183,9 @@ def measured_lines(part: Part, workload: Workload) -> Iterator[list[str]]:
     before: dict[str, tuple[int, float]] = {}
     stopped: set[str] = set()
     for size in workload.sizes:
-        stopped |= {asked for asked, (last, seconds) in before.items() if seconds * size / last > MOST}
+        stopped |= {
+            asked for asked, (last, seconds) in before.items() if seconds * size / last > MOST
+        }
         open_questions = [asked for asked in workload.asked if asked not in stopped]
         known = run_apart(partial(workload.known, size)) if open_questions else None
         for asked in workload.asked:
@@ -181,7 +214,15 @@ def _cells(found: Measured, floor: float, before: tuple[int, float] | None, size
     times = [f"{ratio(each, floor)} ({duration(each)})" for each in (found.building, found.seconds)]
     reading = "–" if found.reading is None else duration(found.reading)
     memory = f"{found.memory / 2**30:.2f} GiB"
-    return [sized(found.entries), duration(floor), *times, growth, reading, memory, f"{found.error:.0e}"]
+    return [
+        sized(found.entries),
+        duration(floor),
+        *times,
+        growth,
+        reading,
+        memory,
+        f"{found.error:.0e}",
+    ]
 
 
 # ---- one row
@@ -202,12 +243,16 @@ def measured(workload: Workload, size: int, asked: str, known: own.Known | str) 
     if asked == EVERY:
         variable = next(iter(known.marginals))
         _, reading = timed(lambda: found[f"x{variable}"])
-        return Measured(model.entries, building, seconds, reading, memory, _every_error(found, known))
+        return Measured(
+            model.entries, building, seconds, reading, memory, _every_error(found, known)
+        )
     error = _best_error(found, model, known) if asked == BEST else _query_error(found, known)
     return Measured(model.entries, building, seconds, None, memory, error)
 
 
-def _question(graph: FactorGraph, model: own.Model, workload: Workload, size: int, asked: str) -> Callable[[], Any]:
+def _question(
+    graph: FactorGraph, model: own.Model, workload: Workload, size: int, asked: str
+) -> Callable[[], Any]:
     """How to ask."""
     if asked == EVERY:
         return lambda: lifagu.marginals(graph, evidence=model.evidence)
@@ -229,12 +274,18 @@ def _every_error(found: Any, known: own.Known) -> float:
 def _query_error(found: Any, known: own.Known) -> float:
     """Of one distribution, and of log Z."""
     expected = known.marginals[int(found.variables[0][1:])]
-    return max(float(np.abs(found.probabilities - expected).max()), _relative(found.log_partition, known.log_partition))
+    return max(
+        float(np.abs(found.probabilities - expected).max()),
+        _relative(found.log_partition, known.log_partition),
+    )
 
 
 def _best_error(found: Any, model: own.Model, known: own.Known) -> float:
     """Of the largest weight that was stated, and of the weight that the assignment has."""
-    return max(_relative(each, known.log_best) for each in (found.log_weight, model.log_weight(found.values)))
+    return max(
+        _relative(each, known.log_best)
+        for each in (found.log_weight, model.log_weight(found.values))
+    )
 
 
 def _relative(found: float | None, expected: float | None) -> float:

@@ -50,7 +50,9 @@ class Part:
         print(flush=True)
         return shown
 
-    def point(self, panel: str, unit: str, curve: str, size: float, seconds: float | str | None) -> None:
+    def point(
+        self, panel: str, unit: str, curve: str, size: float, seconds: float | str | None
+    ) -> None:
         """One point of a growth curve: seconds at a size counted in units; a word where there are none.
 
         Curves named "floor: …" are drawn as such.
@@ -60,7 +62,14 @@ class Part:
         failed = isinstance(seconds, str)
         with self.points.open("a", newline="") as file:
             csv.writer(file, lineterminator="\n").writerow(
-                [panel, unit, curve, f"{size:g}", "" if failed else f"{seconds:.4g}", seconds if failed else ""]
+                [
+                    panel,
+                    unit,
+                    curve,
+                    f"{size:g}",
+                    "" if failed else f"{seconds:.4g}",
+                    seconds if failed else "",
+                ]
             )
 
     def in_short(self, text: str) -> None:
@@ -71,10 +80,24 @@ class Part:
 def begin(title: str, packages: Iterable[str], *lines: str) -> Part:
     """Read the options and print the heading; {limit} in the text is the seconds that each peer has."""
     parser = argparse.ArgumentParser(description=title)
-    parser.add_argument("--small", action="store_true", help="a few small sizes, to see that it works")
-    parser.add_argument("--limit", type=float, default=15, metavar="SECONDS", help="time for each peer (default: 15)")
-    parser.add_argument("--points", type=Path, metavar="FILE", help="add the points of growth curves to a CSV file")
-    parser.add_argument("--far", action="store_true", help="go on as far as disk and patience allow, if the part can")
+    parser.add_argument(
+        "--small", action="store_true", help="a few small sizes, to see that it works"
+    )
+    parser.add_argument(
+        "--limit",
+        type=float,
+        default=15,
+        metavar="SECONDS",
+        help="time for each peer (default: 15)",
+    )
+    parser.add_argument(
+        "--points", type=Path, metavar="FILE", help="add the points of growth curves to a CSV file"
+    )
+    parser.add_argument(
+        "--far",
+        action="store_true",
+        help="go on as far as disk and patience allow, if the part can",
+    )
     options = parser.parse_args()
     end_when_asked()
     part = Part(options.small, options.limit, options.points, options.far)

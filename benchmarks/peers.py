@@ -41,11 +41,15 @@ class Model:
     @classmethod
     def of(cls, source: FactorGraph | Network) -> Model:
         """The same model without names, labels in declared order; distributions, rounded in files, normalised."""
-        graph, children = (source.graph, source.children) if isinstance(source, Network) else (source, None)
+        graph, children = (
+            (source.graph, source.children) if isinstance(source, Network) else (source, None)
+        )
         scopes = tuple(tuple(graph.scope(factor)) for factor in range(len(graph.factor_names)))
         tables = [np.ascontiguousarray(factor.table) for factor in graph.factors]
         for factor, child in enumerate(children or ()):
-            tables[factor] = tables[factor] / tables[factor].sum(axis=scopes[factor].index(child), keepdims=True)
+            tables[factor] = tables[factor] / tables[factor].sum(
+                axis=scopes[factor].index(child), keepdims=True
+            )
         return cls(tuple(graph.sizes.tolist()), scopes, tuple(tables), children)
 
     @property
@@ -68,7 +72,9 @@ def lifagu(model: Model, variable: int, engine: str = "auto") -> Query:
 
     def ask() -> Outcome:
         answers = queries(graph, [f"x{each}" for each in _asked(model, variable)], engine=engine)
-        return answers[0].log_partition, np.concatenate([answer.probabilities for answer in answers])
+        return answers[0].log_partition, np.concatenate(
+            [answer.probabilities for answer in answers]
+        )
 
     return ask
 
@@ -95,7 +101,9 @@ def pyagrum(model: Model, variable: int) -> Query:
     for number, size in enumerate(model.sizes):
         graph.add(pyagrum.LabelizedVariable(f"x{number}", "", size))
     for scope, table in _merged(model).items():
-        graph.addFactor(list(scope))[:] = np.ascontiguousarray(table.T)  # its arrays reverse the axes of its names
+        graph.addFactor(list(scope))[:] = np.ascontiguousarray(
+            table.T
+        )  # its arrays reverse the axes of its names
 
     def ask() -> Outcome:
         return None, _pyagrum_posteriors(field.ShaferShenoyMRFInference(graph), model, variable)
@@ -107,7 +115,9 @@ def _pyagrum_posteriors(inference: Any, model: Model, variable: int) -> Array:
     if variable != EVERY:  # otherwise all are targets
         inference.setTargets({f"x{variable}"})
     inference.makeInference()
-    return np.concatenate([inference.posterior(f"x{each}").toarray() for each in _asked(model, variable)])
+    return np.concatenate(
+        [inference.posterior(f"x{each}").toarray() for each in _asked(model, variable)]
+    )
 
 
 def _pyagrum_network(model: Model, variable: int) -> Query:
@@ -149,7 +159,9 @@ def _pgmpy_markov(model: Model) -> Any:
     network = DiscreteMarkovNetwork()
     network.add_nodes_from(range(len(model.sizes)))
     for scope, table in zip(model.scopes, model.tables, strict=True):
-        network.add_edges_from((one, other) for place, one in enumerate(scope) for other in scope[:place])
+        network.add_edges_from(
+            (one, other) for place, one in enumerate(scope) for other in scope[:place]
+        )
         network.add_factors(DiscreteFactor(list(scope), table.shape, table))
     return network
 
@@ -164,7 +176,9 @@ def _pgmpy_bayes(model: Model) -> Any:
         parents = [each for each in scope if each != child]
         network.add_edges_from((parent, child) for parent in parents)
         rows = np.moveaxis(table, scope.index(child), 0).reshape(model.sizes[child], -1)
-        network.add_cpds(TabularCPD(child, len(rows), rows, parents, [model.sizes[parent] for parent in parents]))
+        network.add_cpds(
+            TabularCPD(child, len(rows), rows, parents, [model.sizes[parent] for parent in parents])
+        )
     return network
 
 
@@ -181,12 +195,21 @@ def cotengra(model: Model, variable: int, path: str) -> Query:
     from cotengra import AutoOptimizer, array_contract
 
     def ask() -> Outcome:
-        optimise = AutoOptimizer(cache=False) if path == "auto" else path  # the shared one would remember its path
+        optimise = (
+            AutoOptimizer(cache=False) if path == "auto" else path
+        )  # the shared one would remember its path
         values, exponent = array_contract(
-            model.tables, model.scopes, (variable,), optimize=optimise, strip_exponent=True, cache_expression=False
+            model.tables,
+            model.scopes,
+            (variable,),
+            optimize=optimise,
+            strip_exponent=True,
+            cache_expression=False,
         )
         log_weight, probabilities = normalised(values)
-        return None if log_weight is None else log_weight + float(exponent) * math.log(10), probabilities
+        return None if log_weight is None else log_weight + float(exponent) * math.log(
+            10
+        ), probabilities
 
     return ask
 
@@ -224,7 +247,7 @@ class Engine:
 
 
 ENUMERATION = Engine("enumeration", "lifagu", enumerated, (), every=True)
-LIFAGU = Engine("lifagu", "lifagu", lifagu, ("lifagu.infer",), every=True)
+LIFAGU = Engine("lifagu", "lifagu", lifagu, ("lifagu.inference",), every=True)
 PEERS = [
     Engine("pyAgrum", "pyagrum", pyagrum, ("pyagrum", "pyagrum.markov_random_field"), every=True),
     Engine("pgmpy", "pgmpy", pgmpy, ("pgmpy.inference", "pgmpy.models")),

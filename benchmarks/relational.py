@@ -16,7 +16,7 @@ import relational_families as families
 from apart import run_apart
 from checked import Family, difference
 from lifagu import ParfactorGraph
-from lifagu.relational import Parfactor
+from lifagu.relational.parfactor_graph import Parfactor
 from part import Part, begin, duration, ratio, sized
 from relational_models import (
     Logs,
@@ -73,12 +73,21 @@ def main() -> None:
         "time now; where the best of them was stopped, at least that much.",
     )
     better: list[str] = []
-    part.table(["model", "ground factors", "lifagu", "error", "best peer, earlier"], _lines(rows(part.small), better))
-    part.in_short(f"time of the best lifted peer, measured earlier, by that of lifagu: {', '.join(better)}.")
-    part.section(
-        "Growth", "The same questions over cells and, while that lasts, on the ground graph, as ratio to the former."
+    part.table(
+        ["model", "ground factors", "lifagu", "error", "best peer, earlier"],
+        _lines(rows(part.small), better),
     )
-    part.table(["model", "individuals", "ground factors", "over cells", "ground graph, built already"], _growth(part))
+    part.in_short(
+        f"time of the best lifted peer, measured earlier, by that of lifagu: {', '.join(better)}."
+    )
+    part.section(
+        "Growth",
+        "The same questions over cells and, while that lasts, on the ground graph, as ratio to the former.",
+    )
+    part.table(
+        ["model", "individuals", "ground factors", "over cells", "ground graph, built already"],
+        _growth(part),
+    )
     part.section("Families with closed forms", *checked.HOW_TO_READ)
     checked.show(part, closed_forms(part.small))
 
@@ -86,7 +95,12 @@ def main() -> None:
 def _lines(measured_rows: list[Row], better: list[str]) -> Iterator[list[str]]:
     for row in measured_rows:
         answer, seconds = ask(row), best_time(partial(ask, row))
-        cells = [row.title, f"{ground_factors(row.model):.3g}", duration(seconds), _error(row, answer)]
+        cells = [
+            row.title,
+            f"{ground_factors(row.model):.3g}",
+            duration(seconds),
+            _error(row, answer),
+        ]
         if row.peer is None:
             yield [*cells, "–"]
             continue
@@ -130,24 +144,48 @@ def _error(row: Row, answer: lifagu.Answer) -> str:
 def rows(small: bool) -> list[Row]:
     """What is measured; what peers took was measured at full size."""
     large = 10_000 if small else 1_000_000
-    at_large = {} if small else {"epidemic": Earlier("HORUS", 9.8), "attributes": Earlier("Forclift", 4.0)}
+    at_large = (
+        {} if small else {"epidemic": Earlier("HORUS", 9.8), "attributes": Earlier("Forclift", 4.0)}
+    )
     found = [
-        Row(f"epidemic, {n:,} persons, 2 treatments", epidemic(n), ("Epid",), partial(epidemic_closed, n), peer)
+        Row(
+            f"epidemic, {n:,} persons, 2 treatments",
+            epidemic(n),
+            ("Epid",),
+            partial(epidemic_closed, n),
+            peer,
+        )
         for n, peer in ((10_000, Earlier("HORUS", 0.15)), (large, at_large.get("epidemic")))
     ]
     title, closed = f"workshop attributes (6), {large:,} persons", partial(attributes_closed, large)
     found.append(Row(title, attributes(large), ("series",), closed, at_large.get("attributes")))
     for people, shops, peer in ((1_000, 1_000, Earlier("L2C, cold", 1.1)), (large, 10, None)):
-        title, closed = f"competing workshops, {people:,} × {shops:,}", partial(competing_closed, people, shops)
+        title, closed = (
+            f"competing workshops, {people:,} × {shops:,}",
+            partial(competing_closed, people, shops),
+        )
         found.append(Row(title, competing(people, shops), ("series",), closed, peer))
     for n, peer in ((50, Earlier("L2C, cold", 1.0)), (1_000, None), (large, None)):
         for apart in (True, False):
             found += _smokers(n, apart, peer if apart else None)
     for n in (20, 100):
-        found.append(Row(f"three-valued pairs, {n}", pairs(n), ("rev",), None, Earlier("HORUS", 8.0, stopped=True)))
+        found.append(
+            Row(
+                f"three-valued pairs, {n}",
+                pairs(n),
+                ("rev",),
+                None,
+                Earlier("HORUS", 8.0, stopped=True),
+            )
+        )
     found.append(Row("asthma, smokers and friends, 30", asthma(30), ("smokes(1)",)))
     found.append(
-        Row("asthma, smokers and friends, 1,000", asthma(1_000), ("asthma(1)",), partial(asthma_closed, 1_000))
+        Row(
+            "asthma, smokers and friends, 1,000",
+            asthma(1_000),
+            ("asthma(1)",),
+            partial(asthma_closed, 1_000),
+        )
     )
     return found
 
@@ -189,7 +227,11 @@ def _growth(part: Part) -> Iterator[list[str]]:
             if factors <= GROUND_UP_TO:
                 ground = run_apart(partial(_ground, row), part.limit)
                 part.point(title, "individuals", "lifagu on the ground graph", n, ground)
-                beside = ground if isinstance(ground, str) else f"{ratio(ground, seconds)} ({duration(ground)})"
+                beside = (
+                    ground
+                    if isinstance(ground, str)
+                    else f"{ratio(ground, seconds)} ({duration(ground)})"
+                )
             yield [title, sized(n), f"{factors:.3g}", duration(seconds), beside]
 
 
@@ -204,9 +246,19 @@ def closed_forms(small: bool) -> list[Family]:
     return [
         *_with_counts((4, 8) if small else (25, 100, 1_000)),
         *_with_triples((4, 6) if small else (100, 200), 2 if small else 20),
-        Family("three relations, crossed and diagonal, n", (3, 5) if small else (5, 10, 20), families.three_relations),
-        Family("epidemic, all observed by name, n", people, partial(families.all_observed, mixed=True)),
-        Family("epidemic, all observed to be sick, n", people, partial(families.all_observed, mixed=False)),
+        Family(
+            "three relations, crossed and diagonal, n",
+            (3, 5) if small else (5, 10, 20),
+            families.three_relations,
+        ),
+        Family(
+            "epidemic, all observed by name, n", people, partial(families.all_observed, mixed=True)
+        ),
+        Family(
+            "epidemic, all observed to be sick, n",
+            people,
+            partial(families.all_observed, mixed=False),
+        ),
         *_with_evidence(small),
         *_with_large_numbers(small),
     ]
@@ -219,7 +271,11 @@ def _with_counts(sizes: tuple[int, ...]) -> list[Family]:
         found += [
             Family(f"#X[A(X)]{beside}, n", sizes, partial(counting.counted, pairs=both)),
             Family(f"#X[A(X)], E{beside}, n", sizes, partial(counting.counted_with, pairs=both)),
-            Family(f"#Y[A(Y)], S(X), X ≠ Y{beside}, n", sizes, partial(counting.others_counted, pairs=both)),
+            Family(
+                f"#Y[A(Y)], S(X), X ≠ Y{beside}, n",
+                sizes,
+                partial(counting.others_counted, pairs=both),
+            ),
         ]
     for exactly, two_domains in product((False, True), repeat=2):
         title = f"#Y[F(X,Y)], {'exactly one' if exactly else 'some'} Y, {'n × n/2' if two_domains else 'n × n'}"
@@ -232,12 +288,26 @@ def _with_triples(sizes: tuple[int, ...], seeds: int) -> list[Family]:
     """Triples and pairs in both directions, with many random tables."""
     triples, both_ways = families.triples, families.both_ways
     return [
-        Family("S(X), S(Y), S(Z) different, symmetric, n", sizes, partial(triples, symmetric=True), seeds),
+        Family(
+            "S(X), S(Y), S(Z) different, symmetric, n",
+            sizes,
+            partial(triples, symmetric=True),
+            seeds,
+        ),
         Family("S(X), S(Y), S(Z) different, n", sizes, triples, seeds),
         Family("S(X), S(Y), S(Z), n", sizes, partial(triples, apart=False), seeds),
-        Family("T(X,Y,Z), S(X), S(Y), S(Z) different, n", sizes, partial(triples, link=True), seeds),
-        Family("T(X,Y,Z), S(X), S(Y), S(Z), n", sizes, partial(triples, link=True, apart=False), seeds),
-        Family("A(X), S(X,Y) and S(X,Y), S(Y,X), X ≠ Y, n", sizes, partial(both_ways, apart=True), seeds),
+        Family(
+            "T(X,Y,Z), S(X), S(Y), S(Z) different, n", sizes, partial(triples, link=True), seeds
+        ),
+        Family(
+            "T(X,Y,Z), S(X), S(Y), S(Z), n", sizes, partial(triples, link=True, apart=False), seeds
+        ),
+        Family(
+            "A(X), S(X,Y) and S(X,Y), S(Y,X), X ≠ Y, n",
+            sizes,
+            partial(both_ways, apart=True),
+            seeds,
+        ),
         Family("A(X), S(X,Y) and S(X,Y), S(Y,X), n", sizes, partial(both_ways, apart=False), seeds),
     ]
 
@@ -246,12 +316,20 @@ def _with_evidence(small: bool) -> list[Family]:
     """One member of each of n households observed, and a rectangle of a relation over n × n."""
     found = []
     for same, size in product((True, False), (5,) if small else (10, 20)):
-        title = f"n households of {size}, {'the first' if same else 'another'} member of each observed"
+        title = (
+            f"n households of {size}, {'the first' if same else 'another'} member of each observed"
+        )
         make = partial(families.members, size=size, same=same)
         found.append(Family(title, (2, 4) if small else (10, 100), make))
     for overlap in (True, False):
         title = f"S(X), F(X,Y), S(Y), a rectangle of F listed, sets {'overlap' if overlap else 'are disjoint'}, n"
-        found.append(Family(title, (4, 8) if small else (20, 40, 80), partial(families.rectangle, overlap=overlap)))
+        found.append(
+            Family(
+                title,
+                (4, 8) if small else (20, 40, 80),
+                partial(families.rectangle, overlap=overlap),
+            )
+        )
     return found
 
 
@@ -261,12 +339,22 @@ def _with_large_numbers(small: bool) -> list[Family]:
     return [
         *(
             Family(
-                f"{slots} different of n at once", (9,) if small else several, partial(families.many_slots, slots=slots)
+                f"{slots} different of n at once",
+                (9,) if small else several,
+                partial(families.many_slots, slots=slots),
             )
             for slots, several in sizes.items()
         ),
-        Family("#X[A(X)] of three with n labels", (3, 5) if small else (8, 16, 32, 33), counting.many_labels),
-        Family("nearly equal weights, n times", (10,) if small else (10**5, 10**10, 10**15), families.nearly_equal),
+        Family(
+            "#X[A(X)] of three with n labels",
+            (3, 5) if small else (8, 16, 32, 33),
+            counting.many_labels,
+        ),
+        Family(
+            "nearly equal weights, n times",
+            (10,) if small else (10**5, 10**10, 10**15),
+            families.nearly_equal,
+        ),
     ]
 
 

@@ -22,7 +22,9 @@ def all_observed(people: int, random: np.random.Generator, mixed: bool) -> Asked
     table = drawn(random, 2, 2, strength=1 / people)
     sick = np.arange(people) % 3 > 0 if mixed else np.ones(people, dtype=bool)
     model = modelled({"P": people}, {"Sick": "P", "Epid": ""}, [(["Sick(X)", "Epid"], table, [])])
-    evidence = {f"Sick({person})": "true" if ill else "false" for person, ill in enumerate(sick.tolist(), 1)}
+    evidence = {
+        f"Sick({person})": "true" if ill else "false" for person, ill in enumerate(sick.tolist(), 1)
+    }
     count, logs = int(sick.sum()), logs_of(table)
     return Asked(model, ("Epid",), lambda: count * logs[1] + (people - count) * logs[0], evidence)
 
@@ -31,7 +33,11 @@ def all_observed(people: int, random: np.random.Generator, mixed: bool) -> Asked
 
 
 def triples(
-    n: int, random: np.random.Generator, symmetric: bool = False, link: bool = False, apart: bool = True
+    n: int,
+    random: np.random.Generator,
+    symmetric: bool = False,
+    link: bool = False,
+    apart: bool = True,
 ) -> Asked:
     """S(X), S(Y), S(Z), perhaps with T(X,Y,Z); half of the seeds draw tables that leave the answer open."""
     strength = float(random.choice([1.0, 1 / n**2]))
@@ -50,7 +56,9 @@ def triples_closed(n: int, table: Table, apart: bool) -> Closed:
     """Σ over how many are true: how often each entry of the table counts then, and less than at the best place."""
     counts = np.array([[_choices(each, k, apart) for k in range(4)] for each in range(n + 1)])
     entries = list(product((0, 1), repeat=3))
-    often = np.stack([counts[:, sum(values)] * counts[::-1, 3 - sum(values)] for values in entries], 1)
+    often = np.stack(
+        [counts[:, sum(values)] * counts[::-1, 3 - sum(values)] for values in entries], 1
+    )
     logs = logs_of([table[values] for values in entries])
     totals = (often * logs).sum(axis=1)
     best = int(totals.argmax())
@@ -69,7 +77,9 @@ def both_ways(n: int, random: np.random.Generator, apart: bool) -> Asked:
     where = ["X != Y"] if apart else []
     lines = [(["A(X)", "S(X,Y)"], own, where), (["S(X,Y)", "S(Y,X)"], turned, where)]
     return Asked(
-        modelled({"P": n}, {"A": "P", "S": "P P"}, lines), ("A(1)",), partial(both_ways_closed, n, own, turned, apart)
+        modelled({"P": n}, {"A": "P", "S": "P P"}, lines),
+        ("A(1)",),
+        partial(both_ways_closed, n, own, turned, apart),
     )
 
 
@@ -89,9 +99,13 @@ def members(houses: int, random: np.random.Generator, size: int, same: bool) -> 
     """M(H,X), M(H,Y) for all X ≠ Y, with one member of each household observed: the first, or a different one."""
     table = drawn(random, 2, 2, strength=1 / size)
     model = modelled(
-        {"House": houses, "Member": size}, {"M": "House Member"}, [(["M(H,X)", "M(H,Y)"], table, ["X != Y"])]
+        {"House": houses, "Member": size},
+        {"M": "House Member"},
+        [(["M(H,X)", "M(H,Y)"], table, ["X != Y"])],
     )
-    seen = {f"M({house},{1 if same else 1 + house % size})": "true" for house in range(1, houses + 1)}
+    seen = {
+        f"M({house},{1 if same else 1 + house % size})": "true" for house in range(1, houses + 1)
+    }
     return Asked(model, ("M(1,3)",), partial(members_closed, houses, size, table), seen)
 
 
@@ -105,8 +119,12 @@ def rectangle(n: int, random: np.random.Generator, overlap: bool) -> Asked:
     """S(X), F(X,Y), S(Y) for all X ≠ Y; F(x,y) is true for all x of one set and all y of another, each listed."""
     table, quarter = drawn(random, 2, 2, 2, strength=1 / n), n // 4
     rows = range(1, 1 + 2 * quarter)
-    columns = range(1 + quarter, 1 + 3 * quarter) if overlap else range(1 + 2 * quarter, 1 + 3 * quarter)
-    model = modelled({"P": n}, {"S": "P", "F": "P P"}, [(["S(X)", "F(X,Y)", "S(Y)"], table, ["X != Y"])])
+    columns = (
+        range(1 + quarter, 1 + 3 * quarter) if overlap else range(1 + 2 * quarter, 1 + 3 * quarter)
+    )
+    model = modelled(
+        {"P": n}, {"S": "P", "F": "P P"}, [(["S(X)", "F(X,Y)", "S(Y)"], table, ["X != Y"])]
+    )
     seen = {f"F({x},{y})": "true" for x in rows for y in columns if x != y}
     cells = [(x in rows, x in columns) for x in range(1, n + 1)]
     return Asked(model, ("S(1)",), partial(rectangle_closed, table, cells), seen)
@@ -121,14 +139,21 @@ def rectangle_closed(table: Table, cells: list[tuple[bool, bool]]) -> Logs:
     weights = []
     for asked in (0, 1):  # the first individual, which is of the first kind
         ways = [log_choose(size - (kind == 0)) for kind, size in enumerate(sizes)]
-        true = list(np.meshgrid(*(np.arange(len(each), dtype=np.longdouble) for each in ways), indexing="ij"))
+        true = list(
+            np.meshgrid(
+                *(np.arange(len(each), dtype=np.longdouble) for each in ways), indexing="ij"
+            )
+        )
         true[0] = true[0] + asked
         counts = [(size - each, each) for size, each in zip(sizes, true, strict=True)]
         total = sum(np.meshgrid(*ways, indexing="ij"))
         for one, other in product(range(len(kinds)), repeat=2):
             logs = seen if kinds[one][0] and kinds[other][1] else free
             for a, b in product((0, 1), repeat=2):
-                total = total + counts[one][a] * (counts[other][b] - (one == other and a == b)) * logs[a, b]
+                total = (
+                    total
+                    + counts[one][a] * (counts[other][b] - (one == other and a == b)) * logs[a, b]
+                )
         weights.append(log_sum(np.ravel(total)))
     return np.array(weights)
 
@@ -143,14 +168,18 @@ def three_relations(n: int, random: np.random.Generator) -> Asked:
         ([f"{one}(X)", f"{other}(Y)"], table, ["X != Y"])
         for (one, other), table in zip(combinations("ABC", 2), crossed, strict=True)
     ]
-    model = modelled({"P": n}, dict.fromkeys("ABC", "P"), [*lines, (["A(X)", "B(X)", "C(X)"], own, [])])
+    model = modelled(
+        {"P": n}, dict.fromkeys("ABC", "P"), [*lines, (["A(X)", "B(X)", "C(X)"], own, [])]
+    )
     return Asked(model, ("A(1)",), partial(three_relations_closed, n, own, crossed))
 
 
 def three_relations_closed(n: int, own: Table, crossed: list[Table]) -> Logs:
     """Σ over how many are true in each relation; how they fall together comes from the power of a polynomial."""
     ab, ac, bc = (np.asarray(table, dtype=np.longdouble) for table in crossed)
-    single = np.asarray(own, dtype=np.longdouble) / (ab[:, :, None] * ac[:, None, :] * bc[None, :, :])
+    single = np.asarray(own, dtype=np.longdouble) / (
+        ab[:, :, None] * ac[:, None, :] * bc[None, :, :]
+    )
     others = np.ones((1, 1, 1), dtype=np.longdouble)
     for _ in range(n - 1):
         others = _times(others, single)
@@ -172,7 +201,9 @@ def _times(one: NDArray[np.longdouble], single: NDArray[np.longdouble]) -> NDArr
     """One individual more: a product of polynomials, the second having two entries each way."""
     found = np.zeros(tuple(side + 1 for side in one.shape), dtype=np.longdouble)
     for a, b, c in product((0, 1), repeat=3):
-        found[a : a + one.shape[0], b : b + one.shape[1], c : c + one.shape[2]] += one * single[a, b, c]
+        found[a : a + one.shape[0], b : b + one.shape[1], c : c + one.shape[2]] += (
+            one * single[a, b, c]
+        )
     return found
 
 
@@ -186,7 +217,9 @@ def many_slots(n: int, random: np.random.Generator, slots: int) -> Asked:
     names = [f"X{number}" for number in range(slots)]
     where = [f"{one} != {other}" for one, other in combinations(names, 2)]
     model = modelled(
-        {"P": n}, {"S": "P"}, [(["S(X)"], [1.0, 1.0], []), ([f"S({name})" for name in names], table, where)]
+        {"P": n},
+        {"S": "P"},
+        [(["S(X)"], [1.0, 1.0], []), ([f"S({name})" for name in names], table, where)],
     )
     return Asked(model, ("S(1)",), partial(many_slots_closed, n, slots, table[(1,) * slots]))
 
@@ -195,7 +228,9 @@ def many_slots_closed(n: int, slots: int, last: float) -> Closed:
     """Σ over how many are true, the exponents being whole numbers less that for all, which is kept aside."""
     each = np.log1p(np.longdouble(last - 1))
     most = perm(n, slots)
-    total = np.array([perm(true, slots) - most for true in range(n + 1)]).astype(np.longdouble) * each
+    total = (
+        np.array([perm(true, slots) - most for true in range(n + 1)]).astype(np.longdouble) * each
+    )
     return one_of(total), np.longdouble(most) * each
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from lifagu import ParfactorGraph
-from lifagu.relational import Domain, Parfactor, Relation
+from lifagu.relational.parfactor_graph import Domain, Parfactor, Relation
 
 BOOLEAN = ("true", "false")
 Logs = np.ndarray[Any, np.dtype[np.longdouble]]
@@ -62,7 +62,10 @@ def attributes(n: int) -> ParfactorGraph:
 
 def attributes_closed(n: int) -> Logs:
     """Σ over how many of the six attributes are true; attendance summed out for each person."""
-    table, series = np.log(np.array(ATTRIBUTES, dtype=np.longdouble)), np.log(np.array(SERIES, dtype=np.longdouble))
+    table, series = (
+        np.log(np.array(ATTRIBUTES, dtype=np.longdouble)),
+        np.log(np.array(SERIES, dtype=np.longdouble)),
+    )
     ways = log_choose(6)
     terms = []
     for true in range(7):
@@ -88,11 +91,22 @@ def competing(people: int, workshops: int) -> ParfactorGraph:
 
 def competing_closed(people: int, workshops: int) -> Logs:
     """Σ over how many workshops are hot; attendance summed out for each person."""
-    table, series = np.log(np.array(COMPETING, dtype=np.longdouble)), np.log(np.array(SERIES, dtype=np.longdouble))
+    table, series = (
+        np.log(np.array(COMPETING, dtype=np.longdouble)),
+        np.log(np.array(SERIES, dtype=np.longdouble)),
+    )
     hot = np.arange(workshops + 1, dtype=np.longdouble)
     attends = hot[:, None] * table[0] + (workshops - hot)[:, None] * table[1]
-    person = np.stack([np.logaddexp(attends[:, 0] + series[0, v], attends[:, 1] + series[1, v]) for v in range(2)], 1)
-    return np.array([log_sum(log_choose(workshops) + people * person[:, value]) for value in range(2)])
+    person = np.stack(
+        [
+            np.logaddexp(attends[:, 0] + series[0, v], attends[:, 1] + series[1, v])
+            for v in range(2)
+        ],
+        1,
+    )
+    return np.array(
+        [log_sum(log_choose(workshops) + people * person[:, value]) for value in range(2)]
+    )
 
 
 FRIENDS = [[[1.00002, 1.0], [1.0, 1.00001]], [[1.0, 1.0], [1.0, 1.0]]]  # friends, smokes, smokes
@@ -103,19 +117,32 @@ def smokers(n: int, apart: bool) -> ParfactorGraph:
     """Friends have similar habits, smoking makes ill."""
     return ParfactorGraph(
         (Domain("Person", n),),
-        (_relation("smokes", "Person"), _relation("cancer", "Person"), _relation("friends", "Person", "Person")),
+        (
+            _relation("smokes", "Person"),
+            _relation("cancer", "Person"),
+            _relation("friends", "Person", "Person"),
+        ),
         (
             Parfactor.of("g0", ["smokes(X)"], [1.0, 1.2]),
             Parfactor.of("g1", ["smokes(X)", "cancer(X)"], HARM),
-            Parfactor.of("g2", ["friends(X,Y)", "smokes(X)", "smokes(Y)"], FRIENDS, ["X != Y"] if apart else []),
+            Parfactor.of(
+                "g2",
+                ["friends(X,Y)", "smokes(X)", "smokes(Y)"],
+                FRIENDS,
+                ["X != Y"] if apart else [],
+            ),
         ),
     )
 
 
 def smokers_closed(n: int, apart: bool, observed: int = 0) -> Logs:
     """Σ over how many of the others smoke, for each value of the one who is asked."""
-    own = np.log(np.array([1.0, 1.2], dtype=np.longdouble)) + np.log(np.array(HARM, dtype=np.longdouble).sum(axis=1))
-    pair = _relative_logs([[Fraction(FRIENDS[0][a][b]) + Fraction(FRIENDS[1][a][b]) for b in (0, 1)] for a in (0, 1)])
+    own = np.log(np.array([1.0, 1.2], dtype=np.longdouble)) + np.log(
+        np.array(HARM, dtype=np.longdouble).sum(axis=1)
+    )
+    pair = _relative_logs(
+        [[Fraction(FRIENDS[0][a][b]) + Fraction(FRIENDS[1][a][b]) for b in (0, 1)] for a in (0, 1)]
+    )
     own = own if apart else own + np.diag(pair)
     free = n - observed - 1
     others = np.arange(free + 1, dtype=np.longdouble)
@@ -135,7 +162,12 @@ def pairs(n: int) -> ParfactorGraph:
         (Relation("comp", ("Employee",), ("low", "medium", "high")), _relation("rev")),
         (
             Parfactor.of("g0", ["comp(E)"], [1, 2, 3]),
-            Parfactor.of("g1", ["comp(E)", "comp(F)"], [1, 1.01, 0.98, 1, 0.99, 1.02, 1.01, 0.99, 1], ["E != F"]),
+            Parfactor.of(
+                "g1",
+                ["comp(E)", "comp(F)"],
+                [1, 1.01, 0.98, 1, 0.99, 1.02, 1.01, 0.99, 1],
+                ["E != F"],
+            ),
             Parfactor.of("g2", ["comp(E)", "rev"], [1, 1.02, 1.01, 1, 1, 0.97]),
         ),
     )
@@ -148,7 +180,11 @@ def asthma(n: int) -> ParfactorGraph:
     """Those with asthma have fewer friends who smoke, themselves included."""
     return ParfactorGraph(
         (Domain("Person", n),),
-        (_relation("asthma", "Person"), _relation("smokes", "Person"), _relation("friends", "Person", "Person")),
+        (
+            _relation("asthma", "Person"),
+            _relation("smokes", "Person"),
+            _relation("friends", "Person", "Person"),
+        ),
         (
             Parfactor.of("g0", ["asthma(X)"], [1.0, 3.0]),
             Parfactor.of("g1", ["smokes(X)"], [1.0, 2.0]),
@@ -162,12 +198,18 @@ def asthma(n: int) -> ParfactorGraph:
 def asthma_closed(n: int) -> Logs:
     """Σ over how many smoke; given that, persons are independent of each other."""
     friends = np.array([1.0, 4.0], dtype=np.longdouble)
-    link = np.log((np.array(ASTHMA, dtype=np.longdouble) * friends[None, :, None]).sum(axis=1))  # asthma × smokes
+    link = np.log(
+        (np.array(ASTHMA, dtype=np.longdouble) * friends[None, :, None]).sum(axis=1)
+    )  # asthma × smokes
     own = np.log(
-        np.array([[1.0, 2.0], [2.0, 1.0]], dtype=np.longdouble) * np.array([[1.0], [3.0]]) * np.array([1.0, 2.0])
+        np.array([[1.0, 2.0], [2.0, 1.0]], dtype=np.longdouble)
+        * np.array([[1.0], [3.0]])
+        * np.array([1.0, 2.0])
     )
     smoke = np.arange(n + 1, dtype=np.longdouble)
-    everybody = smoke[:, None] * link[None, :, 0] + (n - smoke)[:, None] * link[None, :, 1]  # count × asthma
+    everybody = (
+        smoke[:, None] * link[None, :, 0] + (n - smoke)[:, None] * link[None, :, 1]
+    )  # count × asthma
     person = everybody[:, :, None] + own[None]  # count × asthma × smokes
     both = np.logaddexp(person[:, 0], person[:, 1])  # count × smokes
     weights = []
@@ -177,7 +219,11 @@ def asthma_closed(n: int) -> Logs:
         for habit in range(2):
             true, false = smoke - (habit == 0), n - smoke - (habit == 1)
             possible = (true >= 0) & (false >= 0)
-            ways = logs[n - 1] - logs[np.maximum(true, 0).astype(int)] - logs[np.maximum(false, 0).astype(int)]
+            ways = (
+                logs[n - 1]
+                - logs[np.maximum(true, 0).astype(int)]
+                - logs[np.maximum(false, 0).astype(int)]
+            )
             total = ways + true * both[:, 0] + false * both[:, 1] + person[:, asked, habit]
             parts.append(log_sum(total[possible]))
         weights.append(np.logaddexp(*parts))

@@ -39,7 +39,17 @@ PARTS = (  # files beside this
     "answers_by_sql",
 )
 PACKAGES = (
-    *("lifagu", "numpy", "scipy", "pyagrum", "pgmpy", "opt_einsum", "cotengra", "networkx", "scikit-network"),
+    *(
+        "lifagu",
+        "numpy",
+        "scipy",
+        "pyagrum",
+        "pgmpy",
+        "opt_einsum",
+        "cotengra",
+        "networkx",
+        "scikit-network",
+    ),
     *("igraph", "pynauty", "duckdb", "sqlalchemy", "psycopg", "matplotlib", "pyspark"),
 )
 HERE = Path(__file__).parent
@@ -87,22 +97,55 @@ def main() -> int:
     for number, name in enumerate(chosen, 1):
         ran = _run(name, f"[{number}/{len(chosen)}] {name}", options)
         failed += [name] if ran.reason else []
-        sections[name] = Section(section(name, ran), [{"part": name, **point} for point in ran.points])
+        sections[name] = Section(
+            section(name, ran), [{"part": name, **point} for point in ran.points]
+        )
         write(out, about, {each: sections[each] for each in PARTS if each in sections}, name)
-    print(f"{out / 'REPORT.md'} is written; {len(failed)} of {len(chosen)} parts failed", file=sys.stderr)
+    print(
+        f"{out / 'REPORT.md'} is written; {len(failed)} of {len(chosen)} parts failed",
+        file=sys.stderr,
+    )
     return 1 if failed else 0
 
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add = parser.add_argument
-    add("--only", action="append", choices=PARTS, metavar="PART", help="measure this part (may be repeated)")
-    add("--small", action="store_true", help="small sizes, to see that all works; into build/bench-small unless --out")
-    add("--limit", type=float, default=15, metavar="SECONDS", help="time for each peer (default: 15)")
+    add(
+        "--only",
+        action="append",
+        choices=PARTS,
+        metavar="PART",
+        help="measure this part (may be repeated)",
+    )
+    add(
+        "--small",
+        action="store_true",
+        help="small sizes, to see that all works; into build/bench-small unless --out",
+    )
+    add(
+        "--limit",
+        type=float,
+        default=15,
+        metavar="SECONDS",
+        help="time for each peer (default: 15)",
+    )
     add("--far", action="store_true", help="parts that can go on as far as disk and patience allow")
-    defaults = ", ".join([f"{PATIENCE:g}", *(f"{seconds:g} for {name}" for name, seconds in LONGER.items())])
-    add("--patience", type=float, metavar="SECONDS", help=f"time for each part (default: {defaults})")
-    add("--out", type=Path, metavar="FOLDER", help="where the report goes (default: the folder of this file)")
+    defaults = ", ".join(
+        [f"{PATIENCE:g}", *(f"{seconds:g} for {name}" for name, seconds in LONGER.items())]
+    )
+    add(
+        "--patience",
+        type=float,
+        metavar="SECONDS",
+        help=f"time for each part (default: {defaults})",
+    )
+    add(
+        "--out",
+        type=Path,
+        metavar="FOLDER",
+        help="where the report goes (default: the folder of this file)",
+    )
     add("--list", action="store_true", help="name the parts, and end")
     return parser.parse_args()
 
@@ -137,7 +180,9 @@ def differences(page: str, about: dict[str, str]) -> str:
     >>> differences("| memory | 16 GiB |\\n| versions | numpy 2.4.6, pyspark not installed |", here)
     'memory: 16 GiB, here 24 GiB; pyspark: not installed, here 4.3.0'
     """
-    there = dict(re.findall(r"^\| (.+?) \| (.*) \|$", page.partition(MARK.split("{")[0])[0], re.MULTILINE))
+    there = dict(
+        re.findall(r"^\| (.+?) \| (.*) \|$", page.partition(MARK.split("{")[0])[0], re.MULTILINE)
+    )
     facts_there = {name: there.get(name, "unknown") for name in about if name != "versions"}
     both = {**facts_there, **_packages(there.get("versions", ""))}
     here = {**about, **_packages(about["versions"])}
@@ -168,7 +213,9 @@ def write(out: Path, about: dict[str, str], sections: dict[str, Section], renewe
     """Write the report with the figure of one part that was renewed."""
     folder = out / "figures"
     folder.mkdir(parents=True, exist_ok=True)
-    write_points(folder / "points.csv", [point for each in sections.values() for point in each.points])
+    write_points(
+        folder / "points.csv", [point for each in sections.values() for point in each.points]
+    )
     if points := sections[renewed].points:
         try:
             figure(folder / renewed, points)
@@ -176,7 +223,9 @@ def write(out: Path, about: dict[str, str], sections: dict[str, Section], renewe
             print(f"no figure: {error}", file=sys.stderr)
     parts = "\n\n".join(f"{MARK.format(name)}\n{each.text}" for name, each in sections.items())
     how_to_read = HOW_TO_READ.format(date=date.today())
-    head = "\n".join(["| | |\n|---|---|", *(f"| {name} | {value} |" for name, value in about.items())])
+    head = "\n".join(
+        ["| | |\n|---|---|", *(f"| {name} | {value} |" for name, value in about.items())]
+    )
     page = f"# Benchmarks\n\n{head}\n\n{how_to_read}\n\n{_at_a_glance(sections)}\n\n{parts}\n"
     write_bytes(out / "REPORT.md", page.encode())
 
@@ -189,7 +238,10 @@ def _at_a_glance(sections: dict[str, Section]) -> str:
         anchor = re.sub(r"[^\w-]", "", title.lower().replace(" ", "-"))
         for start in (IN_SHORT, "**Failed:** "):
             found = re.findall(rf"^{re.escape(start)}(.*)$", each.text, re.MULTILINE)
-            lines += [f"- [{title}](#{anchor}): {'failed: ' * ('Failed' in start)}{text}" for text in found]
+            lines += [
+                f"- [{title}](#{anchor}): {'failed: ' * ('Failed' in start)}{text}"
+                for text in found
+            ]
     return "\n".join(lines)
 
 

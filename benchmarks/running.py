@@ -48,7 +48,9 @@ def run(command: Sequence[str], patience: float, progress: Progress) -> Ran:
     return Ran(printed, found, reason, seconds, conditions)
 
 
-def _wait(command: Sequence[str], output: Path, errors: Path, patience: float, progress: Progress) -> str:
+def _wait(
+    command: Sequence[str], output: Path, errors: Path, patience: float, progress: Progress
+) -> str:
     """Wait for the end; why it failed, or "". Progress is told how many rows there are."""
     with output.open("w") as out, errors.open("w") as err:
         process = subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True)

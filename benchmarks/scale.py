@@ -27,7 +27,8 @@ from folders import (
     write_epidemic,
     write_tables,
 )
-from lifagu.places import Place, Told
+from lifagu.basics.progress import Told
+from lifagu.questions.place import Place
 from part import FLOOR, Part, begin, duration, sized
 from timing import arranging
 
@@ -35,7 +36,9 @@ LIMIT = 4 * 2**30  # bytes of memory for an engine and what goes on beside it
 MOST = {"memory": 10**8, "duckdb": 10**10, "spark": 10**7}  # arguments
 SIZES, FURTHER = (10**6, 10**7, 10**8), (3 * 10**8, 10**9, 3 * 10**9, 10**10)
 PATIENCE, PATIENCE_FAR = 1_200.0, 14_400.0  # seconds for one run
-BYTES = 120  # of disk for an argument: the folder, the engine's tables, what it spills, and the output
+BYTES = (
+    120  # of disk for an argument: the folder, the engine's tables, what it spills, and the output
+)
 COHORTS = 6
 HEAD = ["model", "arguments", "on", *COSTS, "rounds", "seconds of each", "groups"]
 
@@ -72,9 +75,16 @@ def main() -> None:
     )
     families = [Family("epidemic", write_epidemic, 9), Family("cohorts", write_cohorts, 5)]
     with tempfile.TemporaryDirectory() as place:
-        table = part.table(HEAD, (row for family in families for row in _rows(part, family, Path(place))))
-    largest = {row["on"]: row for row in table if row["model"] == "epidemic" and row["groups"] != "–"}
-    found = (f"{on} {row['time']} with {row['memory']} for {row['arguments']}" for on, row in largest.items())
+        table = part.table(
+            HEAD, (row for family in families for row in _rows(part, family, Path(place)))
+        )
+    largest = {
+        row["on"]: row for row in table if row["model"] == "epidemic" and row["groups"] != "–"
+    }
+    found = (
+        f"{on} {row['time']} with {row['memory']} for {row['arguments']}"
+        for on, row in largest.items()
+    )
     part.in_short(f"an epidemic lifted (× of one argsort of its arguments): {', '.join(found)}.")
 
 
@@ -86,12 +96,23 @@ def _rows(part: Part, family: Family, place: Path) -> Iterator[Sequence[str]]:
         arguments, folder = people * family.arguments + 1, place / f"{family.title}{size}"
         reason = obstacle(arguments, shutil.disk_usage(place).free, pace * far)
         reason = reason or run_apart(partial(family.write, folder, people)) or ""
-        places = [on for on, most in MOST.items() if size <= most and not (part.small and on == "spark")]
-        found = {on: reason or lifted_apart(folder, on, PATIENCE_FAR if far else PATIENCE) for on in places}
+        places = [
+            on for on, most in MOST.items() if size <= most and not (part.small and on == "spark")
+        ]
+        found = {
+            on: reason or lifted_apart(folder, on, PATIENCE_FAR if far else PATIENCE)
+            for on in places
+        }
         floor = None if reason or far else run_apart(partial(arranging, arguments))
         part.point(family.title, "arguments", f"{FLOOR}argsort", arguments, floor)
         for on, each in found.items():
-            part.point(family.title, "arguments", on, arguments, each if isinstance(each, str) else each.took.seconds)
+            part.point(
+                family.title,
+                "arguments",
+                on,
+                arguments,
+                each if isinstance(each, str) else each.took.seconds,
+            )
             yield [family.title, sized(arguments), on, *_cells(each, floor)]
         groups = {each.groups for each in found.values() if isinstance(each, Lifted)}
         assert len(groups) <= 1, f"{family.title}: different numbers of groups were found: {groups}"
@@ -117,7 +138,11 @@ def obstacle(arguments: int, free: int, pace: float) -> str:
 def _cells(found: Lifted | str, floor: float | str | None) -> list[str]:
     if isinstance(found, str):
         return ["–", found, *["–"] * (len(HEAD) - 5)]
-    rounds = [str(len(found.rounds)), ", ".join(map(duration, found.rounds))] if found.rounds else ["–", "–"]
+    rounds = (
+        [str(len(found.rounds)), ", ".join(map(duration, found.rounds))]
+        if found.rounds
+        else ["–", "–"]
+    )
     return [*found.took.cells(floor), *rounds, sized(found.groups)]
 
 
@@ -149,7 +174,9 @@ def lifted(folder: Path, on: str, place: Path) -> Lifted:
         return found.groups.variables + found.groups.factors
 
     groups, cost = took(on, place / "work", int((1 - BESIDE) * LIMIT), task)
-    rounds = [end - start for (_, start), (text, end) in pairwise(watch.told) if text.startswith("round ")]
+    rounds = [
+        end - start for (_, start), (text, end) in pairwise(watch.told) if text.startswith("round ")
+    ]
     return Lifted(cost, rounds, groups)
 
 

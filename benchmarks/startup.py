@@ -40,7 +40,9 @@ def seconds(work: Callable[[], object], turns: int) -> float:
 
 def started(*command: str) -> Callable[[], object]:
     """A Python process from its start to its end."""
-    return lambda: subprocess.run([sys.executable, *command], cwd=ROOT, check=True, capture_output=True)
+    return lambda: subprocess.run(
+        [sys.executable, *command], cwd=ROOT, check=True, capture_output=True
+    )
 
 
 def ask(model: str, name: str) -> None:
@@ -64,7 +66,14 @@ def main() -> None:
     )
     turns = 3 if part.small else 21
     numpy = seconds(started("-c", "import numpy"), turns)
-    head = ("`lifagu query`", "modules", "work alone", "`import numpy`", "the command", "beside the work, by numpy")
+    head = (
+        "`lifagu query`",
+        "modules",
+        "work alone",
+        "`import numpy`",
+        "the command",
+        "beside the work, by numpy",
+    )
     ratios = []
 
     def rows() -> Iterator[tuple[str, ...]]:
@@ -73,7 +82,14 @@ def main() -> None:
             whole = seconds(started("-m", "lifagu.cli", "query", model, name), turns)
             ratios.append((whole - work) / numpy)
             count = modules("query", model, name)
-            yield title, str(count), duration(work), duration(numpy), duration(whole), f"{ratios[-1]:.2f}×"
+            yield (
+                title,
+                str(count),
+                duration(work),
+                duration(numpy),
+                duration(whole),
+                f"{ratios[-1]:.2f}×",
+            )
 
     part.table(head, rows())
     part.in_short(

@@ -34,12 +34,16 @@ def main() -> None:
     )
     largest = part.table(["factors", "unknown", "argsort", *METHODS], _rows(part))[-1]
     found = ", ".join(f"{method} {largest[method]}" for method in METHODS)
-    part.in_short(f"filling a tenth of {largest['factors']} factors, by one argsort of their arguments: {found}.")
+    part.in_short(
+        f"filling a tenth of {largest['factors']} factors, by one argsort of their arguments: {found}."
+    )
 
 
 def _rows(part: Part) -> Iterator[list[str]]:
     for people in (300, 3_000) if part.small else (333, 3_333, 33_333, 333_333, 3_333_333):
-        graph, owned = (epidemic_with_holes(people, individuals=individuals) for individuals in (False, True))
+        graph, owned = (
+            epidemic_with_holes(people, individuals=individuals) for individuals in (False, True)
+        )
         arguments = len(graph.arguments)
         floor = arranging(arguments)
         part.point("Filling holes", "arguments", f"{FLOOR}argsort", arguments, floor)

@@ -49,7 +49,9 @@ class User:
             self.timed("page", "GET", "/")
             model = self.timed("open", "POST", "/api/models?example=wards")
             while time.monotonic() < end:
-                operation = self.chance.choice(["transfers", "transfers", "ask", "ask", "colours", "lifted", "graph"])
+                operation = self.chance.choice(
+                    ["transfers", "transfers", "ask", "ask", "colours", "lifted", "graph"]
+                )
                 self.timed(operation, "POST", f"/api/models/{model}/{operation}", self.request())
                 time.sleep(pause * (0.5 + self.chance.random()))
         except OSError as error:
@@ -59,8 +61,12 @@ class User:
 
     def request(self) -> str:
         """Another θ and other evidence than before."""
-        seen = {self.chance.choice(PATIENTS): self.chance.choice(["true", "false"]) for _ in range(2)}
-        return json.dumps({"theta": self.chance.choice([0.0, 0.3, 0.6, 0.7, 1.0]), "evidence": seen})
+        seen = {
+            self.chance.choice(PATIENTS): self.chance.choice(["true", "false"]) for _ in range(2)
+        }
+        return json.dumps(
+            {"theta": self.chance.choice([0.0, 0.3, 0.6, 0.7, 1.0]), "evidence": seen}
+        )
 
     def timed(self, name: str, method: str, path: str, body: str | None = None) -> str:
         """One request with all that follows from it; the name of the model, if it opens one."""
@@ -101,10 +107,14 @@ def served() -> Iterator[int]:
 def measured(users: int, seconds: float, pause: float) -> tuple[Latencies, list[str], float]:
     """Latencies by operation, failures, and how long it took."""
     with served() as port:
-        User(port, -1).run(0.0, 0.0)  # the first process of all takes a moment, which is nobody's latency
+        User(port, -1).run(
+            0.0, 0.0
+        )  # the first process of all takes a moment, which is nobody's latency
         everybody = [User(port, number) for number in range(users)]
         start = time.monotonic()
-        threads = [threading.Thread(target=user.run, args=(start + seconds, pause)) for user in everybody]
+        threads = [
+            threading.Thread(target=user.run, args=(start + seconds, pause)) for user in everybody
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -119,10 +129,17 @@ def measured(users: int, seconds: float, pause: float) -> tuple[Latencies, list[
 
 def table(latencies: Latencies, failed: list[str], taken: float) -> str:
     """One row per operation, all of them together last."""
-    rows = {**dict(sorted(latencies.items())), "all": [each for values in latencies.values() for each in values]}
+    rows = {
+        **dict(sorted(latencies.items())),
+        "all": [each for values in latencies.values() for each in values],
+    }
     lines = ["| request | number | median | 95 % | 99 % | largest |", "|---" * 6 + "|"]
     for name, values in rows.items():
-        cuts = statistics.quantiles(values, n=100, method="inclusive") if len(values) > 1 else values * 99
+        cuts = (
+            statistics.quantiles(values, n=100, method="inclusive")
+            if len(values) > 1
+            else values * 99
+        )
         shown = [f"{1000 * value:.0f} ms" for value in (cuts[49], cuts[94], cuts[98], max(values))]
         lines.append(f"| {name} | {len(values)} | {' | '.join(shown)} |")
     total = len(rows["all"])
@@ -133,15 +150,25 @@ def main() -> int:
     """Print both tables; the exit status says whether something failed."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--users", type=int, default=50, help="how many at once (default 50)")
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long, for the first table (default 60)")
-    parser.add_argument("--small", action="store_true", help="a few users for a moment, to see that it works")
+    parser.add_argument(
+        "--seconds", type=float, default=60.0, help="how long, for the first table (default 60)"
+    )
+    parser.add_argument(
+        "--small", action="store_true", help="a few users for a moment, to see that it works"
+    )
     options = parser.parse_args()
     users, seconds = (5, 1.5) if options.small else (options.users, options.seconds)
     print(f"# The page under load\n\n{machine(['lifagu', 'starlette', 'uvicorn'])}")
     failures = []
-    for title, pause, length in (("a second between requests", 1.0, seconds), ("no pause", 0.0, seconds / 3)):
+    for title, pause, length in (
+        ("a second between requests", 1.0, seconds),
+        ("no pause", 0.0, seconds / 3),
+    ):
         latencies, failed, taken = measured(users, length, pause)
-        print(f"\n## {users} users, {taken:.0f} seconds, {title}\n\n{table(latencies, failed, taken)}", flush=True)
+        print(
+            f"\n## {users} users, {taken:.0f} seconds, {title}\n\n{table(latencies, failed, taken)}",
+            flush=True,
+        )
         failures += failed
     for each in failures[:10]:
         print(f"failed: {each}")

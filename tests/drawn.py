@@ -33,7 +33,9 @@ def grid(side):
 
 def random_graph(seed, count, many, arity):
     rng = np.random.default_rng(seed)
-    return graph_with(count, [rng.choice(count, arity, replace=False).tolist() for _ in range(many)])
+    return graph_with(
+        count, [rng.choice(count, arity, replace=False).tolist() for _ in range(many)]
+    )
 
 
 def epidemic(patients):
@@ -79,7 +81,10 @@ def overlaps(scene):
 def inside(scene):
     """Whether all boxes are on the page."""
     places, sizes = boxes_of(scene)
-    return bool((places - sizes / 2 >= -0.1).all() and (places + sizes / 2 <= [scene.width, scene.height]).all())
+    return bool(
+        (places - sizes / 2 >= -0.1).all()
+        and (places + sizes / 2 <= [scene.width, scene.height]).all()
+    )
 
 
 def parsed(scene):

@@ -95,7 +95,9 @@ def close(found: float, expected: float) -> bool:
 
 def close_to(found: float, expected: float) -> bool:
     """Equal probabilities but for rounding, small ones as well; where nothing is possible the answer is zero."""
-    return math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-15) and (expected > 0 or found < 1e-300)
+    return math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-15) and (
+        expected > 0 or found < 1e-300
+    )
 
 
 def check(model: Model, known: Known, with_total: bool = True) -> None:
@@ -159,14 +161,18 @@ def check_marginals(found: Any, known: Known) -> None:
     for name, expected in known.marginals.items():
         for label, probability in zip(known.labels[name], expected.tolist(), strict=True):
             if not close_to(found[name][label], probability):
-                raise WrongError(f"P({name}={label}) = {found[name][label]!r}, expected {probability!r}")
+                raise WrongError(
+                    f"P({name}={label}) = {found[name][label]!r}, expected {probability!r}"
+                )
 
 
 def check_joint(answer: Any, known: Known) -> None:
     """A joint answer, label by label."""
     check_total(answer.log_partition, known)
     spans = [known.labels[name] for name in known.question]
-    for state, probability in zip(itertools.product(*spans), known.joint.reshape(-1).tolist(), strict=True):
+    for state, probability in zip(
+        itertools.product(*spans), known.joint.reshape(-1).tolist(), strict=True
+    ):
         found = answer[state] if len(state) > 1 else answer[state[0]]
         if not close_to(found, probability):
             raise WrongError(
@@ -177,14 +183,18 @@ def check_joint(answer: Any, known: Known) -> None:
 def check_best(best: Any, known: Known) -> None:
     """The largest weight, and an assignment that has it."""
     if known.log_total == -math.inf:
-        raise WrongError(f"a best assignment of log weight {best.log_weight}, but the weight is zero")
+        raise WrongError(
+            f"a best assignment of log weight {best.log_weight}, but the weight is zero"
+        )
     if not close(best.log_weight, known.log_best):
         raise WrongError(f"log weight {best.log_weight!r}, expected {known.log_best!r}")
     if known.count is not None and len(best.assignment) != known.count:
         raise WrongError(f"{len(best.assignment)} variables assigned, expected {known.count}")
     weight = known.weight(best.assignment)
     if not close(weight, known.log_best):
-        raise WrongError(f"the assignment weighs {weight!r}, the best {known.log_best!r}: {best.assignment}")
+        raise WrongError(
+            f"the assignment weighs {weight!r}, the best {known.log_best!r}: {best.assignment}"
+        )
 
 
 def report(model: Model, known: Known, error: WrongError) -> str:
@@ -212,25 +222,40 @@ def simpler(model: Model) -> Iterator[Callable[[Model], Model]]:
     """Ways to make a model simpler, the greatest first."""
     for part in ("evidence", "factors", "parfactors", "relations", "variables", "domains"):
         for key in (
-            [*model.get(part, {})] if isinstance(model.get(part), dict) else range(len(model.get(part, [])))[::-1]
+            [*model.get(part, {})]
+            if isinstance(model.get(part), dict)
+            else range(len(model.get(part, [])))[::-1]
         ):
             yield lambda given, part=part, key=key: without(given, part, key)
     for name, size in model.get("domains", {}).items():
         if isinstance(size, int) and size:
-            yield lambda given, name=name: with_entry(given, "domains", name, given["domains"].get(name, 1) - 1)
+            yield lambda given, name=name: with_entry(
+                given, "domains", name, given["domains"].get(name, 1) - 1
+            )
     for part in ("parfactors", "factors"):
         for place, entry in enumerate(model.get(part, [])):
             for where in range(len(entry.get("where", []))):
-                yield lambda given, part=part, place=place, where=where: without_constraint(given, part, place, where)
+                yield lambda given, part=part, place=place, where=where: without_constraint(
+                    given, part, place, where
+                )
             ones = [1] * len(entry["table"])
-            for simple in (ones, [*ones[:-1], 2], [2, *ones[1:]], [math.ceil(value) for value in entry["table"]]):
-                yield lambda given, part=part, place=place, simple=simple: with_table(given, part, place, simple)
+            for simple in (
+                ones,
+                [*ones[:-1], 2],
+                [2, *ones[1:]],
+                [math.ceil(value) for value in entry["table"]],
+            ):
+                yield lambda given, part=part, place=place, simple=simple: with_table(
+                    given, part, place, simple
+                )
 
 
 def without(model: Model, part: str, key: Any) -> Model:
     """The model without one of its parts."""
     model = copy.deepcopy(model)
-    if part in model and (key in model[part] if isinstance(model[part], dict) else key < len(model[part])):
+    if part in model and (
+        key in model[part] if isinstance(model[part], dict) else key < len(model[part])
+    ):
         del model[part][key]
     return model
 
@@ -254,6 +279,10 @@ def without_constraint(model: Model, part: str, place: int, where: int) -> Model
 def with_table(model: Model, part: str, place: int, values: list[float]) -> Model:
     """The model with another table, where it has the same length."""
     model = copy.deepcopy(model)
-    if place < len(model.get(part, [])) and len(model[part][place]["table"]) == len(values) and any(values):
+    if (
+        place < len(model.get(part, []))
+        and len(model[part][place]["table"]) == len(values)
+        and any(values)
+    ):
         model[part][place]["table"] = values
     return model

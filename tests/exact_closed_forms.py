@@ -83,7 +83,9 @@ def slots(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
     different = rng.random() < 0.7
     pairs = itertools.combinations(names, 2) if different else ()
     values, own = slot_table(rng, count, size), [rng.randint(1, 5), rng.randint(1, 5)]
-    draft.parfactor([f"S({each})" for each in names], [f"{one} != {two}" for one, two in pairs], values=values)
+    draft.parfactor(
+        [f"S({each})" for each in names], [f"{one} != {two}" for one, two in pairs], values=values
+    )
     draft.parfactor(["S(X)"], [], values=own)
     evidence, seen = observed(rng, "S", size, BOOLEAN, min(size // 3, 10))
     by_ones = [plus(log(value) for place, value in enumerate(values) if place.bit_count() == ones)
@@ -92,7 +94,8 @@ def slots(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
 
     def weight(true: int) -> Log:
         parts = [
-            times(tuples(true, ones) * tuples(size - true, count - ones), each) for ones, each in enumerate(by_ones)
+            times(tuples(true, ones) * tuples(size - true, count - ones), each)
+            for ones, each in enumerate(by_ones)
         ]
         return plus([*parts, times(true, log(own[1])), times(size - true, log(own[0]))])
 
@@ -129,9 +132,15 @@ def labelled(rng: random.Random, size: int | None = None) -> tuple[Model, Known]
 
     free = size - seen.total()
     left = list(histograms(free, len(labels)))
-    weights = [weight(tuple(a + seen[label] for a, label in zip(each, labels, strict=True))) for each in left]
+    weights = [
+        weight(tuple(a + seen[label] for a, label in zip(each, labels, strict=True)))
+        for each in left
+    ]
     total, shares = normalised(
-        [None if one is None else one + multinomial(each) for one, each in zip(weights, left, strict=True)]
+        [
+            None if one is None else one + multinomial(each)
+            for one, each in zip(weights, left, strict=True)
+        ]
     )
     one, two = np.zeros(len(labels)), np.zeros([len(labels)] * 2)
     for share, counts in zip(shares, map(np.array, left), strict=True):
@@ -145,7 +154,9 @@ def labelled(rng: random.Random, size: int | None = None) -> tuple[Model, Known]
         names,
         two,
         largest_of(weights),
-        lambda found: as_float(weight(tuple(list(found.values()).count(label) for label in labels))),
+        lambda found: as_float(
+            weight(tuple(list(found.values()).count(label) for label in labels))
+        ),
         size,
     )
 
@@ -219,11 +230,19 @@ def crossed(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
     tables = []
     for each, coefficient in enumerate(ways(free)):
         true = seen["true"] + each
-        people = [[person(a, b, true) if true >= b and size - true >= 1 - b else None for b in (0, 1)] for a in (0, 1)]
+        people = [
+            [person(a, b, true) if true >= b and size - true >= 1 - b else None for b in (0, 1)]
+            for a in (0, 1)
+        ]
         sums = [normalised([people[0][b], people[1][b]]) for b in (0, 1)]
-        ones = [None if sums[b][0] == -math.inf else added(people[0][b], people[1][b]) for b in (0, 1)]
+        ones = [
+            None if sums[b][0] == -math.inf else added(people[0][b], people[1][b]) for b in (0, 1)
+        ]
         terms.append(plus([coefficient, times(true, ones[1]), times(size - true, ones[0])]))
-        highest = [max((x for x in (people[0][b], people[1][b]) if x is not None), default=None) for b in (0, 1)]
+        highest = [
+            max((x for x in (people[0][b], people[1][b]) if x is not None), default=None)
+            for b in (0, 1)
+        ]
         best.append(plus([times(true, highest[1]), times(size - true, highest[0])]))
         tables.append([sums[b][1] for b in (0, 1)])
     total, shares = normalised(terms)
@@ -233,13 +252,24 @@ def crossed(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
             joint[:, b] += share * number / free * np.array(given[b])
 
     def weight(found: Mapping[str, str]) -> float:
-        pairs = Counter((found[f"A({x})"] == "true", found[f"B({x})"] == "true") for x in range(1, size + 1))
+        pairs = Counter(
+            (found[f"A({x})"] == "true", found[f"B({x})"] == "true") for x in range(1, size + 1)
+        )
         true = sum(number for (_, b), number in pairs.items() if b)
         return as_float(plus(times(number, person(a, b, true)) for (a, b), number in pairs.items()))
 
     names = f"A({size})", f"B({size})"
     marginals = {names[0]: joint.sum(axis=1), names[1]: joint.sum(axis=0)}
-    known = Known(dict.fromkeys(names, BOOLEAN), total, marginals, names, joint, largest_of(best), weight, 2 * size)
+    known = Known(
+        dict.fromkeys(names, BOOLEAN),
+        total,
+        marginals,
+        names,
+        joint,
+        largest_of(best),
+        weight,
+        2 * size,
+    )
     return relational(draft, evidence), known
 
 
@@ -283,7 +313,9 @@ def friends(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
     return relational(draft, evidence), known
 
 
-def weight_of_friends(found: Mapping[str, str], size: int, values: Sequence[float], own: Sequence[float]) -> float:
+def weight_of_friends(
+    found: Mapping[str, str], size: int, values: Sequence[float], own: Sequence[float]
+) -> float:
     """The log of an assignment's weight, factor by factor."""
     smokes = [int(found[f"S({x})"] == "true") for x in range(1, size + 1)]
     pairs = Counter(
@@ -317,10 +349,13 @@ def parted(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
     free = size - seen.total()
     trues = [seen["true"] + each for each in range(free + 1)]
     things = [[thing(b, true) for b in (0, 1)] for true in trues]
-    simple = of_two_labels("A", size, seen, lambda true: times(other, added(*things[true - seen["true"]])))
+    simple = of_two_labels(
+        "A", size, seen, lambda true: times(other, added(*things[true - seen["true"]]))
+    )
     best = [times(other, max((x for x in two if x is not None), default=None)) for two in things]
     terms = [
-        plus([times(other, added(*two)), coefficient]) for two, coefficient in zip(things, ways(free), strict=True)
+        plus([times(other, added(*two)), coefficient])
+        for two, coefficient in zip(things, ways(free), strict=True)
     ]
     joint = np.zeros((2, 2))
     for each, (share, two) in enumerate(zip(normalised(terms)[1], things, strict=True)):
@@ -328,12 +363,16 @@ def parted(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
 
     def weight(found: Mapping[str, str]) -> float:
         true = sum(found[f"A({x})"] == "true" for x in range(1, size + 1))
-        return as_float(plus(thing(int(found[f"B({u})"] == "true"), true) for u in range(1, other + 1)))
+        return as_float(
+            plus(thing(int(found[f"B({u})"] == "true"), true) for u in range(1, other + 1))
+        )
 
     names = f"A({size})", f"B({other})"
     marginals = {names[0]: joint.sum(axis=1), names[1]: joint.sum(axis=0)}
     labels = dict.fromkeys(names, BOOLEAN)
-    known = Known(labels, simple.log_total, marginals, names, joint, largest_of(best), weight, size + other)
+    known = Known(
+        labels, simple.log_total, marginals, names, joint, largest_of(best), weight, size + other
+    )
     return relational(draft, evidence), known
 
 
@@ -348,7 +387,10 @@ def own_tables(rng: random.Random, size: int | None = None) -> tuple[Model, Know
     draft.relation("S", "P", labels=BOOLEAN)
     pair = whole(rng, [2, 2])
     draft.parfactor(["S(X)", "S(Y)"], ["X != Y"], values=pair)
-    some = [[rng.choice([0.5, 1, 2, 3]), rng.choice([0.25, 1, 2, 5])] for _ in range(rng.choice([1, 2, 5, size]))]
+    some = [
+        [rng.choice([0.5, 1, 2, 3]), rng.choice([0.25, 1, 2, 5])]
+        for _ in range(rng.choice([1, 2, 5, size]))
+    ]
     own = [some[place % len(some)] for place in range(size)]
     evidence: Model = {}
     for place, values in enumerate(own, start=1):
@@ -370,7 +412,10 @@ def own_tables(rng: random.Random, size: int | None = None) -> tuple[Model, Know
         found = [Decimal(1)]
         for place in people:
             false, true = map(Decimal, own[place])
-            found = [a * false + b * true for a, b in zip([*found, Decimal(0)], [Decimal(0), *found], strict=True)]
+            found = [
+                a * false + b * true
+                for a, b in zip([*found, Decimal(0)], [Decimal(0), *found], strict=True)
+            ]
         return found
 
     everyone = [each.ln() + pairs(true) for true, each in enumerate(sums(range(size)))]
@@ -381,7 +426,9 @@ def own_tables(rng: random.Random, size: int | None = None) -> tuple[Model, Know
         both = Decimal(own[0][one]) * Decimal(own[1][two])
         weights = [(both * each).ln() + pairs(true + one + two) for true, each in enumerate(rest)]
         joint[one, two] = math.exp(normalised(weights)[0] - total)
-    ordered = sorted((Decimal(true).ln() - Decimal(false).ln() for false, true in own), reverse=True)
+    ordered = sorted(
+        (Decimal(true).ln() - Decimal(false).ln() for false, true in own), reverse=True
+    )
     none = sum((Decimal(false).ln() for false, _ in own), Decimal(0))
     highest = [none + sum(ordered[:true], Decimal(0)) + pairs(true) for true in range(size + 1)]
 
@@ -393,7 +440,16 @@ def own_tables(rng: random.Random, size: int | None = None) -> tuple[Model, Know
     names = "S(1)", "S(2)"
     joint = joint / joint.sum()
     marginals = {names[0]: joint.sum(axis=1), names[1]: joint.sum(axis=0)}
-    known = Known(dict.fromkeys(names, BOOLEAN), total, marginals, names, joint, largest_of(highest), weight, size)
+    known = Known(
+        dict.fromkeys(names, BOOLEAN),
+        total,
+        marginals,
+        names,
+        joint,
+        largest_of(highest),
+        weight,
+        size,
+    )
     model = relational(draft, evidence)
     return (naive.unfolded(model) if rng.random() < 0.3 else model), known
 

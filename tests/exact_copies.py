@@ -45,7 +45,10 @@ def of_copies(outer: Logs, copies: Sequence[Copies], asked: int, *classes: int) 
             rest = rest + powers(np.array(kind.count - (place == asked)), totals[place][given])
         tables.append(rest + copies[asked].societies[given].members(*classes))
     best = max(
-        start + sum(powers(np.array(kind.count), bests[place][given]) for place, kind in enumerate(copies))
+        start
+        + sum(
+            powers(np.array(kind.count), bests[place][given]) for place, kind in enumerate(copies)
+        )
         for given, start in enumerate(outer)
     )
     return np.array(tables), best
@@ -54,7 +57,9 @@ def of_copies(outer: Logs, copies: Sequence[Copies], asked: int, *classes: int) 
 def households(rng: random.Random) -> Asked:
     """Households of alike members, with or without hubs, something common, and one observed member each."""
     draft = Draft(rng)
-    many, size = rng.choice([(sized(rng, 4, 15), sized(rng, 3, 10)), (sized(rng, 2, 4), sized(rng, 20, 40))])
+    many, size = rng.choice(
+        [(sized(rng, 4, 15), sized(rng, 3, 10)), (sized(rng, 2, 4), sized(rng, 20, 40))]
+    )
     hub, common = rng.random() < 0.5, rng.random() < 0.5
     pair, own, beside, above, over = (table(rng, [2] * arity) for arity in (2, 1, 2, 2, 2))
     draft.domain("H", [many], listed=0)
@@ -78,7 +83,11 @@ def households(rng: random.Random) -> Asked:
         member = member + (logs(beside).reshape(2, 2).T if hub else 0)
         member = member + (logs(above).reshape(2, 2)[:, given] if common and not hub else 0)
         between = np.broadcast_to(logs(pair).reshape(1, 2, 2), (2 if hub else 1, 2, 2))
-        start = logs(over).reshape(2, 2)[:, given] if hub and common else np.zeros(2 if hub else 1, np.longdouble)
+        start = (
+            logs(over).reshape(2, 2)[:, given]
+            if hub and common
+            else np.zeros(2 if hub else 1, np.longdouble)
+        )
         if seen is None:
             return Society([size], [member], {(0, 0): between}, start)
         fixed = member + logs([seen == label for label in BOOLEAN])
@@ -94,7 +103,9 @@ def households(rng: random.Random) -> Asked:
     weights, best = of_copies(np.zeros(len(values), np.longdouble), copies, asked, 0)
     names = ["E", "B(1)", "M(1,1)"]
     kept = [common, hub, True]
-    weights = weights.reshape([length for length, there in zip(weights.shape, kept, strict=True) if there])
+    weights = weights.reshape(
+        [length for length, there in zip(weights.shape, kept, strict=True) if there]
+    )
     return answers(draft, list(itertools.compress(names, kept)), weights, best)
 
 
@@ -107,7 +118,9 @@ def rows(rng: random.Random) -> Asked:
     draft.relations("F(P,P) G(P,P)" + " E" * common, BOOLEAN)
     pair, own, above = table(rng, [2, 2]), table(rng, [2, 2]), table(rng, [2, 2])
     different = rng.random() < 0.5
-    draft.parfactor(["F(X,Y)", "F(X,Z)"], ["Y != Z", *["X != Y", "X != Z"][: 2 * different]], values=pair)
+    draft.parfactor(
+        ["F(X,Y)", "F(X,Z)"], ["Y != Z", *["X != Y", "X != Z"][: 2 * different]], values=pair
+    )
     draft.parfactor(["F(X,Y)", "G(X,Y)"], ["X != Y"][:different], values=own)
     if common:
         draft.parfactor(["F(X,Y)", "E"], ["X != Y"][:different], values=above)
@@ -116,16 +129,24 @@ def rows(rng: random.Random) -> Asked:
         draft.evidence["F(1,3)"] = seen
 
     def made(given: int, add_up: Callable[..., Logs], observed: str | None) -> Society:
-        member = add_up(logs(own).reshape(2, 2), axis=1) + (logs(above).reshape(2, 2)[:, given] if common else 0)
+        member = add_up(logs(own).reshape(2, 2), axis=1) + (
+            logs(above).reshape(2, 2)[:, given] if common else 0
+        )
         length = size - different
         fixed = member + logs([observed == label for label in BOOLEAN])
         classes = [member, fixed] if observed else [member]
-        pairs = dict.fromkeys(itertools.product(range(len(classes)), repeat=2), logs(pair).reshape(1, 2, 2))
-        return Society([length - 1, 1] if observed else [length], [unary(each) for each in classes], pairs)
+        pairs = dict.fromkeys(
+            itertools.product(range(len(classes)), repeat=2), logs(pair).reshape(1, 2, 2)
+        )
+        return Society(
+            [length - 1, 1] if observed else [length], [unary(each) for each in classes], pairs
+        )
 
     values = range(2 if common else 1)
     copies = [
-        Copies(count, *([made(given, add_up, each) for given in values] for add_up in (added, np.max)))
+        Copies(
+            count, *([made(given, add_up, each) for given in values] for add_up in (added, np.max))
+        )
         for count, each in ([(1, seen), (size - 1, None)] if seen else [(size, None)])
     ]
     weights, best = of_copies(np.zeros(len(values), np.longdouble), copies, 0, 0)
@@ -154,11 +175,15 @@ def columns(rng: random.Random) -> Asked:
         return Society(
             sizes,
             [unary(each) for each in classes],
-            extra=lambda _, counts: logs(count).reshape(-1, 2)[sum(each[:, 0] for each in counts), given],
+            extra=lambda _, counts: logs(count).reshape(-1, 2)[
+                sum(each[:, 0] for each in counts), given
+            ],
         )
 
     copies = [
-        Copies(many, *([made(given, add_up, each) for given in range(2)] for add_up in (added, np.max)))
+        Copies(
+            many, *([made(given, add_up, each) for given in range(2)] for add_up in (added, np.max))
+        )
         for many, each in ([(1, seen), (size - 1, None)] if seen else [(size, None)])
     ]
     weights, best = of_copies(np.zeros(2, np.longdouble), copies, 0, 0)
@@ -186,7 +211,9 @@ def counted_rows(rng: random.Random) -> Asked:
         )
 
     societies = [made(given) for given in range(2)]
-    weights, best = of_copies(np.zeros(2, np.longdouble), [Copies(size, societies, societies)], 0, 0)
+    weights, best = of_copies(
+        np.zeros(2, np.longdouble), [Copies(size, societies, societies)], 0, 0
+    )
     return answers(draft, ["E", "S(1)", "F(1,2)"], weights, best)
 
 

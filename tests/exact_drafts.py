@@ -10,7 +10,15 @@ from typing import Any
 
 import naive_inference as naive
 
-LABELS = [("false", "true"), ("x", "y"), ("y", "x"), ("a", "b", "c"), ("c", "a", "b"), ("only",), ("p", "q", "r", "s")]
+LABELS = [
+    ("false", "true"),
+    ("x", "y"),
+    ("y", "x"),
+    ("a", "b", "c"),
+    ("c", "a", "b"),
+    ("only",),
+    ("p", "q", "r", "s"),
+]
 OFTEN = [8, 3, 2, 3, 1, 2, 1]
 Style = Callable[[random.Random, Sequence[int]], list[float]]
 
@@ -52,7 +60,9 @@ def independent(rng: random.Random, spans: Sequence[int]) -> list[float]:
 def nearly_flat(rng: random.Random, spans: Sequence[int]) -> list[float]:
     """One value, in some places larger by one unit in the last place."""
     value = rng.choice([1.0, 3.0, 0.1])
-    return [math.nextafter(value, 9) if rng.random() < 0.3 else value for _ in range(math.prod(spans))]
+    return [
+        math.nextafter(value, 9) if rng.random() < 0.3 else value for _ in range(math.prod(spans))
+    ]
 
 
 def wide(rng: random.Random, spans: Sequence[int]) -> list[float]:
@@ -77,14 +87,20 @@ def table(rng: random.Random, spans: Sequence[int], style: Style | None = None) 
     values = chosen(rng, spans)
     if rng.random() < 0.2:
         kept = rng.randrange(len(values))
-        values = [0 if rng.random() < 0.3 and place != kept else value for place, value in enumerate(values)]
+        values = [
+            0 if rng.random() < 0.3 and place != kept else value
+            for place, value in enumerate(values)
+        ]
     return values if any(values) else [1, *values[1:]]
 
 
 def nudged(rng: random.Random, values: Sequence[float]) -> list[float]:
     """The same table with one entry larger by one unit in the last place."""
     place = rng.randrange(len(values))
-    return [math.nextafter(value, math.inf) if place == each else value for each, value in enumerate(values)]
+    return [
+        math.nextafter(value, math.inf) if place == each else value
+        for each, value in enumerate(values)
+    ]
 
 
 # ---- models
@@ -135,7 +151,9 @@ class Draft:
         self.labels[name] = labels or self.some_labels()
         self.variables.append({"name": name, "range": list(self.labels[name])})
 
-    def shape(self, text: str, style: Style | None = None, values: list[float] | None = None) -> None:
+    def shape(
+        self, text: str, style: Style | None = None, values: list[float] | None = None
+    ) -> None:
         """A parfactor as in "F(X,Y) F(Y,X) | X != Y"; @P stands for some constant.
 
         After "|?" all, some or none of the constraints are meant. What names a constant of an empty domain is left
@@ -149,24 +167,40 @@ class Draft:
         left, bar, right = text.partition(" |")
         where = [each.strip() for each in right.lstrip("?").split(",")] if bar else []
         if right.startswith("?"):
-            where = self.rng.choice([where, where, [], self.rng.sample(where, self.rng.randint(0, len(where)))])
+            where = self.rng.choice(
+                [where, where, [], self.rng.sample(where, self.rng.randint(0, len(where)))]
+            )
         self.parfactor(left.split(), where, style, values)
 
     def parfactor(
-        self, args: list[str], where: list[Any], style: Style | None = None, values: list[float] | None = None
+        self,
+        args: list[str],
+        where: list[Any],
+        style: Style | None = None,
+        values: list[float] | None = None,
     ) -> None:
         """A parfactor with the table given, or a random one."""
-        nobody = {each.counted for each in map(naive.parse, args) if each.counted and not self.counted_size(each, [])}
+        nobody = {
+            each.counted
+            for each in map(naive.parse, args)
+            if each.counted and not self.counted_size(each, [])
+        }
         where = [each for each in where if isinstance(each, dict) or not nobody & set(each.split())]
         spans = [self.span(naive.parse(each), where) for each in args]
         values = values or table(self.rng, spans, style)
         entry = {"name": f"g{len(self.parfactors)}", "args": args, "where": where, "table": values}
-        self.parfactors.append(entry if where else {key: entry[key] for key in ("name", "args", "table")})
+        self.parfactors.append(
+            entry if where else {key: entry[key] for key in ("name", "args", "table")}
+        )
 
     def span(self, argument: naive.Argument, where: Sequence[Any]) -> int:
         """How many labels or histograms an argument has."""
         labels = len(self.labels[argument.relation])
-        return naive.histograms(self.counted_size(argument, where), labels) if argument.counted else labels
+        return (
+            naive.histograms(self.counted_size(argument, where), labels)
+            if argument.counted
+            else labels
+        )
 
     def counted_size(self, argument: naive.Argument, where: Sequence[Any]) -> int:
         """How many members a formula counts: constraints on the counted variable leave out one each, or list them."""
@@ -176,10 +210,14 @@ class Draft:
             if isinstance(each, dict) and each["vars"] == [argument.counted]:
                 rows = {tuple(row) for row in each.get("in", each.get("not_in"))}
                 size = len(rows) if "in" in each else size - len(rows)
-        texts = [each for each in where if isinstance(each, str) and argument.counted in each.split()]
+        texts = [
+            each for each in where if isinstance(each, str) and argument.counted in each.split()
+        ]
         return max(0, size - len(texts))
 
-    def factor(self, names: Sequence[str], values: list[float] | None = None, style: Style | None = None) -> None:
+    def factor(
+        self, names: Sequence[str], values: list[float] | None = None, style: Style | None = None
+    ) -> None:
         """A ground factor with the table given, or a random one."""
         spans = [len(self.labels[naive.parse(name).relation]) for name in names]
         values = values or table(self.rng, spans, style)
@@ -187,7 +225,10 @@ class Draft:
 
     def model(self) -> dict[str, Any]:
         """The model as in a lifagu file."""
-        relations = [{"name": name, "of": list(of), "range": list(self.labels[name])} for name, of in self.of.items()]
+        relations = [
+            {"name": name, "of": list(of), "range": list(self.labels[name])}
+            for name, of in self.of.items()
+        ]
         parts = {
             "format": "lifagu/1",
             "domains": self.domains,
@@ -211,7 +252,11 @@ class Draft:
     def observe(self, text: str, observed: naive.Observation) -> None:
         """Add an observation if it is about something and contradicts no other."""
         names = naive.covered(text, self.existing())
-        if names and text not in self.evidence and all(self._seen.get(name, observed) == observed for name in names):
+        if (
+            names
+            and text not in self.evidence
+            and all(self._seen.get(name, observed) == observed for name in names)
+        ):
             self.evidence[text] = observed
             self._seen |= dict.fromkeys(names, observed)
 
@@ -221,11 +266,19 @@ class Draft:
         if self.rng.random() >= soft:
             return self.rng.choice(labels)
         likelihoods = [self.rng.choice([0, 0.5, 1, 1, 2, 3]) for _ in labels]
-        return dict(zip(labels, likelihoods if any(likelihoods) else [1, *likelihoods[1:]], strict=True))
+        return dict(
+            zip(labels, likelihoods if any(likelihoods) else [1, *likelihoods[1:]], strict=True)
+        )
 
     def observe_some(self) -> None:
         """Random evidence of one or two kinds, or none."""
-        kinds = [lambda: None, *[self._each] * 2, self._whole_relation, *[self._ranges] * 2, self._nearly_all]
+        kinds = [
+            lambda: None,
+            *[self._each] * 2,
+            self._whole_relation,
+            *[self._ranges] * 2,
+            self._nearly_all,
+        ]
         for kind in self.rng.sample(kinds, self.rng.choice([1, 1, 2])):
             kind()
 
@@ -255,7 +308,11 @@ class Draft:
                 self.observe(name, self.value(name, soft))
 
     def _ranges(self) -> None:
-        numbered = [name for name, of in self.of.items() if of and all(self._is_numbered(each) for each in of)]
+        numbered = [
+            name
+            for name, of in self.of.items()
+            if of and all(self._is_numbered(each) for each in of)
+        ]
         for _ in range(self.rng.randint(1, 3) if numbered else 0):
             name = self.rng.choice(numbered)
             self.observe(self.some_range(name), self.value(name, self.rng.choice([0, 0, 1])))
@@ -282,7 +339,9 @@ class Draft:
             self.parfactors.append({**again, "name": f"g{len(self.parfactors)}", "table": values})
         if rng.random() < 0.15 and self.factors:
             again = rng.choice(self.factors)
-            self.factor(again["args"], again["table"] if rng.random() < 0.5 else nudged(rng, again["table"]))
+            self.factor(
+                again["args"], again["table"] if rng.random() < 0.5 else nudged(rng, again["table"])
+            )
         existing = list(self.existing())
         if rng.random() < 0.15 and existing:
             self.factor(rng.sample(existing, min(len(existing), rng.randint(1, 2))))

@@ -57,7 +57,9 @@ def counting(draft: Draft) -> None:
     size = draft.domain("P", [0, 1, 1, 2, 2, 2, 3, 3, 3, 4])
     draft.domain("Q", [1, 1, 2, 3])
     draft.relations("E A(P) S(P) F(P,P) B(Q) W(P,Q)", BOOLEAN if size > 4 else None)
-    for text in rng.sample(COUNTS, rng.choice([1, 1, 2])) + rng.sample(BESIDE_COUNTS, rng.choice([0, 1, 1, 2])):
+    for text in rng.sample(COUNTS, rng.choice([1, 1, 2])) + rng.sample(
+        BESIDE_COUNTS, rng.choice([0, 1, 1, 2])
+    ):
         draft.shape(text)
     if rng.random() < 0.2:
         soft = rng.choice([0, 0, 0.3])
@@ -105,7 +107,9 @@ def joining(draft: Draft) -> None:
     """Tables on several variables of one relation."""
     rng = draft.rng
     size = draft.domain("P", [0, 1, 2, 2, 2, 2, 3, 3])
-    draft.relations("p S(P) A(P) F(P,P) G(P,P) t(P,P) s(P,P) T(P,P,P)", BOOLEAN if size > 2 else None)
+    draft.relations(
+        "p S(P) A(P) F(P,P) G(P,P) t(P,P) s(P,P) T(P,P,P)", BOOLEAN if size > 2 else None
+    )
     for text in rng.choice(JOINS) + rng.sample(BESIDE_JOINS, rng.choice([0, 0, 1, 1, 2])):
         draft.shape(text)
     draft.decorate()
@@ -122,7 +126,9 @@ def ground_graph(draft: Draft) -> None:
     if rng.random() < 0.3 and draft.factors:
         for factor in rng.sample(draft.factors, min(len(draft.factors), rng.randint(1, 3))):
             spans = [len(draft.labels[name]) for name in factor["args"]]
-            factor["table"] = nudged(rng, factor["table"]) if rng.random() < 0.5 else table(rng, spans)
+            factor["table"] = (
+                nudged(rng, factor["table"]) if rng.random() < 0.5 else table(rng, spans)
+            )
     if rng.random() < 0.2 and draft.factors:
         for factor in rng.sample(draft.factors, rng.randint(1, len(draft.factors))):
             turn(draft, factor)
@@ -140,7 +146,11 @@ def turn(draft: Draft, factor: Model) -> None:
     if len(factor["args"]) == 2:
         rows, columns = (len(draft.labels[name]) for name in factor["args"])
         factor["args"] = factor["args"][::-1]
-        factor["table"] = [factor["table"][row * columns + column] for column in range(columns) for row in range(rows)]
+        factor["table"] = [
+            factor["table"][row * columns + column]
+            for column in range(columns)
+            for row in range(rows)
+        ]
 
 
 def connect(draft: Draft, scopes: list[list[str]], values: list[float] | None = None) -> None:
@@ -194,13 +204,19 @@ def households(draft: Draft) -> None:
     """Households of alike members, with or without a hub each, with or without something common to all."""
     rng = draft.rng
     labels = BOOLEAN if rng.random() < 0.7 else draft.some_labels()
-    kind, hub, common = rng.choice(["once", "twice", "circle", "none"]), rng.random() < 0.5, rng.random() < 0.5
+    kind, hub, common = (
+        rng.choice(["once", "twice", "circle", "none"]),
+        rng.random() < 0.5,
+        rng.random() < 0.5,
+    )
     pair, beside, above = (table(rng, [len(labels), spans]) for spans in (len(labels), 2, 2))
     over = table(rng, [2, 2])
     if common:
         draft.variable("E", BOOLEAN)
     for house in range(rng.randint(1, 3)):
-        names = group(draft, f"M{house}.", rng.choice([1, 2, 3, 4]) if rng.random() < 0.3 else 3, labels)
+        names = group(
+            draft, f"M{house}.", rng.choice([1, 2, 3, 4]) if rng.random() < 0.3 else 3, labels
+        )
         inside(draft, names, kind, pair)
         if hub:
             draft.variable(f"H{house}", BOOLEAN)
@@ -214,7 +230,11 @@ def households(draft: Draft) -> None:
 def ring_of_groups(draft: Draft) -> None:
     """Alike groups in a ring, each connected with the next."""
     rng = draft.rng
-    labels, count, size = BOOLEAN if rng.random() < 0.8 else draft.some_labels(), rng.randint(3, 5), rng.randint(1, 3)
+    labels, count, size = (
+        BOOLEAN if rng.random() < 0.8 else draft.some_labels(),
+        rng.randint(3, 5),
+        rng.randint(1, 3),
+    )
     values, kind = table(rng, [len(labels)] * 2), rng.choice(["none", "none", "once", "twice"])
     own = table(rng, [len(labels)] * 2)
     groups = [group(draft, f"R{place}.", size, labels) for place in range(count)]
@@ -272,7 +292,13 @@ def observed_members(draft: Draft) -> None:
     value = draft.value("M", 0.2)
     for place, house in enumerate(draft.constants("H")):
         people = draft.constants("P")
-        chosen = person if same else people[place % len(people)] if rng.random() < 0.7 else rng.choice(people)
+        chosen = (
+            person
+            if same
+            else people[place % len(people)]
+            if rng.random() < 0.7
+            else rng.choice(people)
+        )
         if rng.random() < 0.9:
             draft.observe(f"M({house},{chosen})", value if alike else draft.value("M", 0.2))
 
@@ -287,20 +313,36 @@ def ranked(draft: Draft) -> None:
         draft.domain("Q", [1, 2, 3, 4])
     draft.relations(f"E A(P) B({other}) F(P,{other})", BOOLEAN if rng.random() < 0.8 else None)
     where = " |? X != Y" if other == "P" else ""
-    shapes = [f"F(X,Y) A(X) B(Y){where}", f"F(X,Y) A(X){where}", f"F(X,Y) B(Y){where}", f"F(X,Y) E{where}"]
+    shapes = [
+        f"F(X,Y) A(X) B(Y){where}",
+        f"F(X,Y) A(X){where}",
+        f"F(X,Y) B(Y){where}",
+        f"F(X,Y) E{where}",
+    ]
     shapes += (
-        ["F(X,Y) F(Y,X) |? X != Y", "A(X) B(Y) | X != Y", f"F(X,Y) A(Y){where}"] if other == "P" else ["A(X) B(Y)"]
+        ["F(X,Y) F(Y,X) |? X != Y", "A(X) B(Y) | X != Y", f"F(X,Y) A(Y){where}"]
+        if other == "P"
+        else ["A(X) B(Y)"]
     )
-    for text in rng.sample(shapes, rng.choice([1, 2, 2])) + rng.sample(["A(X)", "B(X)", "A(X) E"], rng.choice([0, 1])):
+    for text in rng.sample(shapes, rng.choice([1, 2, 2])) + rng.sample(
+        ["A(X)", "B(X)", "A(X) E"], rng.choice([0, 1])
+    ):
         draft.shape(text)
     rows, columns = draft.constants("P"), draft.constants(other)
     first = set(rng.sample(rows, rng.randint(1, len(rows))))
-    second = first if other == "P" and rng.random() < 0.3 else set(rng.sample(columns, rng.randint(1, len(columns))))
+    second = (
+        first
+        if other == "P" and rng.random() < 0.3
+        else set(rng.sample(columns, rng.randint(1, len(columns))))
+    )
     values = [[draft.value("F", 0.1) for _ in range(2)] for _ in range(2)]
     one_value, everything = rng.random() < 0.6, rng.random() < 0.3
     for row, column in itertools.product(rows, columns):
         if everything or (row in first and column in second):
-            draft.observe(f"F({row},{column})", values[0][0] if one_value else values[row in first][column in second])
+            draft.observe(
+                f"F({row},{column})",
+                values[0][0] if one_value else values[row in first][column in second],
+            )
 
 
 def overlapping(draft: Draft) -> None:
@@ -309,7 +351,12 @@ def overlapping(draft: Draft) -> None:
     draft.domain("P", [2, 2, 3, 3, 4], listed=0)
     draft.domain("Q", [1, 2, 3], listed=0)
     draft.relations("E A(P) F(P,P) W(P,Q)", BOOLEAN if rng.random() < 0.8 else None)
-    shapes = ["F(X,Y) A(X) | X != Y", "F(X,Y) A(X) A(Y) | X != Y", "F(X,Y) E | X != Y", "F(X,Y) F(Y,X) | X != Y"]
+    shapes = [
+        "F(X,Y) A(X) | X != Y",
+        "F(X,Y) A(X) A(Y) | X != Y",
+        "F(X,Y) E | X != Y",
+        "F(X,Y) F(Y,X) | X != Y",
+    ]
     shapes += ["W(X,U) A(X)", "W(X,U) E", "A(X) E", "F(X,Y) A(Y)", "W(X,U) W(Y,U) | X != Y"]
     for text in rng.sample(shapes, rng.choice([1, 2, 2, 3])):
         draft.shape(text)
@@ -329,11 +376,17 @@ def crossing(draft: Draft) -> None:
     """Two to four relations of the same individuals, with tables across and along the diagonal."""
     rng = draft.rng
     count = rng.choice([2, 2, 3, 3, 4])
-    draft.domain("P", [0, 1, 2, 2, 3, 3, 4] if count == 2 else [1, 2, 2, 3] if count == 3 else [1, 2, 2])
+    draft.domain(
+        "P", [0, 1, 2, 2, 3, 3, 4] if count == 2 else [1, 2, 2, 3] if count == 3 else [1, 2, 2]
+    )
     names = "ABCD"[:count]
     for name in names:
         draft.relation(name, "P", labels=BOOLEAN if rng.random() < 0.75 else None)
-    across, along, among = rng.choice([0.3, 0.7, 1]), rng.choice([0, 0.5, 1]), rng.choice([0, 0, 0.4])
+    across, along, among = (
+        rng.choice([0.3, 0.7, 1]),
+        rng.choice([0, 0.5, 1]),
+        rng.choice([0, 0, 0.4]),
+    )
     for one, two in itertools.combinations(names, 2):
         if rng.random() < across:
             draft.shape(rng.choice([f"{one}(X) {two}(Y) | X != Y", f"{one}(X) {two}(Y) |? X != Y"]))
@@ -347,8 +400,16 @@ def crossing(draft: Draft) -> None:
         if rng.random() < 0.3:
             draft.shape(f"{name}(X)")
     one, two, three = rng.sample(names, 3) if count > 2 else [*names, names[0]]
-    more = [f"{one}(X) {two}(X) {three}(Y) |? X != Y", f"{one}(X) {two}(Y) {three}(Z) |? {THREE_DIFFERENT}"]
-    more += [f"{one}(X) E", f"{one}(X) {two}(Y) E |? X != Y", f"{one}(@P) {two}(X)", f"{one}(X) {two}(Y) | X != @P"]
+    more = [
+        f"{one}(X) {two}(X) {three}(Y) |? X != Y",
+        f"{one}(X) {two}(Y) {three}(Z) |? {THREE_DIFFERENT}",
+    ]
+    more += [
+        f"{one}(X) E",
+        f"{one}(X) {two}(Y) E |? X != Y",
+        f"{one}(@P) {two}(X)",
+        f"{one}(X) {two}(Y) | X != @P",
+    ]
     draft.relation("E", labels=BOOLEAN)
     for text in rng.sample(more, rng.choice([0, 0, 1, 1])):
         draft.shape(text)
@@ -358,7 +419,20 @@ def crossing(draft: Draft) -> None:
 
 # ---- certainty
 
-POOL = ["E", "D", "A(X)", "A(Y)", "B(X)", "F(X,Y)", "F(Y,X)", "F(X,X)", "W(X,U)", "V(U)", "A(@P)", "F(X,@P)"]
+POOL = [
+    "E",
+    "D",
+    "A(X)",
+    "A(Y)",
+    "B(X)",
+    "F(X,Y)",
+    "F(Y,X)",
+    "F(X,X)",
+    "W(X,U)",
+    "V(U)",
+    "A(@P)",
+    "F(X,@P)",
+]
 POOL += ["#Z[A(Z)]", "#T[F(X,T)]"]
 
 

@@ -38,7 +38,9 @@ def some_rows(draft: Draft, *domains: str) -> Rows:
     kinds.append([list(row) for row in itertools.product(*parts)])
     if len(domains) == 2:
         first, second = constants
-        kinds.append([[one, second[place % len(second)]] for place, one in enumerate(first, start=1)])
+        kinds.append(
+            [[one, second[place % len(second)]] for place, one in enumerate(first, start=1)]
+        )
         kinds.append([[first[0], two] for two in second])
     rows = rng.choice(kinds)
     return rows + rows[:1] if rng.random() < 0.1 else rows
@@ -69,7 +71,9 @@ def constrained(draft: Draft) -> None:
         where: list[Any] = [constraint(draft, names, some_rows(draft, *domains))]
         where += ["X != Y"] if {"X", "Y"} <= set(names) and rng.random() < 0.3 else []
         draft.parfactor(args, where)
-    beside = ["S(X)", "S(X) E", "S(X) S(Y) | X != Y", "V(U) E", "S(X) S(Y)"] + ["S(X) R(X)"] * (size < 6)
+    beside = ["S(X)", "S(X) E", "S(X) S(Y) | X != Y", "V(U) E", "S(X) S(Y)"] + ["S(X) R(X)"] * (
+        size < 6
+    )
     for text in rng.sample(beside, rng.choice([0, 1, 1, 2])):
         draft.shape(text)
 
@@ -80,10 +84,15 @@ def listed_pairs(draft: Draft) -> None:
     draft.domain("P", [2, 3, 5, 6, 7])
     draft.relations("E S(P) F(P,P)", BOOLEAN)
     where = [constraint(draft, "XY", some_rows(draft, "P", "P"))]
-    draft.parfactor(rng.choice([["F(X,Y)", "S(X)"], ["F(X,Y)", "S(X)", "S(Y)"], ["F(X,Y)", "E"], ["F(X,Y)"]]), where)
+    draft.parfactor(
+        rng.choice([["F(X,Y)", "S(X)"], ["F(X,Y)", "S(X)", "S(Y)"], ["F(X,Y)", "E"], ["F(X,Y)"]]),
+        where,
+    )
     if rng.random() < 0.4:
         draft.parfactor(["F(X,Y)", "S(Y)"], where)
-    for text in rng.sample(["S(X)", "S(X) E", "S(X) S(Y) | X != Y", "F(X,X) E"], rng.choice([0, 1])):
+    for text in rng.sample(
+        ["S(X)", "S(X) E", "S(X) S(Y) | X != Y", "F(X,X) E"], rng.choice([0, 1])
+    ):
         draft.shape(text)
     pairs = [name for name in draft.existing() if name.startswith("F")]
     rng.shuffle(pairs)
@@ -98,11 +107,16 @@ def listed_counts(draft: Draft) -> None:
     rng = draft.rng
     draft.domain("P", [2, 3, 4, 5])
     draft.relations("E A(P) S(P)", BOOLEAN if rng.random() < 0.7 else None)
-    if rows := rng.sample([[each] for each in draft.constants("P")], rng.randint(1, len(draft.constants("P")))):
+    if rows := rng.sample(
+        [[each] for each in draft.constants("P")], rng.randint(1, len(draft.constants("P")))
+    ):
         draft.parfactor(
-            rng.choice([["#X[A(X)]"], ["#X[A(X)]", "E"], ["#X[A(X)]", "S(Y)"]]), [constraint(draft, "X", rows)]
+            rng.choice([["#X[A(X)]"], ["#X[A(X)]", "E"], ["#X[A(X)]", "S(Y)"]]),
+            [constraint(draft, "X", rows)],
         )
-    for text in rng.sample(["A(X)", "A(X) E", "A(X) A(Y) | X != Y", "A(X) S(X)", "#X[A(X)]"], rng.choice([0, 1, 1])):
+    for text in rng.sample(
+        ["A(X)", "A(X) E", "A(X) A(Y) | X != Y", "A(X) S(X)", "#X[A(X)]"], rng.choice([0, 1, 1])
+    ):
         draft.shape(text)
 
 
@@ -127,7 +141,9 @@ def named(draft: Draft) -> None:
     if "ring" in kinds:
         rows = [[one, two] for one, two in zip(people, people[1:] + people[:1], strict=True)]
         draft.parfactor(["S(X)", "S(Y)"], [{"vars": ["X", "Y"], "in": rows}])
-    for text in rng.sample(["S(X)", "S(X) E", "S(X) R(X)", "R(X) E", "S(X) | X != @P"], rng.choice([1, 1, 2])):
+    for text in rng.sample(
+        ["S(X)", "S(X) E", "S(X) R(X)", "R(X) E", "S(X) | X != @P"], rng.choice([1, 1, 2])
+    ):
         draft.shape(text)
     for person in rng.sample(people, rng.choice([0, 0, 1, 5, 60])):
         draft.observe(f"S({person})", draft.value("S", rng.choice([0, 0.2])))

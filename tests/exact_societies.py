@@ -29,30 +29,57 @@ def sized(rng: random.Random, low: int, high: int) -> int:
 def answers(draft: Draft, names: Sequence[str], weights: Logs, log_best: Any) -> Asked:
     """The model, and what is known from the logs of the total weights for each combination of labels of some names."""
     model = draft.model()
-    if draft.domains and draft.rng.random() < 0.3 and not any("#" in str(each["args"]) for each in draft.parfactors):
+    if (
+        draft.domains
+        and draft.rng.random() < 0.3
+        and not any("#" in str(each["args"]) for each in draft.parfactors)
+    ):
         model = unfolded(model)
     naive = Weights(model)
     total = float(added(weights))
-    joint = np.exp((weights - added(weights)).astype(float)) if total > -math.inf else np.zeros(weights.shape)
+    joint = (
+        np.exp((weights - added(weights)).astype(float))
+        if total > -math.inf
+        else np.zeros(weights.shape)
+    )
     axes = range(len(names))
-    marginals = {name: joint.sum(axis=tuple(each for each in axes if each != axis)) for axis, name in enumerate(names)}
-    known = Known(naive.labels, total, marginals, tuple(names), joint, float(log_best), naive.weight, len(naive.labels))
+    marginals = {
+        name: joint.sum(axis=tuple(each for each in axes if each != axis))
+        for axis, name in enumerate(names)
+    }
+    known = Known(
+        naive.labels,
+        total,
+        marginals,
+        tuple(names),
+        joint,
+        float(log_best),
+        naive.weight,
+        len(naive.labels),
+    )
     return model, known
 
 
-def told_apart(draft: Draft, names: Sequence[str], labels: Sequence[str], own: Logs) -> list[tuple[list[str], Logs]]:
+def told_apart(
+    draft: Draft, names: Sequence[str], labels: Sequence[str], own: Logs
+) -> list[tuple[list[str], Logs]]:
     """Classes of members with their unary logs: all alike but for a few, observed or with a table of their own."""
     rng, left, found = draft.rng, list(names), []
     for _ in range(rng.choice([0, 0, 1, 2])):
         number = rng.randint(1, 3)
         few, left = left[:number], left[number:]
         kind, label = rng.choice(["observed", "soft", "own"]), rng.choice(labels)
-        values = [float(each == label) if kind == "observed" else rng.choice([0.5, 1, 2]) for each in labels]
+        values = [
+            float(each == label) if kind == "observed" else rng.choice([0.5, 1, 2])
+            for each in labels
+        ]
         for name in few:
             if kind == "own":
                 draft.factor([name], values)
             else:
-                draft.evidence[name] = label if kind == "observed" else dict(zip(labels, values, strict=True))
+                draft.evidence[name] = (
+                    label if kind == "observed" else dict(zip(labels, values, strict=True))
+                )
         found.append((few, own + logs(values)))
     return [each for each in (*found, (left, own)) if each[0]]
 
@@ -72,7 +99,13 @@ def parted_graph(rng: random.Random) -> Asked:
     parts, classes = [], []
     for place in range(count):
         labels = ("a", "b", "c") if count == 2 and place and rng.random() < 0.3 else BOOLEAN
-        size = sized(rng, 5, 16) if count == 3 else sized(rng, 5, 12) if len(labels) == 3 else sized(rng, 10, 40)
+        size = (
+            sized(rng, 5, 16)
+            if count == 3
+            else sized(rng, 5, 12)
+            if len(labels) == 3
+            else sized(rng, 10, 40)
+        )
         names = [f"{'ABC'[place]}{member}" for member in range(size)]
         for name in names:
             draft.variable(name, labels)
@@ -111,7 +144,11 @@ def clique(rng: random.Random) -> Asked:
     draft = Draft(rng)
     size, relational, once = sized(rng, 10, 40), rng.random() < 0.5, rng.random() < 0.5
     labels = BOOLEAN if size > 15 or rng.random() < 0.7 else ("a", "b", "c")
-    values = symmetric(rng, [len(labels)] * 2) if once and not relational else table(rng, [len(labels)] * 2)
+    values = (
+        symmetric(rng, [len(labels)] * 2)
+        if once and not relational
+        else table(rng, [len(labels)] * 2)
+    )
     own = table(rng, [len(labels)])
     if relational:
         once = False
@@ -139,7 +176,9 @@ def clique(rng: random.Random) -> Asked:
 def ring(rng: random.Random) -> Asked:
     """Alike groups in a ring, each connected with the next: a product of matrices over histograms."""
     draft = Draft(rng)
-    count, size = rng.choice([(sized(rng, 3, 9), sized(rng, 2, 6)), (sized(rng, 3, 4), sized(rng, 12, 18))])
+    count, size = rng.choice(
+        [(sized(rng, 3, 9), sized(rng, 2, 6)), (sized(rng, 3, 4), sized(rng, 12, 18))]
+    )
     own, between, within = table(rng, [2]), table(rng, [2, 2]), table(rng, [2, 2])
     groups = [[f"R{place}.{member}" for member in range(size)] for place in range(count)]
     for name in itertools.chain.from_iterable(groups):
@@ -168,12 +207,18 @@ def ring(rng: random.Random) -> Asked:
     share = [logs(every[:, a] / np.longdouble(size)) for a in range(2)]
     place = BOOLEAN.index(seen) if seen else None
     both = {
-        a: logs(every[:, a] * np.maximum(every[:, place] - (a == place), 0) / np.longdouble(size * (size - 1)))
+        a: logs(
+            every[:, a]
+            * np.maximum(every[:, place] - (a == place), 0)
+            / np.longdouble(size * (size - 1))
+        )
         for a in range(2 if seen else 0)
     }
     around = walked(step, state + ways, count, added)
     first = [both[a] if seen else share[a] for a in range(2)]
-    tables = [[added(around + first[a][:, None] + share[b][None]) for b in range(2)] for a in range(2)]
+    tables = [
+        [added(around + first[a][:, None] + share[b][None]) for b in range(2)] for a in range(2)
+    ]
     possible = np.where(every[:, place] > 0, 0, -np.inf) if seen else np.zeros(len(every))
     best = (walked(step, state, count, np.max) + possible[:, None]).max()
     return answers(draft, ["R0.0", "R1.0"], np.array(tables), best)
@@ -215,7 +260,9 @@ def mutual(rng: random.Random) -> Asked:
     names = [f"A({size - 1})", f"A({size})"]
     if inner is None:
         return answers(draft, names, weights, best)
-    return answers(draft, [*names, f"S({size - 1},{size})"], weights[:, :, None] + added(inner, axis=3), best)
+    return answers(
+        draft, [*names, f"S({size - 1},{size})"], weights[:, :, None] + added(inner, axis=3), best
+    )
 
 
 def ranked(rng: random.Random) -> Asked:
@@ -243,7 +290,11 @@ def ranked(rng: random.Random) -> Asked:
 
     def made(add_up: Callable[..., Logs]) -> Society:
         rest = named[otherwise] if everything else add_up(cube, axis=0)
-        pairs = {(a, b): (named[seen] if (a, b) == (0, 2) else rest)[None] for a in (0, 1) for b in (2, 3)}
+        pairs = {
+            (a, b): (named[seen] if (a, b) == (0, 2) else rest)[None]
+            for a in (0, 1)
+            for b in (2, 3)
+        }
         members = [unary(logs(first))] * 2 + [unary(logs(second))] * 2
         return Society([inside, size - inside, among, other - among], members, pairs)
 
@@ -263,8 +314,14 @@ def ranked_twice(rng: random.Random) -> Asked:
     diagonal = rng.random() < 0.5
     draft.parfactor(["F(X,Y)", "A(X)", "B(Y)"], [] if diagonal else ["X != Y"], values=values)
     draft.parfactor(["A(X)", "B(X)"], [], values=own)
-    rows, columns = rng.choice([({0}, {0}), ({0}, {1}), ({0, 1}, {1}), (set(range(len(sizes))), {0})])
-    class_of = {person: place for place, end in enumerate(ends) for person in range(end - sizes[place] + 1, end + 1)}
+    rows, columns = rng.choice(
+        [({0}, {0}), ({0}, {1}), ({0, 1}, {1}), (set(range(len(sizes))), {0})]
+    )
+    class_of = {
+        person: place
+        for place, end in enumerate(ends)
+        for person in range(end - sizes[place] + 1, end + 1)
+    }
     itself = rng.random() < 0.5
     for x, y in itertools.product(class_of, repeat=2):
         if class_of[x] in rows and class_of[y] in columns and (x != y or (diagonal and itself)):
@@ -274,7 +331,9 @@ def ranked_twice(rng: random.Random) -> Asked:
     def made(add_up: Callable[..., Logs]) -> Society:
         rest, named = add_up(cube, axis=0), cube[BOOLEAN.index(seen)]
         pairs = {
-            (c, d): (named if c in rows and d in columns else rest)[types[:, 0][:, None], types[:, 1][None]][None]
+            (c, d): (named if c in rows and d in columns else rest)[
+                types[:, 0][:, None], types[:, 1][None]
+            ][None]
             for c, d in itertools.product(range(len(sizes)), repeat=2)
         }
         members = []
@@ -286,7 +345,9 @@ def ranked_twice(rng: random.Random) -> Asked:
 
     asked = rng.randrange(len(sizes))
     weights = made(added).members(asked)[0].reshape(2, 2)
-    return answers(draft, [f"A({ends[asked]})", f"B({ends[asked]})"], weights, made(np.max).best()[0])
+    return answers(
+        draft, [f"A({ends[asked]})", f"B({ends[asked]})"], weights, made(np.max).best()[0]
+    )
 
 
 # ---- several relations of the same individuals
@@ -328,7 +389,10 @@ def crossing(rng: random.Random) -> Asked:
         few = rng.randint(1, 2)
         draft.evidence[f"B(1..{few})" if rng.random() < 0.5 or few == 1 else "B(1)"] = seen
         draft.evidence |= {} if f"B(1..{few})" in draft.evidence else {"B(2)": seen}
-        sizes, members = [size - few, few], [member, member + logs([BOOLEAN[each] == seen for each in types[:, 1]])]
+        sizes, members = (
+            [size - few, few],
+            [member, member + logs([BOOLEAN[each] == seen for each in types[:, 1]])],
+        )
     pairs = dict.fromkeys(itertools.product(range(len(sizes)), repeat=2), between)
     start = np.zeros(values, np.longdouble)
     whole = Society(sizes, members, pairs, start)

@@ -119,7 +119,9 @@ def multinomial(counts: Sequence[int]) -> Decimal:
     return Decimal(math.factorial(sum(counts)) // math.prod(map(math.factorial, counts))).ln()
 
 
-def of_two_labels(relation: str, size: int, seen: Counter[str], weight: Callable[[int], Log]) -> Known:
+def of_two_labels(
+    relation: str, size: int, seen: Counter[str], weight: Callable[[int], Log]
+) -> Known:
     """What is known where only the number of those that are true counts."""
     free = size - seen.total()
     weights = [weight(seen["true"] + each) for each in range(free + 1)]
@@ -127,9 +129,15 @@ def of_two_labels(relation: str, size: int, seen: Counter[str], weight: Callable
         [None if one is None else one + two for one, two in zip(weights, ways(free), strict=True)]
     )
     true = math.fsum(share * each for each, share in enumerate(shares)) / free
-    both = math.fsum(share * falling(each, 2) for each, share in enumerate(shares)) / falling(free, 2)
-    neither = math.fsum(share * falling(free - each, 2) for each, share in enumerate(shares)) / falling(free, 2)
-    mixed = math.fsum(share * each * (free - each) for each, share in enumerate(shares)) / falling(free, 2)
+    both = math.fsum(share * falling(each, 2) for each, share in enumerate(shares)) / falling(
+        free, 2
+    )
+    neither = math.fsum(
+        share * falling(free - each, 2) for each, share in enumerate(shares)
+    ) / falling(free, 2)
+    mixed = math.fsum(share * each * (free - each) for each, share in enumerate(shares)) / falling(
+        free, 2
+    )
     names = f"{relation}({size})", f"{relation}({size - 1})"
     false = math.fsum(share * (free - each) for each, share in enumerate(shares)) / free
     return Known(

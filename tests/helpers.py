@@ -10,7 +10,7 @@ from typing import Any
 import naive
 from lifagu.cli import main
 from lifagu.formats.native import from_json
-from lifagu.model import Colouring, FactorGraph
+from lifagu.graph.factor_graph import Colouring, FactorGraph
 
 ROOT = Path(__file__).parent.parent
 CASES = {case["name"]: case for case in json.loads((ROOT / "tests/cases/lifagu.json").read_text())}
@@ -24,10 +24,17 @@ def graph_of(model: dict[str, Any]) -> FactorGraph:
 def random_model(seed: int, **settings: Any) -> tuple[dict[str, Any], dict[str, str]]:
     """A small random model and some evidence for it."""
     rng = random.Random(seed)
-    settings = {"variables": 7, "factors": rng.randint(1, 12), "unknown": 0, "zeros": rng.choice([0, 0.3])} | settings
+    settings = {
+        "variables": 7,
+        "factors": rng.randint(1, 12),
+        "unknown": 0,
+        "zeros": rng.choice([0, 0.3]),
+    } | settings
     model = naive.random_model(rng, ternary=0.3, **settings)
     graph = graph_of(model)
-    names = rng.sample(list(graph.variable_names), min(rng.randint(0, 2), len(graph.variable_names)))
+    names = rng.sample(
+        list(graph.variable_names), min(rng.randint(0, 2), len(graph.variable_names))
+    )
     return model, {name: rng.choice(graph.variable(name).range) for name in names}
 
 
@@ -42,7 +49,9 @@ def frustrated() -> FactorGraph:
     return builder.graph()
 
 
-def groups_by_name(graph: FactorGraph, colouring: Colouring) -> tuple[list[list[str]], list[list[str]]]:
+def groups_by_name(
+    graph: FactorGraph, colouring: Colouring
+) -> tuple[list[list[str]], list[list[str]]]:
     """Variable and factor groups as names."""
     return (
         [[graph.variable_names[each] for each in group] for group in colouring.variable_groups],

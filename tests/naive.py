@@ -61,14 +61,18 @@ def parse(model: dict[str, Any]) -> Graph:
         labels = model["ranges"][labels] if isinstance(labels, str) else labels
         individual = entry.get("individual") or [None]
         owner = individual if isinstance(individual, str) else individual[0]
-        variables[entry["name"]] = Variable(entry["name"], tuple(map(text, labels)), entry.get("kind"), owner)
+        variables[entry["name"]] = Variable(
+            entry["name"], tuple(map(text, labels)), entry.get("kind"), owner
+        )
     factors = []
     for entry in model.get("factors", []):
         values = entry.get("table")
         values = model["tables"][values] if isinstance(values, str) else values
         states = list(product(*(variables[name].labels for name in entry["args"])))
         if values is not None and len(values) != len(states):
-            raise ValueError(f"factor {entry['name']!r} has {len(values)} potentials for {len(states)} states")
+            raise ValueError(
+                f"factor {entry['name']!r} has {len(values)} potentials for {len(states)} states"
+            )
         table = None if values is None else dict(zip(states, map(float, values), strict=True))
         factors.append(Factor(entry["name"], tuple(entry["args"]), table))
     return Graph(variables, factors)
@@ -103,7 +107,9 @@ def degree(graph: Graph, name: str) -> int:
     return sum(name in factor.args for factor in graph.factors)
 
 
-def role(graph: Graph, name: str, evidence: Evidence, kinds: bool, evidence_in_roles: bool) -> tuple[Any, ...]:
+def role(
+    graph: Graph, name: str, evidence: Evidence, kinds: bool, evidence_in_roles: bool
+) -> tuple[Any, ...]:
     """(range, degree), plus the kind where declared, plus the evidence where it belongs to roles; sortable."""
     variable = graph.variables[name]
     kind = (variable.kind,) if kinds and variable.kind is not None else ()
@@ -111,8 +117,13 @@ def role(graph: Graph, name: str, evidence: Evidence, kinds: bool, evidence_in_r
     return tuple(sorted(variable.labels)), degree(graph, name), kind, seen
 
 
-def all_roles(graph: Graph, evidence: Evidence, structure_only: bool, evidence_in_roles: bool) -> dict[str, Any]:
-    return {name: role(graph, name, evidence, not structure_only, evidence_in_roles) for name in graph.variables}
+def all_roles(
+    graph: Graph, evidence: Evidence, structure_only: bool, evidence_in_roles: bool
+) -> dict[str, Any]:
+    return {
+        name: role(graph, name, evidence, not structure_only, evidence_in_roles)
+        for name in graph.variables
+    }
 
 
 def hubs(graph: Graph, kinds: bool) -> set[str]:
@@ -125,7 +136,9 @@ def hubs(graph: Graph, kinds: bool) -> set[str]:
     return found
 
 
-def message(graph: Graph, name: str, target: Factor, depth: int, roles: dict[str, Any], hub: set[str]) -> Hashable:
+def message(
+    graph: Graph, name: str, target: Factor, depth: int, roles: dict[str, Any], hub: set[str]
+) -> Hashable:
     """What a variable tells a factor, unrolled ``2 * depth`` steps deep without walking back (k-step signatures).
 
     At depth 1 that is its role (the paper's 2-step neighbourhood), hubs included; deeper, a hub sends only its name and
@@ -142,14 +155,19 @@ def message(graph: Graph, name: str, target: Factor, depth: int, roles: dict[str
             order = sorted(range(len(factor.args)), key=lambda i: roles[factor.args[i]])
             table = "?" if factor.table is None else frozen(reorder(factor.table, order))
             args = [factor.args[i] for i in order]
-            others = tuple(message(graph, a, factor, depth - 1, roles, hub) for a in args if a != name)
+            others = tuple(
+                message(graph, a, factor, depth - 1, roles, hub) for a in args if a != name
+            )
             heard.append((table, args.index(name), others))
     return (roles[name], bag(heard))
 
 
 def incoming(graph: Graph, roles: dict[str, Any], hub: set[str], depth: int) -> Keys:
     """For each factor the messages of its arguments as listed; its signature is their multiset."""
-    return {f.name: tuple(message(graph, a, f, depth, roles, hub) for a in f.args) for f in graph.factors}
+    return {
+        f.name: tuple(message(graph, a, f, depth, roles, hub) for a in f.args)
+        for f in graph.factors
+    }
 
 
 # --- Possibly identical factors (the paper's definition; alignment by semantics §3) ----------------------------------
@@ -163,7 +181,14 @@ def bijection(donor: Factor, receiver: Factor, keys: Keys) -> tuple[int, ...] | 
     theirs, ours = keys[donor.name], keys[receiver.name]
     if len(theirs) != len(ours):
         return None
-    return next((p for p in permutations(range(len(ours))) if all(ours[p[i]] == k for i, k in enumerate(theirs))), None)
+    return next(
+        (
+            p
+            for p in permutations(range(len(ours)))
+            if all(ours[p[i]] == k for i, k in enumerate(theirs))
+        ),
+        None,
+    )
 
 
 def possibly_identical(f: Factor, g: Factor, keys: Keys, positional: bool = False) -> bool:
@@ -184,7 +209,9 @@ def ambiguous(donor: Factor, keys: Keys) -> bool:
     return any(own[i] == own[j] and swapped(donor.table, i, j) != donor.table for i, j in pairs)
 
 
-def largest_agreeing(candidates: list[Any], agree: Callable[[Any, Any], bool]) -> tuple[list[Any], bool]:
+def largest_agreeing(
+    candidates: list[Any], agree: Callable[[Any, Any], bool]
+) -> tuple[list[Any], bool]:
     """The largest set of agreeing candidates, the one declared first among equals, and whether there was a tie."""
     sets = [[i for i, other in enumerate(candidates) if agree(one, other)] for one in candidates]
     best = max(sets, key=len, default=[])
@@ -194,10 +221,14 @@ def largest_agreeing(candidates: list[Any], agree: Callable[[Any, Any], bool]) -
 # --- Transfer (Algorithm 1; semantics §3) ----------------------------------------------------------------------------
 
 
-def verdict(factor: Factor, candidates: int, agreeing: int, tie: bool, theta: float) -> dict[str, Any]:
+def verdict(
+    factor: Factor, candidates: int, agreeing: int, tie: bool, theta: float
+) -> dict[str, Any]:
     """A record without its donor: share = agreeing / candidates, compared with θ by >=."""
     share = agreeing / candidates if candidates else None
-    status = "no_candidate" if share is None else "transferred" if share >= theta else "below_threshold"
+    status = (
+        "no_candidate" if share is None else "transferred" if share >= theta else "below_threshold"
+    )
     return {
         "factor": factor.name,
         "status": status,
@@ -211,11 +242,15 @@ def verdict(factor: Factor, candidates: int, agreeing: int, tie: bool, theta: fl
     }
 
 
-def give(record: dict[str, Any], donor: Factor, receiver: Factor, keys: Keys, positional: bool = False) -> Factor:
+def give(
+    record: dict[str, Any], donor: Factor, receiver: Factor, keys: Keys, positional: bool = False
+) -> Factor:
     """The receiver with the donor's table and its own arguments re-ordered to match; completes the record."""
     order = tuple(range(len(receiver.args))) if positional else bijection(donor, receiver, keys)
     assert order is not None
-    record.update(donor=donor.name, alignment=list(order), ambiguous_alignment=ambiguous(donor, keys))
+    record.update(
+        donor=donor.name, alignment=list(order), ambiguous_alignment=ambiguous(donor, keys)
+    )
     return Factor(receiver.name, tuple(receiver.args[i] for i in order), donor.table)
 
 
@@ -229,8 +264,12 @@ def from_factors(
     candidates, agreeing, share and tie are kept. A share below θ is reported before that.
     """
     others = [f for f in graph.factors if f.name != receiver.name]
-    candidates = [f for f in others if f.table is not None and possibly_identical(receiver, f, keys)]
-    best, tie = largest_agreeing(candidates, lambda f, g: possibly_identical(f, g, keys, positional=published))
+    candidates = [
+        f for f in others if f.table is not None and possibly_identical(receiver, f, keys)
+    ]
+    best, tie = largest_agreeing(
+        candidates, lambda f, g: possibly_identical(f, g, keys, positional=published)
+    )
     record = verdict(receiver, len(candidates), len(best), tie, theta)
     if record["status"] == "transferred":
         if published and ranges(graph, best[0]) != ranges(graph, receiver):
@@ -270,7 +309,9 @@ def partners(receivers: list[Factor], donors: list[Factor], keys: Keys) -> dict[
     return matched
 
 
-def from_individuals(graph: Graph, receiver: Factor, theta: float, keys: Keys) -> tuple[dict[str, Any], Factor] | None:
+def from_individuals(
+    graph: Graph, receiver: Factor, theta: float, keys: Keys
+) -> tuple[dict[str, Any], Factor] | None:
     """One unknown factor filled from the individuals that resemble its owner; None if it has no owner or no donor.
 
     Reading of the semantics: all factors of an individual (those it owns) are matched, see ``partners``. Donor
@@ -288,14 +329,24 @@ def from_individuals(graph: Graph, receiver: Factor, theta: float, keys: Keys) -
             belongings.setdefault(name, []).append(factor)
     own = belongings.pop(person)
     unknown = [f for f in own if f.table is None]
-    matches = [match for theirs in belongings.values() if (match := partners(own, theirs, keys)) is not None]
+    matches = [
+        match
+        for theirs in belongings.values()
+        if (match := partners(own, theirs, keys)) is not None
+    ]
     if not matches:
         return None
     gifts = [{f.name: match[f.name] for f in unknown} for match in matches]
-    best, tie = largest_agreeing(gifts, lambda a, b: partners([*a.values()], [*b.values()], keys) is not None)
+    best, tie = largest_agreeing(
+        gifts, lambda a, b: partners([*a.values()], [*b.values()], keys) is not None
+    )
     record = verdict(receiver, len(matches), len(best), tie, theta)
     if record["status"] == "transferred":
-        twins = [f for f in unknown if f.name != receiver.name and bijection(f, receiver, keys) is not None]
+        twins = [
+            f
+            for f in unknown
+            if f.name != receiver.name and bijection(f, receiver, keys) is not None
+        ]
         record["ambiguous_assignment"] = bool(twins)
         receiver = give(record, best[0][receiver.name], receiver, keys)
     return record, receiver
@@ -346,7 +397,9 @@ def transfer(
         records.append({**record, "unit": unit, **({"steps": used} if steps_used else {})})
         if filled.table is not None:
             states = product(*(graph.variables[name].labels for name in filled.args))
-            completed["factors"][position].update(args=list(filled.args), table=[filled.table[s] for s in states])
+            completed["factors"][position].update(
+                args=list(filled.args), table=[filled.table[s] for s in states]
+            )
     return completed, records
 
 
@@ -371,12 +424,17 @@ def swappable_sets(table: Table) -> list[int]:
 def numbered(signatures: dict[str, Hashable]) -> dict[str, int]:
     """Colours numbered by first occurrence in input order."""
     numbers: dict[Hashable, int] = {}
-    return {name: numbers.setdefault(signature, len(numbers)) for name, signature in signatures.items()}
+    return {
+        name: numbers.setdefault(signature, len(numbers)) for name, signature in signatures.items()
+    }
 
 
 def groups(colours: dict[str, int]) -> Groups:
     """Members in input order, groups ordered by first member."""
-    return [[name for name, own in colours.items() if own == colour] for colour in dict.fromkeys(colours.values())]
+    return [
+        [name for name, own in colours.items() if own == colour]
+        for colour in dict.fromkeys(colours.values())
+    ]
 
 
 def colour_passing(
@@ -407,20 +465,28 @@ def colour_passing(
             order = canonical_order(table)
             args, table = [args[i] for i in order], reorder(table, order)
             slots = swappable_sets(table)
-        start[f.name] = ("?", bag(roles[a] for a in args)) if table is None else ("known", frozen(table))
+        start[f.name] = (
+            ("?", bag(roles[a] for a in args)) if table is None else ("known", frozen(table))
+        )
         shape[f.name] = args, slots
     for name, colour in (start_factors or {}).items():
         start[name] = ("given", colour)
     factor_colour = numbered(start)
     seen = {name: text(evidence[name]) for name in evidence}
-    variable_colour = numbered({n: (frozenset(v.labels), seen.get(n)) for n, v in graph.variables.items()})
+    variable_colour = numbered(
+        {n: (frozenset(v.labels), seen.get(n)) for n, v in graph.variables.items()}
+    )
     while True:
         before = len(set(factor_colour.values())) + len(set(variable_colour.values()))
         factor_colour = numbered(
             {
                 name: (
                     factor_colour[name],
-                    tuple(sorted((slot, variable_colour[a]) for a, slot in zip(args, slots, strict=True))),
+                    tuple(
+                        sorted(
+                            (slot, variable_colour[a]) for a, slot in zip(args, slots, strict=True)
+                        )
+                    ),
                 )
                 for name, (args, slots) in shape.items()
             }
@@ -448,7 +514,9 @@ def colour_passing(
 # --- Answers (semantics §5) ------------------------------------------------------------------------------------------
 
 
-def enumerate_answers(model: dict[str, Any], evidence: Evidence = None) -> tuple[float, dict[str, dict[str, float]]]:
+def enumerate_answers(
+    model: dict[str, Any], evidence: Evidence = None
+) -> tuple[float, dict[str, dict[str, float]]]:
     """(log of the total weight with the evidence fixed, P(variable = label | evidence)), by visiting every state."""
     if evidence is None:
         evidence = {}
@@ -456,17 +524,25 @@ def enumerate_answers(model: dict[str, Any], evidence: Evidence = None) -> tuple
     unknown = [f.name for f in graph.factors if f.table is None]
     if unknown:
         raise ValueError(f"unknown factors remain: {', '.join(unknown)}")
-    weights: dict[str, dict[str, list[float]]] = {n: {s: [] for s in v.labels} for n, v in graph.variables.items()}
+    weights: dict[str, dict[str, list[float]]] = {
+        n: {s: [] for s in v.labels} for n, v in graph.variables.items()
+    }
     every: list[float] = []
-    for state in product(*([text(evidence[n])] if n in evidence else v.labels for n, v in graph.variables.items())):
+    for state in product(
+        *([text(evidence[n])] if n in evidence else v.labels for n, v in graph.variables.items())
+    ):
         world = dict(zip(graph.variables, state, strict=True))
-        every.append(math.prod((f.table or {})[tuple(world[a] for a in f.args)] for f in graph.factors))
+        every.append(
+            math.prod((f.table or {})[tuple(world[a] for a in f.args)] for f in graph.factors)
+        )
         for name, label in world.items():
             weights[name][label].append(every[-1])
     total = math.fsum(every)
     if total == 0:
         raise ZeroDivisionError("the evidence has probability zero")
-    return math.log(total), {n: {s: math.fsum(w) / total for s, w in by.items()} for n, by in weights.items()}
+    return math.log(total), {
+        n: {s: math.fsum(w) / total for s, w in by.items()} for n, by in weights.items()
+    }
 
 
 # --- Random models ---------------------------------------------------------------------------------------------------
@@ -475,7 +551,9 @@ def enumerate_answers(model: dict[str, Any], evidence: Evidence = None) -> tuple
 def random_table(rng: random.Random, labels: Sequence[tuple[str, ...]], zeros: float) -> Table:
     """Few distinct values, so that equal and symmetric tables are common; never all zero."""
     states = list(product(*labels))
-    table = {s: 0.0 if rng.random() < zeros else rng.choice([0.5, 1.0, 1.0, 2.0, 3.0]) for s in states}
+    table = {
+        s: 0.0 if rng.random() < zeros else rng.choice([0.5, 1.0, 1.0, 2.0, 3.0]) for s in states
+    }
     return table if any(table.values()) else {**table, rng.choice(states): 1.0}
 
 
@@ -504,10 +582,15 @@ def random_model(
     names += [f"I{i}" for i in range(variables - len(names))]
     spot = {name: name.split(".")[-1] for name in names}  # variables of one spot look alike
     boolean, other, three = ("false", "true"), ("off", "on"), ("hi", "lo", "mid")
-    look = {s: three if rng.random() < ternary else rng.choice([boolean] * 5 + [other]) for s in spot.values()}
+    look = {
+        s: three if rng.random() < ternary else rng.choice([boolean] * 5 + [other])
+        for s in spot.values()
+    }
     labels = {name: look[spot[name]] if rng.random() > 0.03 else boolean for name in names}
     turned = {name for name in names if rng.random() < 0.3}
-    label_order = {n: tuple(rng.sample(own, len(own))) if n in turned else own for n, own in labels.items()}
+    label_order = {
+        n: tuple(rng.sample(own, len(own))) if n in turned else own for n, own in labels.items()
+    }
     pool: dict[tuple[tuple[str, ...], ...], list[Table]] = {}
     listed: list[dict[str, Any]] = []
 
@@ -521,8 +604,12 @@ def random_model(
         listed.append({"args": args, "table": None if rng.random() < hidden else values})
 
     spots = [*range(size), *hub]
-    scopes = [rng.sample(spots, rng.randint(1, min(3, len(spots)))) for _ in range(rng.randint(1, 4))]
-    habits = [rng.choice([[0, 0], [0, 1], [1, 0], [0, 1]]) for _ in scopes]  # each cohort's table for a scope
+    scopes = [
+        rng.sample(spots, rng.randint(1, min(3, len(spots)))) for _ in range(rng.randint(1, 4))
+    ]
+    habits = [
+        rng.choice([[0, 0], [0, 1], [1, 0], [0, 1]]) for _ in scopes
+    ]  # each cohort's table for a scope
     scattered, blemish = rng.random() < 0.5, rng.choice([0.0, 0.0, 0.05, 0.15])
     for block in blocks:
         cohort, struck = rng.choice([0, 0, 1]), rng.random() < unknown

@@ -15,7 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from naive_inference import Model, TooManyStatesError, Weights, constants_of, is_logical, named, parse
+from naive_inference import (
+    Model,
+    TooManyStatesError,
+    Weights,
+    constants_of,
+    is_logical,
+    named,
+    parse,
+)
 
 MOST = 20_000
 
@@ -27,9 +35,20 @@ class Representatives(Weights):
         super().__init__(model)
         if any(len(parse(name).terms) > 1 for name in self.free):
             raise TooManyStatesError("a free variable of two individuals")
-        alone = {*names_of_individuals(model), *(term for name in apart for term in parse(name).terms)}
-        alone |= {term for name in self.evidence if len(parse(name).terms) > 1 for term in parse(name).terms}
-        blocks = [*self._blocks(model, alone), *([[name]] for name in self.free if not parse(name).terms)]
+        alone = {
+            *names_of_individuals(model),
+            *(term for name in apart for term in parse(name).terms),
+        }
+        alone |= {
+            term
+            for name in self.evidence
+            if len(parse(name).terms) > 1
+            for term in parse(name).terms
+        }
+        blocks = [
+            *self._blocks(model, alone),
+            *([[name]] for name in self.free if not parse(name).terms),
+        ]
         options = [self._states(block) for block in blocks]
         self.kinds = math.prod(len(own) for _, own in options)
         if self.kinds > MOST:
@@ -57,7 +76,9 @@ class Representatives(Weights):
         for domain, constants in constants_of(model).items():
             alike: dict[Any, list[list[str]]] = {}
             for constant in constants:
-                names = [named(each["name"], [constant]) for each in relations if each["of"] == [domain]]
+                names = [
+                    named(each["name"], [constant]) for each in relations if each["of"] == [domain]
+                ]
                 seen = tuple((name in self.labels, repr(self.evidence.get(name))) for name in names)
                 key = seen, constant if constant in alone else None
                 alike.setdefault(key, []).append([name for name in names if name in set(self.free)])
@@ -87,7 +108,10 @@ class Representatives(Weights):
         """The probabilities of a variable's labels: those of all members that are alike, on average."""
         if name in self.fixed:
             return self.with_fixed(np.array(1.0), [name])
-        parts = [np.bincount(self.places[each], self.weights, len(self.labels[name])) for each in self.members[name]]
+        parts = [
+            np.bincount(self.places[each], self.weights, len(self.labels[name]))
+            for each in self.members[name]
+        ]
         return sum(parts) / len(parts) / self.weights.sum()
 
     def joint(self, names: Sequence[str]) -> np.ndarray:
@@ -106,9 +130,17 @@ def names_of_individuals(model: Model) -> Iterator[str]:
     for part in ("parfactors", "factors"):
         for entry in model.get(part, []):
             for argument in entry["args"]:
-                yield from (term for term in parse(argument).terms if part == "factors" or not is_logical(term))
+                yield from (
+                    term
+                    for term in parse(argument).terms
+                    if part == "factors" or not is_logical(term)
+                )
             for constraint in entry.get("where", []):
-                rows = constraint.get("in", constraint.get("not_in")) if isinstance(constraint, dict) else ()
+                rows = (
+                    constraint.get("in", constraint.get("not_in"))
+                    if isinstance(constraint, dict)
+                    else ()
+                )
                 yield from itertools.chain.from_iterable(rows)
                 yield from constraint.split()[::2] if isinstance(constraint, str) else ()
 
@@ -118,6 +150,11 @@ def assortments(kinds: int, members: int) -> tuple[np.ndarray, np.ndarray]:
     """All multisets of kinds as ascending rows, and the logs of how many orders each has."""
     if math.comb(kinds + members - 1, members) > MOST:
         raise TooManyStatesError("assortments")
-    rows = np.array(list(itertools.combinations_with_replacement(range(kinds), members)), dtype=np.int64)
-    orders = [math.factorial(members) // math.prod(map(math.factorial, np.bincount(row).tolist())) for row in rows]
+    rows = np.array(
+        list(itertools.combinations_with_replacement(range(kinds), members)), dtype=np.int64
+    )
+    orders = [
+        math.factorial(members) // math.prod(map(math.factorial, np.bincount(row).tolist()))
+        for row in rows
+    ]
     return rows.reshape(-1, members), np.log(np.array(orders, dtype=float))

@@ -42,8 +42,12 @@ class World:
         """The log of the weight of one assignment; minus infinity if the evidence contradicts it."""
         if any(values[variable] != value for variable, value in self.hard.items()):
             return -math.inf
-        weights = [float(table[tuple(values[each] for each in scope)]) for scope, table in self.factors]
-        weights += [float(likelihood[values[variable]]) for variable, likelihood in self.soft.items()]
+        weights = [
+            float(table[tuple(values[each] for each in scope)]) for scope, table in self.factors
+        ]
+        weights += [
+            float(likelihood[values[variable]]) for variable, likelihood in self.soft.items()
+        ]
         return math.fsum(map(math.log, weights)) if all(weights) else -math.inf
 
 
@@ -69,8 +73,12 @@ class Oracle:
         self.world = world
         with np.errstate(divide="ignore"):
             logs = [(scope, np.log(table)) for scope, table in world.factors]
-            logs += [((variable,), np.log(likelihood)) for variable, likelihood in world.soft.items()]
-        piece_of = {variable: number for number, piece in enumerate(world.pieces) for variable in piece}
+            logs += [
+                ((variable,), np.log(likelihood)) for variable, likelihood in world.soft.items()
+            ]
+        piece_of = {
+            variable: number for number, piece in enumerate(world.pieces) for variable in piece
+        }
         self._outside: list[Factor] = []
         self._inside: list[list[Factor]] = [[] for _ in world.pieces]
         for scope, table in logs:
@@ -114,7 +122,11 @@ class Oracle:
     def _message(self, number: int, reduce: Reduce, fixed: Fixed) -> Floats:
         """For each combination of what is shared, a piece added up."""
         own = tuple(
-            sorted((variable, value) for variable, value in fixed.items() if self._piece_of.get(variable) == number)
+            sorted(
+                (variable, value)
+                for variable, value in fixed.items()
+                if self._piece_of.get(variable) == number
+            )
         )
         if (number, reduce, own) not in self._messages:
             add_up = self._walked if number in self.world.rows else self._visited

@@ -75,7 +75,10 @@ def is_logical(term: str) -> bool:
 def constants_of(model: Model) -> dict[str, list[str]]:
     """The constants of each domain: 1…n, or those listed."""
     domains = model.get("domains", {}).items()
-    return {name: [str(each) for each in (range(1, of + 1) if isinstance(of, int) else of)] for name, of in domains}
+    return {
+        name: [str(each) for each in (range(1, of + 1) if isinstance(of, int) else of)]
+        for name, of in domains
+    }
 
 
 def labels_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
@@ -97,7 +100,11 @@ def ground(model: Model) -> Ground:
     labels = {each["name"]: labels_of(each) for each in model.get("variables", [])}
     labels |= {name: labels_of(each) for name, each in relations.items() if not each.get("of")}
     factors = [
-        Factor(tuple((name,) for name in each["args"]), (False,) * len(each["args"]), logs_of(each["table"]))
+        Factor(
+            tuple((name,) for name in each["args"]),
+            (False,) * len(each["args"]),
+            logs_of(each["table"]),
+        )
         for each in model.get("factors", [])
     ]
     for parfactor in model.get("parfactors", []):
@@ -115,12 +122,16 @@ def logs_of(table: Sequence[float]) -> np.ndarray:
         return np.log(np.array(table, dtype=float))
 
 
-def ground_factors(parfactor: Model, relations: Model, constants: dict[str, list[str]]) -> Iterator[Factor]:
+def ground_factors(
+    parfactor: Model, relations: Model, constants: dict[str, list[str]]
+) -> Iterator[Factor]:
     """One factor for each admitted substitution of the logical variables that are not counted."""
     arguments = [parse(text) for text in parfactor["args"]]
     domain, counted = {}, {each.counted for each in arguments}
     for argument in arguments:
-        for term, of in zip(argument.terms, relations[argument.relation].get("of", []), strict=True):
+        for term, of in zip(
+            argument.terms, relations[argument.relation].get("of", []), strict=True
+        ):
             if is_logical(term):
                 domain[term] = constants[of]
     free = [each for each in domain if each not in counted]
@@ -141,19 +152,26 @@ def unfolded(model: Model) -> Model:
     for parfactor in model["parfactors"]:
         for number, factor in enumerate(ground_factors(parfactor, relations, constants)):
             args = [name for (name,) in factor.slots]
-            factors.append({"name": f"{parfactor['name']}.{number}", "args": args, "table": parfactor["table"]})
+            factors.append(
+                {"name": f"{parfactor['name']}.{number}", "args": args, "table": parfactor["table"]}
+            )
     variables = [{"name": name, "range": list(own)} for name, own in labels.items()]
     evidence = expanded(model, labels)
     return {"format": "lifagu/1", "variables": variables, "factors": factors, "evidence": evidence}
 
 
-def members(argument: Argument, chosen: dict[str, str], domain: Model, admits: Callable[..., bool]) -> tuple[str, ...]:
+def members(
+    argument: Argument, chosen: dict[str, str], domain: Model, admits: Callable[..., bool]
+) -> tuple[str, ...]:
     """The variable that an argument stands for, or all that it counts."""
     options = [chosen]
     if argument.counted:
         options = [{**chosen, argument.counted: each} for each in domain[argument.counted]]
         options = [each for each in options if admits(each)]
-    return tuple(named(argument.relation, [each.get(term, term) for term in argument.terms]) for each in options)
+    return tuple(
+        named(argument.relation, [each.get(term, term) for term in argument.terms])
+        for each in options
+    )
 
 
 def admission(where: Sequence[Any]) -> Callable[[Mapping[str, str]], bool]:
@@ -162,10 +180,17 @@ def admission(where: Sequence[Any]) -> Callable[[Mapping[str, str]], bool]:
     for each in where:
         if isinstance(each, str):
             left, sign, right = each.split()
-            checks.append(((left, right), lambda pair, equal=sign == "=": (pair[0] == pair[1]) == equal))
+            checks.append(
+                ((left, right), lambda pair, equal=sign == "=": (pair[0] == pair[1]) == equal)
+            )
         else:
             rows = {tuple(map(str, row)) for row in each.get("in", each.get("not_in"))}
-            checks.append((tuple(each["vars"]), lambda row, rows=rows, inside="in" in each: (row in rows) == inside))
+            checks.append(
+                (
+                    tuple(each["vars"]),
+                    lambda row, rows=rows, inside="in" in each: (row in rows) == inside,
+                )
+            )
 
     def admits(chosen: Mapping[str, str]) -> bool:
         return all(
@@ -197,7 +222,11 @@ def covered(text: str, labels: Mapping[str, Any]) -> list[str]:
     for term in argument.terms:
         first, dots, last = term.partition("..")
         options.append([str(each) for each in range(int(first), int(last) + 1)] if dots else [term])
-    return [name for each in itertools.product(*options) if (name := named(argument.relation, each)) in labels]
+    return [
+        name
+        for each in itertools.product(*options)
+        if (name := named(argument.relation, each)) in labels
+    ]
 
 
 # ---- weights of all states
@@ -299,7 +328,9 @@ class Enumeration(Weights):
         if name in self.fixed:
             return self.fixed[name]
         axis = self.axis[name]
-        return np.arange(self.shape[axis]).reshape([-1 if each == axis else 1 for each in range(len(self.shape))])
+        return np.arange(self.shape[axis]).reshape(
+            [-1 if each == axis else 1 for each in range(len(self.shape))]
+        )
 
     @cached_property
     def weights(self) -> np.ndarray:
@@ -309,7 +340,9 @@ class Enumeration(Weights):
     @cached_property
     def log_total(self) -> float:
         """The log of the total weight, minus infinity if there is none."""
-        return self.log_best + math.log(self.weights.sum()) if self.log_best > -math.inf else -math.inf
+        return (
+            self.log_best + math.log(self.weights.sum()) if self.log_best > -math.inf else -math.inf
+        )
 
     def marginal(self, name: str) -> np.ndarray:
         """The probabilities of a variable's labels, in their order."""
@@ -360,7 +393,9 @@ class Elimination(Weights):
     def joint(self, names: Sequence[str]) -> np.ndarray:
         """The probabilities of all combinations of labels, an axis for each name."""
         kept = tuple(name for name in names if name not in self.fixed)
-        return self.with_fixed(np.exp(self.eliminated(kept, np.logaddexp.reduce) - self.log_total), names)
+        return self.with_fixed(
+            np.exp(self.eliminated(kept, np.logaddexp.reduce) - self.log_total), names
+        )
 
     def eliminated(self, kept: tuple[str, ...], add_up: Callable[..., np.ndarray]) -> np.ndarray:
         """The logs over the variables that are kept, all others added up (or maximised)."""
@@ -371,7 +406,13 @@ class Elimination(Weights):
             for name in scope:
                 around[name].update(scope)
         while left:
-            name = min(left, key=lambda each: (math.prod(len(self.labels[other]) for other in around[each]), each))
+            name = min(
+                left,
+                key=lambda each: (
+                    math.prod(len(self.labels[other]) for other in around[each]),
+                    each,
+                ),
+            )
             touched = [part for part in parts if name in part[0]]
             scope = tuple(sorted(around[name] - {name}))
             logs = add_up(self.product(touched, (name, *scope)), axis=0)
@@ -381,7 +422,9 @@ class Elimination(Weights):
                 around[other] = (around[other] | set(scope)) - {name}
         return self.product(parts, kept)
 
-    def product(self, parts: Sequence[tuple[tuple[str, ...], np.ndarray]], scope: tuple[str, ...]) -> np.ndarray:
+    def product(
+        self, parts: Sequence[tuple[tuple[str, ...], np.ndarray]], scope: tuple[str, ...]
+    ) -> np.ndarray:
         """The product of some parts as an array over a scope."""
         shape = [len(self.labels[name]) for name in scope]
         if math.prod(shape) > LARGEST_PART:
@@ -389,5 +432,7 @@ class Elimination(Weights):
         logs = np.zeros(shape)
         for own, part in parts:
             order = np.argsort([scope.index(name) for name in own]).astype(int)
-            logs += part.transpose(order).reshape([len(self.labels[each]) if each in own else 1 for each in scope])
+            logs += part.transpose(order).reshape(
+                [len(self.labels[each]) if each in own else 1 for each in scope]
+            )
         return logs

@@ -28,8 +28,15 @@ def numbered(things: Iterable[Hashable]) -> list[int]:
 def naive_colours(arrays: Arrays) -> tuple[list[int], list[int]]:
     """Signatures of all nodes at once, again and again until the number of colours stands still (semantics §2)."""
     offsets, arguments = arrays["offsets"].tolist(), arrays["arguments"].tolist()
-    variables, factors = numbered(arrays["variable_start"].tolist()), numbered(arrays["factor_start"].tolist())
-    owner = [factor for factor in range(len(factors)) for _ in range(offsets[factor], offsets[factor + 1])]
+    variables, factors = (
+        numbered(arrays["variable_start"].tolist()),
+        numbered(arrays["factor_start"].tolist()),
+    )
+    owner = [
+        factor
+        for factor in range(len(factors))
+        for _ in range(offsets[factor], offsets[factor + 1])
+    ]
     sent = [place - offsets[factor] for place, factor in enumerate(owner)]
     sent = sent if arrays["positions"] is None else arrays["positions"].tolist()
     edges = list(zip(owner, arguments, sent, strict=True))
@@ -39,8 +46,12 @@ def naive_colours(arrays: Arrays) -> tuple[list[int], list[int]]:
         for factor, variable, position in edges:
             seen[factor][position, variables[variable]] += 1
             heard[variable][position, factors[factor]] += 1
-        new_variables = numbered((own, frozenset(bag.items())) for own, bag in zip(variables, heard, strict=True))
-        new_factors = numbered((own, frozenset(bag.items())) for own, bag in zip(factors, seen, strict=True))
+        new_variables = numbered(
+            (own, frozenset(bag.items())) for own, bag in zip(variables, heard, strict=True)
+        )
+        new_factors = numbered(
+            (own, frozenset(bag.items())) for own, bag in zip(factors, seen, strict=True)
+        )
         if (new_variables, new_factors) == (variables, factors):
             return variables, factors
         variables, factors = new_variables, new_factors
@@ -52,7 +63,9 @@ def random_arrays(rng: np.random.Generator) -> Arrays:
     arity = rng.integers(0, min(variables, int(rng.integers(1, 7))) + 1, factors)
     regular = rng.random() < 0.6  # neighbouring variables, so that much looks alike
     scopes = [
-        (rng.integers(variables) + np.arange(size)) % variables if regular else rng.permutation(variables)[:size]
+        (rng.integers(variables) + np.arange(size)) % variables
+        if regular
+        else rng.permutation(variables)[:size]
         for size in arity.tolist()
     ]
     arrays: Arrays = {
@@ -64,7 +77,9 @@ def random_arrays(rng: np.random.Generator) -> Arrays:
     }
     arrays = repeated(arrays, int(rng.choice([1, 1, 2, 3])))
     if rng.random() < 0.3:
-        arrays["positions"] = rng.integers(0, 3, len(arrays["arguments"])) % max(len(arrays["arguments"]), 1)
+        arrays["positions"] = rng.integers(0, 3, len(arrays["arguments"])) % max(
+            len(arrays["arguments"]), 1
+        )
     return arrays
 
 
@@ -74,7 +89,9 @@ def repeated(arrays: Arrays, times: int) -> Arrays:
     ends = [arrays["offsets"][1:] + arguments * each for each in range(times)]
     return {
         "offsets": np.concatenate([arrays["offsets"][:1], *ends]),
-        "arguments": np.concatenate([arrays["arguments"] + variables * each for each in range(times)]),
+        "arguments": np.concatenate(
+            [arrays["arguments"] + variables * each for each in range(times)]
+        ),
         "positions": None,
         "variable_start": np.tile(arrays["variable_start"], times),
         "factor_start": np.tile(arrays["factor_start"], times),
@@ -85,7 +102,10 @@ def kernel_colours(
     kernel: ModuleType, arrays: Arrays, progress: Any = None, *, wide: bool = False, share: int = 4
 ) -> tuple[list[int], list[int]]:
     """The same by the compiled kernel."""
-    variables, factors = np.empty_like(arrays["variable_start"]), np.empty_like(arrays["factor_start"])
+    variables, factors = (
+        np.empty_like(arrays["variable_start"]),
+        np.empty_like(arrays["factor_start"]),
+    )
     kernel.colour(*arrays.values(), variables, factors, progress, wide, share)
     return variables.tolist(), factors.tolist()
 
@@ -96,7 +116,9 @@ def broken(rng: np.random.Generator, arrays: Arrays) -> Arrays:
     array = arrays[name].copy()
     match int(rng.integers(5)):
         case 0 if len(array):
-            array[rng.integers(len(array))] = rng.choice([-1, 0, 1, len(array), 2**31, 2**62, -(2**63)])
+            array[rng.integers(len(array))] = rng.choice(
+                [-1, 0, 1, len(array), 2**31, 2**62, -(2**63)]
+            )
         case 1:
             array = array[: rng.integers(len(array) + 1)]
         case 2:
@@ -115,14 +137,22 @@ def try_kernel(kernel: ModuleType, seeds: range) -> None:
         arrays = random_arrays(rng)
         expected = naive_colours(arrays)
         for wide, share in ((False, 4), (False, 0), (True, 0), (True, 10**6)):
-            assert kernel_colours(kernel, arrays, wide=wide, share=share) == expected, (seed, wide, share)
+            assert kernel_colours(kernel, arrays, wide=wide, share=share) == expected, (
+                seed,
+                wide,
+                share,
+            )
         with suppress(ValueError):
-            kernel_colours(kernel, broken(rng, arrays), wide=seed % 2 == 0, share=4 * (seed % 3 > 0))
+            kernel_colours(
+                kernel, broken(rng, arrays), wide=seed % 2 == 0, share=4 * (seed % 3 > 0)
+            )
         lists, ordered = arrays["arguments"] % 3, seed % 2 == 0
         numbers = np.empty(len(arrays["offsets"]) - 1, dtype=np.int64)
         kernel.number_lists(lists, arrays["offsets"], 0, ordered, numbers, seed % 3 == 0)
         rows = np.split(lists, arrays["offsets"][1:-1])[: len(numbers)]
-        assert numbers.tolist() == numbered(tuple(row if ordered else sorted(row)) for row in map(list, rows)), seed
+        assert numbers.tolist() == numbered(
+            tuple(row if ordered else sorted(row)) for row in map(list, rows)
+        ), seed
 
 
 def main() -> None:

@@ -41,7 +41,11 @@ def added(terms: Logs, axis: int | tuple[int, ...] | None = None) -> Logs:
 
 def log_factorials(largest: int) -> Logs:
     """Logs of 0!, 1!, …"""
-    return np.concatenate(([0], np.cumsum(logs(range(1, largest + 1))))) if largest else np.zeros(1, np.longdouble)
+    return (
+        np.concatenate(([0], np.cumsum(logs(range(1, largest + 1)))))
+        if largest
+        else np.zeros(1, np.longdouble)
+    )
 
 
 @dataclass(frozen=True)
@@ -56,7 +60,10 @@ class Society:
 
     def histograms(self) -> list[np.ndarray]:
         """For each class an array [kind, type] of counts, over all combinations of histograms."""
-        own = [histograms(size, table.shape[1]) for size, table in zip(self.sizes, self.unary, strict=True)]
+        own = [
+            histograms(size, table.shape[1])
+            for size, table in zip(self.sizes, self.unary, strict=True)
+        ]
         total = math.prod(map(len, own))
         if total > MOST:
             raise TooManyStatesError(total)
@@ -104,8 +111,12 @@ class Society:
             share = np.ones(found.shape[1], np.longdouble)
             for place, (each, kind) in enumerate(zip(classes, types, strict=True)):
                 again = classes[:place].count(each)
-                taken = sum(1 for other in range(place) if classes[other] == each and types[other] == kind)
-                share *= np.maximum(counts[each][:, kind] - taken, 0) / np.longdouble(self.sizes[each] - again)
+                taken = sum(
+                    1 for other in range(place) if classes[other] == each and types[other] == kind
+                )
+                share *= np.maximum(counts[each][:, kind] - taken, 0) / np.longdouble(
+                    self.sizes[each] - again
+                )
             table[(slice(None), *types)] = added(found + logs(share), axis=1)
         return table
 
@@ -116,6 +127,8 @@ def histograms(members: int, types: int) -> np.ndarray:
         raise TooManyStatesError("histograms")
     if types == 1:
         return np.array([[members]])
-    bars = np.array(list(itertools.combinations(range(members + types - 1), types - 1)), dtype=np.int64)
+    bars = np.array(
+        list(itertools.combinations(range(members + types - 1), types - 1)), dtype=np.int64
+    )
     ends = np.full((len(bars), 1), members + types - 1)
     return np.diff(np.hstack((-np.ones_like(ends), bars, ends)), axis=1) - 1

@@ -33,7 +33,9 @@ def in_duckdb(tables: Tables, file: Path) -> str:
 
 def fill_duckdb(made: Any, tables: Tables) -> None:
     for name, (columns, rows) in tables.items():
-        made.execute(f"CREATE TABLE {name} ({', '.join(f'{each} {kind}' for each, kind in columns.items())})")
+        made.execute(
+            f"CREATE TABLE {name} ({', '.join(f'{each} {kind}' for each, kind in columns.items())})"
+        )
         if rows:
             made.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' for _ in columns)})", rows)
 
@@ -51,7 +53,9 @@ def in_sqlite(tables: Tables, file: Path) -> str:
     made = sqlite3.connect(file)
     for name, (columns, rows) in tables.items():
         made.execute(f"CREATE TABLE {name} ({', '.join(columns)})")
-        cells = [[json.dumps(each) if isinstance(each, list) else each for each in row] for row in rows]
+        cells = [
+            [json.dumps(each) if isinstance(each, list) else each for each in row] for row in rows
+        ]
         made.executemany(f"INSERT INTO {name} VALUES ({', '.join('?' for _ in columns)})", cells)
     made.commit()
     made.close()
@@ -65,7 +69,9 @@ def in_postgresql(tables: Tables, url: str) -> str:
             listed = ", ".join(f"{each} {types.get(kind, kind)}" for each, kind in columns.items())
             made.execute(f"CREATE TABLE {name} ({listed})")
             with made.cursor() as cursor:
-                cursor.executemany(f"INSERT INTO {name} VALUES ({', '.join('%s' for _ in columns)})", rows)
+                cursor.executemany(
+                    f"INSERT INTO {name} VALUES ({', '.join('%s' for _ in columns)})", rows
+                )
     return url
 
 
@@ -84,16 +90,30 @@ def random_hospital(seed: int) -> tuple[dict[str, Any], Tables]:
     wards, drugs = ["north", "south", "new"], ["m1", "m2", "M 3"]
     tables: Tables = {
         "patients": (
-            {"id": "BIGINT" if numbered else "VARCHAR", "ward": "VARCHAR", "sick": "BOOLEAN", "stay": "VARCHAR"},
+            {
+                "id": "BIGINT" if numbered else "VARCHAR",
+                "ward": "VARCHAR",
+                "sick": "BOOLEAN",
+                "stay": "VARCHAR",
+            },
             [
-                (each, rng.choice([*wards, None]), rng.choice([True, False, None]), rng.choice(["short", "long", None]))
+                (
+                    each,
+                    rng.choice([*wards, None]),
+                    rng.choice([True, False, None]),
+                    rng.choice(["short", "long", None]),
+                )
                 for each in patients
             ],
         ),
         "history": (
             {"ward": "VARCHAR", "sick": "BOOLEAN", "stay": "VARCHAR"},
             [
-                (rng.choice(["north", "south", None]), rng.choice([True, False, None]), rng.choice(["short", "long"]))
+                (
+                    rng.choice(["north", "south", None]),
+                    rng.choice([True, False, None]),
+                    rng.choice(["short", "long"]),
+                )
                 for _ in range(rng.randint(1, 30))
             ],
         ),
@@ -111,7 +131,8 @@ def random_hospital(seed: int) -> tuple[dict[str, Any], Tables]:
                     rng.choice([None, "weak", "strong"]),
                 )
                 for pair in rng.sample(
-                    list(itertools.product(patients, drugs)), rng.randint(1, min(8, len(patients) * len(drugs)))
+                    list(itertools.product(patients, drugs)),
+                    rng.randint(1, min(8, len(patients) * len(drugs))),
                 )
             ],
         ),
@@ -162,7 +183,11 @@ def random_template(rng: random.Random) -> dict[str, Any]:
             "Sick": {"sql": "SELECT id, sick FROM patients"},
             "Stay": {"sql": "SELECT id, stay FROM patients WHERE ward = 'north'"},
         },
-        "queries": ["Epid", rng.choice(["Stay", "Treat"]), {"relation": "Sick", "sql": "SELECT id FROM patients"}],
+        "queries": [
+            "Epid",
+            rng.choice(["Stay", "Treat"]),
+            {"relation": "Sick", "sql": "SELECT id FROM patients"},
+        ],
     }
     return template
 
@@ -180,7 +205,9 @@ def constants(values: list[Any]) -> list[str]:
     return sorted(texts, key=int) if whole else sorted(texts)
 
 
-def learn(table: dict[str, Any], labels: list[list[str]], group: tuple[Any, ...] | None, fetch: Fetch) -> Any:
+def learn(
+    table: dict[str, Any], labels: list[list[str]], group: tuple[Any, ...] | None, fetch: Fetch
+) -> Any:
     """The table of one group, None if it is unknown: records counted one by one."""
     if group is None:
         return None
@@ -195,11 +222,17 @@ def learn(table: dict[str, Any], labels: list[list[str]], group: tuple[Any, ...]
     if sum(counts.values()) < table["min_support"]:
         return None
     prior = table["prior"] if isinstance(table["prior"], list) else [table["prior"]] * len(counts)
-    weights = {state: count + extra for (state, count), extra in zip(counts.items(), prior, strict=True)}
+    weights = {
+        state: count + extra for (state, count), extra in zip(counts.items(), prior, strict=True)
+    }
     fixed = [table["columns"].index(each) for each in table.get("given", [])]
     found = []
     for state, weight in weights.items():
-        total = sum(each for other, each in weights.items() if all(other[place] == state[place] for place in fixed))
+        total = sum(
+            each
+            for other, each in weights.items()
+            if all(other[place] == state[place] for place in fixed)
+        )
         if total == 0:
             return None
         found.append(weight / total)
@@ -209,11 +242,16 @@ def learn(table: dict[str, Any], labels: list[list[str]], group: tuple[Any, ...]
 def naive_load(template: dict[str, Any], fetch: Fetch) -> dict[str, Any]:
     """Variables, factors, evidence and questions as plain lists."""
     domains = {
-        name: constants([row[0] for row in fetch(item["sql"])[1]]) if isinstance(item, dict) else item
+        name: constants([row[0] for row in fetch(item["sql"])[1]])
+        if isinstance(item, dict)
+        else item
         for name, item in template["domains"].items()
     }
     relations = {each["name"]: each for each in template["relations"]}
-    ranges = {name: template["ranges"].get(each.get("range"), ["false", "true"]) for name, each in relations.items()}
+    ranges = {
+        name: template["ranges"].get(each.get("range"), ["false", "true"])
+        for name, each in relations.items()
+    }
     factors = []
     for parfactor in template["parfactors"]:
         factors += naive_factors(parfactor, template, domains, relations, ranges, fetch)
@@ -267,7 +305,10 @@ def naive_factors(
     rows: list[tuple[tuple[str, ...], Any]] = []
     if "rows" not in parfactor:
         literal = tables[table] if isinstance(table, str) else table
-        rows = [(row, literal) for row in itertools.product(*(domains[domain] for domain in of.values()))]
+        rows = [
+            (row, literal)
+            for row in itertools.product(*(domains[domain] for domain in of.values()))
+        ]
     else:
         sql = parfactor["rows"]["sql"]
         names, found = fetch(sql if isinstance(sql, str) else "\n".join(sql))
@@ -276,13 +317,18 @@ def naive_factors(
             values = tuple(text(record[term.lower()]) for term in of)
             if isinstance(table, dict):
                 own = record[table["column"]]
-                rows.append((values, tables[own] if isinstance(own, str) and own[:1] not in "[{" else own))
+                rows.append(
+                    (values, tables[own] if isinstance(own, str) and own[:1] not in "[{" else own)
+                )
             else:
                 by = [record[each] for each in tables[table].get("by", [])]
                 group = None if None in by else tuple(map(text, by))
                 rows.append((values, learn(tables[table], labels, group, fetch)))
         rows.sort(
-            key=lambda row: [domains[domain].index(each) for domain, each in zip(of.values(), row[0], strict=True)]
+            key=lambda row: [
+                domains[domain].index(each)
+                for domain, each in zip(of.values(), row[0], strict=True)
+            ]
         )
     result = []
     for values, potentials in rows:

@@ -17,7 +17,9 @@ import naive
 Model = dict[str, Any]
 Evidence = dict[str, Any]
 Unit = list[naive.Factor]
-Alternative = tuple[float, dict[str, naive.Table]]  # share; unknown factor -> table, arguments as it lists them
+Alternative = tuple[
+    float, dict[str, naive.Table]
+]  # share; unknown factor -> table, arguments as it lists them
 Combinations = list[tuple[float, Model]]  # weight, completed model
 Distribution = dict[tuple[str, ...], float]
 Span = tuple[Distribution, Distribution]  # smallest, largest
@@ -29,11 +31,15 @@ def look(unit: Unit, keys: naive.Keys, positional: bool) -> Hashable:
     for factor in unit:
         own = keys[factor.name]
         order = range(len(own)) if positional else sorted(range(len(own)), key=own.__getitem__)
-        looks.append((naive.bag(own), factor.table and naive.frozen(naive.reorder(factor.table, order))))
+        looks.append(
+            (naive.bag(own), factor.table and naive.frozen(naive.reorder(factor.table, order)))
+        )
     return naive.bag(looks)
 
 
-def alternatives_of(units: list[Unit], donors: list[Unit], keys: naive.Keys, positional: bool) -> list[Alternative]:
+def alternatives_of(
+    units: list[Unit], donors: list[Unit], keys: naive.Keys, positional: bool
+) -> list[Alternative]:
     """The alternatives of one class, declared first comes first; donors that look alike agree."""
     agreeing: dict[Hashable, list[Unit]] = {}
     for donor in donors:
@@ -50,7 +56,12 @@ def alternatives_of(units: list[Unit], donors: list[Unit], keys: naive.Keys, pos
 
 
 def competing(
-    model: Model, theta: float, evidence: Evidence, *, structure_only: bool = False, published: bool = False
+    model: Model,
+    theta: float,
+    evidence: Evidence,
+    *,
+    structure_only: bool = False,
+    published: bool = False,
 ) -> tuple[list[list[Alternative]], list[str]]:
     """The alternatives of each class that has some and passes θ, and the factors that stay unknown."""
     graph = naive.parse(model)
@@ -67,7 +78,9 @@ def competing(
             donors = [other for other in pool if naive.partners(unit, other, keys) is not None]
             holes = {f.name for f in unit if f.table is None} - served
             if holes and (donors or pool is single):
-                classes.setdefault((pool is single, look(unit, keys, False)), ([], donors))[0].append(unit)
+                classes.setdefault((pool is single, look(unit, keys, False)), ([], donors))[
+                    0
+                ].append(unit)
                 served |= holes
     every = [alternatives_of(units, donors, keys, published) for units, donors in classes.values()]
     found = [offers for offers in every if any(share >= theta for share, _ in offers)]
@@ -96,15 +109,23 @@ def mean(model: Model, classes: list[list[Alternative]]) -> Model:
     filled: dict[str, naive.Table] = {}
     for share, tables in (offer for offers in classes for offer in offers):
         for name, table in tables.items():
-            average, total = filled.setdefault(name, dict.fromkeys(table, 0.0)), math.fsum(table.values())
-            filled[name] = {state: average[state] + share * value / total for state, value in table.items()}
+            average, total = (
+                filled.setdefault(name, dict.fromkeys(table, 0.0)),
+                math.fsum(table.values()),
+            )
+            filled[name] = {
+                state: average[state] + share * value / total for state, value in table.items()
+            }
     return completed(model, [filled])
 
 
 def combinations(model: Model, classes: list[list[Alternative]]) -> Combinations:
     """One table per class in all ways; the weight is the product of the shares."""
     choices = product(*classes)
-    return [(math.prod(s for s, _ in choice), completed(model, [t for _, t in choice])) for choice in choices]
+    return [
+        (math.prod(s for s, _ in choice), completed(model, [t for _, t in choice]))
+        for choice in choices
+    ]
 
 
 def weight(model: Model, *observations: Evidence) -> float:
@@ -113,7 +134,13 @@ def weight(model: Model, *observations: Evidence) -> float:
     hard, factors = {}, list(model["factors"])
     for name, seen in (item for each in observations for item in each.items()):
         if isinstance(seen, dict):
-            factors.append({"name": f"soft {name}", "args": [name], "table": [seen[label] for label in labels[name]]})
+            factors.append(
+                {
+                    "name": f"soft {name}",
+                    "args": [name],
+                    "table": [seen[label] for label in labels[name]],
+                }
+            )
         elif hard.setdefault(name, seen) != seen:
             return 0.0
     try:
@@ -128,10 +155,16 @@ def posterior(model: Model, question: tuple[str, ...], evidence: Evidence) -> Di
     states = list(product(*(variables[name].labels for name in question)))
     weights = [weight(model, evidence, dict(zip(question, state, strict=True))) for state in states]
     total = math.fsum(weights)
-    return {state: each / total for state, each in zip(states, weights, strict=True)} if total else None
+    return (
+        {state: each / total for state, each in zip(states, weights, strict=True)}
+        if total
+        else None
+    )
 
 
-def mixture(pairs: Combinations, question: tuple[str, ...], evidence: Evidence) -> Distribution | None:
+def mixture(
+    pairs: Combinations, question: tuple[str, ...], evidence: Evidence
+) -> Distribution | None:
     """Σ w P(e) P(q | e) / Σ w P(e) over the combinations; None if the evidence is impossible in all."""
     answers = [
         (share * explained / weight(model), posterior(model, question, evidence) or {})
@@ -139,11 +172,19 @@ def mixture(pairs: Combinations, question: tuple[str, ...], evidence: Evidence) 
         if (explained := weight(model, evidence))
     ]
     total = math.fsum(share for share, _ in answers)
-    return {s: math.fsum(share * a[s] for share, a in answers) / total for s in answers[0][1]} if answers else None
+    return (
+        {s: math.fsum(share * a[s] for share, a in answers) / total for s in answers[0][1]}
+        if answers
+        else None
+    )
 
 
 def bounds(pairs: Combinations, question: tuple[str, ...], evidence: Evidence) -> Span | None:
     """The smallest and largest answers over the combinations in which the evidence is possible."""
     answers = [a for _, model in pairs if (a := posterior(model, question, evidence)) is not None]
     every = {state: [a[state] for a in answers] for state in (answers or [{}])[0]}
-    return ({s: min(v) for s, v in every.items()}, {s: max(v) for s, v in every.items()}) if answers else None
+    return (
+        ({s: min(v) for s, v in every.items()}, {s: max(v) for s, v in every.items()})
+        if answers
+        else None
+    )

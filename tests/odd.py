@@ -47,7 +47,9 @@ def odd_model(seed: int) -> dict[str, Any]:
         if (shape, which) not in tables:
             tables[shape, which] = _table(rng, shape)
         factors.append({"name": f"f{number}", "args": arguments, "table": tables[shape, which]})
-    variables = [{"name": each.name, "range": ranges[each.name], **each.declared} for each in places]
+    variables = [
+        {"name": each.name, "range": ranges[each.name], **each.declared} for each in places
+    ]
     return {"format": "lifagu/1", "variables": variables, "factors": factors}
 
 
@@ -56,7 +58,9 @@ def _places(rng: random.Random) -> list[Place]:
     kinds, copies, style = "KLM"[: rng.randint(1, 3)], rng.choice([1, 2, 2, 3]), rng.randrange(5)
     found = []
     for person, kind, copy in itertools.product(people, kinds, range(copies)):
-        lists = [[person], rng.choice([[person], []]), [person, rng.choice("mn")], [people[0]], []][style]
+        lists = [[person], rng.choice([[person], []]), [person, rng.choice("mn")], [people[0]], []][
+            style
+        ]
         lists = lists[::-1] if rng.random() < 0.1 else lists
         lists = list(dict.fromkeys([*lists, rng.choice(people)])) if rng.random() < 0.05 else lists
         declared: dict[str, Any] = {"individual": lists} if lists else {}
@@ -83,12 +87,16 @@ def _scopes(rng: random.Random, places: Sequence[Place]) -> list[Scope]:
     elif how == "with the hub":
         hub = [name for name in names if name == "Hub"]
         people = dict.fromkeys(each.individual for each in places if each.individual)
-        found = [[each.name for each in places if each.individual == key][:3] + hub for key in people]
+        found = [
+            [each.name for each in places if each.individual == key][:3] + hub for key in people
+        ]
     elif how == "pairs":
         pairs = itertools.permutations(places, 2)
         found = [[one.name, two.name] for one, two in pairs if one.individual == two.individual]
     elif how == "anything":
-        found = [rng.sample(names, min(len(names), rng.randint(0, 4))) for _ in range(rng.randint(1, 4))]
+        found = [
+            rng.sample(names, min(len(names), rng.randint(0, 4))) for _ in range(rng.randint(1, 4))
+        ]
     else:
         found = [[name] for name in names]
     which, kept = rng.randrange(3), []
@@ -109,5 +117,8 @@ def _table(rng: random.Random, shape: tuple[int, ...]) -> list[int] | None:
     apart = rng.randrange(len(shape)) if how < 0.45 else len(shape)
     values: dict[Any, int] = {}
     states = itertools.product(range(shape[0]), repeat=len(shape))
-    keys = ((each[apart : apart + 1], tuple(sorted(each[:apart] + each[apart + 1 :]))) for each in states)
+    keys = (
+        (each[apart : apart + 1], tuple(sorted(each[:apart] + each[apart + 1 :])))
+        for each in states
+    )
     return [values.setdefault(key, rng.randint(1, 5)) for key in keys]

@@ -85,7 +85,11 @@ class Draft:
             table = np.where(rng.random(sizes) < 0.3, 0.0, table)
             table.reshape(-1)[rng.integers(table.size)] = 1.5
         if self.style == "wide":
-            table = table * 10.0 ** float(rng.choice([-150, 0, 0, 120])) * np.exp(8 * rng.normal(size=sizes))
+            table = (
+                table
+                * 10.0 ** float(rng.choice([-150, 0, 0, 120]))
+                * np.exp(8 * rng.normal(size=sizes))
+            )
         return table
 
     def factor(self, *scope: int) -> None:
@@ -102,7 +106,10 @@ class Draft:
             if math.prod(map(len, labels)) > MOST_STATES:
                 labels.pop()
         count = len(labels)
-        scopes = [tuple(rng.permutation([place, int(rng.integers(place))]).tolist()) for place in range(1, count)]
+        scopes = [
+            tuple(rng.permutation([place, int(rng.integers(place))]).tolist())
+            for place in range(1, count)
+        ]
         for _ in range(self.one_of(0, 0, 1, 2)):
             scopes.append(tuple(rng.permutation(count)[: self.one_of(1, 2, 2, 3)].tolist()))
         if scopes and rng.random() < 0.3:
@@ -128,7 +135,10 @@ class Draft:
     def row(self, length: int, hubs: Sequence[int] = ()) -> None:
         """Variables in a row, with tables of their own here and there, and tied to what is shared here and there."""
         one = self.some_labels(2, 3)
-        places = [self.variable(one if self.rng.random() < 0.8 else self.some_labels()) for _ in range(length)]
+        places = [
+            self.variable(one if self.rng.random() < 0.8 else self.some_labels())
+            for _ in range(length)
+        ]
         self.rows.add(len(self.pieces))
         self.pieces.append(tuple(places))
         unary, tied = self.rng.choice([0.0, 0.5, 1.0]), self.rng.choice([0.2, 1.0])
@@ -156,7 +166,13 @@ class Draft:
             elif drawn > 1 - soft:
                 likely[variable] = self.table([len(labels)])
         return World(
-            self.labels, self.factors, tuple(self.shared), self.pieces, frozenset(self.rows), hard=seen, soft=likely
+            self.labels,
+            self.factors,
+            tuple(self.shared),
+            self.pieces,
+            frozenset(self.rows),
+            hard=seen,
+            soft=likely,
         )
 
 
@@ -234,12 +250,16 @@ def observed(draft: Draft, most: int) -> None:
     for _ in range(draft.one_of(2, most // 2, most)):
         own = [draft.variable(each) for each in labels]
         draft.pieces.append(tuple(own))
-        draft.factors += [((own[one], own[other]), table) for (one, other), table in zip(pairs, tables, strict=True)]
+        draft.factors += [
+            ((own[one], own[other]), table)
+            for (one, other), table in zip(pairs, tables, strict=True)
+        ]
         draft.factors += [((hub, own[0]), table) for hub, table in zip(hubs, links, strict=True)]
 
 
 KINDS: dict[str, Callable[[Draft, int], None]] = {
-    each.__name__: each for each in (apart, around_one, around_two, in_wards, in_a_row, mixed, alike, observed)
+    each.__name__: each
+    for each in (apart, around_one, around_two, in_wards, in_a_row, mixed, alike, observed)
 }
 
 
@@ -252,7 +272,9 @@ def drawn(kind: str, seed: int, most: int) -> World:
         return world
     first = world.pieces[0][0]
     return replace(
-        world, hard={first: 0}, soft={each: likelihood for each, likelihood in world.soft.items() if each != first}
+        world,
+        hard={first: 0},
+        soft={each: likelihood for each, likelihood in world.soft.items() if each != first},
     )
 
 
@@ -275,7 +297,9 @@ def graph_of(world: World) -> FactorGraph:
         ranges=ranges,
         variable_ranges=[ranges.index(labels) for labels in world.labels],
         offsets=np.cumsum([0, *(len(scope) for scope, _ in world.factors)]),
-        arguments=np.array([variable for scope, _ in world.factors for variable in scope], dtype=np.int64),
+        arguments=np.array(
+            [variable for scope, _ in world.factors for variable in scope], dtype=np.int64
+        ),
         tables=tables,
         factor_tables=np.array(of_factor, dtype=np.int64),
         variable_names="v",

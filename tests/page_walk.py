@@ -18,7 +18,9 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from web_server import served
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
 LAPTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 
 
@@ -27,7 +29,9 @@ def browser() -> Iterator[Any]:
     """A browser of this machine, without a window."""
     from playwright.sync_api import sync_playwright
 
-    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []  # Chromium's own sandbox does not run for root
+    arguments = (
+        ["--no-sandbox"] if os.geteuid() == 0 else []
+    )  # Chromium's own sandbox does not run for root
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
         try:
@@ -39,8 +43,12 @@ def browser() -> Iterator[Any]:
 class Walk:
     """One user's page, and what its console complained about."""
 
-    def __init__(self, browser: Any, address: str, size: dict[str, int] = LAPTOP, scheme: str = "light") -> None:
-        self.context = browser.new_context(viewport=size, color_scheme=scheme, reduced_motion="reduce")
+    def __init__(
+        self, browser: Any, address: str, size: dict[str, int] = LAPTOP, scheme: str = "light"
+    ) -> None:
+        self.context = browser.new_context(
+            viewport=size, color_scheme=scheme, reduced_motion="reduce"
+        )
         self.context.set_default_timeout(20_000)
         self.page = self.context.new_page()
         self.complaints: list[str] = []
@@ -62,7 +70,11 @@ class Walk:
 
     def was_refused(self, status: int) -> None:
         """A refusal was wanted; the browser notes it in its console as well."""
-        noted = [each for each in self.complaints if f"the server responded with a status of {status}" in each]
+        noted = [
+            each
+            for each in self.complaints
+            if f"the server responded with a status of {status}" in each
+        ]
         assert noted
         self.complaints = [each for each in self.complaints if each not in noted]
 

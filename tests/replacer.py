@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 import psycopg
 
-from lifagu.replacing import replaced_folder
+from lifagu.basics.atomic_files import replaced_folder
 
 MARKS = ("old", "new")
 COUNT = 12
@@ -26,7 +26,12 @@ TEMPLATE: dict[str, Any] = {
     "domains": {"Person": {"sql": "SELECT id FROM people"}},
     "relations": [{"name": "Sick", "of": ["Person"]}],
     "parfactors": [
-        {"name": "f", "args": ["Sick(Id)"], "rows": {"sql": "SELECT id FROM facts"}, "table": [1, 2]},
+        {
+            "name": "f",
+            "args": ["Sick(Id)"],
+            "rows": {"sql": "SELECT id FROM facts"},
+            "table": [1, 2],
+        },
     ],
     "evidence": {"Sick": {"sql": "SELECT id, 'true' AS value FROM seen"}},
     "queries": [{"sql": "SELECT id FROM asked", "relation": "Sick"}],
@@ -51,7 +56,11 @@ def rows(mark: str) -> str:
 
 def statements(mark: str) -> list[str]:
     """What brings a database from any state to this one."""
-    return [each for table in TABLES for each in (f"DELETE FROM {table}", f"INSERT INTO {table} VALUES {rows(mark)}")]
+    return [
+        each
+        for table in TABLES
+        for each in (f"DELETE FROM {table}", f"INSERT INTO {table} VALUES {rows(mark)}")
+    ]
 
 
 def new_tables(mark: str) -> list[str]:

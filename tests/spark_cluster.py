@@ -14,7 +14,11 @@ from pathlib import Path
 
 import pytest
 
-WHY_NOT = "Spark needs Java, which is not here" if not (os.environ.get("JAVA_HOME") or shutil.which("java")) else ""
+WHY_NOT = (
+    "Spark needs Java, which is not here"
+    if not (os.environ.get("JAVA_HOME") or shutil.which("java"))
+    else ""
+)
 QUICK = """
 spark.sql.shuffle.partitions 2
 spark.sql.codegen.wholeStage false
@@ -71,7 +75,9 @@ def started(settings, until, *command):
                     break
             else:
                 pytest.fail(f"{command[0]} ended: {' '.join(said)}")
-            reader = threading.Thread(target=deque, args=(process.stderr, 0))  # so that it never waits for one
+            reader = threading.Thread(
+                target=deque, args=(process.stderr, 0)
+            )  # so that it never waits for one
             reader.start()
             yield process, found
             end(process)
@@ -103,5 +109,7 @@ def cluster(folder, workers=2, more=""):
         )
         worker = (f"{room}.worker.Worker", *options, "-c", "1", "-m", "1g", found[1])
         registered = "Successfully registered with master"
-        begun = [stack.enter_context(started(settings, registered, *worker)) for _ in range(workers)]
+        begun = [
+            stack.enter_context(started(settings, registered, *worker)) for _ in range(workers)
+        ]
         yield Cluster(found[1], [process for process, _ in begun])

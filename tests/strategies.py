@@ -21,7 +21,11 @@ def graphs(draw, unknown=True, plain=False):
         order = draw(st.sampled_from(orders + [order[::-1] for order in orders]))
         order = [str(value) for value in range(len(order))] if plain else order
         kind = None if plain else draw(st.sampled_from([None, "Kind", "Ärt"]))
-        individuals = [] if plain else draw(st.lists(st.sampled_from(["eve", "bob"]), max_size=2, unique=True))
+        individuals = (
+            []
+            if plain
+            else draw(st.lists(st.sampled_from(["eve", "bob"]), max_size=2, unique=True))
+        )
         builder.variable(name, order, kind=kind, individual=individuals)
         sizes[name] = len(order)
     for number in range(draw(st.integers(0, 5))):

@@ -12,16 +12,24 @@ from hypothesis import strategies as st
 import lifagu
 import naive
 from helpers import ROOT, graph_of, groups_by_name, random_model, run_cli
-from lifagu.closeness import narrow_groups, ranks, significant
-from lifagu.tables import GivenTables
+from lifagu.graph.tables import GivenTables
+from lifagu.likeness.close_numbers import narrow_groups, ranks, significant
 
 EPIDEMIC = str(ROOT / "examples/epidemic.json")
 
 
 @settings(deadline=None, max_examples=300)
-@given(st.lists(st.floats(0, allow_infinity=False), max_size=20), st.integers(1, 15), st.integers(-30, 30))
+@given(
+    st.lists(st.floats(0, allow_infinity=False), max_size=20),
+    st.integers(1, 15),
+    st.integers(-30, 30),
+)
 def test_rounding_is_that_of_printing(values, digits, power):
-    values = [*values, *(round(value, 3) for value in values), *(k * 10.0**power for k in (1, 15, 25, 0.125, 99999.5))]
+    values = [
+        *values,
+        *(round(value, 3) for value in values),
+        *(k * 10.0**power for k in (1, 15, 25, 0.125, 99999.5)),
+    ]
     printed = [float(f"{value:.{digits - 1}e}") for value in values]
     assert significant(np.array(values), digits).tolist() == printed
 
@@ -49,7 +57,9 @@ def test_groups_are_narrow_whole_and_independent_of_the_order(seed):
     for block in {tuple(each) for each in steps.tolist()}:
         inside = np.flatnonzero((steps == block).all(axis=1))
         if (rows[inside].max(axis=0) <= rows[inside].min(axis=0) * (1 + tolerance)).all():
-            assert len(set(groups[inside].tolist())) == 1, "what is narrow with gaps around it stays together"
+            assert len(set(groups[inside].tolist())) == 1, (
+                "what is narrow with gaps around it stays together"
+            )
 
 
 def test_groups_do_not_chain():
@@ -66,7 +76,9 @@ def noisy(seed, noise, **settings):
     rng = random.Random(seed)
     for factor in model["factors"]:
         if factor["table"] is not None:
-            factor["table"] = [value * (1 + rng.uniform(-noise, noise)) for value in factor["table"]]
+            factor["table"] = [
+                value * (1 + rng.uniform(-noise, noise)) for value in factor["table"]
+            ]
     return model, evidence, rng
 
 
@@ -83,12 +95,19 @@ def check_bound(before, after, bound):
 
 @pytest.mark.parametrize("seed", range(150))
 def test_no_answer_is_further_off_than_stated(seed):
-    options = [{"tolerance": 0.1}, {"tolerance": 0.3, "up_to_scale": True}, {"digits": 1}, {"digits": 2}][seed % 4]
+    options = [
+        {"tolerance": 0.1},
+        {"tolerance": 0.3, "up_to_scale": True},
+        {"digits": 1},
+        {"digits": 2},
+    ][seed % 4]
     model, evidence, _ = noisy(seed, 0.1)
     moved = lifagu.transfer(graph_of(model), **options, commutative=seed % 8 > 3)
     bound = moved.bound(evidence)
     assert bound.largest_change <= options.get("tolerance", 0.8) * (1 + 1e-12)
-    assert moved.drift.largest_change == pytest.approx(largest_change(model, moved.graph), rel=1e-9, abs=1e-12)
+    assert moved.drift.largest_change == pytest.approx(
+        largest_change(model, moved.graph), rel=1e-9, abs=1e-12
+    )
     try:
         before = naive.enumerate_answers(model, evidence)
     except ZeroDivisionError:
@@ -96,14 +115,19 @@ def test_no_answer_is_further_off_than_stated(seed):
     merged = json.loads(lifagu.to_json(moved.graph))
     check_bound(before, naive.enumerate_answers(merged, evidence), bound)
     answers = lifagu.queries(moved, list(moved.graph.variable_names), evidence=evidence)
-    assert all(f"P({answer.variables[0]}) is off by at most" in answer.notes[-1] for answer in answers)
+    assert all(
+        f"P({answer.variables[0]}) is off by at most" in answer.notes[-1] for answer in answers
+    )
 
 
 def largest_change(model, graph):
     """The largest relative change of a potential, table by table."""
     old = graph_of(model)
     pairs = [(old.table(factor), graph.table(factor)) for factor in range(len(old.factor_names))]
-    return max((float((np.abs(new - was)[was > 0] / was[was > 0]).max()) for was, new in pairs), default=0.0)
+    return max(
+        (float((np.abs(new - was)[was > 0] / was[was > 0]).max()) for was, new in pairs),
+        default=0.0,
+    )
 
 
 def test_the_bound_is_reached():
@@ -118,7 +142,9 @@ def test_the_bound_is_reached():
 
 def test_only_what_is_connected_counts():
     builder = lifagu.FactorGraph.build().variables(["A", "B", "C", "D"])
-    builder.factor("f", ["A", "B"], [1, 2, 3, 4]).factor("g", ["C", "D"], [1, 2, 3, 4.04]).factor("h", ["C"], [5, 1])
+    builder.factor("f", ["A", "B"], [1, 2, 3, 4]).factor("g", ["C", "D"], [1, 2, 3, 4.04]).factor(
+        "h", ["C"], [5, 1]
+    )
     moved = lifagu.transfer(builder.factor("far", ["D"], [1, 3]).graph(), tolerance=0.02)
     near = moved.drift.highest - moved.drift.lowest
     assert moved.bound().log_odds == pytest.approx(max(near[0], near[1]))
@@ -130,7 +156,11 @@ def test_only_what_is_connected_counts():
 
 def star(tables):
     """One factor per table, on a leaf and a shared centre."""
-    builder = lifagu.FactorGraph.build().variables([f"X{number}" for number in range(len(tables))]).variable("Y")
+    builder = (
+        lifagu.FactorGraph.build()
+        .variables([f"X{number}" for number in range(len(tables))])
+        .variable("Y")
+    )
     for number, table in enumerate(tables):
         builder.factor(f"f{number}", [f"X{number}", "Y"], table)
     return builder.graph()
@@ -141,7 +171,9 @@ def test_transfer_within_a_tolerance():
     exact, near = lifagu.transfer(graph), lifagu.transfer(graph, tolerance=0.01)
     assert [each.record[0].agreeing for each in (exact, near)] == [2, 3]
     assert near.record[0].equality == "within 0.01 (largest relative change 0.0034)"
-    assert near.graph.factor("f4").table.reshape(-1)[3] == pytest.approx((4 + 2 * 4.02) / 3), "the mean over factors"
+    assert near.graph.factor("f4").table.reshape(-1)[3] == pytest.approx((4 + 2 * 4.02) / 3), (
+        "the mean over factors"
+    )
     assert exact.bound() is None
     for donor in ([1, 2, 3, 4], [1, 2, 3, 4.02]):
         filled = star([[1, 2, 3, 4], [1, 2, 3, 4.02], [1, 2, 3, 4.02], [1, 2, 3, 5], donor])
@@ -165,7 +197,9 @@ def test_filled_factors_are_within_the_bound_too(seed):
     before = graph.refilled(given, numbers, moved.graph.arguments.copy())
     models = [json.loads(lifagu.to_json(each)) for each in (before, moved.graph)]
     try:
-        check_bound(*(naive.enumerate_answers(each, evidence) for each in models), moved.bound(evidence))
+        check_bound(
+            *(naive.enumerate_answers(each, evidence) for each in models), moved.bound(evidence)
+        )
     except ZeroDivisionError:
         return
 
@@ -198,7 +232,9 @@ def disguised(model, seed, scale):
         turned = naive.reorder(factor.table, order)
         args = [factor.args[place] for place in order]
         states = naive.product(*(graph.variables[name].labels for name in args))
-        factors.append({**entry, "args": args, "table": [turned[state] * scale(rng) for state in states]})
+        factors.append(
+            {**entry, "args": args, "table": [turned[state] * scale(rng) for state in states]}
+        )
     return {**model, "factors": factors}
 
 
@@ -207,7 +243,9 @@ def test_groups_do_not_depend_on_scale_and_argument_order(seed):
     model, evidence = random_model(seed, variables=6, factors=4 + seed % 9)
     graph = graph_of(model)
     plain = lifagu.transfer(graph, up_to_scale=True)
-    first = lifagu.colour(graph, evidence, factor_start=plain.factor_start, commutative=True, up_to_scale=True)
+    first = lifagu.colour(
+        graph, evidence, factor_start=plain.factor_start, commutative=True, up_to_scale=True
+    )
     constants = iter(random.Random(seed).choices([1, 0.1, 3, 7e5, 1 / 3], k=len(model["factors"])))
     scaled = {
         **model,
@@ -254,7 +292,12 @@ def test_options_are_recorded(capsys):
     _, out, err = run_cli(capsys, "query", EPIDEMIC, "Epid", "--tolerance", "0.05", "--json")
     result = json.loads(out)
     assert result["equality"] == "within 0.05 (largest relative change 0)"
-    assert result["off_by_at_most"] == {"largest_change": 0, "log_odds": 0, "probability": 0, "log_partition": 0}
+    assert result["off_by_at_most"] == {
+        "largest_change": 0,
+        "log_odds": 0,
+        "probability": 0,
+        "log_partition": 0,
+    }
     assert err.startswith("note: tables were compared within 0.05")
     unbounded = {"off_by_at_most": None}
     for options, recorded in (
@@ -267,7 +310,11 @@ def test_options_are_recorded(capsys):
         assert {key: result[key] for key in ("off_by_at_most",) if key in result} == recorded
     _, out, _ = run_cli(capsys, "lift", EPIDEMIC, "--json", "--commutative", "--up-to-scale")
     result = json.loads(out)
-    assert (result["commutative"], result["equality"], result["off_by_at_most"]) == (True, "up to a factor", None)
+    assert (result["commutative"], result["equality"], result["off_by_at_most"]) == (
+        True,
+        "up to a factor",
+        None,
+    )
 
 
 def test_joint_answers_about_several_parts_have_a_bound_of_their_own(capsys, tmp_path):
@@ -306,8 +353,20 @@ def test_mistakes_are_named(capsys, options, message):
 
 def test_extreme_potentials():
     """Largest and smallest doubles are merged, or kept as they are, without overflow and without new zeros."""
-    graph = star([[1e308, 1e-308, 1, 0], [1.01e308, 1.01e-308, 1.01, 0], [1e-320, 1e300, 1, 0], [1e-320, 1e300, 1, 0]])
-    for options in ({"tolerance": 0.02}, {"tolerance": 0.02, "up_to_scale": True}, {"digits": 2}, {"digits": 15}):
+    graph = star(
+        [
+            [1e308, 1e-308, 1, 0],
+            [1.01e308, 1.01e-308, 1.01, 0],
+            [1e-320, 1e300, 1, 0],
+            [1e-320, 1e300, 1, 0],
+        ]
+    )
+    for options in (
+        {"tolerance": 0.02},
+        {"tolerance": 0.02, "up_to_scale": True},
+        {"digits": 2},
+        {"digits": 15},
+    ):
         moved = lifagu.transfer(graph, **options)
         zeros = [table.reshape(-1) == 0 for table in moved.graph.tables]
         assert all(each.tolist() == [False, False, False, True] for each in zeros)
@@ -315,5 +374,7 @@ def test_extreme_potentials():
 
 
 def test_an_empty_graph():
-    moved = lifagu.transfer(lifagu.FactorGraph.build().variable("A").graph(), tolerance=0.1, commutative=True)
+    moved = lifagu.transfer(
+        lifagu.FactorGraph.build().variable("A").graph(), tolerance=0.1, commutative=True
+    )
     assert moved.bound() == (0, 0, 0, 0)

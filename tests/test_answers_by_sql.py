@@ -19,21 +19,23 @@ from hypothesis import strategies as st
 import lifagu
 import naive
 from helpers import ROOT, graph_of, random_model, run_cli
-from lifagu.infer.prepared import Result
-from lifagu.places import Place
-from lifagu.scale import resting
-from lifagu.scale.asking import plan_by_sql, plan_on
-from lifagu.scale.completing import fill_on
-from lifagu.sql.engines import open_engine
-from lifagu.sql.scale import Journal
-from lifagu.sql.scale.eliminating import blocks, loading, rows
+from lifagu.inference.prepared import Result
+from lifagu.questions.by_sql import resting
+from lifagu.questions.by_sql.asking import plan_by_sql, plan_on
+from lifagu.questions.by_sql.completing import fill_on
+from lifagu.questions.place import Place
+from lifagu.scale.eliminating import blocks, loading, rows
+from lifagu.scale.engines.opening import open_engine
+from lifagu.scale.journal import Journal
 from test_parquet import MISTAKES, make_folder, observed_graphs
 from test_scale import WAYS, Told, cases
 
 LIMIT = 2**30
 
 
-def plan(folder, questions, evidence=None, enough=0, limit=LIMIT, filling=None, say=None, on="duckdb"):
+def plan(
+    folder, questions, evidence=None, enough=0, limit=LIMIT, filling=None, say=None, on="duckdb"
+):
     place = Place(on, limit, progress=Told(say))
     return plan_by_sql(folder, questions, evidence or {}, filling, place, enough=enough)
 
@@ -84,7 +86,9 @@ def check_model(folder, seed, variables):
     *singles, together = result.answers
     for answer in [*singles, *ask(folder, [[joint[0]]], outer).answers]:
         wanted = expected[answer.variables[0]]
-        assert {labels[0]: p for labels, p in answer.items()} == pytest.approx(wanted, rel=1e-9, abs=1e-12)
+        assert {labels[0]: p for labels, p in answer.items()} == pytest.approx(
+            wanted, rel=1e-9, abs=1e-12
+        )
     memory = lifagu.query(graph, *joint, evidence=evidence)
     np.testing.assert_allclose(together.probabilities, memory.probabilities, rtol=1e-9, atol=1e-12)
 
@@ -105,7 +109,9 @@ def relational(rng, people):
 
     def alike(some, symmetric=False):
         spans = [sizes[name] for name in some[0]]
-        table = np.array([rng.choice([0, 0.5, 1, 1.5, 2, 3]) for _ in range(math.prod(spans))]).reshape(spans)
+        table = np.array(
+            [rng.choice([0, 0.5, 1, 1.5, 2, 3]) for _ in range(math.prod(spans))]
+        ).reshape(spans)
         table[(1,) * len(spans)] += 1
         table = table + table.T if symmetric else table
         scopes.extend((scope, table) for scope in some)
@@ -183,11 +189,15 @@ def test_equal_to_answers_in_memory_long(folder, seed):
 def test_interchangeable_variables_are_counted(folder, ordered):
     """Pairs of people beside a hub: in all orders any table will do, else a symmetric one."""
     people = 24
-    builder = lifagu.FactorGraph.build().variables(["H", *(f"S{person}" for person in range(people))])
+    builder = lifagu.FactorGraph.build().variables(
+        ["H", *(f"S{person}" for person in range(people))]
+    )
     table = [1, 1.2, 0.9, 1.3] if ordered else [1, 1.1, 1.1, 1.3]
     for one, other in (permutations if ordered else combinations)(range(people), 2):
         builder.factor(
-            f"p{one}.{other}", [f"S{one}", f"S{other}", "H"], [value * h for value in table for h in (1, 0.99)]
+            f"p{one}.{other}",
+            [f"S{one}", f"S{other}", "H"],
+            [value * h for value in table for h in (1, 0.99)],
         )
     graph = builder.graph()
     lifagu.write(graph, folder)
@@ -201,16 +211,29 @@ def test_interchangeable_variables_are_counted(folder, ordered):
 
 def all_pairs(rng, people):
     """All pairs of people, perhaps beside a hub, each in all orders or once in any order; often with a blemish."""
-    builder = lifagu.FactorGraph.build().variables(["H", *(f"S{person}" for person in range(people))])
+    builder = lifagu.FactorGraph.build().variables(
+        ["H", *(f"S{person}" for person in range(people))]
+    )
     hub, ordered = ["H"] * rng.randint(0, 1), rng.random() < 0.5
-    table = np.array([rng.choice([0, 0.5, 1, 1, 2]) for _ in range(4 * 2 ** len(hub))]).reshape((2, 2, *[2] * len(hub)))
+    table = np.array([rng.choice([0, 0.5, 1, 1, 2]) for _ in range(4 * 2 ** len(hub))]).reshape(
+        (2, 2, *[2] * len(hub))
+    )
     table[1, 1] += 1
     table = table if ordered else table + np.swapaxes(table, 0, 1)
-    pairs = (permutations if ordered else combinations)([f"S{person}" for person in range(people)], 2)
+    pairs = (permutations if ordered else combinations)(
+        [f"S{person}" for person in range(people)], 2
+    )
     scopes = [([*(pair if ordered else rng.sample(pair, 2)), *hub], table) for pair in pairs]
-    scopes += [([f"S{person}"], np.array([1, 3])) for person in range(people)] if rng.random() < 0.5 else []
+    scopes += (
+        [([f"S{person}"], np.array([1, 3])) for person in range(people)]
+        if rng.random() < 0.5
+        else []
+    )
     blemish = rng.choice(["none", "missing", "twice", "other", "squared", "matching", "matching"])
-    place, matching = rng.randrange(len(scopes)), [{f"S{one}", f"S{one + 1}"} for one in range(0, people - 1, 2)]
+    place, matching = (
+        rng.randrange(len(scopes)),
+        [{f"S{one}", f"S{one + 1}"} for one in range(0, people - 1, 2)],
+    )
     scope, own = scopes[place]
     if blemish == "missing":
         del scopes[place]
@@ -226,7 +249,11 @@ def all_pairs(rng, people):
 def check_counting(folder, seed, people):
     """Whether anything was counted; the answer is right in any case."""
     rng = random.Random(seed)
-    graph, questions, said = all_pairs(rng, people), rng.choice([[], [["H"]], [["S0"]], [["S1"], ["H", "S2"]]]), []
+    graph, questions, said = (
+        all_pairs(rng, people),
+        rng.choice([[], [["H"]], [["S0"]], [["S1"], ["H", "S2"]]]),
+        [],
+    )
     evidence = {"S3": "true"} if rng.random() < 0.3 else {}
     lifagu.write(graph, folder)
     expected = lifagu.prepare(graph, questions, evidence).run()
@@ -257,7 +284,9 @@ def test_equal_rows_that_stay_apart(folder, seed, monkeypatch):
     check_against_memory(folder, seed, people=4)
 
 
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(observed_graphs())
 def test_any_names_any_labels(tmp_path_factory, observed):
     """Graphs drawn anew, with names in all letters, label orders, factors without arguments, and unknown ones."""
@@ -268,19 +297,27 @@ def test_any_names_any_labels(tmp_path_factory, observed):
         try:
             expected = lifagu.prepare(graph, questions, evidence).run()
         except lifagu.NoAnswerError as error:
-            with pytest.raises(lifagu.NoAnswerError, match="zero" if "zero" in str(error) else "unknown"):
+            with pytest.raises(
+                lifagu.NoAnswerError, match="zero" if "zero" in str(error) else "unknown"
+            ):
                 ask(folder, questions)
             continue
         found = ask(folder, questions)
-        assert (found.log_partition is None) == (expected.log_partition is None)  # with unknown factors elsewhere
+        assert (found.log_partition is None) == (
+            expected.log_partition is None
+        )  # with unknown factors elsewhere
         if expected.log_partition is not None:
             assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-9, abs=1e-9)
         for mine, theirs in zip(found.answers, expected.answers, strict=True):
             assert (mine.variables, mine.ranges) == (theirs.variables, theirs.ranges)
-            np.testing.assert_allclose(mine.probabilities, theirs.probabilities, rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(
+                mine.probabilities, theirs.probabilities, rtol=1e-9, atol=1e-12
+            )
 
 
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(observed_graphs(), st.sampled_from(WAYS), st.sampled_from(["one", "mean"]))
 def test_filled_on_the_way(tmp_path_factory, observed, ways, unknown):
     """Unknown factors are filled as in memory before rows are made fewer, by all ways that SQL knows."""
@@ -294,12 +331,17 @@ def test_filled_on_the_way(tmp_path_factory, observed, ways, unknown):
         try:
             expected = memory.plan(questions).run()
         except lifagu.NoAnswerError as error:
-            with pytest.raises(lifagu.NoAnswerError, match="zero" if "zero" in str(error) else "unknown"):
+            with pytest.raises(
+                lifagu.NoAnswerError, match="zero" if "zero" in str(error) else "unknown"
+            ):
                 ask(folder, questions, filling=filling)
             continue
         planned = plan(folder, questions, filling=filling)
         moved = memory.transfer
-        assert (planned.unknown, planned.transferred) == (len(moved.unknown), len(moved.transferred))
+        assert (planned.unknown, planned.transferred) == (
+            len(moved.unknown),
+            len(moved.transferred),
+        )
         assert_same_answers(planned.run(), expected)
 
 
@@ -313,7 +355,9 @@ def assert_same_answers(found, expected):
         np.testing.assert_allclose(mine.probabilities, theirs.probabilities, rtol=1e-9, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(observed_graphs(), st.sampled_from(WAYS), st.data())
 def test_a_case_is_asked_as_in_memory(tmp_path_factory, observed, ways, data):
     """The verbs of a case, one variable or several, evidence of the folder and beside it."""
@@ -342,14 +386,19 @@ def test_names_that_do_not_fit(folder):
     """What an answer rests on is counted, and the first factors are named, as many as fit."""
     builder = lifagu.FactorGraph.build().variable("H").factor("g", ["H"], [1, 2])
     for number in range(30):
-        builder.variable(f"A{number}").factor(f"f{number}", [f"A{number}", "H"], None if number else [1, 2, 3, 4])
+        builder.variable(f"A{number}").factor(
+            f"f{number}", [f"A{number}", "H"], None if number else [1, 2, 3, 4]
+        )
     lifagu.write(builder.graph(), folder)
     with closing(open_engine("duckdb", folder.parent / "database", LIMIT)) as engine:
         whole = fill_on(Journal(engine), folder, {}, lifagu.Filling(), print)
         (whole_support,) = resting.supports(whole, [[0]], LIMIT, print)
         (support,) = resting.supports(whole, [[0]], 5 * resting.NAME, print)
     assert whole_support.rests_on == tuple(f"f{number}" for number in range(1, 30))
-    assert (support.rests_on, support.weakest_share) == (whole_support.rests_on[:5], whole_support.weakest_share)
+    assert (support.rests_on, support.weakest_share) == (
+        whole_support.rests_on[:5],
+        whole_support.weakest_share,
+    )
     assert support.notes == ("rests on 29 transferred factors, of which the first 5 are named",)
 
 
@@ -378,12 +427,16 @@ def test_a_power_that_is_another_table(folder, monkeypatch):
 def test_unknown_factors(folder):
     """Only questions about their own part are refused, as in memory; observed variables divide parts."""
     builder = lifagu.FactorGraph.build().variables(["A", "B", "C", "D", "E"])
-    builder.factor("f", ["A", "B"], [1, 2, 3, 4]).factor("g", ["B", "C"], None).factor("h", ["D"], [1, 4])
+    builder.factor("f", ["A", "B"], [1, 2, 3, 4]).factor("g", ["B", "C"], None).factor(
+        "h", ["D"], [1, 4]
+    )
     lifagu.write(builder.graph(), folder)
     for name in "ABC":
         with pytest.raises(lifagu.NoAnswerError, match=rf"P\({name}\) has no answer: g is unknown"):
             ask(folder, [[name]])
-    with pytest.raises(lifagu.NoAnswerError, match="log Z has no answer: g is unknown; give a table"):
+    with pytest.raises(
+        lifagu.NoAnswerError, match="log Z has no answer: g is unknown; give a table"
+    ):
         ask(folder, [])
     result = ask(folder, [["D"], ["E"]])
     assert [answer["true"] for answer in result.answers] == pytest.approx([0.8, 0.5])
@@ -398,7 +451,10 @@ def test_many_unknown_factors(folder):
     for number in range(9):
         builder.factor(f"f{number}", ["A"], None)
     lifagu.write(builder.graph(), folder)
-    with pytest.raises(lifagu.NoAnswerError, match=r"P\(A\) has no answer: f0, f1, f2, f3, f4 and 4 more are unknown"):
+    with pytest.raises(
+        lifagu.NoAnswerError,
+        match=r"P\(A\) has no answer: f0, f1, f2, f3, f4 and 4 more are unknown",
+    ):
         ask(folder, [["A"]])
 
 
@@ -423,13 +479,19 @@ def test_tables_without_number_are_refused(folder, monkeypatch):
     monkeypatch.setattr(loading, "MOST_LABELS", 2)
     make_epidemic(folder, 3)
     with pytest.raises(
-        lifagu.TooLargeError, match="there are 3 different tables, too many for SQL; where it fits in memory, open"
+        lifagu.TooLargeError,
+        match="there are 3 different tables, too many for SQL; where it fits in memory, open",
     ):
         ask(folder, [["x0"]])
 
 
 def test_everything_observed(folder):
-    graph = lifagu.FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 2, 3, 0]).graph()
+    graph = (
+        lifagu.FactorGraph.build()
+        .variables(["A", "B"])
+        .factor("f", ["A", "B"], [1, 2, 3, 0])
+        .graph()
+    )
     lifagu.write(graph, folder, {"A": "true"})
     found = ask(folder, [["A", "B"]], {"B": "false"})
     assert found.log_partition == pytest.approx(math.log(3))
@@ -457,7 +519,9 @@ def test_mistakes_in_folders(tmp_path, mistake):
     assert found.value.exit_status == 2, found.value
     assert "\n" not in str(found.value)
     file = re.match(r"\w+\.parquet", message)
-    assert (file[0] if file else message.partition("(")[0].partition("the argument")[0]) in str(found.value)
+    assert (file[0] if file else message.partition("(")[0].partition("the argument")[0]) in str(
+        found.value
+    )
 
 
 def test_floats_that_do_not_tell_ids_apart(tmp_path):
@@ -476,7 +540,9 @@ def test_floats_that_do_not_tell_ids_apart(tmp_path):
 
 
 def test_questions_that_make_no_sense(folder):
-    lifagu.write(lifagu.FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph(), folder)
+    lifagu.write(
+        lifagu.FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph(), folder
+    )
     for questions, evidence, message in [
         ([["B"]], {}, "there is no variable 'B' in the model"),
         ([["A", "A"]], {}, "the question names 'A' twice"),
@@ -497,7 +563,10 @@ def closed_form(people):
     f0, f1, f2 = np.array([1, 3]), *(np.array(each).reshape(2, 2, 2) for each in TABLES)
     person = (f1.sum(axis=0) * f2.sum(axis=0) ** 2).sum(axis=0)
     with decimal.localcontext(prec=50):
-        logs = [Decimal(int(own)).ln() + people * Decimal(int(each)).ln() for own, each in zip(f0, person, strict=True)]
+        logs = [
+            Decimal(int(own)).ln() + people * Decimal(int(each)).ln()
+            for own, each in zip(f0, person, strict=True)
+        ]
         odds = logs[1] - logs[0]
         return float(logs[0] + (1 + odds.exp()).ln()), float(odds)
 
@@ -508,7 +577,9 @@ TABLES = [3, 1, 2, 2, 1, 2, 5, 1], [1, 4, 2, 1, 3, 1, 1, 2]
 def make_epidemic(folder, people):
     """The epidemic of the benchmarks, written by DuckDB row by row."""
     folder.mkdir()
-    of_person = "CASE range % 3 WHEN 2 THEN 0 WHEN 1 THEN 2 + 4 * (range // 9) ELSE 1 + 4 * (range // 9) + "
+    of_person = (
+        "CASE range % 3 WHEN 2 THEN 0 WHEN 1 THEN 2 + 4 * (range // 9) ELSE 1 + 4 * (range // 9) + "
+    )
     of_person += "[0, 2, 3][1 + (range // 3) % 3] END"
     parts = {
         "variables": f"SELECT range AS id FROM range({4 * people + 1})",
@@ -531,9 +602,9 @@ def test_a_million_arguments_under_a_memory_limit(folder, tmp_path):
     found = ask(folder, [["x0"]], enough=1000, limit=100 * 2**20, say=said.append)
     log_partition, odds = closed_form(people)
     assert found.log_partition == pytest.approx(log_partition, rel=1e-14)
-    assert found.answers[0].log_probabilities[1] - found.answers[0].log_probabilities[0] == pytest.approx(
-        odds, rel=1e-12
-    )
+    assert found.answers[0].log_probabilities[1] - found.answers[0].log_probabilities[
+        0
+    ] == pytest.approx(odds, rel=1e-12)
     assert [text.partition(":")[0] for text in rounds(said)] == [
         f"sum {3 * people} variables out of the only row they are in",
         f"sum out {people} variables by class",
@@ -549,7 +620,8 @@ def test_rows_that_cannot_be_made_fewer_are_refused(folder, tmp_path):
     lifagu.write(builder.graph(), folder)
     opened = open_engine("duckdb", tmp_path / "database", LIMIT)
     with pytest.raises(
-        lifagu.TooLargeError, match=r"435 rows are left .* \(every variable that is left stands in more"
+        lifagu.TooLargeError,
+        match=r"435 rows are left .* \(every variable that is left stands in more",
     ):
         plan_on(Journal(opened), folder, [["V0"]], {}, None, 1000, 0, print)
     assert not [name for name in opened.names() if name.startswith("answer_")]
@@ -583,15 +655,22 @@ def test_filled_and_asked_on_the_command_line(folder, tmp_path, capsys):
         builder.factor(f"f{person}", [f"A{person}", f"B{person}"], [1, 2, 3, 4] if person else None)
         builder.factor(f"g{person}", [f"B{person}", "H"], [1, 5, 2, 3])
     lifagu.write(builder.graph(), folder, {"B1": "true"})
-    assert run_cli(capsys, "lift", str(folder), "--on", "duckdb", "--out", str(tmp_path / "full"))[0] == 0
+    assert (
+        run_cli(capsys, "lift", str(folder), "--on", "duckdb", "--out", str(tmp_path / "full"))[0]
+        == 0
+    )
     found = []
     for asked, where in ((folder, "duckdb"), (folder, "memory"), (tmp_path / "full", "duckdb")):
         _, out, err = run_cli(capsys, "query", str(asked), "H", "A0", "--on", where, "--json")
         assert err == ""
         found.append(json.loads(out))
         assert found[-1]["unknown"]["total"] == (asked is folder)
-        assert [each["rests_on"] for each in found[-1]["answers"]] == [["f0"] * (asked is folder)] * 2
-        np.testing.assert_allclose(*([a["probabilities"] for a in each["answers"]] for each in (found[0], found[-1])))
+        assert [each["rests_on"] for each in found[-1]["answers"]] == [
+            ["f0"] * (asked is folder)
+        ] * 2
+        np.testing.assert_allclose(
+            *([a["probabilities"] for a in each["answers"]] for each in (found[0], found[-1]))
+        )
     told = ["--evidence", "A0=true", "--evidence-in-roles"]
     status, _, err = run_cli(capsys, "query", str(folder), "H", "--on", "duckdb", *told)
     assert (status, err) == (
@@ -604,7 +683,9 @@ def test_auto_says_why_it_goes_elsewhere(folder, capsys):
     make_epidemic(folder, 40_000)
     status, out, err = run_cli(capsys, "logz", str(folder), "--memory-limit", "80M", "--explain")
     assert (status, float(out)) == (0, pytest.approx(closed_form(40_000)[0], rel=1e-14))
-    assert err.startswith("note: duckdb was chosen: 360001 arguments need about 85.8 MiB, beyond the limit of 80 MiB\n")
+    assert err.startswith(
+        "note: duckdb was chosen: 360001 arguments need about 85.8 MiB, beyond the limit of 80 MiB\n"
+    )
     assert "rows in duckdb, 1 round:" in err
 
 
@@ -617,7 +698,11 @@ def test_auto_says_why_it_goes_elsewhere(folder, capsys):
             "engine bp works in memory only, not on duckdb; leave it out, or take --on memory",
         ),
         (["--on", "duckdb", "--unknown", "bounds"], 2, "unknown bounds works in memory only"),
-        (["--on", "nowhere"], 2, "'nowhere' is none of auto, memory, duckdb, spark and spark=MASTER"),
+        (
+            ["--on", "nowhere"],
+            2,
+            "'nowhere' is none of auto, memory, duckdb, spark and spark=MASTER",
+        ),
         (["--on", "duckdb", "--evidence", "x1=no"], 2, "variable 'x1' has no value 'no'"),
     ],
 )
@@ -633,7 +718,9 @@ def test_files_stay_in_memory(capsys):
     model = str(ROOT / "examples/epidemic.json")
     status, _, err = run_cli(capsys, "query", model, "Epid", "--on", "duckdb")
     assert status == 2
-    assert "duckdb takes a folder of Parquet tables; make one with: lifagu convert MODEL big/" in err
+    assert (
+        "duckdb takes a folder of Parquet tables; make one with: lifagu convert MODEL big/" in err
+    )
     assert run_cli(capsys, "logz", model, "--on", "auto")[0] == 0
 
 
@@ -648,8 +735,12 @@ def test_spark(tmp_path):
         builder.factor(f"g{person}", [f"B{person}", "H"], [1, 5, 2, 3, 1, 1])
     graph = builder.graph()
     lifagu.write(graph, tmp_path / "big", {"A0": "true"})
-    found = ask(tmp_path / "big", [["H"], ["B1"]], {"B2": {"false": 1.0, "true": 3.0}}, on="spark=local[2]")
-    expected = lifagu.queries(graph, ["H", "B1"], evidence={"A0": "true", "B2": {"false": 1.0, "true": 3.0}})
+    found = ask(
+        tmp_path / "big", [["H"], ["B1"]], {"B2": {"false": 1.0, "true": 3.0}}, on="spark=local[2]"
+    )
+    expected = lifagu.queries(
+        graph, ["H", "B1"], evidence={"A0": "true", "B2": {"false": 1.0, "true": 3.0}}
+    )
     for mine, theirs in zip(found.answers, expected, strict=True):
         np.testing.assert_allclose(mine.probabilities, theirs.probabilities, rtol=1e-9)
     assert found.log_partition is None

@@ -31,14 +31,21 @@ def run_beside(code: str, **environment: str) -> str:
     """What a program prints that imports from the benchmarks."""
     command = [sys.executable, "-c", code]
     done = subprocess.run(
-        command, capture_output=True, text=True, check=False, cwd=BENCHMARKS, env={**os.environ, **environment}
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=BENCHMARKS,
+        env={**os.environ, **environment},
     )
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
 
 SOURCE = ast.parse((BENCHMARKS / "report.py").read_text()).body
-PARTS = next(ast.literal_eval(line.value) for line in SOURCE if ast.unparse(line).startswith("PARTS ="))
+PARTS = next(
+    ast.literal_eval(line.value) for line in SOURCE if ast.unparse(line).startswith("PARTS =")
+)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +58,9 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def section(out: Path, part: str) -> str:
-    found = re.search(rf"<!-- part: {part} -->\n(.*?)(?=<!-- part|\Z)", (out / "REPORT.md").read_text(), re.DOTALL)
+    found = re.search(
+        rf"<!-- part: {part} -->\n(.*?)(?=<!-- part|\Z)", (out / "REPORT.md").read_text(), re.DOTALL
+    )
     assert found, part
     return found[1]
 
@@ -60,10 +69,16 @@ def tables(out: Path, part: str) -> dict[str, Table]:
     """Each table of a part, row by row, by the first words of the heading above it; the first by the part's."""
     found: dict[str, Table] = {}
     for piece in re.split(r"^#+ ", section(out, part), flags=re.MULTILINE)[1:]:
-        rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in piece.splitlines() if line[:1] == "|"]
+        rows = [
+            [cell.strip() for cell in line.strip("|").split("|")]
+            for line in piece.splitlines()
+            if line[:1] == "|"
+        ]
         if rows:
             head, _, *body = rows
-            found[re.split("[,:\n]", piece)[0]] = [dict(zip(head, row, strict=True)) for row in body]
+            found[re.split("[,:\n]", piece)[0]] = [
+                dict(zip(head, row, strict=True)) for row in body
+            ]
     return found
 
 
@@ -71,7 +86,9 @@ def tables(out: Path, part: str) -> dict[str, Table]:
 def test_every_part_is_in_the_report_with_a_figure(part, out):
     text = section(out, part)
     assert text.count("**In short:** ") >= 1
-    assert re.search(r"^Measured: \d{4}-\d\d-\d\d, in \d+ s; load before [\d.]+", text, re.MULTILINE)
+    assert re.search(
+        r"^Measured: \d{4}-\d\d-\d\d, in \d+ s; load before [\d.]+", text, re.MULTILINE
+    )
     assert f"](figures/{part}.svg)" in text
     figure = (out / "figures" / f"{part}.svg").read_text()
     points = [line.split(",") for line in (out / "figures" / "points.csv").read_text().splitlines()]
@@ -82,7 +99,15 @@ def test_every_part_is_in_the_report_with_a_figure(part, out):
 
 def test_the_report_says_where_it_ran_and_names_nobody(out):
     text = (out / "REPORT.md").read_text()
-    for word in ("processor", "memory", "system", "Python", "kernel of lifagu", "versions", "settings"):
+    for word in (
+        "processor",
+        "memory",
+        "system",
+        "Python",
+        "kernel of lifagu",
+        "versions",
+        "settings",
+    ):
         assert f"| {word} | " in text
     assert str(ROOT) not in text
     assert str(out) not in text
@@ -104,7 +129,16 @@ def test_equal_points_give_equal_figures(out, tmp_path):
 
 def check_beside_peers(table: Table, exact: bool) -> None:
     """Every cell is a ratio with digits or says what failed, and lifagu is right where there is a reference."""
-    names = ["model", "lifagu", "pyAgrum", "pgmpy", "opt_einsum", "cotengra greedy", "cotengra auto", "reference"]
+    names = [
+        "model",
+        "lifagu",
+        "pyAgrum",
+        "pgmpy",
+        "opt_einsum",
+        "cotengra greedy",
+        "cotengra auto",
+        "reference",
+    ]
     assert len(table) >= 2
     assert not exact or any(row["reference"] == "enumeration" for row in table)
     for row in table:
@@ -119,7 +153,13 @@ def check_beside_peers(table: Table, exact: bool) -> None:
 
 def test_ground_inference(out):
     found = tables(out, "ground")
-    assert list(found) == ["Epidemic", "Cohorts", "Binary grid", "Bayesian networks", "All marginals"]
+    assert list(found) == [
+        "Epidemic",
+        "Cohorts",
+        "Binary grid",
+        "Bayesian networks",
+        "All marginals",
+    ]
     for table in found.values():
         check_beside_peers(table, exact=True)
 
@@ -159,7 +199,10 @@ def test_what_is_refused_stopped_or_wrong_is_shown():
         "    for line in checked.lines(checked.Family('a', (1, 2), make, 2)): print(line[2], line[3], line[5])"
     )
     *failed, wrong, _ = found.splitlines()
-    assert failed == ["0 of 2 refused (2) –"] * 2 + ["0 of 2 >0.3 s (1), not asked (1) –", "0 of 2 not asked (2) –"]
+    assert failed == ["0 of 2 refused (2) –"] * 2 + [
+        "0 of 2 >0.3 s (1), not asked (1) –",
+        "0 of 2 not asked (2) –",
+    ]
     assert re.fullmatch(rf"2 of 2 {TIME} (\S+)", wrong)
     assert float(wrong.split()[-1]) > 0.4
 
@@ -167,7 +210,10 @@ def test_what_is_refused_stopped_or_wrong_is_shown():
 def test_imputing(out):
     found = tables(out, "impute")
     sizes, beside = found.values()
-    assert [(row["patients"], row["factors"]) for row in sizes] == [("1,000", "3,001"), ("10,000", "30,001")]
+    assert [(row["patients"], row["factors"]) for row in sizes] == [
+        ("1,000", "3,001"),
+        ("10,000", "30,001"),
+    ]
     for row in sizes:
         for step in ("load", "fill and colour", "and answer", "write"):
             assert re.fullmatch(rf"{TIME} \({TIME}\)", row[step]), row
@@ -178,7 +224,12 @@ def test_imputing(out):
 
 def test_databases_give_the_same_whatever_their_kind(out):
     (rows,) = tables(out, "databases").values()
-    assert [row["database"] for row in rows] == ["DuckDB", "Parquet files", "CSV files", "PostgreSQL"] * 2
+    assert [row["database"] for row in rows] == [
+        "DuckDB",
+        "Parquet files",
+        "CSV files",
+        "PostgreSQL",
+    ] * 2
     measured = [row for row in rows if row["load"] != "not installed"]
     assert len(measured) >= 6
     assert all(row["equal"] == "yes" for row in measured)
@@ -189,18 +240,28 @@ def test_relational_models_are_right_at_every_size(out):
     check_closed_forms(closed_forms, families=31)
     assert len(models) > 15
     assert all(float(row["error"].split()[0]) < 1e-9 for row in models)
-    assert any(re.fullmatch(rf"HORUS > {RATIO} \(> 8 s\)", row["best peer, earlier"]) for row in models)
+    assert any(
+        re.fullmatch(rf"HORUS > {RATIO} \(> 8 s\)", row["best peer, earlier"]) for row in models
+    )
     assert len(growth) == 8
 
 
 def test_own_tables_are_right_at_every_size(out):
     found = tables(out, "own_tables")
-    beside, stays = found.pop("Auto beside lifted and ground"), found.pop("Stays in intensive care", None)
+    beside, stays = (
+        found.pop("Auto beside lifted and ground"),
+        found.pop("Stays in intensive care", None),
+    )
     assert (stays is None) == ("The data is absent here" in section(out, "own_tables"))
     assert list(found) == ["Individuals", "Chains"]
     rows = [row for table in (stays or [], *found.values()) for row in table]
-    asked = {model: {row["asked"] for row in rows if row["model"] == model} for model in ("around one", "in wards")}
-    assert asked["around one"] == asked["in wards"] == {"all marginals", "P(shared)", "P(own)", "best"}
+    asked = {
+        model: {row["asked"] for row in rows if row["model"] == model}
+        for model in ("around one", "in wards")
+    }
+    assert (
+        asked["around one"] == asked["in wards"] == {"all marginals", "P(shared)", "P(own)", "best"}
+    )
     assert len(rows) == (4 + 3 + 4 + 2) * 3 + 3 * bool(stays)
     for row in rows:
         assert float(row["error"]) < 1e-12, row
@@ -267,7 +328,9 @@ def test_colour_passing(out):
     assert [row["groups"] for row in found["Against sorting"]] == [
         *("4 + 3", "4 + 3", "1 + 1", "2 + 1", "1,000 + 999", "1,000 + 3,333"),
     ]
-    assert all(re.fullmatch(RATIO, row["ratio"]) for row in found["Against sorting"] + found["Growth"])
+    assert all(
+        re.fullmatch(RATIO, row["ratio"]) for row in found["Against sorting"] + found["Growth"]
+    )
     assert len(found["What else is compiled"]) == 6
     peers = found["Beside peers"]
     assert [row["graph"] for row in peers] == ["epidemic", "torus", "path", "random triples"]
@@ -301,7 +364,12 @@ def test_files_are_read_back_equal(out):
 def test_end_to_end(out):
     found = tables(out, "end_to_end")
     stages = found.pop("Stages")
-    assert [row["model"] for row in stages] == ["epidemic, 100", "epidemic, 1,000", "cohorts, 100", "cohorts, 1,000"]
+    assert [row["model"] for row in stages] == [
+        "epidemic, 100",
+        "epidemic, 1,000",
+        "cohorts, 100",
+        "cohorts, 1,000",
+    ]
     assert all(float(row["checked"]) < 1e-9 for row in stages)
     assert list(found) == ["Epidemic completed", "Cohorts completed"]
     for table in found.values():
@@ -313,7 +381,11 @@ def check_costs(row: dict[str, str], in_memory: bool) -> None:
     assert re.fullmatch(rf"{RATIO} \({TIME}\)", row["time"]), row
     assert re.fullmatch(TIME, row["of threads"]), row
     assert re.fullmatch(r"\d+ MiB", row["memory"]), row
-    assert [row[name] == "–" for name in ("start", "Java", "disk", "spilled")] == [in_memory, True, *[in_memory] * 2]
+    assert [row[name] == "–" for name in ("start", "Java", "disk", "spilled")] == [
+        in_memory,
+        True,
+        *[in_memory] * 2,
+    ]
 
 
 def test_lifting_where_the_data_is(out):
@@ -353,7 +425,9 @@ def test_spark_where_the_data_is(tmp_path):
 
 
 def test_what_spark_lacks_is_named(tmp_path):
-    code = "from folders import missing; print([missing(on) for on in ('memory', 'duckdb', 'spark')])"
+    code = (
+        "from folders import missing; print([missing(on) for on in ('memory', 'duckdb', 'spark')])"
+    )
     found = run_beside(code, PATH=str(tmp_path), JAVA_HOME="")
     assert found in ("['', '', 'Java is not installed']", "['', '', 'pyspark is not installed']")
 
@@ -393,7 +467,9 @@ def test_the_disk_is_watched_and_memory_kept_within_a_limit(tmp_path):
 
 @pytest.mark.parametrize("name", ["engines", "growth", "report", "scale"])
 def test_examples_hold(name):
-    assert run_beside(f"import doctest, {name}; print(doctest.testmod({name}))").startswith("TestResults(failed=0, att")
+    assert run_beside(f"import doctest, {name}; print(doctest.testmod({name}))").startswith(
+        "TestResults(failed=0, att"
+    )
 
 
 # ---- the driver
@@ -407,26 +483,45 @@ def test_parts_are_listed():
 def copied(tmp_path: Path) -> Path:
     """The benchmarks in another folder, where parts can be replaced."""
     shutil.copytree(
-        BENCHMARKS, tmp_path / "benchmarks", ignore=shutil.ignore_patterns("figures", "REPORT.md", "__pyc*")
+        BENCHMARKS,
+        tmp_path / "benchmarks",
+        ignore=shutil.ignore_patterns("figures", "REPORT.md", "__pyc*"),
     )
     return tmp_path / "benchmarks"
 
 
 def test_a_failing_part_is_shown_and_the_others_run(copied, tmp_path):
-    failing = "from part import begin\nbegin('Broken', ['numpy'], 'Text.').table(['a'], [['1']])\n1 / 0\n"
+    failing = (
+        "from part import begin\nbegin('Broken', ['numpy'], 'Text.').table(['a'], [['1']])\n1 / 0\n"
+    )
     (copied / "transfer.py").write_text(failing)
     (copied / "lifting.py").write_text("import a_module_that_nobody_has\n")
-    (copied / "files.py").write_text("from part import *\nbegin('Fine', ['numpy'], 'Text.').in_short('all is well.')\n")
+    (copied / "files.py").write_text(
+        "from part import *\nbegin('Fine', ['numpy'], 'Text.').in_short('all is well.')\n"
+    )
     out = tmp_path / "out"
     done = run_report(
-        *("--small", "--out", str(out), "--only", "transfer", "--only", "lifting", "--only", "files"), folder=copied
+        *(
+            "--small",
+            "--out",
+            str(out),
+            "--only",
+            "transfer",
+            "--only",
+            "lifting",
+            "--only",
+            "files",
+        ),
+        folder=copied,
     )
     assert done.returncode == 1
     assert "2 of 3 parts failed" in done.stderr
     assert "## Broken" in section(out, "transfer")
     assert "| 1 |" in section(out, "transfer")
     assert "**Failed:** ZeroDivisionError: division by zero" in section(out, "transfer")
-    assert "**Failed:** ModuleNotFoundError: No module named 'a_module_that_nobody_has'" in section(out, "lifting")
+    assert "**Failed:** ModuleNotFoundError: No module named 'a_module_that_nobody_has'" in section(
+        out, "lifting"
+    )
     text = (out / "REPORT.md").read_text()
     assert "- [Broken](#broken): failed: ZeroDivisionError" in text
     assert "- [Fine](#fine): all is well." in text
@@ -442,7 +537,9 @@ def test_a_part_without_end_is_stopped_with_what_it_has_started(copied, tmp_path
     )
     (copied / "transfer.py").write_text(endless)
     out = tmp_path / "out"
-    done = run_report("--small", "--out", str(out), "--only", "transfer", "--patience", "8", folder=copied)
+    done = run_report(
+        "--small", "--out", str(out), "--only", "transfer", "--patience", "8", folder=copied
+    )
     assert done.returncode == 1
     assert "**Failed:** stopped after 8 s" in section(out, "transfer")
     assert not Path(f"/proc/{started.read_text()}").exists()
@@ -456,7 +553,9 @@ def test_one_part_is_renewed_and_the_others_stay(copied, tmp_path):
         )
     both = ("--out", str(tmp_path / "out"), "--small", "--only", "lifting")
     assert run_report(*both, "--only", "transfer", folder=copied).returncode == 0
-    (copied / "lifting.py").write_text("from part import *\nbegin('Part 1', ['numpy']).in_short('new.')\n")
+    (copied / "lifting.py").write_text(
+        "from part import *\nbegin('Part 1', ['numpy']).in_short('new.')\n"
+    )
     assert run_report(*both, folder=copied).returncode == 0
     assert "**In short:** old." in section(tmp_path / "out", "transfer")
     assert "**In short:** new." in section(tmp_path / "out", "lifting")
@@ -464,13 +563,17 @@ def test_one_part_is_renewed_and_the_others_stay(copied, tmp_path):
     assert points[1:] == ["transfer,a,b,c,1,0.5,", "transfer,a,b,c,2,,nan"]
     refused = run_report(*both, "--limit", "99", folder=copied)
     assert refused.returncode == 2
-    assert refused.stderr.startswith("error: REPORT.md is from another machine or other settings (settings: small")
+    assert refused.stderr.startswith(
+        "error: REPORT.md is from another machine or other settings (settings: small"
+    )
 
 
 def test_a_package_that_a_new_part_brings_leaves_the_other_parts(copied, tmp_path):
     """Versions that the report names must be the same; one that it does not name joins it."""
     for part in ("transfer", "lifting"):
-        (copied / f"{part}.py").write_text(f"from part import *\nbegin('{part}', ['numpy']).in_short('all is well.')\n")
+        (copied / f"{part}.py").write_text(
+            f"from part import *\nbegin('{part}', ['numpy']).in_short('all is well.')\n"
+        )
     page = tmp_path / "out" / "REPORT.md"
     one = ("--out", str(page.parent), "--small", "--only")
     assert run_report(*one, "transfer", folder=copied).returncode == 0

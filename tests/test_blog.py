@@ -64,7 +64,9 @@ def same_grounding(one, two):
 
 
 def test_the_first_argument_is_slowest_and_true_comes_first():
-    graph = parse_blog("random Boolean A; random Boolean B; factor MultiArrayPotential[[8, 4, 2, 1]] (A, B);")
+    graph = parse_blog(
+        "random Boolean A; random Boolean B; factor MultiArrayPotential[[8, 4, 2, 1]] (A, B);"
+    )
     assert isinstance(graph, lifagu.FactorGraph)
     assert lifagu.query(graph, "A")["true"] == pytest.approx(12 / 15)
     assert lifagu.query(graph, "B")["true"] == pytest.approx(10 / 15)
@@ -91,7 +93,8 @@ def test_a_range_that_is_a_type_has_an_entry_for_null():
     with pytest.raises(lifagu.FormatError, match=r":1: the table gives null a weight"):
         parse_blog(text.format("1, 2, 3, 0, 4, 5, 6, 7"))
     with pytest.raises(
-        lifagu.FormatError, match="6 potentials, but the arguments span 8 states .a range that is a type"
+        lifagu.FormatError,
+        match="6 potentials, but the arguments span 8 states .a range that is a type",
     ):
         parse_blog(text.format("1, 2, 3, 4, 5, 6"))
 
@@ -136,11 +139,14 @@ def test_closed_forms_survive(path):
         questions = [blog_name(case, name) for name in case["query"]]
         answer = lifagu.query(back, *questions, evidence=parse_evidence(text))
         labels = [
-            model.relations[model.vocabulary.relation_names.number(name.split("(")[0])].range for name in case["query"]
+            model.relations[model.vocabulary.relation_names.number(name.split("(")[0])].range
+            for name in case["query"]
         ]
         orders = [
             [answer_labels.index(each) for each in mine]
-            for mine, answer_labels in zip(labels, (back.variable(name).range for name in questions), strict=True)
+            for mine, answer_labels in zip(
+                labels, (back.variable(name).range for name in questions), strict=True
+            )
         ]
         found = answer.probabilities[np.ix_(*orders)].reshape(-1)
         np.testing.assert_allclose(found, list(map(float, case["answer"])), atol=1e-9)
@@ -175,11 +181,20 @@ def test_relational_models_come_back(seed):
         (["#X[Friends(X,Y)]", "Sick(Y)"], ["X != Y"], 6),
         (["#X[Friends(X,Y)]", "Sick(Y)"], ["Y != X", "Y = 2", "X != 1"], 4),
         (["Epid", "#X[Sick(X)]", "Sick(Y)"], ["X != 3", {"vars": ["Y"], "not_in": [[3]]}], 12),
-        (["#X[Friends(X,Y)]", "Sick(Y)", "Sick(Z)"], [{"vars": ["Y", "Z"], "in": [[1, 1], [1, 2]]}], 16),
+        (
+            ["#X[Friends(X,Y)]", "Sick(Y)", "Sick(Z)"],
+            [{"vars": ["Y", "Z"], "in": [[1, 1], [1, 2]]}],
+            16,
+        ),
     ],
 )
 def test_counting_formulas_come_back(args, where, states, order):
-    parts = people(3, parfactors=[{"name": "g", "args": args, "where": where, "table": list(range(1, states + 1))}])
+    parts = people(
+        3,
+        parfactors=[
+            {"name": "g", "args": args, "where": where, "table": list(range(1, states + 1))}
+        ],
+    )
     for each in parts["relations"]:
         each["range"] = order
     model = relational(**parts)
@@ -198,17 +213,27 @@ def test_factor_graphs_come_back(graph):
         assert len(mine.range) == len(theirs.range)
     assert (back.sizes == graph.sizes).all()
     if all(set(each.range) != {"true", "false"} for each in graph.variables):
-        first = {frozenset(labels): labels for labels in reversed([each.range for each in graph.variables])}
+        first = {
+            frozenset(labels): labels
+            for labels in reversed([each.range for each in graph.variables])
+        }
         for mine, theirs in zip(graph.factors, back.factors, strict=True):
             table = mine.table
             for axis, name in enumerate(mine.arguments):
                 labels = graph.variable(name).range
-                table = np.take(table, [labels.index(each) for each in first[frozenset(labels)]], axis)
+                table = np.take(
+                    table, [labels.index(each) for each in first[frozenset(labels)]], axis
+                )
             np.testing.assert_array_equal(table, theirs.table)
 
 
 @settings(deadline=None)
-@given(st.lists(st.text(min_size=1, max_size=4) | st.sampled_from(["type", "p1", "p", "P1", "x y", "x_y", "p12"])))
+@given(
+    st.lists(
+        st.text(min_size=1, max_size=4)
+        | st.sampled_from(["type", "p1", "p", "P1", "x y", "x_y", "p12"])
+    )
+)
 def test_identifiers_differ_and_can_be_read(wanted):
     names = Identifiers()
     stem = names.stem("p", "c")
@@ -222,15 +247,25 @@ def test_identifiers_differ_and_can_be_read(wanted):
     assert len(set(local.values())) == len(local)
     assert not set(local.values()) & set(given)
     another = names.stem("p", "c")
-    assert not any(re.fullmatch(rf"{another}[0-9]+", each) for each in (*given, f"{stem}1", f"{stem}12"))
+    assert not any(
+        re.fullmatch(rf"{another}[0-9]+", each) for each in (*given, f"{stem}1", f"{stem}12")
+    )
 
 
 def test_names_that_cannot_be_kept():
     parts = {
         "domains": {"Person": 2, "person": ["1", "Person1", "true", "a b"]},
-        "relations": [{"name": "Is ill", "of": ["Person", "person"]}, {"name": "type", "range": ["0", "1", "2"]}],
+        "relations": [
+            {"name": "Is ill", "of": ["Person", "person"]},
+            {"name": "type", "range": ["0", "1", "2"]},
+        ],
         "parfactors": [
-            {"name": "g", "args": ["Is ill(X,Y)", "type"], "where": ['Y != "a b"'], "table": list(range(1, 7))},
+            {
+                "name": "g",
+                "args": ["Is ill(X,Y)", "type"],
+                "where": ['Y != "a b"'],
+                "table": list(range(1, 7)),
+            },
             {"name": "h\n// ;", "args": ["type"], "table": [1, 2, 3]},
         ],
     }
@@ -246,7 +281,12 @@ def test_original_names_are_left_out():
     parts = people(
         ["al", "eve"],
         parfactors=[
-            {"name": "g", "args": ["Sick.eve", "Sick(X)", "Season"], "where": ["X != eve"], "table": [*range(12)]}
+            {
+                "name": "g",
+                "args": ["Sick.eve", "Sick(X)", "Season"],
+                "where": ["X != eve"],
+                "table": [*range(12)],
+            }
         ],
         variables=[{"name": "Season", "range": ["dry", "wet", "odd"]}],
         factors=[{"name": "f", "args": ["Sick.eve", "Season"], "table": [1, 2, 3, 4, 5, 6]}],
@@ -267,7 +307,15 @@ def test_few_listed_tuples_become_statements():
     rows = {"vars": ["X", "Y"], "in": [[1, 2], [2, 2], [1, 2]]}
     model = relational(
         **people(
-            3, parfactors=[{"name": "g", "args": ["Sick(X)", "Sick(Y)", "Epid"], "where": [rows], "table": [*range(8)]}]
+            3,
+            parfactors=[
+                {
+                    "name": "g",
+                    "args": ["Sick(X)", "Sick(Y)", "Epid"],
+                    "where": [rows],
+                    "table": [*range(8)],
+                }
+            ],
         )
     )
     text = format_blog(model)
@@ -279,11 +327,24 @@ def test_few_listed_tuples_become_statements():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"parfactors": [{"name": "g", "args": ["Sick(X)"], "table": None}]}, "no unknown factors, but g are unknown"),
-        ({"factors": [{"name": "f", "args": ["Sick(1)"], "table": None}]}, "no unknown factors, but f are unknown"),
-        ({"factors": [{"name": "f", "args": [], "table": [2]}]}, "'f' has no arguments, which BLOG cannot say"),
         (
-            {"parfactors": [{"name": "g", "args": ["#X[Sick(X)]"], "where": ["X = 1"], "table": [1, 2]}]},
+            {"parfactors": [{"name": "g", "args": ["Sick(X)"], "table": None}]},
+            "no unknown factors, but g are unknown",
+        ),
+        (
+            {"factors": [{"name": "f", "args": ["Sick(1)"], "table": None}]},
+            "no unknown factors, but f are unknown",
+        ),
+        (
+            {"factors": [{"name": "f", "args": [], "table": [2]}]},
+            "'f' has no arguments, which BLOG cannot say",
+        ),
+        (
+            {
+                "parfactors": [
+                    {"name": "g", "args": ["#X[Sick(X)]"], "where": ["X = 1"], "table": [1, 2]}
+                ]
+            },
             "lists what it counts in 'X = 1'",
         ),
         (
@@ -320,7 +381,9 @@ def test_what_blog_cannot_say_is_refused(change, message):
 
 def test_evidence(tmp_path):
     model = lifagu.read(ROOT / "examples/smokers.json")
-    lifagu.write(model, tmp_path / "m.blog.gz", {"Smokes(2..3)": "true", "Friends(1..2,1..2)": "false"})
+    lifagu.write(
+        model, tmp_path / "m.blog.gz", {"Smokes(2..3)": "true", "Friends(1..2,1..2)": "false"}
+    )
     assert lifagu.read_evidence(tmp_path / "m.blog.gz") == {
         "Smokes(person2)": "true",
         "Smokes(person3)": "true",
@@ -368,36 +431,81 @@ random Boolean Takes(Person, Drug);
     ("text", "message"),
     [
         ("types Person;", r"m\.blog:6: 'types' begins no statement .* did you mean 'type'"),
-        ("factor MultiArrayPotential[[1, 2]] (Epid)", r"m\.blog:6: the file ends where ';' should be"),
-        ("\n\nfactor\n  MultiArrayPotential[[1, 2]]\n  (Epd);", r"m\.blog:10: there is no random function 'Epd'; did"),
-        ("factor TabularPotential[[1, 2]] (Epid);", "'TabularPotential' stands where 'MultiArrayPotential' should be"),
+        (
+            "factor MultiArrayPotential[[1, 2]] (Epid)",
+            r"m\.blog:6: the file ends where ';' should be",
+        ),
+        (
+            "\n\nfactor\n  MultiArrayPotential[[1, 2]]\n  (Epd);",
+            r"m\.blog:10: there is no random function 'Epd'; did",
+        ),
+        (
+            "factor TabularPotential[[1, 2]] (Epid);",
+            "'TabularPotential' stands where 'MultiArrayPotential' should be",
+        ),
         (
             "factor MultiArrayPotential[[1,\n 2., 3]] (Epid);",
             r"m\.blog:7: a potential is a number.* not '2.'; write 2.0",
         ),
-        ("factor MultiArrayPotential[[1, -2]] (Epid);", "a potential is a number, 0 or more.* not '-2'"),
+        (
+            "factor MultiArrayPotential[[1, -2]] (Epid);",
+            "a potential is a number, 0 or more.* not '-2'",
+        ),
         ("factor MultiArrayPotential[[1 2]] (Epid);", "a potential is a number.* not '1 2'"),
         ("factor MultiArrayPotential[[]] (Epid);", "a potential is a number.* not ''"),
         ("factor MultiArrayPotential[[1, 1e999]] (Epid);", "the table has the potential inf"),
         ("factor MultiArrayPotential[[0, 0]] (Epid);", "the table has only zero potentials"),
-        ("factor MultiArrayPotential[[1, 2, 3]] (Epid);", "there are 3 potentials, but the arguments span 2 states"),
-        ("factor MultiArrayPotential[[[1, 2], [3, 4]]] (Epid, Sick(bob));", "a table as in .* should stand here, not"),
+        (
+            "factor MultiArrayPotential[[1, 2, 3]] (Epid);",
+            "there are 3 potentials, but the arguments span 2 states",
+        ),
+        (
+            "factor MultiArrayPotential[[[1, 2], [3, 4]]] (Epid, Sick(bob));",
+            "a table as in .* should stand here, not",
+        ),
         ("factor MultiArrayPotential[[1, 2]] (Sick(X));", "'X' is not a constant of domain Person"),
         ("factor MultiArrayPotential[[1, 2]] (Sick);", "relation 'Sick' has 0 terms, but is of 1"),
         ("factor MultiArrayPotential[[1, 2, 3, 4]] (Epid, Epid);", "argument Epid twice"),
-        ("parfactor Person X. MultiArrayPotential[[1, 2]]\n(Sick(X, X));", r"m\.blog:7: relation 'Sick' has 2 terms"),
-        ("parfactor Person X. MultiArrayPotential[[1, 2, 3]] (Sick(X));", "3 potentials, but the arguments span 2"),
-        ("parfactor Person X. MultiArrayPotential[[1, 2]] (Epid);", "X stands in no argument; leave it out"),
-        ("parfactor Drug X. MultiArrayPotential[[1, 2]] (Sick(X));", "X is declared as Drug, but stands for Person"),
+        (
+            "parfactor Person X. MultiArrayPotential[[1, 2]]\n(Sick(X, X));",
+            r"m\.blog:7: relation 'Sick' has 2 terms",
+        ),
+        (
+            "parfactor Person X. MultiArrayPotential[[1, 2, 3]] (Sick(X));",
+            "3 potentials, but the arguments span 2",
+        ),
+        (
+            "parfactor Person X. MultiArrayPotential[[1, 2]] (Epid);",
+            "X stands in no argument; leave it out",
+        ),
+        (
+            "parfactor Drug X. MultiArrayPotential[[1, 2]] (Sick(X));",
+            "X is declared as Drug, but stands for Person",
+        ),
         (
             "parfactor Persn X. MultiArrayPotential[[1, 2]] (Sick(X));",
             "there is no type 'Persn'; did you mean 'Person'",
         ),
-        ("parfactor Person X, Person X. MultiArrayPotential[[1, 2]] (Sick(X));", "X is declared twice"),
-        ("parfactor Person X : X = bob. MultiArrayPotential[[1, 2]] (Sick(X));", "for X = eve write eve instead of X"),
-        ("parfactor Person X : X != zoe. MultiArrayPotential[[1, 2]] (Sick(X));", "'zoe' is not a constant of domain"),
-        ("parfactor Person X : bob != alice. MultiArrayPotential[[1, 2]] (Sick(X));", "compares no logical variable"),
-        ("parfactor Person X : X != X. MultiArrayPotential[[1, 2]] (Sick(X));", "compares X with itself"),
+        (
+            "parfactor Person X, Person X. MultiArrayPotential[[1, 2]] (Sick(X));",
+            "X is declared twice",
+        ),
+        (
+            "parfactor Person X : X = bob. MultiArrayPotential[[1, 2]] (Sick(X));",
+            "for X = eve write eve instead of X",
+        ),
+        (
+            "parfactor Person X : X != zoe. MultiArrayPotential[[1, 2]] (Sick(X));",
+            "'zoe' is not a constant of domain",
+        ),
+        (
+            "parfactor Person X : bob != alice. MultiArrayPotential[[1, 2]] (Sick(X));",
+            "compares no logical variable",
+        ),
+        (
+            "parfactor Person X : X != X. MultiArrayPotential[[1, 2]] (Sick(X));",
+            "compares X with itself",
+        ),
         (
             "parfactor Person X, Drug D :\nX != D. MultiArrayPotential[[1, 2]] (Takes(X, D));",
             r"m\.blog:7: 'X != D' compares domain Person with domain Drug",
@@ -406,9 +514,18 @@ random Boolean Takes(Person, Drug);
             "parfactor Person X MultiArrayPotential[[1, 2]] (Sick(X));",
             "where '.' should be, before MultiArrayPotential",
         ),
-        ("factor MultiArrayPotential[[1, 2, 3]] (#(Drug X)[Sick(X)]);", "X is declared as Drug, but stands for Person"),
-        ("factor MultiArrayPotential[[1, 2, 3]] (#(Person X)[Epid]);", "counts X, which does not occur in Epid"),
-        ("factor MultiArrayPotential[[1, 2]] (#(Person X)[Sick(X)]);", "2 potentials, but the arguments span 3"),
+        (
+            "factor MultiArrayPotential[[1, 2, 3]] (#(Drug X)[Sick(X)]);",
+            "X is declared as Drug, but stands for Person",
+        ),
+        (
+            "factor MultiArrayPotential[[1, 2, 3]] (#(Person X)[Epid]);",
+            "counts X, which does not occur in Epid",
+        ),
+        (
+            "factor MultiArrayPotential[[1, 2]] (#(Person X)[Sick(X)]);",
+            "2 potentials, but the arguments span 3",
+        ),
         (
             "type L; guaranteed L a; random L R(Person); factor MultiArrayPotential[[1]] (#(Person X)[R(X)]);",
             "only Boolean",
@@ -422,11 +539,17 @@ random Boolean Takes(Person, Drug);
         ("guaranteed Person bob;", "object 'bob' is guaranteed twice"),
         ("guaranteed Person p[3], p2;", "object 'p2' is guaranteed twice"),
         ("guaranteed Person p[1e3];", "'1e3' is not a number of objects"),
-        ("guaranteed Person p[99999999999];", "'99999999999' is not a number of objects between 0 and"),
+        (
+            "guaranteed Person p[99999999999];",
+            "'99999999999' is not a number of objects between 0 and",
+        ),
         ("guaranteed Nobody x;", "there is no type 'Nobody'"),
         ("obs Sick(bob);", "where '=' should be, as in: obs Sick.bob. = true;"),
         ("obs Sick(bob) = maybe;", "variable 'Sick.bob.' has no value 'maybe'"),
-        ("obs Sick(bob) = true;\nobs Sick(bob) = false;", r"m\.blog:7: Sick.bob. is observed twice"),
+        (
+            "obs Sick(bob) = true;\nobs Sick(bob) = false;",
+            r"m\.blog:7: Sick.bob. is observed twice",
+        ),
         ("obs Sick(X) = true;", "'X' is not a constant of domain Person"),
         ("query Sick(zoe);", "'zoe' is not a constant of domain Person"),
         ("query Sik(bob);", "there is no random function 'Sik'"),
@@ -469,7 +592,9 @@ def test_hostile_files(data):
     for _ in range(data.draw(st.integers(1, 4))):
         place = data.draw(st.integers(0, len(words) - 1))
         other = data.draw(
-            st.sampled_from(words) | st.text(max_size=3) | st.sampled_from(["[[", "]]", "#", "/*", "9" * 5000])
+            st.sampled_from(words)
+            | st.text(max_size=3)
+            | st.sampled_from(["[[", "]]", "#", "/*", "9" * 5000])
         )
         action = data.draw(st.sampled_from(["replace", "insert", "delete"]))
         words[place : place + (action != "insert")] = [] if action == "delete" else [other]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import lifagu
 from helpers import CASES, frustrated, graph_of, random_model
 from lifagu import Colouring, Evidence, FactorGraph, ModelError, NoAnswerError
-from lifagu.infer.bp import answers, propagate
+from lifagu.inference.propagation import answers, propagate
 
 RANGES = [["false", "true"], ["true", "false"], ["low", "mid", "high"], ["only"]]
 LOGS = {"rtol": 1e-9, "atol": 1e-9}
@@ -29,7 +29,11 @@ def naive_messages(graph, evidence, iterations, damping=0.0):
     for variable, likelihood in zip(evidence.soft_variables, evidence.likelihoods, strict=True):
         local[variable] = local[variable] * likelihood
     scopes = [graph.scope(factor) for factor in range(len(graph.factor_names))]
-    messages = {(f, i): np.ones(graph.sizes[v]) for f, scope in enumerate(scopes) for i, v in enumerate(scope)}
+    messages = {
+        (f, i): np.ones(graph.sizes[v])
+        for f, scope in enumerate(scopes)
+        for i, v in enumerate(scope)
+    }
 
     def heard(variable, without=None):
         result = local[variable].copy()
@@ -45,7 +49,9 @@ def naive_messages(graph, evidence, iterations, damping=0.0):
             arriving = [heard(variable, (factor, place)) for place, variable in enumerate(scope)]
             new[factor, position] = np.zeros(graph.sizes[scope[position]])
             for state in product(*(range(graph.sizes[variable]) for variable in scope)):
-                others = [arriving[place][value] for place, value in enumerate(state) if place != position]
+                others = [
+                    arriving[place][value] for place, value in enumerate(state) if place != position
+                ]
                 new[factor, position][state[position]] += table[state] * math.prod(others)
         for edge, message in new.items():
             if not message.any():
@@ -54,7 +60,11 @@ def naive_messages(graph, evidence, iterations, damping=0.0):
             new[edge] = new[edge] / new[edge].max()
         messages = new
     beliefs = [heard(variable) for variable in range(len(local))]
-    return (messages, [each / each.sum() for each in beliefs]) if all(each.any() for each in beliefs) else None
+    return (
+        (messages, [each / each.sum() for each in beliefs])
+        if all(each.any() for each in beliefs)
+        else None
+    )
 
 
 # --- Random models --------------------------------------------------------------------------------------------------
@@ -85,7 +95,10 @@ def random_forest(seed):
         joined = rng.sample(range(len(trees)), rng.randint(0, min(3, len(trees))))
         scope = [rng.choice(trees[tree]) for tree in joined]
         span = math.prod(sizes[name] for name in scope)
-        table = [0.0 if rng.random() < 0.2 else rng.choice([0.1, 1.0, 1.0, 2.0, 7.5]) for _ in range(span)]
+        table = [
+            0.0 if rng.random() < 0.2 else rng.choice([0.1, 1.0, 1.0, 2.0, 7.5])
+            for _ in range(span)
+        ]
         builder = builder.factor(f"f{number}", scope, table if any(table) else [1.0] * span)
         kept = [tree for place, tree in enumerate(trees) if place not in joined]
         trees = [*kept, [name for tree in joined for name in trees[tree]]] if joined else kept
@@ -110,9 +123,13 @@ def check_tree(seed, **settings):
         assert beliefs.log_partition_estimate == pytest.approx(expected, rel=1e-9, abs=1e-9)
         names = list(graph.variable_names)
         exact = lifagu.queries(graph, names, evidence=evidence, engine="enumerate")
-        for ours, theirs in zip(answers(graph, names, evidence, colouring, **settings), exact, strict=True):
+        for ours, theirs in zip(
+            answers(graph, names, evidence, colouring, **settings), exact, strict=True
+        ):
             assert ours.ranges == theirs.ranges
-            np.testing.assert_allclose(ours.probabilities, theirs.probabilities, rtol=1e-9, atol=1e-12)
+            np.testing.assert_allclose(
+                ours.probabilities, theirs.probabilities, rtol=1e-9, atol=1e-12
+            )
 
 
 @pytest.mark.parametrize("seed", range(120))
@@ -142,13 +159,17 @@ def test_extreme_potentials_on_a_long_chain():
     count = 400
     builder = FactorGraph.build().variables([f"v{number}" for number in range(count)])
     for number in range(count - 1):
-        builder = builder.factor(f"f{number}", [f"v{number}", f"v{number + 1}"], [1e300, 1e-300, 1e-300, 1e299])
+        builder = builder.factor(
+            f"f{number}", [f"v{number}", f"v{number + 1}"], [1e300, 1e-300, 1e-300, 1e299]
+        )
     graph = builder.graph()
     beliefs = propagate(graph, None, None)
     assert beliefs.log_partition_estimate == pytest.approx(lifagu.log_partition(graph), rel=1e-12)
     for name in ("v0", "v200", "v399"):
         exact = lifagu.query(graph, name).log_probabilities
-        np.testing.assert_allclose(beliefs.marginal(graph.variable_names.number(name)), exact, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            beliefs.marginal(graph.variable_names.number(name)), exact, rtol=1e-9, atol=1e-12
+        )
 
 
 # --- Graphs with loops: naive = ground = groups ---------------------------------------------------------------------
@@ -163,7 +184,9 @@ def check_messages(graph, evidence, iterations, damping=0.0):
         limits = {"iterations": iterations, "tolerance": 0.0, "damping": damping}
         try:
             beliefs = propagate(graph, observed, given_colouring, **limits)
-        except NoAnswerError:  # perhaps already because a factor has no assignment left, which shows one round later
+        except (
+            NoAnswerError
+        ):  # perhaps already because a factor has no assignment left, which shows one round later
             assert naive_messages(graph, observed, iterations + 1, damping) is None
             continue
         assert expected is not None
@@ -190,9 +213,17 @@ def repeated(seed, copies):
     """A random model several times over, with a hub between the copies, so that counts are large."""
     model, _ = random_model(seed, variables=5, factors=8, zeros=0.1)
     hub = {"name": "hub"}
-    variables = [{**each, "name": f"{each['name']}/{copy}"} for copy in range(copies) for each in model["variables"]]
+    variables = [
+        {**each, "name": f"{each['name']}/{copy}"}
+        for copy in range(copies)
+        for each in model["variables"]
+    ]
     factors = [
-        {**each, "name": f"{each['name']}/{copy}", "args": [f"{name}/{copy}" for name in each["args"]]}
+        {
+            **each,
+            "name": f"{each['name']}/{copy}",
+            "args": [f"{name}/{copy}" for name in each["args"]],
+        }
         for copy in range(copies)
         for each in model["factors"]
     ]
@@ -225,10 +256,14 @@ def test_counting_is_ground_on_repeated_structure(seed):
     counting = propagate(graph, evidence, colouring, **limits)
     assert len(counting.compressed.factor_place) <= len(graph.factor_names) / copies
     assert counting.iterations == ground.iterations
-    assert counting.log_partition_estimate == pytest.approx(ground.log_partition_estimate, rel=1e-9, abs=1e-9)
+    assert counting.log_partition_estimate == pytest.approx(
+        ground.log_partition_estimate, rel=1e-9, abs=1e-9
+    )
     for factor in range(len(graph.factor_names)):
         for position in range(len(graph.scope(factor))):
-            np.testing.assert_allclose(counting.message(factor, position), ground.message(factor, position), **LOGS)
+            np.testing.assert_allclose(
+                counting.message(factor, position), ground.message(factor, position), **LOGS
+            )
     for variable in range(len(graph.variable_names)):
         np.testing.assert_allclose(counting.marginal(variable), ground.marginal(variable), **LOGS)
 
@@ -244,13 +279,18 @@ def test_schedules_and_damping_reach_the_same_fixed_point(schedule, damping):
             f"u{number}", pair[:1], [1, number + 1]
         )
     graph = builder.graph()
-    usual, other = propagate(graph, None, None), propagate(graph, None, None, schedule=schedule, damping=damping)
+    usual, other = (
+        propagate(graph, None, None),
+        propagate(graph, None, None, schedule=schedule, damping=damping),
+    )
     assert usual.converged
     assert other.converged
     np.testing.assert_allclose(other.marginals(range(6)), usual.marginals(range(6)), atol=1e-8)
     assert other.log_partition_estimate == pytest.approx(usual.log_partition_estimate, abs=1e-8)
     exact = np.array([lifagu.query(graph, name).probabilities for name in graph.variable_names])
-    np.testing.assert_allclose(np.exp(usual.marginals(range(6))), exact, atol=0.02)  # one loop: close, not exact
+    np.testing.assert_allclose(
+        np.exp(usual.marginals(range(6))), exact, atol=0.02
+    )  # one loop: close, not exact
 
 
 def test_hexagon_and_triangles_look_the_same():
@@ -279,17 +319,24 @@ def chain(count=3, table=(1, 0, 0, 1)):
 def test_one_sequential_sweep_carries_news_along_the_order(table):
     graph, evidence = chain(8, table), {"A": "true"}
     swept = propagate(graph, evidence, None, schedule="sequential", iterations=1)
-    np.testing.assert_allclose(np.exp(swept.marginal(7)), lifagu.query(graph, "H", evidence=evidence).probabilities)
+    np.testing.assert_allclose(
+        np.exp(swept.marginal(7)), lifagu.query(graph, "H", evidence=evidence).probabilities
+    )
 
 
 @pytest.mark.parametrize("schedule", ["parallel", "sequential"])
 @pytest.mark.parametrize("damping", [0.0, 0.5])
 def test_contradictory_evidence_has_no_answer(schedule, damping):
     settings = {"schedule": schedule, "damping": damping}
-    assert np.exp(propagate(chain(), {"A": "true"}, None, **settings).marginal(2)).tolist() == [0, 1]
+    assert np.exp(propagate(chain(), {"A": "true"}, None, **settings).marginal(2)).tolist() == [
+        0,
+        1,
+    ]
     evidence = {"A": "true", "C": "false"}
     for colouring in (None, lifagu.colour(chain(), evidence)):
-        with pytest.raises(NoAnswerError, match="evidence has probability zero: the messages to '.' exclude"):
+        with pytest.raises(
+            NoAnswerError, match="evidence has probability zero: the messages to '.' exclude"
+        ):
             propagate(chain(), evidence, colouring, **settings)
 
 
@@ -300,8 +347,16 @@ def test_an_early_stop_does_not_hide_a_contradiction_within_a_factor(iterations)
 
 
 def test_tables_may_contradict_each_other():
-    graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 0]).factor("g", ["A"], [0, 1]).graph()
-    with pytest.raises(NoAnswerError, match="every assignment has weight zero: the messages to 'A'"):
+    graph = (
+        FactorGraph.build()
+        .variable("A")
+        .factor("f", ["A"], [1, 0])
+        .factor("g", ["A"], [0, 1])
+        .graph()
+    )
+    with pytest.raises(
+        NoAnswerError, match="every assignment has weight zero: the messages to 'A'"
+    ):
         propagate(graph, None, None)
 
 
@@ -358,13 +413,21 @@ def test_empty_isolated_constant_and_unary(schedule):
 
 def test_the_iteration_limit_is_reported():
     (answer,) = answers(frustrated(), [("v0",)], None, None, iterations=300)
-    assert answer.notes[0].startswith("belief propagation did NOT converge within 300 iterations (residual ")
+    assert answer.notes[0].startswith(
+        "belief propagation did NOT converge within 300 iterations (residual "
+    )
     assert answer.notes[0].endswith("more iterations or damping may help")
     assert answer.probabilities.sum() == pytest.approx(1)
     assert (answer.convergence.converged, answer.convergence.iterations) == (False, 300)
     assert answer.convergence.residual > 0.5
     seen = []
-    beliefs = propagate(frustrated(), None, None, iterations=3, progress=lambda done, total: seen.append((done, total)))
+    beliefs = propagate(
+        frustrated(),
+        None,
+        None,
+        iterations=3,
+        progress=lambda done, total: seen.append((done, total)),
+    )
     assert seen == [(1, 3), (2, 3), (3, 3)]
     assert (beliefs.converged, beliefs.iterations) == (False, 3)
     assert beliefs.residual > 1e-10
@@ -375,12 +438,16 @@ def test_damping_and_order_tame_oscillation():
     sequential = propagate(frustrated(), None, None, damping=0.5, schedule="sequential")
     assert damped.converged
     assert sequential.converged
-    np.testing.assert_allclose(damped.marginals(range(8)), sequential.marginals(range(8)), atol=1e-8)
+    np.testing.assert_allclose(
+        damped.marginals(range(8)), sequential.marginals(range(8)), atol=1e-8
+    )
 
 
 def test_answers_carry_how_far_it_came():
     answer = lifagu.query(frustrated(), "v0", engine="bp")
-    assert answer.convergence == propagate(frustrated(), None, lifagu.colour(frustrated())).convergence
+    assert (
+        answer.convergence == propagate(frustrated(), None, lifagu.colour(frustrated())).convergence
+    )
     assert answer.convergence.iterations == 1000
     assert lifagu.query(frustrated(), "v0").convergence is None
     for engine, converged in ("bp", False), ("auto", None):
@@ -403,13 +470,17 @@ def test_answers_say_what_they_are():
         assert "log Z estimate" in answer.notes[0]
         assert "parallel schedule" in answer.plan
     assert found[2]["true"] == 1
-    assert found[0]["true"] == pytest.approx(lifagu.query(graph, "Sick.bob", evidence=evidence)["true"], abs=0.05)
+    assert found[0]["true"] == pytest.approx(
+        lifagu.query(graph, "Sick.bob", evidence=evidence)["true"], abs=0.05
+    )
 
 
 def test_same_input_same_bits():
     graph = repeated(4, 5)
     first, second = propagate(graph, None, None), propagate(graph, None, None)
-    assert all(np.array_equal(first.messages[size], second.messages[size]) for size in first.messages)
+    assert all(
+        np.array_equal(first.messages[size], second.messages[size]) for size in first.messages
+    )
     assert first.log_partition_estimate == second.log_partition_estimate
     with pytest.raises(ValueError, match="read-only"):
         first.log_marginals[2][0] = 1
@@ -431,7 +502,9 @@ def test_bad_settings(settings, message):
 
 def test_what_is_refused():
     graph = chain()
-    with pytest.raises(ModelError, match="single marginals, not joint ones; ask with an exact engine"):
+    with pytest.raises(
+        ModelError, match="single marginals, not joint ones; ask with an exact engine"
+    ):
         answers(graph, [("A", "B")], None, None)
     with pytest.raises(ModelError, match="at least one variable"):
         answers(graph, [()], None, None)
@@ -499,4 +572,6 @@ def test_an_epidemic_of_a_hundred_thousand_persons():
     exact = np.logaddexp(math.log(1) + persons * math.log(10), math.log(3) + persons * math.log(6))
     assert counting.log_partition_estimate == pytest.approx(exact, rel=1e-9)
     everyone = np.arange(2 * persons + 1)
-    np.testing.assert_allclose(np.exp(counting.marginals(everyone)), np.exp(ground.marginals(everyone)), atol=1e-9)
+    np.testing.assert_allclose(
+        np.exp(counting.marginals(everyone)), np.exp(ground.marginals(everyone)), atol=1e-9
+    )

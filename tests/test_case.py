@@ -26,8 +26,18 @@ EXAMPLES = {  # model, who is added, evidence, what is asked
     "clinic": ("clinic.json", [], {}, None),
     "workshop": ("workshop.pfl", [], {}, None),
 }
-METHODS = {"share": {}, "structure": {"structure_only": True}, "published": {"published": True}, "steps": {"steps": 4}}
-FLAGS = {"share": [], "structure": ["--structure-only"], "published": ["--published"], "steps": ["--steps", "4"]}
+METHODS = {
+    "share": {},
+    "structure": {"structure_only": True},
+    "published": {"published": True},
+    "steps": {"steps": 4},
+}
+FLAGS = {
+    "share": [],
+    "structure": ["--structure-only"],
+    "published": ["--published"],
+    "steps": ["--steps", "4"],
+}
 
 
 class Silent:
@@ -54,8 +64,14 @@ def by_command_line(capsys, name, asked, *flags):
     """Exit status, and label → probability or the error."""
     model, added, evidence, _ = EXAMPLES[name]
     more = [flag for new, like in added for flag in ("--add", f"{new}={like}")]
-    more += [flag for variable, label in evidence.items() for flag in ("--evidence", f"{variable}={label}")]
-    status, out, err = run_cli(capsys, "query", ROOT / "examples" / model, asked, *more, *flags, "--json")
+    more += [
+        flag
+        for variable, label in evidence.items()
+        for flag in ("--evidence", f"{variable}={label}")
+    ]
+    status, out, err = run_cli(
+        capsys, "query", ROOT / "examples" / model, asked, *more, *flags, "--json"
+    )
     if status:
         return status, err
     (answer,) = json.loads(out)["answers"]
@@ -67,7 +83,12 @@ def by_page(folder, name, asked, **request):
     model, added, evidence, _ = EXAMPLES[name]
     bench = Workbench.opened(Source("model", ROOT / "examples" / model), Limits(), folder, Silent())
     seen = {**bench.came.own_evidence, **evidence}
-    given = {"add": [list(pair) for pair in added], "evidence": seen, "variables": [asked], **request}
+    given = {
+        "add": [list(pair) for pair in added],
+        "evidence": seen,
+        "variables": [asked],
+        **request,
+    }
     try:
         reply = OPERATIONS["ask"](bench, given)
     except lifagu.LifaguError as error:
@@ -87,7 +108,9 @@ def by_python(case, asked, engine):
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-@pytest.mark.parametrize(("method", "unknown"), list(product(METHODS, ("one", "mean", "mixture", "bounds"))))
+@pytest.mark.parametrize(
+    ("method", "unknown"), list(product(METHODS, ("one", "mean", "mixture", "bounds")))
+)
 def test_command_line_page_and_python_say_the_same(name, method, unknown, capsys, tmp_path):
     case, asked = case_of(name)
     for engine in ("auto", "ground"):
@@ -121,7 +144,9 @@ def test_what_nothing_competes_in_is_the_same_in_every_way():
 def test_cases_never_change():
     first, asked = case_of("epidemic")
     before = first.ask(asked)["true"]
-    second = first.observe({"Sick.bob": "true"}).fill(by="published").add("carl", like="bob").forget()
+    second = (
+        first.observe({"Sick.bob": "true"}).fill(by="published").add("carl", like="bob").forget()
+    )
     assert first.ask(asked)["true"] == before != second.ask(asked)["true"]
     with pytest.raises(AttributeError):
         first.filling = None
@@ -174,7 +199,10 @@ def test_work_that_is_done_is_kept():
     assert case.transfer is not case.fill(theta=0.9).transfer
     by_evidence = case.fill(by="published")
     assert by_evidence.transfer is not by_evidence.observe({"Staffed": "true"}).transfer
-    assert by_evidence.observe({"Staffed": "true"}).transfer is by_evidence.observe({"Staffed": "true"}).transfer
+    assert (
+        by_evidence.observe({"Staffed": "true"}).transfer
+        is by_evidence.observe({"Staffed": "true"}).transfer
+    )
 
 
 def test_a_transfer_is_a_case_as_well():
@@ -193,7 +221,9 @@ def test_holes_may_stay():
         case.lift()
 
 
-@pytest.mark.parametrize("travel", [copy.copy, copy.deepcopy, lambda case: pickle.loads(pickle.dumps(case))])
+@pytest.mark.parametrize(
+    "travel", [copy.copy, copy.deepcopy, lambda case: pickle.loads(pickle.dumps(case))]
+)
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_cases_travel(name, travel):
     case, asked = case_of(name)
@@ -217,7 +247,9 @@ def test_every_verb_answers(tmp_path):
         lifagu.query(moved, name, evidence=seen)["true"] for name in (asked, "Epid")
     ]
     assert case.marginals()[asked] == lifagu.marginals(moved, evidence=seen)[asked]
-    assert case.marginals(engine="bp")[asked]["true"] == pytest.approx(case.ask(asked)["true"], abs=0.02)
+    assert case.marginals(engine="bp")[asked]["true"] == pytest.approx(
+        case.ask(asked)["true"], abs=0.02
+    )
     assert case.most_probable().log_weight == lifagu.map_assignment(moved, evidence=seen).log_weight
     assert case.log_partition() == lifagu.log_partition(moved, evidence=seen)
     assert case.impute().marginals[asked]["true"] == pytest.approx(case.ask(asked)["true"])
@@ -226,7 +258,11 @@ def test_every_verb_answers(tmp_path):
     assert "elimin" in str(case.plan([asked]))
     assert "elimin" in str(case.plan_marginals())
     assert "elimin" in str(case.plan_most_probable())
-    assert case.draw("transfers").what == case.plot(tmp_path / "eve.svg", "transfers").what == "transfers"
+    assert (
+        case.draw("transfers").what
+        == case.plot(tmp_path / "eve.svg", "transfers").what
+        == "transfers"
+    )
     case.write(tmp_path / "eve.json")
     again = lifagu.open(tmp_path / "eve.json")
     assert again.ask(asked)["true"] == case.ask(asked)["true"]
@@ -246,8 +282,14 @@ def test_every_verb_answers(tmp_path):
         (lambda case: case.at("duckdb").ask("Epid"), "duckdb takes a folder of Parquet tables"),
         (lambda case: case.add("eve", like="nobody").ask("Epid"), "nobody"),
         (lambda case: case.impute(write=True), "reads no database"),
-        (lambda case: lifagu.open(case, resume=True).ask("Epid"), "only work on an engine can be resumed"),
-        (lambda case: lifagu.open(case, memory_limit="2G"), "memory_limit is a whole number of bytes"),
+        (
+            lambda case: lifagu.open(case, resume=True).ask("Epid"),
+            "only work on an engine can be resumed",
+        ),
+        (
+            lambda case: lifagu.open(case, memory_limit="2G"),
+            "memory_limit is a whole number of bytes",
+        ),
     ],
 )
 def test_mistakes_are_named(wrong, message):
@@ -282,8 +324,13 @@ def test_verbs_are_the_same_where_the_data_is(tmp_path_factory, observed, unknow
             there.ask(name)
         return
     found = there.ask(name)
-    assert found.probabilities.tolist() == pytest.approx(expected.probabilities.tolist(), rel=1e-9, abs=1e-12)
-    assert (sorted(found.rests_on), found.weakest_share) == (sorted(expected.rests_on), expected.weakest_share)
+    assert found.probabilities.tolist() == pytest.approx(
+        expected.probabilities.tolist(), rel=1e-9, abs=1e-12
+    )
+    assert (sorted(found.rests_on), found.weakest_share) == (
+        sorted(expected.rests_on),
+        expected.weakest_share,
+    )
     columns, others = (case.impute([name]).marginals.columns() for case in (here, there))
     assert list(columns) == list(others)
     assert np.array_equal(columns["transferred"], others["transferred"])
@@ -295,7 +342,7 @@ def test_a_folder_on_an_engine_is_never_read_into_memory(tmp_path, monkeypatch, 
     def read(*_):
         raise AssertionError("the folder was read")
 
-    monkeypatch.setattr("lifagu.storage.load", read)
+    monkeypatch.setattr("lifagu.questions.storage.load", read)
     monkeypatch.setattr("lifagu.questions.opened.load", read)
     more = ("--on", "duckdb", "--evidence", "Recovers.p1=true")
     for command in (("query", "Recovers.p10"), ("logz",), ("lift",), ("impute",)):

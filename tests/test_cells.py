@@ -11,11 +11,11 @@ import pytest
 import lifagu
 from helpers import ROOT, run_cli
 from lifagu.errors import NotLiftedError
-from lifagu.infer.lifted import engine, tables
-from lifagu.infer.relational import marks
-from lifagu.infer.relational.best import prepare_relational_best
-from lifagu.infer.relational.marginals import prepare_relational_marginals
-from lifagu.infer.relational.questions import prepare_relational
+from lifagu.inference.lifted import engine, tables
+from lifagu.inference.relational import telling_apart
+from lifagu.inference.relational.marginals import prepare_relational_marginals
+from lifagu.inference.relational.most_probable import prepare_relational_best
+from lifagu.inference.relational.questions import prepare_relational
 
 LIFTED = sorted((ROOT / "tests/cases/lifted").glob("*.json"))
 RANGES = {
@@ -38,25 +38,53 @@ def random_model(rng, largest=3):
     sizes = {"A": rng.randint(0, largest), "B": rng.randint(1, 2)}
     ranges = {**RANGES, "F": ["n", "y"], "R": rng.choice([["x", "y"], ["x", "y", "z"]])}
     relations = [{"name": name, "of": of, "range": ranges[name]} for name, of in OF.items()]
-    atoms = ["P", "Q", "R(X)", "R(Y)", "S(X)", "S(Y)", "F(X,Y)", "F(Y,X)", "F(X,X)", "T(U)", "T(V)", "W(X,U)", "W(Y,U)"]
+    atoms = [
+        "P",
+        "Q",
+        "R(X)",
+        "R(Y)",
+        "S(X)",
+        "S(Y)",
+        "F(X,Y)",
+        "F(Y,X)",
+        "F(X,X)",
+        "T(U)",
+        "T(V)",
+        "W(X,U)",
+        "W(Y,U)",
+    ]
     atoms += [f"R({sizes['A']})", f"F(X,{sizes['A']})"] if sizes["A"] else []
     pairs = rng.random() < 0.4
     parfactors = []
     for number in range(rng.randint(1, 5)):
         args = rng.sample(atoms, rng.randint(1, 3))
         if pairs and number < 2:
-            args = rng.choice([["F(X,Y)", "F(Y,X)"], ["F(X,Y)", "R(X)"], ["F(X,Y)", "F(Y,X)", "S(X)"], ["F(Y,X)", "P"]])
+            args = rng.choice(
+                [
+                    ["F(X,Y)", "F(Y,X)"],
+                    ["F(X,Y)", "R(X)"],
+                    ["F(X,Y)", "F(Y,X)", "S(X)"],
+                    ["F(Y,X)", "P"],
+                ]
+            )
         used = [each for each in "XYUV" if any(each in arg.partition("(")[2] for arg in args)]
-        where = [f"{one} != {two}" for one, two in (("X", "Y"), ("U", "V")) if {one, two} <= set(used)]
+        where = [
+            f"{one} != {two}" for one, two in (("X", "Y"), ("U", "V")) if {one, two} <= set(used)
+        ]
         where = [each for each in where if rng.random() < 0.6]
         spans = [len(ranges[arg[0]]) for arg in args]
         for each in used:
             if rng.random() < 0.1 and each in "XY" and sizes["A"]:
                 where.append(f"{each} {rng.choice(['=', '!='])} {rng.randint(1, sizes['A'])}")
         if {"X", "Y"} <= set(used) and rng.random() < 0.1 and sizes["A"]:
-            rows = [list(map(str, row)) for row in itertools.product(range(1, sizes["A"] + 1), repeat=2)]
+            rows = [
+                list(map(str, row)) for row in itertools.product(range(1, sizes["A"] + 1), repeat=2)
+            ]
             where.append(
-                {"vars": ["X", "Y"], rng.choice(["in", "not_in"]): rng.sample(rows, rng.randint(1, len(rows)))}
+                {
+                    "vars": ["X", "Y"],
+                    rng.choice(["in", "not_in"]): rng.sample(rows, rng.randint(1, len(rows))),
+                }
             )
         if rng.random() < 0.25 and sizes["A"]:
             counted = rng.choice(["R(Z)", "S(Z)", "F(Z,X)", "F(X,Z)"])
@@ -101,8 +129,8 @@ def forced(monkeypatch, rng):
     """Small models are lifted as far as possible, some of them without eliminating first."""
     monkeypatch.setattr(engine, "SHARED", rng.choice([0.0, 0.0, 2.0]))
     monkeypatch.setattr(tables, "PROMISE", rng.choice([0.0, tables.PROMISE]))
-    monkeypatch.setattr(marks, "FEW_TUPLES", rng.choice([0, 32]))
-    monkeypatch.setattr(marks, "FEW_NAMED", rng.choice([0, 64]))
+    monkeypatch.setattr(telling_apart, "FEW_TUPLES", rng.choice([0, 32]))
+    monkeypatch.setattr(telling_apart, "FEW_NAMED", rng.choice([0, 64]))
     if rng.random() < 0.4:
         monkeypatch.setattr(engine, "_eliminate_cheap", lambda problem: None)
 
@@ -132,7 +160,9 @@ def check(seed, monkeypatch, largest=3):
 
 
 def agrees(rng, model, graph, evidence, seen, total):
-    assert prepare_relational(model, [], evidence).run().log_partition == pytest.approx(total, rel=1e-10, abs=1e-10)
+    assert prepare_relational(model, [], evidence).run().log_partition == pytest.approx(
+        total, rel=1e-10, abs=1e-10
+    )
     check_best(model, graph, evidence, seen)
     names = rng.sample(list(graph.variable_names), min(2, len(graph.variable_names)))
     mine = prepare_relational(model, [names], evidence).run().answers
@@ -148,8 +178,12 @@ def agrees(rng, model, graph, evidence, seen, total):
         assert found[name] == pytest.approx(distribution, rel=1e-9, abs=1e-12), name
     assert sum(each.count for each in found.classes) == len(graph.variable_names)
     several = prepare_relational(model, [names, names[:1]], evidence).run().answers
-    np.testing.assert_allclose(several[0].probabilities, theirs.probabilities, rtol=1e-9, atol=1e-12)
-    assert dict(zip(several[1].ranges[0], several[1].probabilities, strict=True)) == pytest.approx(expected[names[0]])
+    np.testing.assert_allclose(
+        several[0].probabilities, theirs.probabilities, rtol=1e-9, atol=1e-12
+    )
+    assert dict(zip(several[1].ranges[0], several[1].probabilities, strict=True)) == pytest.approx(
+        expected[names[0]]
+    )
 
 
 def check_best(model, graph, evidence, seen):
@@ -159,7 +193,10 @@ def check_best(model, graph, evidence, seen):
     assert list(best.assignment) == list(expected.assignment)
     weight = 0.0
     for factor in graph.factors:
-        place = tuple(graph.labels(graph.variable_names.number(v)).index(best.assignment[v]) for v in factor.arguments)
+        place = tuple(
+            graph.labels(graph.variable_names.number(v)).index(best.assignment[v])
+            for v in factor.arguments
+        )
         weight += math.log(factor.table[place])
     for name, observed in seen.items():
         if isinstance(observed, str):
@@ -200,11 +237,20 @@ def test_closed_forms_at_every_size(path):
 
 
 FRIENDS = {
-    "relations": [{"name": "S", "of": ["P"]}, {"name": "C", "of": ["P"]}, {"name": "F", "of": ["P", "P"]}],
+    "relations": [
+        {"name": "S", "of": ["P"]},
+        {"name": "C", "of": ["P"]},
+        {"name": "F", "of": ["P", "P"]},
+    ],
     "parfactors": [
         {"name": "s", "args": ["S(X)"], "table": [3, 1]},
         {"name": "c", "args": ["S(X)", "C(X)"], "table": [9, 1, 6, 4]},
-        {"name": "f", "args": ["F(X,Y)", "S(X)", "S(Y)"], "where": ["X != Y"], "table": [1, 1, 1, 1, 2, 1, 1, 2]},
+        {
+            "name": "f",
+            "args": ["F(X,Y)", "S(X)", "S(Y)"],
+            "where": ["X != Y"],
+            "table": [1, 1, 1, 1, 2, 1, 1, 2],
+        },
     ],
 }
 
@@ -217,7 +263,9 @@ def friends(size, **more):
 def test_small_domains(size):
     model = friends(size)
     graph = lifagu.ground(model)
-    assert lifagu.log_partition(model) == pytest.approx(lifagu.log_partition(graph, engine="ground"), rel=1e-12)
+    assert lifagu.log_partition(model) == pytest.approx(
+        lifagu.log_partition(graph, engine="ground"), rel=1e-12
+    )
     expected = lifagu.marginals(graph)
     assert list(lifagu.marginals(model)) == list(expected)
     for name, distribution in lifagu.marginals(model).items():
@@ -238,7 +286,9 @@ def test_counts_beyond_doubles_are_exact():
     one_less = read(
         domains={"P": size},
         relations=[{"name": "E"}, {"name": "R", "of": ["P", "P"]}],
-        parfactors=[{"name": "g", "args": ["R(X,Y)", "E"], "where": ["X != Y"], "table": [1, 1, 1, 1]}],
+        parfactors=[
+            {"name": "g", "args": ["R(X,Y)", "E"], "where": ["X != Y"], "table": [1, 1, 1, 1]}
+        ],
     )
     found = lifagu.marginals(one_less)
     assert found.classes[1].count == size * (size - 1)
@@ -282,12 +332,22 @@ def test_wrong_evidence(evidence, message):
 
 def test_layers_of_evidence():
     model = friends(10**5)
-    file = {"S(1..9)": "true", "F(1..4,1..4)": "false", **{f"C({each})": "true" for each in range(1, 10**5)}}
-    later = {"S(3..5)": "false", "F(2,3)": "true", **{f"C({each})": "false" for each in range(1, 10**5)}}
+    file = {
+        "S(1..9)": "true",
+        "F(1..4,1..4)": "false",
+        **{f"C({each})": "true" for each in range(1, 10**5)},
+    }
+    later = {
+        "S(3..5)": "false",
+        "F(2,3)": "true",
+        **{f"C({each})": "false" for each in range(1, 10**5)},
+    }
     found = model.layered([file, later, {}])
     assert [name for name in found if name[0] == "S"] == ["S(1..2)", "S(6..9)", "S(3..5)"]
     assert found["C(7)"] == "false"
-    pairs = {(x, y): "true" if (x, y) == (2, 3) else "false" for x in range(1, 5) for y in range(1, 5)}
+    pairs = {
+        (x, y): "true" if (x, y) == (2, 3) else "false" for x in range(1, 5) for y in range(1, 5)
+    }
     only = {name: seen for name, seen in found.items() if name[0] == "F"}
     expanded = lifagu.expand_evidence(friends(4), only)
     assert expanded == {f"F({x},{y})": seen for (x, y), seen in pairs.items() if x != y}
@@ -315,7 +375,12 @@ def test_the_plan_says_what_was_counted_and_what_was_listed():
     plan = lifagu.query(friends(100), "C(1)").plan
     assert "count 100 interchangeable variables like S(1) (101 histograms)" in plan
     assert "list" not in plan
-    step = {"name": "t", "args": ["F(X,Y)", "F(Y,Z)"], "where": ["X != Y", "Y != Z"], "table": [3, 1, 1, 2]}
+    step = {
+        "name": "t",
+        "args": ["F(X,Y)", "F(Y,Z)"],
+        "where": ["X != Y", "Y != Z"],
+        "table": [3, 1, 1, 2],
+    }
     plan = lifagu.query(friends(3, parfactors=[*FRIENDS["parfactors"], step]), "C(1)").plan
     assert "list 6 variables like F(1,2), which a table ties to each other" in plan
     with pytest.raises(lifagu.TooLargeError, match="which a table ties to each other"):
@@ -327,22 +392,33 @@ def test_symmetric_relations_stay_over_cells():
     both = {"name": "y", "args": ["F(X,Y)", "F(Y,X)"], "where": ["X != Y"], "table": [3, 1, 1, 2]}
     small, large = (friends(size, parfactors=[*FRIENDS["parfactors"], both]) for size in (4, 10**5))
     graph = lifagu.ground(small)
-    assert lifagu.query(small, "F(1,2)")["true"] == pytest.approx(lifagu.query(graph, "F(1,2)")["true"], rel=1e-10)
+    assert lifagu.query(small, "F(1,2)")["true"] == pytest.approx(
+        lifagu.query(graph, "F(1,2)")["true"], rel=1e-10
+    )
     check_best(small, graph, {"S(1)": "true"}, {"S(1)": "true"})
     assert "list" not in lifagu.query(large, "F(1,2)").plan
 
 
 def test_what_cells_cannot_express_is_grounded_with_the_reason():
     listed = [[str(one), str(two)] for one in range(1, 7) for two in range(1, 7)]
-    counted = {"name": "n", "args": ["S(X)", "S(Y)", "#Z[C(Z)]"], "where": [{"vars": ["X", "Y"], "in": listed}]}
+    counted = {
+        "name": "n",
+        "args": ["S(X)", "S(Y)", "#Z[C(Z)]"],
+        "where": [{"vars": ["X", "Y"], "in": listed}],
+    }
     model = friends(6, parfactors=[{**counted, "table": list(range(1, 29))}])
     prepared = lifagu.prepare(model, [("S(1)",)])
-    assert "the model was grounded: parfactor 'n' counts under an explicit constraint" in prepared.notes[0]
+    assert (
+        "the model was grounded: parfactor 'n' counts under an explicit constraint"
+        in prepared.notes[0]
+    )
     graph = lifagu.ground(model)
     expected = lifagu.query(graph, "S(1)", engine="ground")["true"]
     assert prepared.run().answers[0]["true"] == pytest.approx(expected)
     assert "the model was grounded: parfactor 'n' counts under" in str(lifagu.prepare_map(model))
-    assert "the model was grounded: individuals are listed one by one" in str(lifagu.prepare_marginals(model))
+    assert "the model was grounded: individuals are listed one by one" in str(
+        lifagu.prepare_marginals(model)
+    )
 
 
 def test_explicit_constraints_are_listed_and_everything_else_stays_over_cells():
@@ -354,14 +430,24 @@ def test_explicit_constraints_are_listed_and_everything_else_stays_over_cells():
         relations=[{"name": "S", "of": ["P"]}, {"name": "T", "of": ["P", "D"]}],
         parfactors=[
             {"name": "t", "args": ["T(X,D)", "S(X)"], "table": [2, 1, 1, 1.01]},
-            {"name": "r", "args": ["S(X)", "S(Y)"], "where": [{"vars": ["X", "Y"], "in": ring}], "table": [2, 1, 1, 3]},
+            {
+                "name": "r",
+                "args": ["S(X)", "S(Y)"],
+                "where": [{"vars": ["X", "Y"], "in": ring}],
+                "table": [2, 1, 1, 3],
+            },
         ],
     )
     answer = lifagu.query(model, "S(7)", evidence={"S(1)": "true"})
     assert "eliminate 50000 variables like T(1,1)" in answer.plan
-    assert "list 998 variables like S(2), which stand in factors that name their individuals one by one" in answer.plan
+    assert (
+        "list 998 variables like S(2), which stand in factors that name their individuals one by one"
+        in answer.plan
+    )
     graph = lifagu.ground(model)
-    assert answer["true"] == pytest.approx(lifagu.query(graph, "S(7)", evidence={"S(1)": "true"})["true"], rel=1e-10)
+    assert answer["true"] == pytest.approx(
+        lifagu.query(graph, "S(7)", evidence={"S(1)": "true"})["true"], rel=1e-10
+    )
 
 
 def test_one_individual_may_be_unknown():
@@ -384,7 +470,13 @@ def test_filled_models_answer_by_class_too(capsys, tmp_path):
     where = [{**FRIENDS["parfactors"][0]}, {**FRIENDS["parfactors"][1], "where": ["X != 7"]}]
     own = {"name": "c7", "args": ["S(7)", "C(7)"], "table": None}
     path = tmp_path / "hole.json"
-    text = {"format": "lifagu/1", "domains": {"P": 9}, **FRIENDS, "parfactors": where, "factors": [own]}
+    text = {
+        "format": "lifagu/1",
+        "domains": {"P": 9},
+        **FRIENDS,
+        "parfactors": where,
+        "factors": [own],
+    }
     path.write_text(json.dumps(text))
     found = json.loads(run_cli(capsys, "marginals", path, "--json", "--evidence", "C(3)=true")[1])
     assert [(each["representative"], each["count"]) for each in found["classes"]] == [
@@ -394,12 +486,21 @@ def test_filled_models_answer_by_class_too(capsys, tmp_path):
 
 def test_answers_on_the_command_line(capsys, tmp_path):
     path = tmp_path / "friends.json"
-    text = {"format": "lifagu/1", "domains": {"P": 10**6}, **FRIENDS, "evidence": {"S(1..9)": "true"}}
+    text = {
+        "format": "lifagu/1",
+        "domains": {"P": 10**6},
+        **FRIENDS,
+        "evidence": {"S(1..9)": "true"},
+    }
     path.write_text(json.dumps(text))
     status, out, _ = run_cli(capsys, "marginals", path, "--json", "--evidence", "S(3)=false")
     classes = json.loads(out)["classes"]
     assert status == 0
-    assert [each["members"] for each in classes[:3]] == ["S(X), X in 1..2, 4..9", "S(3)", "S(X), X in 10..1000000"]
+    assert [each["members"] for each in classes[:3]] == [
+        "S(X), X in 1..2, 4..9",
+        "S(3)",
+        "S(X), X in 10..1000000",
+    ]
     assert set(classes[0]) == {"representative", "members", "count", "probabilities"}
     assert run_cli(capsys, "marginals", path, "--expand")[0] == 4
     small = tmp_path / "small.json"
@@ -407,7 +508,12 @@ def test_answers_on_the_command_line(capsys, tmp_path):
     listed = json.loads(run_cli(capsys, "marginals", small, "--expand", "--json")[1])
     assert list(listed["marginals"])[:4] == ["S(1)", "S(2)", "S(3)", "C(1)"]
     assert run_cli(capsys, "marginals", small, "--out", tmp_path / "m.csv")[0] == 0
-    assert (tmp_path / "m.csv").read_text().splitlines()[1].startswith('S(1),"S(X), X in 1..3",3,false,')
+    assert (
+        (tmp_path / "m.csv")
+        .read_text()
+        .splitlines()[1]
+        .startswith('S(1),"S(X), X in 1..3",3,false,')
+    )
     facts = json.loads(run_cli(capsys, "info", path, "--json")[1])
     assert facts["variables"] == facts["factors"] == 10**12 + 10**6
     assert facts["classes_of_variables"] == 3

@@ -14,10 +14,10 @@ import pytest
 
 import lifagu
 from helpers import ROOT, frustrated, run_cli
-from lifagu.answers import UNKNOWN as REAL_UNKNOWN
 from lifagu.cli import main
 from lifagu.cli.parser import ENGINES, UNKNOWN
-from lifagu.infer.engines import ENGINES as REAL_ENGINES
+from lifagu.inference.engines import ENGINES as REAL_ENGINES
+from lifagu.questions.planning import UNKNOWN as REAL_UNKNOWN
 
 EPIDEMIC = str(ROOT / "examples/epidemic.json")
 FIGURE3 = str(ROOT / "examples/figure3.json")
@@ -63,7 +63,12 @@ def test_joint_query_lists_tuples_row_major(capsys):
     status, out, _ = run_cli(capsys, "query", FIGURE3, "C", "A", "--joint", "--json")
     answer = json.loads(out)["answers"][0]
     assert status == 0
-    assert answer["values"] == [["false", "false"], ["false", "true"], ["true", "false"], ["true", "true"]]
+    assert answer["values"] == [
+        ["false", "false"],
+        ["false", "true"],
+        ["true", "false"],
+        ["true", "true"],
+    ]
     joint = lifagu.query(lifagu.read(FIGURE3), "C", "A")
     assert answer["probabilities"] == joint.probabilities.reshape(-1).tolist()
 
@@ -79,7 +84,9 @@ def test_query_for_people(capsys, holes):
 def test_evidence_is_overridden_name_by_name(capsys, holes, tmp_path):
     more = tmp_path / "more.json"
     more.write_text('{"B": "false", "A": "true"}')
-    _, out, _ = run_cli(capsys, "query", holes, "B", "A", "--json", "--evidence-file", more, "--evidence", "A=false")
+    _, out, _ = run_cli(
+        capsys, "query", holes, "B", "A", "--json", "--evidence-file", more, "--evidence", "A=false"
+    )
     b, a = (answer["probabilities"] for answer in json.loads(out)["answers"])
     assert (b, a) == ([0, 1], [0, 1])
     _, out, _ = run_cli(capsys, "query", holes, "a=b", "--json", "--evidence", "a=b=false")
@@ -125,11 +132,16 @@ def test_progress_on_a_terminal(monkeypatch, tmp_path):
         def isatty(self):
             return True
 
-    for more, shown in ([], ["reading", "filling", "passing", "lifting", "writing"]), (["--quiet"], [""]):
+    for more, shown in (
+        ([], ["reading", "filling", "passing", "lifting", "writing"]),
+        (["--quiet"], [""]),
+    ):
         monkeypatch.setattr(sys, "stderr", Terminal())
         assert main(["lift", EPIDEMIC, "--out", str(tmp_path / "m.json"), *more]) == 0
         said = sys.stderr.getvalue()
-        assert [part.strip().partition(" ")[0] for part in said.split("\r")[bool(said) :][: len(shown)]] == shown
+        assert [
+            part.strip().partition(" ")[0] for part in said.split("\r")[bool(said) :][: len(shown)]
+        ] == shown
         assert said == "" or said.endswith(" \r")
 
 
@@ -147,24 +159,30 @@ def test_belief_propagation_says_what_it_is(capsys):
     found = json.loads(out)
     assert status == 0
     assert (found["log_partition"], found["converged"]) == (None, True)
-    assert err.startswith(f"note: belief propagation converged after {found['iterations']} iterations (residual ")
-    status, out, err = run_cli(capsys, "query", EPIDEMIC, "Epid", "--engine", "bp", "--json", "--quiet")
+    assert err.startswith(
+        f"note: belief propagation converged after {found['iterations']} iterations (residual "
+    )
+    status, out, err = run_cli(
+        capsys, "query", EPIDEMIC, "Epid", "--engine", "bp", "--json", "--quiet"
+    )
     assert (status, json.loads(out), err) == (0, found, "")
     _, out, _ = run_cli(capsys, "query", EPIDEMIC, "Epid", "--json")
     assert not {"converged", "iterations", "residual"} & set(json.loads(out))
 
 
 @pytest.mark.parametrize("quiet", [[], ["--quiet"]])
-@pytest.mark.parametrize("command", [["query", "v0", "v1"], ["marginals"], ["marginals", "--out", "all.csv"]])
-def test_belief_propagation_that_did_not_converge_is_never_silent(capsys, tmp_path, monkeypatch, command, quiet):
+@pytest.mark.parametrize(
+    "command", [["query", "v0", "v1"], ["marginals"], ["marginals", "--out", "all.csv"]]
+)
+def test_belief_propagation_that_did_not_converge_is_never_silent(
+    capsys, tmp_path, monkeypatch, command, quiet
+):
     """Everyone wants to differ from everyone, and all change their minds at once; damping tames that."""
     monkeypatch.chdir(tmp_path)
     lifagu.write(frustrated(), "model.json")
     name, *more = command
     asked = [name, "model.json", *more, "--engine", "bp", *quiet]
-    warning = (
-        r"warning: belief propagation did NOT converge within 300 iterations \(residual 0\.68\);.*may be far off.*"
-    )
+    warning = r"warning: belief propagation did NOT converge within 300 iterations \(residual 0\.68\);.*may be far off.*"
     status, _, err = run_cli(capsys, *asked, "--iterations", "300")
     assert status == 0
     assert re.fullmatch(f"{warning}\n", err)
@@ -199,9 +217,19 @@ def test_a_value_that_was_only_just_excluded_leaves_no_number(capsys, tmp_path):
 def test_lift(capsys):
     _, out, _ = run_cli(capsys, "lift", FIGURE3, "--json")
     result = json.loads(out)
-    assert list(result) == ["theta", "equality", "variable_groups", "factor_groups", "transfers", "model"]
+    assert list(result) == [
+        "theta",
+        "equality",
+        "variable_groups",
+        "factor_groups",
+        "transfers",
+        "model",
+    ]
     assert (result["theta"], result["transfers"]) == (0, [])
-    assert (result["variable_groups"], result["factor_groups"]) == ([["A", "C"], ["B"]], [["phi1", "phi2"]])
+    assert (result["variable_groups"], result["factor_groups"]) == (
+        [["A", "C"], ["B"]],
+        [["phi1", "phi2"]],
+    )
     assert lifagu.from_json(json.dumps(result["model"])) == lifagu.lift(lifagu.read(FIGURE3))
     _, out, _ = run_cli(capsys, "lift", FIGURE3, "--evidence", "A=true", "--json")
     assert json.loads(out)["variable_groups"] == [["A"], ["B"], ["C"]]
@@ -211,20 +239,36 @@ def test_lift(capsys):
 
 def test_eve_is_added_filled_and_explained(capsys, tmp_path):
     completed = tmp_path / "completed.json"
-    _, out, _ = run_cli(capsys, "lift", EPIDEMIC, "--add", "eve=alice", "--json", "--out", completed)
+    _, out, _ = run_cli(
+        capsys, "lift", EPIDEMIC, "--add", "eve=alice", "--json", "--out", completed
+    )
     result = json.loads(out)
     assert [(each["factor"], each["donor"]) for each in result["transfers"]] == [
         ("f1.eve", "f1.alice"),
         ("f2.eve.m1", "f2.alice.m1"),
         ("f2.eve.m2", "f2.alice.m2"),
     ]
-    keys = {"factor", "status", "donor", "candidates", "agreeing", "share", "tie", "alignment", "reason"}
+    keys = {
+        "factor",
+        "status",
+        "donor",
+        "candidates",
+        "agreeing",
+        "share",
+        "tie",
+        "alignment",
+        "reason",
+    }
     assert keys <= result["transfers"][0].keys()
     assert not len(lifagu.read(completed).unknown)
     assert lifagu.lift(lifagu.read(completed)) == lifagu.from_json(json.dumps(result["model"]))
-    _, out, _ = run_cli(capsys, "lift", EPIDEMIC, "--add", "eve=alice", "--published", "--theta", "1")
+    _, out, _ = run_cli(
+        capsys, "lift", EPIDEMIC, "--add", "eve=alice", "--published", "--theta", "1"
+    )
     assert "0 of 3 unknown factors filled, 3 left (theta 1)" in out
-    assert "Only 4 of 6 known factors in such a place agree (0.667), less than the 1 asked for" in out
+    assert (
+        "Only 4 of 6 known factors in such a place agree (0.667), less than the 1 asked for" in out
+    )
 
 
 @pytest.mark.parametrize(
@@ -238,7 +282,9 @@ def test_eve_is_added_filled_and_explained(capsys, tmp_path):
     ],
 )
 def test_query_fills_first(capsys, options, probability):
-    _, out, _ = run_cli(capsys, "query", EPIDEMIC, "Sick.eve", "--add", "eve=alice", "--json", *options)
+    _, out, _ = run_cli(
+        capsys, "query", EPIDEMIC, "Sick.eve", "--add", "eve=alice", "--json", *options
+    )
     result = json.loads(out)
     answer = result["answers"][0]
     assert answer["probabilities"][0] == pytest.approx(probability, abs=1e-6)
@@ -247,7 +293,16 @@ def test_query_fills_first(capsys, options, probability):
 
 
 def test_bounds(capsys):
-    arguments = ["query", EPIDEMIC, "Sick.eve", "--add", "eve=alice", "--structure-only", "--unknown", "bounds"]
+    arguments = [
+        "query",
+        EPIDEMIC,
+        "Sick.eve",
+        "--add",
+        "eve=alice",
+        "--structure-only",
+        "--unknown",
+        "bounds",
+    ]
     _, out, _ = run_cli(capsys, *arguments, "--json")
     result = json.loads(out)
     answer = result["answers"][0]
@@ -262,8 +317,12 @@ def test_bounds(capsys):
 
 def test_how_tables_are_compared_is_stated(capsys):
     _, out, err = run_cli(capsys, "logz", EPIDEMIC, "--digits", "1", "--json")
-    assert json.loads(out)["log_partition"] == pytest.approx(lifagu.log_partition(lifagu.read(EPIDEMIC)))
-    assert err.startswith("note: tables were compared to 1 significant digit (largest relative change 0): no")
+    assert json.loads(out)["log_partition"] == pytest.approx(
+        lifagu.log_partition(lifagu.read(EPIDEMIC))
+    )
+    assert err.startswith(
+        "note: tables were compared to 1 significant digit (largest relative change 0): no"
+    )
     assert err.endswith(": no marginal is off by more than 0, log Z by at most 0\n")
     _, out, _ = run_cli(capsys, "lift", EPIDEMIC, "--add", "eve=bob", "--up-to-scale")
     assert "tables were compared up to a factor\n" in out
@@ -272,16 +331,24 @@ def test_how_tables_are_compared_is_stated(capsys):
 def test_check_and_info(capsys, holes):
     status, out, _ = run_cli(capsys, "check", holes)
     assert status == 0
-    assert out.endswith("holes.json: ok, 5 variables, 3 factors (1 unknown), 2 distinct tables, 1 observed\n")
+    assert out.endswith(
+        "holes.json: ok, 5 variables, 3 factors (1 unknown), 2 distinct tables, 1 observed\n"
+    )
     status, out, _ = run_cli(capsys, "info", holes, "--json")
     facts = json.loads(out)
     assert facts["unknown_examples"] == ["u"]
     assert facts["answerable_variables"] == 3
     status, out, _ = run_cli(capsys, "info", holes)
     assert f"ask, for instance: lifagu query {holes} A" in out
-    status, out, _ = run_cli(capsys, "info", EPIDEMIC, "--add", "eve=bob", "--structure-only", "--json")
+    status, out, _ = run_cli(
+        capsys, "info", EPIDEMIC, "--add", "eve=bob", "--structure-only", "--json"
+    )
     filled = json.loads(out)["filled_by_theta"]
-    assert filled == [{"theta": 0, "filled": 3}, {"theta": 2 / 3, "filled": 3}, {"theta": 1, "filled": 0}]
+    assert filled == [
+        {"theta": 0, "filled": 3},
+        {"theta": 2 / 3, "filled": 3},
+        {"theta": 1, "filled": 0},
+    ]
     status, out, _ = run_cli(capsys, "check", "--schema")
     assert json.loads(out)["properties"]["format"] == {"const": "lifagu/1"}
 
@@ -289,7 +356,9 @@ def test_check_and_info(capsys, holes):
 def test_convert(capsys, tmp_path, holes):
     target = tmp_path / "figure3.uai.gz"
     assert run_cli(capsys, "convert", FIGURE3, target) == (0, "", "")
-    assert lifagu.log_partition(lifagu.read(target)) == pytest.approx(lifagu.log_partition(lifagu.read(FIGURE3)))
+    assert lifagu.log_partition(lifagu.read(target)) == pytest.approx(
+        lifagu.log_partition(lifagu.read(FIGURE3))
+    )
     copy = tmp_path / "copy.json"
     run_cli(capsys, "convert", holes, copy)
     assert lifagu.read(copy) == lifagu.read(holes)
@@ -303,7 +372,9 @@ def test_explain_goes_to_stderr(capsys):
         "ground engine, 1 connected part, because its plan of 56 entries costs less than looking for lifted steps\n"
     )
     json.loads(out)
-    _, _, err = run_cli(capsys, "query", EPIDEMIC, "Epid", "--explain", "--json", "--engine", "lifted")
+    _, _, err = run_cli(
+        capsys, "query", EPIDEMIC, "Epid", "--explain", "--json", "--engine", "lifted"
+    )
     assert err.startswith(
         "lifted engine, 2 lifted steps:\n  eliminate 6 variables like Travel.alice, Treat.alice.m1 in 2 groups"
     )
@@ -329,14 +400,22 @@ def test_version_and_completion(capsys):
     ("arguments", "status", "message"),
     [
         (["query", "{holes}", "C"], 3, r"P\(C\) has no answer: u is unknown"),
-        (["query", "{holes}", "A", "--evidence", "a=b=true"], 3, "the evidence has probability zero"),
+        (
+            ["query", "{holes}", "A", "--evidence", "a=b=true"],
+            3,
+            "the evidence has probability zero",
+        ),
         (["logz", "{holes}"], 3, "log Z has no answer: u is unknown"),
         (["query", "{holes}", "X"], 2, "there is no variable 'X'"),
         (["query", "{holes}", "A", "--evidence", "A=perhaps"], 2, "'A' has no value 'perhaps'"),
         (["query", "{holes}", "A", "--evidence", "A"], 2, "'A' is not of the form NAME=VALUE"),
         (["query", "{holes}", "A", "--memory-limit", "lots"], 2, "'lots' is not a size"),
         (["query", "{holes}", "A", "--engine", "magic"], 2, "invalid choice: 'magic'"),
-        (["query", "{holes}", "A", "--evidence-file", "nothing.json"], 2, "nothing.json: there is no such file"),
+        (
+            ["query", "{holes}", "A", "--evidence-file", "nothing.json"],
+            2,
+            "nothing.json: there is no such file",
+        ),
         (["query", "{holes}"], 2, "name the variables to ask about"),
         (["query", "nothing.json", "A"], 2, "nothing.json: there is no such file"),
         (["convert", "{holes}", "out.uai"], 2, "u are unknown; write .json"),
@@ -360,10 +439,29 @@ def test_version_and_completion(capsys):
         (["marginals", "{epidemic}", "--out", "all.txt"], 2, "marginals are written as .csv"),
         (["marginals", "{epidemic}", "--unknown", "bounds"], 2, "invalid choice: 'bounds'"),
         (["lift", "{epidemic}", "--rounds", "--json"], 2, "leave out --rounds or --json"),
-        (["query", "{epidemic}", "Epid", "--evidence-file", "model.uai"], 2, "evidence is read from .json or .evid"),
-        (["query", "{epidemic}", "Epid", "--evidence", "Epid=true", "--evidence", "Epid=false"], 2, "give one of them"),
         (
-            ["query", "{epidemic}", "Sick.eve", "--add", "eve=bob", "--theta", "1", "--published", "--engine", "bp"],
+            ["query", "{epidemic}", "Epid", "--evidence-file", "model.uai"],
+            2,
+            "evidence is read from .json or .evid",
+        ),
+        (
+            ["query", "{epidemic}", "Epid", "--evidence", "Epid=true", "--evidence", "Epid=false"],
+            2,
+            "give one of them",
+        ),
+        (
+            [
+                "query",
+                "{epidemic}",
+                "Sick.eve",
+                "--add",
+                "eve=bob",
+                "--theta",
+                "1",
+                "--published",
+                "--engine",
+                "bp",
+            ],
             3,
             "every table",
         ),
@@ -372,7 +470,9 @@ def test_version_and_completion(capsys):
         ([], 2, "COMMAND"),
     ],
 )
-def test_exit_statuses_and_one_line_errors(capsys, holes, arguments, status, message, monkeypatch, tmp_path):
+def test_exit_statuses_and_one_line_errors(
+    capsys, holes, arguments, status, message, monkeypatch, tmp_path
+):
     monkeypatch.chdir(tmp_path)
     arguments = [each.format(holes=holes, epidemic=EPIDEMIC) for each in arguments]
     got, out, err = run_cli(capsys, *arguments)
@@ -386,14 +486,25 @@ def test_exit_statuses_and_one_line_errors(capsys, holes, arguments, status, mes
 
 def run_process(*arguments, **settings):
     return subprocess.run(
-        [sys.executable, "-m", "lifagu.cli", *arguments], capture_output=True, text=True, check=False, **settings
+        [sys.executable, "-m", "lifagu.cli", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        **settings,
     )
 
 
 def test_output_does_not_depend_on_the_hash_seed():
     outputs = {
         run_process("lift", EPIDEMIC, "--json", env=os.environ | {"PYTHONHASHSEED": seed}).stdout
-        + run_process("query", EPIDEMIC, "Epid", "Sick.bob", "--json", env=os.environ | {"PYTHONHASHSEED": seed}).stdout
+        + run_process(
+            "query",
+            EPIDEMIC,
+            "Epid",
+            "Sick.bob",
+            "--json",
+            env=os.environ | {"PYTHONHASHSEED": seed},
+        ).stdout
         for seed in ("0", "1", "4711")
     }
     assert len(outputs) == 1
@@ -432,7 +543,13 @@ def test_interrupted(capsys, monkeypatch):
 def test_demo(capsys):
     status, out, _ = run_cli(capsys, "demo", "paper")
     assert status == 0
-    for shown in ("So A and C look alike", "unknown: f1.eve", "from f1.alice", "4 of 6 known factors", "test result"):
+    for shown in (
+        "So A and C look alike",
+        "unknown: f1.eve",
+        "from f1.alice",
+        "4 of 6 known factors",
+        "test result",
+    ):
         assert shown in out
     for answer in ("0.644715", "0.794235", "0.664494"):
         assert out.count(f"{answer}     {answer}") == 1, "elimination beside enumeration"

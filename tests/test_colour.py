@@ -20,7 +20,11 @@ def check(model, evidence):
 
 @pytest.mark.parametrize("seed", range(150))
 def test_worklist_equals_rounds_equals_naive(seed):
-    check(*random_model(seed, unknown=0.2, variables=4 + seed % 12, factors=seed % 25, kinds=seed % 3 == 0))
+    check(
+        *random_model(
+            seed, unknown=0.2, variables=4 + seed % 12, factors=seed % 25, kinds=seed % 3 == 0
+        )
+    )
 
 
 @settings(deadline=None, max_examples=100, print_blob=True)
@@ -34,7 +38,9 @@ def test_commutative_worklist_equals_rounds_equals_naive(seed):
     model, evidence = random_model(seed, variables=4 + seed % 8, factors=seed % 16)
     graph = graph_of(model)
     colouring = lifagu.colour(graph, evidence, commutative=True)
-    assert groups_by_name(graph, colouring) == tuple(naive.colour_passing(model, evidence, commutative=True))
+    assert groups_by_name(graph, colouring) == tuple(
+        naive.colour_passing(model, evidence, commutative=True)
+    )
     *_, last = lifagu.colour_rounds(graph, evidence, commutative=True)
     assert last == colouring
 
@@ -71,7 +77,14 @@ def test_a_long_broken_ring_is_not_quadratic():
 
 def test_start_colours_are_respected():
     graph = ring(6)
-    assert lifagu.colour(graph, variable_start=[5, 0, 5, 0, 5, 0]).variable_colours.tolist() == [0, 1, 0, 1, 0, 1]
+    assert lifagu.colour(graph, variable_start=[5, 0, 5, 0, 5, 0]).variable_colours.tolist() == [
+        0,
+        1,
+        0,
+        1,
+        0,
+        1,
+    ]
     assert len(lifagu.colour(graph, factor_start=[0, 0, 0, 0, 0, 9]).factor_groups) == 6
     with pytest.raises(lifagu.ModelError, match="variable_start must hold 6 integers"):
         lifagu.colour(graph, variable_start=[1, 2])
@@ -82,13 +95,22 @@ def test_relabelling_permutes_the_groups_and_nothing_else(seed):
     model, evidence = random_model(seed, variables=9, factors=14)
     rng = np.random.default_rng(seed)
     shuffled = dict(model)
-    shuffled["variables"] = [model["variables"][place] for place in rng.permutation(len(model["variables"]))]
-    shuffled["factors"] = [model["factors"][place] for place in rng.permutation(len(model["factors"]))]
+    shuffled["variables"] = [
+        model["variables"][place] for place in rng.permutation(len(model["variables"]))
+    ]
+    shuffled["factors"] = [
+        model["factors"][place] for place in rng.permutation(len(model["factors"]))
+    ]
     first, second = (graph_of(each) for each in (model, shuffled))
-    mine, theirs = (groups_by_name(graph, lifagu.colour(graph, evidence)) for graph in (first, second))
+    mine, theirs = (
+        groups_by_name(graph, lifagu.colour(graph, evidence)) for graph in (first, second)
+    )
     for some, others in zip(mine, theirs, strict=True):
         assert {frozenset(group) for group in some} == {frozenset(group) for group in others}
 
 
 def test_an_empty_graph_has_no_groups():
-    assert repr(lifagu.colour(lifagu.FactorGraph.build().graph())) == "<Colouring: 0 variable groups, 0 factor groups>"
+    assert (
+        repr(lifagu.colour(lifagu.FactorGraph.build().graph()))
+        == "<Colouring: 0 variable groups, 0 factor groups>"
+    )

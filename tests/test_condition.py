@@ -11,8 +11,8 @@ import pytest
 import lifagu
 import naive
 from helpers import graph_of, random_model
-from lifagu.infer import condition, eliminate
-from lifagu.infer.problem import Part
+from lifagu.inference import conditioning, elimination
+from lifagu.inference.part import Part
 
 LIMITS = (240, 400, 1000)  # bytes: tables of 10, 16 and 41 entries
 COPIES = 50
@@ -31,16 +31,24 @@ def random_part(seed, zeros=0.0):
         potentials[numbers.random(potentials.shape) < zeros] = 0
         with np.errstate(divide="ignore"):
             factors.append((scope, np.asarray(np.log(potentials))))
-    asked = [tuple(rng.sample(variables, rng.choice([1, 1, 2, 3]))) for _ in range(rng.choice([0, 1, 1, 2, 4]))]
+    asked = [
+        tuple(rng.sample(variables, rng.choice([1, 1, 2, 3])))
+        for _ in range(rng.choice([0, 1, 1, 2, 4]))
+    ]
     return Part(variables, sizes, tuple(factors)), list(dict.fromkeys(asked))
 
 
 def by_hand(part, questions):
     """Total weight and weights of the questions' values, assignment by assignment."""
-    total, tables = 0.0, [np.zeros([part.sizes[each] for each in question]) for question in questions]
+    total, tables = (
+        0.0,
+        [np.zeros([part.sizes[each] for each in question]) for question in questions],
+    )
     for combination in itertools.product(*(range(part.sizes[each]) for each in part.variables)):
         values = dict(zip(part.variables, combination, strict=True))
-        weight = math.exp(sum(table[tuple(values[each] for each in scope)] for scope, table in part.factors))
+        weight = math.exp(
+            sum(table[tuple(values[each] for each in scope)] for scope, table in part.factors)
+        )
         total += weight
         for table, question in zip(tables, questions, strict=True):
             table[tuple(values[each] for each in question)] += weight
@@ -51,16 +59,16 @@ def by_hand(part, questions):
 @pytest.mark.parametrize("seed", range(40))
 def test_runs_add_up(seed, zeros):
     part, questions = random_part(seed, zeros)
-    whole = eliminate.plan(part, questions, str)
+    whole = elimination.plan(part, questions, str)
     limit = max(whole.memory // 5, 64)
     if whole.obstacle(limit) is None:
         pytest.skip("fits anyway")
-    plan = condition.plan(part, whole, questions, limit)
+    plan = conditioning.plan(part, whole, questions, limit)
     assert plan.obstacle(limit) is None
     assert plan.each.memory <= limit
     assert plan.runs == math.prod(part.sizes[variable] for variable in plan.variables) > 1
     ticks = []
-    log_weight, tables = condition.run(part, plan, questions, ticks.append)
+    log_weight, tables = conditioning.run(part, plan, questions, ticks.append)
     total, expected = by_hand(part, questions)
     assert sum(ticks) == plan.total
     assert math.exp(log_weight) == pytest.approx(total, rel=1e-9)
@@ -102,7 +110,9 @@ def grid(side, copies=1, values=2):
     rng = np.random.default_rng(side)
     cells = np.arange(side * side).reshape(side, side)
     across, down = (cells[:, :-1], cells[:, 1:]), (cells[:-1], cells[1:])
-    pairs = np.concatenate([np.column_stack((first.ravel(), second.ravel())) for first, second in (across, down)])
+    pairs = np.concatenate(
+        [np.column_stack((first.ravel(), second.ravel())) for first, second in (across, down)]
+    )
     every = (pairs[None] + side * side * np.arange(copies)[:, None, None]).reshape(-1, 2)
     return lifagu.FactorGraph.from_arrays(
         ranges=[[str(value) for value in range(values)]],
@@ -119,7 +129,7 @@ def test_a_grid_with_a_quarter_of_the_memory():
     full = lifagu.prepare(graph, questions, engine="ground")
     limit = full.plans[0].memory // 4
     prepared = lifagu.prepare(graph, questions, engine="ground", memory_limit=limit)
-    assert isinstance(prepared.plans[0], condition.Conditioned)
+    assert isinstance(prepared.plans[0], conditioning.Conditioned)
     assert full.run().log_partition == pytest.approx(prepared.run().log_partition, rel=1e-12)
     for one, other in zip(full.run().answers, prepared.run().answers, strict=True):
         np.testing.assert_allclose(one.log_probabilities, other.log_probabilities, rtol=1e-9)
@@ -130,9 +140,13 @@ def test_the_plan_says_what_is_conditioned_on():
     plan = prepared.plans[0]
     first, second, *_ = str(plan).splitlines()
     names = ", ".join(f"x{variable}" for variable in plan.variables)
-    assert first.startswith(f"condition on {names}: {plan.runs} runs, {plan.total} entries in all, instead of ")
+    assert first.startswith(
+        f"condition on {names}: {plan.runs} runs, {plan.total} entries in all, instead of "
+    )
     assert first.endswith("; each run:")
-    assert second.startswith(f"eliminate {64 - len(plan.variables) - ('x0' not in names.split(', '))} variables in ")
+    assert second.startswith(
+        f"eliminate {64 - len(plan.variables) - ('x0' not in names.split(', '))} variables in "
+    )
     assert str(plan) in str(prepared)
     seen = []
     answer = prepared.run(lambda done, total: seen.append((done, total))).answers[0]
@@ -143,10 +157,14 @@ def test_the_plan_says_what_is_conditioned_on():
 
 def test_a_question_about_everything_that_is_fixed():
     part, _ = random_part(3)
-    whole = eliminate.plan(part, [part.variables[:4]], str)
-    plan = condition.plan(part, whole, [part.variables[:4]], 8 * 3)  # only tables of one entry fit
-    assert set(plan.variables) == {variable for variable, size in part.sizes.items() if size > 1} - set(whole.dropped)
-    log_weight, (table,) = condition.run(part, plan, [part.variables[:4]], lambda _: None)
+    whole = elimination.plan(part, [part.variables[:4]], str)
+    plan = conditioning.plan(
+        part, whole, [part.variables[:4]], 8 * 3
+    )  # only tables of one entry fit
+    assert set(plan.variables) == {
+        variable for variable, size in part.sizes.items() if size > 1
+    } - set(whole.dropped)
+    log_weight, (table,) = conditioning.run(part, plan, [part.variables[:4]], lambda _: None)
     total, (expected,) = by_hand(part, [part.variables[:4]])
     assert math.exp(log_weight) == pytest.approx(total, rel=1e-9)
     np.testing.assert_allclose(np.exp(table), expected, rtol=1e-9)
@@ -162,7 +180,9 @@ def test_weights_far_apart_neither_overflow_nor_underflow():
     for limit in (2**30, 24 * 4):
         answer = lifagu.query(graph, "v0", engine="ground", memory_limit=limit)
         exact = lifagu.query(graph, "v0", engine="enumerate")
-        np.testing.assert_allclose(answer.log_probabilities, exact.log_probabilities, rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            answer.log_probabilities, exact.log_probabilities, rtol=1e-9, atol=1e-12
+        )
         assert answer.log_partition == pytest.approx(exact.log_partition, rel=1e-12)
 
 
@@ -173,7 +193,9 @@ def test_combinations_of_weight_zero_are_skipped(monkeypatch):
         builder.factor("-".join(pair), pair, [0, 1, 0, 2])  # the second is true
     builder.factor("first", ["v0"], [1, 3])
     calls = counted_runs(monkeypatch)
-    prepared = lifagu.prepare(builder.graph(), [("v0",), ("v1", "v6")], engine="ground", memory_limit=24 * 12)
+    prepared = lifagu.prepare(
+        builder.graph(), [("v0",), ("v1", "v6")], engine="ground", memory_limit=24 * 12
+    )
     assert prepared.plans[0].runs > 2
     single, pair = prepared.run().answers
     assert len(calls) < prepared.plans[0].runs
@@ -182,13 +204,13 @@ def test_combinations_of_weight_zero_are_skipped(monkeypatch):
 
 
 def counted_runs(monkeypatch):
-    calls, run = [], eliminate.run
+    calls, run = [], elimination.run
 
     def counting(part, *others):
         calls.append(part)
         return run(part, *others)
 
-    monkeypatch.setattr(eliminate, "run", counting)
+    monkeypatch.setattr(elimination, "run", counting)
     return calls
 
 
@@ -197,17 +219,23 @@ def test_too_much_even_so_is_refused_soon():
     refusal = r"log Z needs a table of .* entries .*limit is .*; conditioning would take .* runs or more .*; observe"
     with pytest.raises(lifagu.TooLargeError, match=refusal):
         lifagu.log_partition(grid(40))
-    with pytest.raises(lifagu.TooLargeError, match=r"P\(x0\) needs.* but the most are 4096 runs and 2\^36 entries"):
+    with pytest.raises(
+        lifagu.TooLargeError, match=r"P\(x0\) needs.* but the most are 4096 runs and 2\^36 entries"
+    ):
         lifagu.query(grid(40), "x0")
-    with pytest.raises(lifagu.TooLargeError, match=r"conditioning on x.* runs and .* and still need .*, but the most"):
+    with pytest.raises(
+        lifagu.TooLargeError,
+        match=r"conditioning on x.* runs and .* and still need .*, but the most",
+    ):
         lifagu.log_partition(grid(12), memory_limit=2**10)
     assert time.perf_counter() - start < 20
 
 
 def test_too_much_work_is_refused(monkeypatch):
-    monkeypatch.setattr(condition, "MOST_WORK", 2**15)
+    monkeypatch.setattr(conditioning, "MOST_WORK", 2**15)
     with pytest.raises(
-        lifagu.TooLargeError, match=r"conditioning on x.* would take \d+ runs and \d+ entries in all, but"
+        lifagu.TooLargeError,
+        match=r"conditioning on x.* would take \d+ runs and \d+ entries in all, but",
     ):
         lifagu.log_partition(grid(10), memory_limit=2**12)
 
@@ -220,9 +248,14 @@ def test_plans_are_deterministic():
 @pytest.mark.parametrize("limit", [None, 2**10])
 def test_equal_parts_cost_one_run(monkeypatch, limit):
     many, one = grid(6, COPIES), grid(6)
-    names = [(f"x{36 * copy + 7}",) for copy in range(COPIES)] + [("x0", "x36"), ("x3", "x38", "x1")]
+    names = [(f"x{36 * copy + 7}",) for copy in range(COPIES)] + [
+        ("x0", "x36"),
+        ("x3", "x38", "x1"),
+    ]
     expected, single = lifagu.log_partition(one), lifagu.query(one, "x7")
-    ends = [lifagu.query(one, *question).probabilities for question in (["x0"], ["x2"], ["x3", "x1"])]
+    ends = [
+        lifagu.query(one, *question).probabilities for question in (["x0"], ["x2"], ["x3", "x1"])
+    ]
     calls = counted_runs(monkeypatch)
     prepared = lifagu.prepare(many, [], engine="ground", memory_limit=limit)
     assert f"for each of {COPIES} equal parts: " in str(prepared)
@@ -234,7 +267,9 @@ def test_equal_parts_cost_one_run(monkeypatch, limit):
     for answer in singles:
         np.testing.assert_allclose(answer.probabilities, single.probabilities, rtol=1e-12)
     np.testing.assert_allclose(apart.probabilities, np.outer(ends[0], ends[0]), rtol=1e-9)
-    np.testing.assert_allclose(mixed.probabilities, np.einsum("ac,b->abc", ends[2], ends[1]), rtol=1e-9)
+    np.testing.assert_allclose(
+        mixed.probabilities, np.einsum("ac,b->abc", ends[2], ends[1]), rtol=1e-9
+    )
 
 
 def test_all_marginals_of_equal_parts(monkeypatch):
@@ -246,7 +281,9 @@ def test_all_marginals_of_equal_parts(monkeypatch):
     assert found.log_partition == pytest.approx(COPIES * expected.log_partition, rel=1e-12)
     for place in range(0, 36 * COPIES, 35):
         for answers in (found, lifted):
-            assert answers[f"x{place}"]["1"] == pytest.approx(expected[f"x{place % 36}"]["1"], rel=1e-9)
+            assert answers[f"x{place}"]["1"] == pytest.approx(
+                expected[f"x{place % 36}"]["1"], rel=1e-9
+            )
 
 
 def test_parts_that_differ_in_a_table_or_in_evidence_are_not_equal():
@@ -255,7 +292,9 @@ def test_parts_that_differ_in_a_table_or_in_evidence_are_not_equal():
     answers = lifagu.queries(many, ["x7", "x43", "x79"], evidence=evidence, engine="ground")
     alone = [None, {"x4": "1"}, {"x8": {"0": 1, "1": 3}}]
     for answer, observed in zip(answers, alone, strict=True):
-        assert answer["1"] == pytest.approx(lifagu.query(one, "x7", evidence=observed)["1"], rel=1e-12)
+        assert answer["1"] == pytest.approx(
+            lifagu.query(one, "x7", evidence=observed)["1"], rel=1e-12
+        )
     assert len(lifagu.prepare(many, [], evidence, engine="ground").plans) == 3
 
 
@@ -270,14 +309,18 @@ def test_equal_parts_that_do_not_fit_cost_only_log_z():
     assert answer["true"] == 0.75
     assert answer.log_partition is None
     assert len(answer.notes) == 1
-    assert answer.notes[0].startswith("log Z is left out: the part of v0 (and 1 like it) needs a table of")
+    assert answer.notes[0].startswith(
+        "log Z is left out: the part of v0 (and 1 like it) needs a table of"
+    )
 
 
 def test_parts_of_weight_zero():
     builder = lifagu.FactorGraph.build()
     for number in range(3):
         names = [f"a{number}", f"b{number}"]
-        builder.variables(names).factor(f"f{number}", names, [0, 1, 1, 0]).factor(f"g{number}", names, [1, 0, 0, 1])
+        builder.variables(names).factor(f"f{number}", names, [0, 1, 1, 0]).factor(
+            f"g{number}", names, [1, 0, 0, 1]
+        )
     with pytest.raises(lifagu.NoAnswerError, match="every assignment has weight zero"):
         lifagu.log_partition(builder.graph(), engine="ground")
     for engine in ("auto", "lifted", "ground"):

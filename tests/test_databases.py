@@ -15,10 +15,10 @@ import pytest
 import lifagu
 import naive_templates as naive
 from helpers import run_cli
-from lifagu.columns import Lists, Nullable, Numbered, texts
-from lifagu.loaded import Source
-from lifagu.sql.databases import opened
-from lifagu.template import Query
+from lifagu.basics.columns import Lists, Nullable, Numbered, texts
+from lifagu.data.databases import opened
+from lifagu.relational.loaded import Source
+from lifagu.relational.template import Query
 from test_templates import SMALL, TABLES, changed, made, written
 
 RESULTS = {
@@ -87,7 +87,9 @@ def test_results_are_written_and_nothing_else(database):
         lifagu.write_results(database, RESULTS)
         after = tables_in(database)
         found = [
-            tuple(json.loads(each) if str(each)[:1] == "[" else each for each in row) if "sqlite" in database else row
+            tuple(json.loads(each) if str(each)[:1] == "[" else each for each in row)
+            if "sqlite" in database
+            else row
             for row in after.pop("lifagu_one")
         ]
         assert found == ROWS
@@ -98,7 +100,10 @@ def test_results_are_written_and_nothing_else(database):
 def test_types_of_results(new_database):
     url = new_database()
     lifagu.write_results(url, RESULTS)
-    listed = run(url, "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'lifagu_one'")
+    listed = run(
+        url,
+        "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'lifagu_one'",
+    )
     assert dict(listed) == {
         **dict.fromkeys(["id", "table_id"], "bigint"),
         **dict.fromkeys(["factor", "donor", "name"], "text"),
@@ -198,7 +203,9 @@ WRITING = [
 def test_queries_cannot_write(sql, database, tmp_path):
     before = tables_in(database)
     path = written(changed(domains={"Patient": {"sql": sql}}), tmp_path)
-    with pytest.raises(lifagu.FormatError, match="domains.Patient: (this is not one query|the query fails)"):
+    with pytest.raises(
+        lifagu.FormatError, match="domains.Patient: (this is not one query|the query fails)"
+    ):
         lifagu.load(path, database)
     assert tables_in(database) == before
     assert not list(tmp_path.glob("other*"))
@@ -210,7 +217,10 @@ def test_reading_leaves_files_byte_for_byte(tmp_path):
         before = {path: path.read_bytes() for path in tmp_path.iterdir()}
         lifagu.load(written(SMALL, tmp_path), address)
         assert all(path.read_bytes() == content for path, content in before.items())
-        assert {path.name for path in tmp_path.iterdir()} == {*(path.name for path in before), "hospital.json"}
+        assert {path.name for path in tmp_path.iterdir()} == {
+            *(path.name for path in before),
+            "hospital.json",
+        }
 
 
 def test_sources_of_every_form(tmp_path, monkeypatch, new_database):
@@ -251,7 +261,9 @@ def test_file_names_are_no_patterns(tmp_path):
 
 def test_one_file_is_a_table_by_its_name(tmp_path):
     made("csv", TABLES, tmp_path)
-    template = changed(source="data-csv/patients.csv", parfactors=[{**SMALL["parfactors"][0], "table": "phi"}])
+    template = changed(
+        source="data-csv/patients.csv", parfactors=[{**SMALL["parfactors"][0], "table": "phi"}]
+    )
     assert len(lifagu.load(written(template, tmp_path)).model.factor_names) == 4
 
 
@@ -262,31 +274,46 @@ def test_compressed_and_tabbed_files(tmp_path):
         connected.execute(f"COPY history TO '{tmp_path}/h.tsv' (DELIMITER '\t')")
     files = {"patients": "p.csv.gz", "history": "h.tsv"}
     loaded = lifagu.load(written(changed(source={"files": files}), tmp_path))
-    assert loaded.model == lifagu.load(written(SMALL, tmp_path), made("duckdb", TABLES, tmp_path)).model
+    assert (
+        loaded.model
+        == lifagu.load(written(SMALL, tmp_path), made("duckdb", TABLES, tmp_path)).model
+    )
 
 
 def test_data_files_take_no_results(tmp_path):
     address = made("csv", TABLES, tmp_path)
     for refused in (lifagu.check_database, lambda place: lifagu.write_results(place, RESULTS)):
-        with pytest.raises(lifagu.FormatError, match="data files, into which no results can be written"):
+        with pytest.raises(
+            lifagu.FormatError, match="data files, into which no results can be written"
+        ):
             refused(address)
 
 
 def test_what_cannot_be_written_is_refused(tmp_path, new_database):
     url = naive.in_postgresql(TABLES, new_database())
-    run(url, "CREATE ROLE reader LOGIN PASSWORD 'rather secret'", "REVOKE CREATE ON SCHEMA public FROM PUBLIC")
+    run(
+        url,
+        "CREATE ROLE reader LOGIN PASSWORD 'rather secret'",
+        "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+    )
     reader = "postgresql://reader:rather%20secret@" + url.partition("@")[2]
     for refused in (lifagu.check_database, lambda place: lifagu.write_results(place, RESULTS)):
-        with pytest.raises(lifagu.FormatError, match=r"^postgresql://reader@127.*: cannot be written: .*") as caught:
+        with pytest.raises(
+            lifagu.FormatError, match=r"^postgresql://reader@127.*: cannot be written: .*"
+        ) as caught:
             refused(reader)
         assert "secret" not in str(caught.value)
         with pytest.raises(lifagu.FormatError, match="there is no such file"):
             refused(str(tmp_path / "none.duckdb"))
         (tmp_path / "no.duckdb").write_text("no database")
-        with pytest.raises(lifagu.FormatError, match=r"no.duckdb: cannot be written: .*not a valid DuckDB"):
+        with pytest.raises(
+            lifagu.FormatError, match=r"no.duckdb: cannot be written: .*not a valid DuckDB"
+        ):
             refused(str(tmp_path / "no.duckdb"))
         (tmp_path / "no.sqlite").write_text("no database")
-        with pytest.raises(lifagu.FormatError, match=r"no.sqlite: cannot be written: .*not a database"):
+        with pytest.raises(
+            lifagu.FormatError, match=r"no.sqlite: cannot be written: .*not a database"
+        ):
             refused(str(tmp_path / "no.sqlite"))
     run(url, "DROP ROLE reader")
 
@@ -295,7 +322,9 @@ def test_a_database_that_another_process_writes_is_refused(tmp_path):
     address = made("duckdb", TABLES, tmp_path)
     program = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", program, address]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
         assert other.stdout.readline() == "held\n"
         with pytest.raises(lifagu.FormatError, match="Could not set lock"):
             lifagu.check_database(address)
@@ -334,7 +363,10 @@ def test_secrets_are_never_told(tmp_path, new_database, monkeypatch, capsys):
 def test_a_failing_query_on_a_server_is_told_with_its_place(tmp_path, new_database):
     url = naive.in_postgresql(TABLES, new_database())
     for sql, message in (
-        ("SELECT idd FROM patients", 'the query fails: column "idd" does not exist; the query is: SELECT idd'),
+        (
+            "SELECT idd FROM patients",
+            'the query fails: column "idd" does not exist; the query is: SELECT idd',
+        ),
         ("SELECT id FROM patients WHERE id LIKE '%a%' AND nothing", "nothing"),
         ("SELECT 1/0 AS id", "the query fails: division by zero"),
     ):
@@ -342,7 +374,11 @@ def test_a_failing_query_on_a_server_is_told_with_its_place(tmp_path, new_databa
         with pytest.raises(lifagu.FormatError, match=message) as caught:
             lifagu.load(path, url)
         assert str(caught.value).startswith(f"{path}:")
-    percent = changed(domains={"Patient": {"sql": "SELECT id FROM patients WHERE id NOT LIKE '%:x%' AND id LIKE '%'"}})
+    percent = changed(
+        domains={
+            "Patient": {"sql": "SELECT id FROM patients WHERE id NOT LIKE '%:x%' AND id LIKE '%'"}
+        }
+    )
     assert len(lifagu.load(written(percent, tmp_path), url).model.factor_names) == 4
 
 
@@ -376,15 +412,25 @@ def test_values_of_many_types_are_the_same_texts(tmp_path, new_database):
     template = {
         "format": "lifagu/1",
         "source": "types.duckdb",
-        "domains": {name: {"sql": f"SELECT {name} FROM things"} for name in ("id", "day", "code", "share")},
-        "relations": [{"name": f"R{name}", "of": [name]} for name in ("id", "day", "code", "share")],
+        "domains": {
+            name: {"sql": f"SELECT {name} FROM things"} for name in ("id", "day", "code", "share")
+        },
+        "relations": [
+            {"name": f"R{name}", "of": [name]} for name in ("id", "day", "code", "share")
+        ],
         "parfactors": [
-            {"name": f"g{name}", "args": [f"R{name}(X)"], "table": [1, 2]} for name in ("id", "day", "code", "share")
+            {"name": f"g{name}", "args": [f"R{name}(X)"], "table": [1, 2]}
+            for name in ("id", "day", "code", "share")
         ],
     }
     loads = [lifagu.load(written(template, tmp_path), address).model for address in (duck, url)]
     assert loads[0] == loads[1]
     assert list(loads[0].variable_names) == [
-        *("Rid(10000000000000001)", "Rid(20000000000000002)", "Rday(2023-01-01)", "Rday(2024-02-29)"),
+        *(
+            "Rid(10000000000000001)",
+            "Rid(20000000000000002)",
+            "Rday(2023-01-01)",
+            "Rday(2024-02-29)",
+        ),
         *("Rcode(7.5)", "Rcode(8)", "Rshare(0.1)", "Rshare(2)"),
     ]

@@ -17,7 +17,9 @@ from lifagu.formats import FORMATS, NETWORKS
 
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
 PARSER = make_parser()
-COMMANDS = next(action for action in PARSER._actions if isinstance(action, argparse._SubParsersAction)).choices
+COMMANDS = next(
+    action for action in PARSER._actions if isinstance(action, argparse._SubParsersAction)
+).choices
 
 
 def text_of(name):
@@ -45,7 +47,9 @@ def duckdb_says(*arguments):
         return out.getvalue()
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if any(shown_commands(page))], ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(shown_commands(page))], ids=lambda page: page.name
+)
 def test_shown_outputs_are_real(page, capsys, monkeypatch, tmp_path):
     """The commands of a page run one after another in one folder."""
     for name in ("examples", "src"):
@@ -109,12 +113,16 @@ def test_names_are_documented(name):
 
 def test_the_guide_has_one_sentence_per_file():
     guide = text_of("GUIDE.md")
-    sources = [path for folder in ("src", "benchmarks", "tests") for path in (ROOT / folder).rglob("*.py")]
+    sources = [
+        path for folder in ("src", "benchmarks", "tests") for path in (ROOT / folder).rglob("*.py")
+    ]
     for path in sources:
         name = path.relative_to(ROOT).as_posix().removeprefix("src/lifagu/")
         assert f"`{name}`" in guide, f"{name} is not in GUIDE.md"
     for name in re.findall(r"^- `([\w/]+\.py)`", guide, re.MULTILINE):
-        assert (ROOT / name).exists() or (ROOT / "src/lifagu" / name).exists(), f"GUIDE.md names {name}"
+        assert (ROOT / name).exists() or (ROOT / "src/lifagu" / name).exists(), (
+            f"GUIDE.md names {name}"
+        )
 
 
 def test_links_lead_somewhere():

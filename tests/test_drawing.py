@@ -35,10 +35,20 @@ def test_every_node_and_argument_is_drawn_once(seed):
     wanted += [f"f{number}" for number in range(len(graph.factor_names))]
     assert drawn == Counter(wanted)
     edges = Counter((each.get("data-from"), each.get("data-to")) for each in marks(root, "edge"))
-    scopes = [(f"v{each}", f"f{factor}") for factor in range(len(graph.factor_names)) for each in graph.scope(factor)]
+    scopes = [
+        (f"v{each}", f"f{factor}")
+        for factor in range(len(graph.factor_names))
+        for each in graph.scope(factor)
+    ]
     assert edges == Counter(scopes)
-    questions = [each for each in marks(root, "node") if any(text.text == "?" for text in each.iter(f"{SVG}text"))]
-    assert {each.get("data-node") for each in questions} == {f"f{number}" for number in graph.unknown.tolist()}
+    questions = [
+        each
+        for each in marks(root, "node")
+        if any(text.text == "?" for text in each.iter(f"{SVG}text"))
+    ]
+    assert {each.get("data-node") for each in questions} == {
+        f"f{number}" for number in graph.unknown.tolist()
+    }
     doubled = [
         each
         for each in marks(root, "node")
@@ -56,10 +66,15 @@ def test_colours_and_signs_are_the_groups(seed):
     groups = {}
     for node in scene.nodes:
         groups.setdefault((node.kind, node.group), []).append(int(node.id[1:]))
-    found = {kind: sorted(each for (own, _), each in groups.items() if own == kind) for kind in ("variable", "factor")}
+    found = {
+        kind: sorted(each for (own, _), each in groups.items() if own == kind)
+        for kind in ("variable", "factor")
+    }
     assert found["variable"] == sorted(each.tolist() for each in colouring.variable_groups)
     assert found["factor"] == sorted(each.tolist() for each in colouring.factor_groups)
-    looks = {(colour_of(number), pattern_of(number)) for number in range(len(PALETTE) * len(PATTERNS))}
+    looks = {
+        (colour_of(number), pattern_of(number)) for number in range(len(PALETTE) * len(PATTERNS))
+    }
     assert len(looks) == len(PALETTE) * len(PATTERNS)
     assert len({group.sign for group in scene.groups}) == len(scene.groups)
 
@@ -92,9 +107,15 @@ def test_a_lifted_figure_stands_for_every_node_of_its_graph(name):
 
 def test_sizes_in_lifted_figures_are_bounds_where_counting_would_take_long():
     build = (
-        lifagu.ParfactorGraph.build().domain("P", 10**6).relation("S", "P").relation("F", "P", "P").relation("T", "P")
+        lifagu.ParfactorGraph.build()
+        .domain("P", 10**6)
+        .relation("S", "P")
+        .relation("F", "P", "P")
+        .relation("T", "P")
     )
-    build = build.parfactor("g", ["F(X,Y)", "S(X)", "S(Y)"], [1] * 8, where=["X != Y"]).parfactor("h", ["S(X)"], [1, 2])
+    build = build.parfactor("g", ["F(X,Y)", "S(X)", "S(Y)"], [1] * 8, where=["X != Y"]).parfactor(
+        "h", ["S(X)"], [1, 2]
+    )
     model = build.parfactor("i", ["T(X)", "S(X)"], [1] * 4, where=["X != 7"]).model()
     captions = {node.label: node.caption for node in lifagu.draw(model).nodes}
     assert captions == {
@@ -120,7 +141,11 @@ def test_figures_of_the_paper():
     coloured = lifagu.draw(graph, "colours")
     group = {node.label: node.group for node in coloured.nodes}
     assert {node.group for node in lifted.nodes} == set(group.values())
-    assert group["Sick.alice"] == group["Sick.bob"] == next(n.group for n in lifted.nodes if n.label == "Sick(X)")
+    assert (
+        group["Sick.alice"]
+        == group["Sick.bob"]
+        == next(n.group for n in lifted.nodes if n.label == "Sick(X)")
+    )
 
 
 def test_rounds_move_nothing():
@@ -128,9 +153,16 @@ def test_rounds_move_nothing():
     scenes = lifagu.draw_rounds(graph)
     assert len({tuple((node.id, node.x, node.y) for node in scene.nodes) for scene in scenes}) == 1
     last = lifagu.colour(graph)
-    assert [node.group for node in scenes[-1].nodes] == [*last.variable_colours, *(2 + last.factor_colours)]
+    assert [node.group for node in scenes[-1].nodes] == [
+        *last.variable_colours,
+        *(2 + last.factor_colours),
+    ]
     titles = [{node.id: node.title for node in scene.nodes}["v1"] for scene in scenes]
-    assert [title.partition("; ")[2] for title in titles] == ["group 1 of 3", "group 2, alone", "group 2, alone"]
+    assert [title.partition("; ")[2] for title in titles] == [
+        "group 1 of 3",
+        "group 2, alone",
+        "group 2, alone",
+    ]
     with pytest.raises(lifagu.TooLargeError, match="too large"):
         lifagu.draw_rounds(epidemic(1000))
 
@@ -138,7 +170,11 @@ def test_rounds_move_nothing():
 def test_arrows_say_how_many_agree():
     build = lifagu.FactorGraph.build().variables(["A", "B", "C", "D"])
     graph = (
-        build.factor("f", "A", [1, 2]).factor("g", "B", [1, 2]).factor("h", "C", [2, 1]).factor("u", "D", None).graph()
+        build.factor("f", "A", [1, 2])
+        .factor("g", "B", [1, 2])
+        .factor("h", "C", [2, 1])
+        .factor("u", "D", None)
+        .graph()
     )
     root = parsed(lifagu.draw(lifagu.transfer(graph)))
     (arrow,) = marks(root, "arrow")
@@ -161,7 +197,11 @@ def test_arrows_stay_on_the_page(seed):
         for each in mark.shapes:
             if isinstance(each, Curve):
                 way = np.array(each.points)
-                bent = (way[0] + 2 * way[1] + way[-1]) / 4 if len(way) == 3 and not each.closed else way
+                bent = (
+                    (way[0] + 2 * way[1] + way[-1]) / 4
+                    if len(way) == 3 and not each.closed
+                    else way
+                )
                 assert (bent >= 0).all()
                 assert (bent <= [drawing.width, drawing.height]).all()
 
@@ -170,7 +210,11 @@ def test_large_counting_formulas_are_not_counted_out():
     build = lifagu.ParfactorGraph.build().domain("P", 50_000).relation("S", "P").relation("T", "P")
     model = build.parfactor("g", ["#X[S(X)]", "T(Y)"], [1] * 50_001 * 2).model()
     scene = lifagu.draw(model)
-    assert {node.label: node.caption for node in scene.nodes} == {"S(P)": "×50,000", "T(P)": "×50,000", "g": "×50,000"}
+    assert {node.label: node.caption for node in scene.nodes} == {
+        "S(P)": "×50,000",
+        "T(P)": "×50,000",
+        "g": "×50,000",
+    }
     assert [edge.label for edge in scene.edges] == ["#", ""]
 
 
@@ -183,13 +227,29 @@ def test_hostile_names_are_only_text():
         text = lifagu.to_svg(scene)
         root = ElementTree.fromstring(text.encode())
         assert {each.tag.removeprefix(SVG) for each in root.iter()} <= {
-            *("svg", "title", "desc", "style", "defs", "pattern", "circle", "g", "path", "rect", "ellipse", "text")
+            *(
+                "svg",
+                "title",
+                "desc",
+                "style",
+                "defs",
+                "pattern",
+                "circle",
+                "g",
+                "path",
+                "rect",
+                "ellipse",
+                "text",
+            )
         }
         assert not re.search(r"[\x00-\x08\u202a-\u202e\ud800-\udfff]", text)
         assert not re.search(
-            r"\son\w+=|href|url\((?!#)|https?://(?!www\.w3\.org/2000/svg)", re.sub(r">[^<]*<", "><", text)
+            r"\son\w+=|href|url\((?!#)|https?://(?!www\.w3\.org/2000/svg)",
+            re.sub(r">[^<]*<", "><", text),
         )
-    titles = [each.findtext(f"{SVG}title") for each in marks(parsed(lifagu.draw(hostile_graph())), "node")]
+    titles = [
+        each.findtext(f"{SVG}title") for each in marks(parsed(lifagu.draw(hostile_graph())), "node")
+    ]
     assert titles[0] == HOSTILE[0]
 
 
@@ -221,7 +281,11 @@ def test_the_page_can_leave_the_style_sheet_out():
     assert "<style" not in bare
     assert "style=" not in bare
     assert "prefers-color-scheme:dark" in lifagu.svg_styles()
-    used = {name for each in ElementTree.fromstring(bare).iter() for name in (each.get("class") or "").split()}
+    used = {
+        name
+        for each in ElementTree.fromstring(bare).iter()
+        for name in (each.get("class") or "").split()
+    }
     known = set(re.findall(r"\.([a-z]\w*)", lifagu.svg_styles()))
     assert used - known <= {"nodes", "edges", "arrows", "legends"}
 
@@ -251,9 +315,15 @@ def test_equal_models_give_equal_bytes_whatever_the_hash_seed_and_the_number_of_
     outputs = set()
     for seed, threads in (("0", "1"), ("1", "2")):
         path = os.pathsep.join([tests, *sys.path])
-        fixed = {"PYTHONHASHSEED": seed, "OPENBLAS_NUM_THREADS": threads, "OMP_NUM_THREADS": threads}
+        fixed = {
+            "PYTHONHASHSEED": seed,
+            "OPENBLAS_NUM_THREADS": threads,
+            "OMP_NUM_THREADS": threads,
+        }
         setting = {**os.environ, **fixed, "PYTHONPATH": path, "PYTHONWARNINGS": "ignore"}
-        done = subprocess.run([sys.executable, "-c", PROGRAM, tests], env=setting, capture_output=True, check=True)
+        done = subprocess.run(
+            [sys.executable, "-c", PROGRAM, tests], env=setting, capture_output=True, check=True
+        )
         outputs.add(done.stdout)
     assert len(outputs) == 1
 
@@ -266,7 +336,9 @@ def test_the_figures_of_the_documentation_are_up_to_date(monkeypatch):
     drawn = redraw.figures()
     assert {path.name for path in folder.glob("*.svg")} == set(drawn)
     for name, scene in drawn.items():
-        assert (folder / name).read_text() == lifagu.to_svg(scene), f"{name} is stale; draw it again with make figures"
+        assert (folder / name).read_text() == lifagu.to_svg(scene), (
+            f"{name} is stale; draw it again with make figures"
+        )
 
 
 # ---- large and small
@@ -309,7 +381,9 @@ def test_what_neither_fits_nor_lifts_is_shown_in_part():
         ranges=[["false", "true"]],
         variable_ranges=np.zeros(count, dtype=int),
         offsets=2 * np.arange(count + 1),
-        arguments=np.column_stack((np.arange(count), (np.arange(count) * 7 + 1) % count)).reshape(-1),
+        arguments=np.column_stack((np.arange(count), (np.arange(count) * 7 + 1) % count)).reshape(
+            -1
+        ),
         tables=rng.random((count, 4)),
         factor_tables=np.arange(count),
     )

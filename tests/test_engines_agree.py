@@ -50,22 +50,36 @@ def check_all_engines(model, evidence):
     questions = [*expected, tuple(joint), tuple(reversed(joint))]
     joints = []
     for engine in ENGINES:
-        assert lifagu.log_partition(graph, evidence=evidence, engine=engine) == pytest.approx(expected_log, rel=1e-9)
-        *singles, together, backwards = lifagu.queries(graph, questions, evidence=evidence, engine=engine)
+        assert lifagu.log_partition(graph, evidence=evidence, engine=engine) == pytest.approx(
+            expected_log, rel=1e-9
+        )
+        *singles, together, backwards = lifagu.queries(
+            graph, questions, evidence=evidence, engine=engine
+        )
         for answer in singles:
             check_marginal(answer, expected[answer.variables[0]], expected_log)
         for name in joint:
-            check_marginal(lifagu.query(graph, name, evidence=evidence, engine=engine), expected[name], expected_log)
+            check_marginal(
+                lifagu.query(graph, name, evidence=evidence, engine=engine),
+                expected[name],
+                expected_log,
+            )
         alone = lifagu.query(graph, *joint, evidence=evidence, engine=engine)
-        np.testing.assert_allclose(together.probabilities, alone.probabilities, rtol=1e-9, atol=1e-12)
-        np.testing.assert_allclose(together.probabilities, backwards.probabilities.transpose(), rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(
+            together.probabilities, alone.probabilities, rtol=1e-9, atol=1e-12
+        )
+        np.testing.assert_allclose(
+            together.probabilities, backwards.probabilities.transpose(), rtol=1e-9, atol=1e-12
+        )
         joints.append(alone.probabilities)
     for other in joints[1:]:
         np.testing.assert_allclose(joints[0], other, rtol=1e-9, atol=1e-12)
     for axis, name in enumerate(joint):
         others = tuple(each for each in range(len(joint)) if each != axis)
         labels = graph.variable(name).range
-        np.testing.assert_allclose(joints[0].sum(axis=others), [expected[name][label] for label in labels], atol=1e-9)
+        np.testing.assert_allclose(
+            joints[0].sum(axis=others), [expected[name][label] for label in labels], atol=1e-9
+        )
 
 
 def check_marginal(answer, expected, expected_log):
@@ -94,7 +108,9 @@ def test_unknown_factors_elsewhere_do_not_matter(engine):
     observed = {"C": "true", "D": "false"}
     with pytest.raises(lifagu.NoAnswerError, match="log Z.*u is unknown"):
         lifagu.log_partition(graph, evidence=observed, engine=engine)
-    assert lifagu.query(graph, "C", "A", evidence=observed, engine=engine)["true", "true"] == pytest.approx(0.7)
+    assert lifagu.query(graph, "C", "A", evidence=observed, engine=engine)[
+        "true", "true"
+    ] == pytest.approx(0.7)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -106,7 +122,9 @@ def test_observing_cuts_the_graph(engine):
         .factor("u", ["B", "C"], None)
         .graph()
     )
-    assert lifagu.query(graph, "A", evidence={"B": "true"}, engine=engine)["true"] == pytest.approx(4 / 6)
+    assert lifagu.query(graph, "A", evidence={"B": "true"}, engine=engine)["true"] == pytest.approx(
+        4 / 6
+    )
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -127,7 +145,9 @@ def test_soft_evidence_is_a_unary_factor(engine):
 def test_empty_and_tiny_graphs(engine):
     empty = lifagu.FactorGraph.build().graph()
     assert lifagu.log_partition(empty, engine=engine) == 0
-    lonely = lifagu.FactorGraph.build().variable("A", ["a", "b", "c"]).variable("B", ["only"]).graph()
+    lonely = (
+        lifagu.FactorGraph.build().variable("A", ["a", "b", "c"]).variable("B", ["only"]).graph()
+    )
     assert lifagu.log_partition(lonely, engine=engine) == pytest.approx(math.log(3))
     assert lifagu.query(lonely, "B", engine=engine)["only"] == 1
     constant = lifagu.FactorGraph.build().factor("c", [], [2.5]).graph()

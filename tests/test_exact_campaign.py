@@ -35,7 +35,11 @@ from naive_alike import Representatives
 
 Model = dict[str, Any]
 WITH_ANSWERS = {"listed": listed, "society": society, "large": large}
-MORE = {"joining": [0] * 14 + [1, 2], "told_apart": [0] * 14 + [1, 3], "crossing": [0] * 18 + [1, 2, 4]}
+MORE = {
+    "joining": [0] * 14 + [1, 2],
+    "told_apart": [0] * 14 + [1, 3],
+    "crossing": [0] * 18 + [1, 2, 4],
+}
 USUALLY_MORE = [0] * 18 + [2, 3, 5]
 CHUNK = 250
 SHORT = {**dict.fromkeys(FAMILIES, 40), "listed": 30, "society": 20, "large": 10}
@@ -90,7 +94,13 @@ def is_wrong(model: Model, seed: int) -> bool:
     try:
         lifagu.from_json(json.dumps(model))
         known = known_of(model, random.Random(seed))
-    except (lifagu.LifaguError, naive_inference.TooManyStatesError, KeyError, IndexError, ValueError):
+    except (
+        lifagu.LifaguError,
+        naive_inference.TooManyStatesError,
+        KeyError,
+        IndexError,
+        ValueError,
+    ):
         return False
     if not all(naive_inference.covered(name, known.labels) for name in model.get("evidence", {})):
         return False
@@ -158,7 +168,9 @@ def test_enumeration_is_the_naive_one(seed):
         return
     assert found.log_total == pytest.approx(total, rel=1e-12)
     for name, expected in marginals.items():
-        assert found.marginal(name).tolist() == pytest.approx([expected[label] for label in found.labels[name]])
+        assert found.marginal(name).tolist() == pytest.approx(
+            [expected[label] for label in found.labels[name]]
+        )
 
 
 @pytest.mark.parametrize("kind", list(dict.fromkeys(exact_copies.KINDS)))

@@ -9,9 +9,14 @@ import pytest
 import lifagu
 import naive
 from helpers import CASES, graph_of, groups_by_name
-from lifagu.symmetry import exchange
-from lifagu.symmetry.exchange import canonical_order, canonical_orders, swappable, swappable_axes
-from lifagu.tables import turned
+from lifagu.graph.tables import turned
+from lifagu.likeness import argument_order
+from lifagu.likeness.argument_order import (
+    canonical_order,
+    canonical_orders,
+    swappable,
+    swappable_axes,
+)
 
 
 def symmetric_table(rng, shape):
@@ -31,7 +36,11 @@ def symmetric_table(rng, shape):
 
 def orders_of(ranges):
     """All orders of arguments that put these ranges into ascending order."""
-    return [order for order in permutations(range(len(ranges))) if sorted(ranges) == [ranges[each] for each in order]]
+    return [
+        order
+        for order in permutations(range(len(ranges)))
+        if sorted(ranges) == [ranges[each] for each in order]
+    ]
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -46,7 +55,12 @@ def test_one_order_for_all_tables_that_are_equal_up_to_order(seed):
         found = canonical_order(table.transpose(order), tuple(ranges[each] for each in order))
         assert [ranges[order[each]] for each in found] == sorted(ranges)
         assert np.array_equal(table.transpose(order).transpose(found), form)
-    assert min(form.transpose(order).reshape(-1).tolist() for order in orders_of(tuple(sorted(ranges)))) == expected
+    assert (
+        min(
+            form.transpose(order).reshape(-1).tolist() for order in orders_of(tuple(sorted(ranges)))
+        )
+        == expected
+    )
 
 
 @pytest.mark.parametrize("seed", range(40))
@@ -72,13 +86,17 @@ def test_all_tables_at_once(seed):
         mine = int(graph.factor_table[factor])
         for other, (their_ranges, their_table) in enumerate(kept[:factor]):
             theirs = int(graph.factor_table[other])
-            same = np.array_equal(tables.ranges_of(mine), tables.ranges_of(theirs)) and np.array_equal(
-                tables[mine], tables[theirs]
-            )
+            same = np.array_equal(
+                tables.ranges_of(mine), tables.ranges_of(theirs)
+            ) and np.array_equal(tables[mine], tables[theirs])
             assert same == equal_up_to_order(ranges, table, their_ranges, their_table)
-        first = shared[graph.tables.axis_offsets[mine] : graph.tables.axis_offsets[mine + 1]].tolist()
+        first = shared[
+            graph.tables.axis_offsets[mine] : graph.tables.axis_offsets[mine + 1]
+        ].tolist()
         for one, two in product(range(len(ranges)), repeat=2):
-            swaps = ranges[one] == ranges[two] and np.array_equal(table, np.swapaxes(table, one, two))
+            swaps = ranges[one] == ranges[two] and np.array_equal(
+                table, np.swapaxes(table, one, two)
+            )
             assert (first[one] == first[two]) == swaps
 
 
@@ -86,7 +104,8 @@ def equal_up_to_order(ranges, table, their_ranges, their_table):
     if sorted(ranges) != sorted(their_ranges):
         return False
     return any(
-        [ranges[each] for each in order] == their_ranges and np.array_equal(table.transpose(order), their_table)
+        [ranges[each] for each in order] == their_ranges
+        and np.array_equal(table.transpose(order), their_table)
         for order in permutations(range(len(ranges)))
     )
 
@@ -106,7 +125,9 @@ def ring_table(size):
     return (1.0 + steps.sum(axis=1)).reshape((2,) * size)
 
 
-@pytest.mark.parametrize("table", [pairs_table(6), ring_table(11), np.ones((2,) * 14)], ids=["pairs", "ring", "all"])
+@pytest.mark.parametrize(
+    "table", [pairs_table(6), ring_table(11), np.ones((2,) * 14)], ids=["pairs", "ring", "all"]
+)
 def test_large_tables_with_many_symmetries(table):
     rng = np.random.default_rng(0)
     ranges = (0,) * table.ndim
@@ -117,7 +138,7 @@ def test_large_tables_with_many_symmetries(table):
 
 
 def test_giving_up_is_never_wrong(monkeypatch):
-    monkeypatch.setattr(exchange, "MOST_TIED", 1)
+    monkeypatch.setattr(argument_order, "MOST_TIED", 1)
     table = ring_table(7)
     order = canonical_order(table, (0, 1, 0, 1, 0, 0, 0))
     assert order == (0, 2, 4, 5, 6, 1, 3)
@@ -149,7 +170,10 @@ def wide_model(seed):
         turned_table = naive.reorder(tables[kinds], order)
         values = [turned_table[state] for state in product(*[("0", "1")] * len(args))]
         factors.append({"name": f"f{number}", "args": args, "table": values})
-    return {"variables": [{"name": name, "range": labels[name]} for name in names], "factors": factors}
+    return {
+        "variables": [{"name": name, "range": labels[name]} for name in names],
+        "factors": factors,
+    }
 
 
 @pytest.mark.parametrize("seed", range(40))

@@ -25,7 +25,11 @@ def drawn_hospital(name, individuals=20, seed=0):
 
 
 def places_of(subject):
-    return [(factor, place) for factor, place in zip(subject.draft.factors, subject.places, strict=True) if place]
+    return [
+        (factor, place)
+        for factor, place in zip(subject.draft.factors, subject.places, strict=True)
+        if place
+    ]
 
 
 def in_own_order(factor, place):
@@ -53,7 +57,9 @@ def test_hospitals_have_what_their_scenario_says(name):
         assert (place.type == OWN) == (place.kind == "f4") or scenario.cold
     sizes = {len(variable.labels) for variable in subject.draft.variables}
     assert sizes == ({2} if scenario.boolean else {2, 3})
-    assert [factor.name for factor in subject.draft.factors] != sorted(factor.name for factor in subject.draft.factors)
+    assert [factor.name for factor in subject.draft.factors] != sorted(
+        factor.name for factor in subject.draft.factors
+    )
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
@@ -67,7 +73,9 @@ def test_as_many_factors_are_hidden_as_the_scenario_says(name):
         assert len(hidden) == round(scenario.share * removable)
     else:
         each = {"one": 1, "half": 4, "all": 7}[scenario.holes]
-        assert sorted(owners.count(owner) for owner in set(owners)) == [each] * round(scenario.share * 40)
+        assert sorted(owners.count(owner) for owner in set(owners)) == [each] * round(
+            scenario.share * 40
+        )
 
 
 def test_every_table_of_a_kind_belongs_to_a_cohort():
@@ -113,7 +121,11 @@ def test_permuted_noisy_leaky_and_cold_are_what_they_say():
     assert 0.8 < np.std([each.mean() for each in logs]) < 1.2  # the scale
     scenario = Scenario("", leak=0.3, cold=0.3)
     subject = hospital(scenario, 200, np.random.default_rng(0))
-    cold = {place.individual for _, place in places_of(subject) if place.kind != "f4" and place.type == OWN}
+    cold = {
+        place.individual
+        for _, place in places_of(subject)
+        if place.kind != "f4" and place.type == OWN
+    }
     assert 40 <= len(cold) <= 80
     by_individual = {}
     for _, place in places_of(subject):
@@ -154,7 +166,9 @@ def test_scenarios_of_one_seed_share_their_tables():
 # ---- the oracle
 
 
-@pytest.mark.parametrize("scenario", [Scenario("", share=0.4), Scenario("", share=0.4, leak=0.2, cold=0.2)])
+@pytest.mark.parametrize(
+    "scenario", [Scenario("", share=0.4), Scenario("", share=0.4, leak=0.2, cold=0.2)]
+)
 def test_the_oracle_is_bayes_rule(scenario):
     subject = hospital(scenario, 30, np.random.default_rng(1))
     weights = Oracle(subject).weights
@@ -204,7 +218,10 @@ def test_the_oracle_draws_tables_as_often_as_it_believes_in_them():
         place = subject.places[factor]
         tables = [table.transpose(place.order) for table in subject.population.tables[place.kind]]
         counts = [
-            sum(filling[factor] is table or np.array_equal(filling[factor], table) for filling in fillings)
+            sum(
+                filling[factor] is table or np.array_equal(filling[factor], table)
+                for filling in fillings
+            )
             for table in tables
         ]
         assert np.array(counts) / 400 == pytest.approx(weights, abs=0.1)
@@ -218,7 +235,9 @@ def test_the_truth_scores_full_marks(name):
     subject = drawn_hospital(name)
     marginals = Marginals(subject)
     truth = {factor: subject.draft.factors[factor].table for factor in subject.hidden}
-    scored = scores.divergences(marginals.truth[marginals.unobserved], marginals.under(truth)[marginals.unobserved])
+    scored = scores.divergences(
+        marginals.truth[marginals.unobserved], marginals.under(truth)[marginals.unobserved]
+    )
     assert scored["kl_maximum"] < 1e-20
     assert scores.right(subject, truth).all()
     assert scores.covered(marginals.truth, marginals.truth, marginals.truth)["coverage"] == 1
@@ -233,14 +252,20 @@ def test_answers_are_those_of_the_library(name, method):
     moved = transferred(subject, METHODS[method])
     if len(moved.graph.unknown):
         assert method == "published"
-        assert name in ("permuted", "missing", "evidence")  # where a positional copy or its evidence does not fit
+        assert name in (
+            "permuted",
+            "missing",
+            "evidence",
+        )  # where a positional copy or its evidence does not fit
         return
     names = [variable.name for variable in subject.draft.variables]
     for unknown, graph in (("one", moved.graph), ("mean", moved.averaged())):
         found = lifagu.marginals(moved, evidence=subject.evidence, unknown=unknown, engine="ground")
         ours = marginals.under(own_tables(graph, subject))
         for row, variable in zip(ours, names, strict=True):
-            assert row[: len(found[variable])] == pytest.approx(list(found[variable].values()), abs=1e-9)
+            assert row[: len(found[variable])] == pytest.approx(
+                list(found[variable].values()), abs=1e-9
+            )
 
 
 def test_what_stays_unknown_is_dropped():
@@ -258,11 +283,16 @@ def test_exact_bounds_hold_every_drawn_completion():
     assert 1 < completions_of(moved) <= 64
     _, lower, upper = marginals.exactly(moved, "bounds")
     mixture, _, _ = marginals.exactly(moved, "mixture")
-    found = np.stack([marginals.under(each) for each in drawn(moved, subject, 48, np.random.default_rng(0))])
+    found = np.stack(
+        [marginals.under(each) for each in drawn(moved, subject, 48, np.random.default_rng(0))]
+    )
     assert (found >= lower - 1e-9).all()
     assert (found <= upper + 1e-9).all()
     assert np.abs(found.mean(axis=0) - mixture).max() < 0.03
-    assert np.abs(found.mean(axis=0) - mixture).max() < np.abs(marginals.exactly(moved, "bounds")[0] - mixture).max()
+    assert (
+        np.abs(found.mean(axis=0) - mixture).max()
+        < np.abs(marginals.exactly(moved, "bounds")[0] - mixture).max()
+    )
 
 
 @pytest.mark.parametrize("count", [1, 7, 16])
@@ -334,7 +364,12 @@ def test_right_means_equal_up_to_a_factor():
 
 # ---- campaigns
 
-SMALL = {"scenarios": ("share-20", "permuted", "no-distractor"), "individuals": 12, "seeds": 2, "completions": 3}
+SMALL = {
+    "scenarios": ("share-20", "permuted", "no-distractor"),
+    "individuals": 12,
+    "seeds": 2,
+    "completions": 3,
+}
 
 
 @pytest.fixture(scope="module")
@@ -367,7 +402,15 @@ def test_every_method_stands_beside_the_others(whole):
     for row in rows:
         assert bool(row["kl_mean"]) == (row["answers"] != "bounds")
         assert bool(row["coverage"]) == (row["answers"] == "bounds")
-    names = {"results.csv", "cells.csv", "summary.csv", "calibration.csv", "figure.svg", "figure.png", "report.md"}
+    names = {
+        "results.csv",
+        "cells.csv",
+        "summary.csv",
+        "calibration.csv",
+        "figure.svg",
+        "figure.png",
+        "report.md",
+    }
     assert set(files_of(folder)) == {path.name for path in results.files} == names
     report = (folder / "report.md").read_text()
     assert all(finding.statement in report for finding in results.findings)
@@ -387,11 +430,18 @@ def test_an_interrupted_run_goes_on_to_the_same_bytes(whole, tmp_path):
 
 def test_only_filled_factors_state_a_confidence():
     outcome = run({"completions": 2}, Cell("permuted", 12, 0))
-    left = {row["method"]: row["left"] for row in outcome.rows if row["answers"] == "mean" and row["method"] in METHODS}
+    left = {
+        row["method"]: row["left"]
+        for row in outcome.rows
+        if row["answers"] == "mean" and row["method"] in METHODS
+    }
     assert left["published"] > 0  # copied by position, some tables do not fit
     for method, (counts, confidence, right) in outcome.facts["bins"].items():
         assert sum(counts) == outcome.facts["unknown"] - left[method]
-        assert all(one <= count >= other for count, one, other in zip(counts, confidence, right, strict=True))
+        assert all(
+            one <= count >= other
+            for count, one, other in zip(counts, confidence, right, strict=True)
+        )
 
 
 def test_individuals_lend_to_each_other_once_nothing_is_their_own():
@@ -399,18 +449,31 @@ def test_individuals_lend_to_each_other_once_nothing_is_their_own():
     without = run({"completions": 2}, Cell("no-distractor", 40, 0)).rows
 
     def score(rows, method):
-        return next(row["kl_mean"] for row in rows if (row["method"], row["answers"]) == (method, "one"))
+        return next(
+            row["kl_mean"] for row in rows if (row["method"], row["answers"]) == (method, "one")
+        )
 
     assert score(with_own, "individuals") == score(with_own, "kinds")
     assert score(without, "individuals") != score(without, "kinds")
 
 
 def test_the_command_runs_a_scenario(tmp_path, capsys):
-    options = ("--individuals", "10", "--seeds", "1", "--completions", "2", "--scenarios", "share-20")
+    options = (
+        "--individuals",
+        "10",
+        "--seeds",
+        "1",
+        "--completions",
+        "2",
+        "--scenarios",
+        "share-20",
+    )
     status, out, err = run_cli(capsys, "experiment", "holes", "--out", tmp_path, *options)
     assert (status, err) == (0, "")
     assert out.startswith("dropping the factor is better than the published rule\n  ")
-    status, _, err = run_cli(capsys, "experiment", "holes", "--out", tmp_path, "--scenarios", "share-21")
+    status, _, err = run_cli(
+        capsys, "experiment", "holes", "--out", tmp_path, "--scenarios", "share-21"
+    )
     assert status == 2
     assert "no scenario 'share-21'; choose from share-05, " in err
 
@@ -420,4 +483,6 @@ def test_the_command_runs_a_scenario(tmp_path, capsys):
 def test_every_scenario_runs(name):
     rows = run({"completions": 4}, Cell(name, SCENARIOS[name].individuals or 100, 1)).rows
     oracle = next(row for row in rows if (row["method"], row["answers"]) == ("oracle", "mixture"))
-    assert oracle["kl_mean"] < min(row["kl_mean"] for row in rows if row["method"] in ("all-ones", "random-donor"))
+    assert oracle["kl_mean"] < min(
+        row["kl_mean"] for row in rows if row["method"] in ("all-ones", "random-donor")
+    )

@@ -24,7 +24,9 @@ from lifagu.experiments.paper.runs import GENERATORS, generated, random_donors, 
 from lifagu.experiments.paper.summary import exponent, faster_from, summarised, trend
 
 SMALL = {"sizes": (2, 4), "seeds": 2, "timed": 1}
-CELLS = [Cell(generator, d, seed) for generator in GENERATORS for d in (2, 4, 8, 32) for seed in range(3)]
+CELLS = [
+    Cell(generator, d, seed) for generator in GENERATORS for d in (2, 4, 8, 32) for seed in range(3)
+]
 LETTER = [cell for cell in CELLS if cell.group in ("text", "similar")]
 AUTHORS = [cell for cell in CELLS if cell.group in ("employee", "epidemic")]
 
@@ -35,13 +37,17 @@ def ids(cell):
 
 # ---- divergence
 
-weights = st.lists(st.floats(0, 1), min_size=2, max_size=5).filter(lambda values: sum(values) > 1e-3)
+weights = st.lists(st.floats(0, 1), min_size=2, max_size=5).filter(
+    lambda values: sum(values) > 1e-3
+)
 
 
 @given(st.data())
 def test_divergence_is_the_textbook_sum(data):
     first = np.array(data.draw(weights))
-    second = np.array(data.draw(st.lists(st.floats(0, 1), min_size=len(first), max_size=len(first))))
+    second = np.array(
+        data.draw(st.lists(st.floats(0, 1), min_size=len(first), max_size=len(first)))
+    )
     if second.sum() <= 1e-3:
         return
     p, q = first / first.sum(), second / second.sum()
@@ -49,7 +55,9 @@ def test_divergence_is_the_textbook_sum(data):
     if any(a > 0 and b == 0 for a, b in zip(p, q, strict=True)):
         assert found == math.inf
     else:
-        expected = math.fsum(a * (math.log(a) - math.log(b)) for a, b in zip(p, q, strict=True) if a > 0)
+        expected = math.fsum(
+            a * (math.log(a) - math.log(b)) for a, b in zip(p, q, strict=True) if a > 0
+        )
         assert found == pytest.approx(expected, abs=1e-12, rel=1e-9)
         assert found >= 0
     assert float(divergence(p, p)) == 0
@@ -75,8 +83,12 @@ def test_ground_truths_keep_to_the_letter(cell):
     assert len(set(instance.questions)) == d
     assert set(instance.questions) <= {variable.name for variable in draft.variables}
     groups = sorted(map(len, lifagu.colour(truth).variable_groups))
-    assert groups == sorted([1, *instance.cohort_sizes])  # cohorts are what should be grouped together
-    within = [count for count in range(1, len(draft.factors)) if 0.05 <= count / len(draft.factors) <= 0.1]
+    assert groups == sorted(
+        [1, *instance.cohort_sizes]
+    )  # cohorts are what should be grouped together
+    within = [
+        count for count in range(1, len(draft.factors)) if 0.05 <= count / len(draft.factors) <= 0.1
+    ]
     assert len(instance.hidden) in (within or [1])
 
 
@@ -90,7 +102,8 @@ def test_the_authors_families_are_as_described(cell):
     assert min(3, d) <= len(instance.cohort_sizes) <= 10
     shifted, plain = ("f_com", ["f_rev", "f_sal"]) if cell.group == "employee" else ("f2", ["f1"])
     tables = {
-        name: [each.table for each in draft.factors if each.name.startswith(f"{name}.")] for name in (shifted, *plain)
+        name: [each.table for each in draft.factors if each.name.startswith(f"{name}.")]
+        for name in (shifted, *plain)
     }
     for name in plain:
         assert len(tables[name]) == d
@@ -108,10 +121,13 @@ def test_every_unknown_factor_has_a_known_one_that_is_possibly_identical(cell):
     instance, _ = generated(cell)
     graph = instance.draft.without(instance.hidden)
     neighbours = {
-        each.name: [other for other in graph.factors if each.name in other.arguments] for each in graph.variables
+        each.name: [other for other in graph.factors if each.name in other.arguments]
+        for each in graph.variables
     }
 
-    def symmetric(one, other):  # all are Boolean, so a bijection exists iff the degrees are the same
+    def symmetric(
+        one, other
+    ):  # all are Boolean, so a bijection exists iff the degrees are the same
         degrees = [[len(neighbours[name]) for name in each.arguments] for each in (one, other)]
         return sorted(degrees[0]) == sorted(degrees[1])
 
@@ -133,7 +149,11 @@ def test_similar_cohorts_are_within_ten_per_cent_of_common_potentials(seed):
 def test_a_seed_decides_about_everything(generator):
     def drawn(seed):
         instance, rng = generated(Cell(generator, 16, seed))
-        return lifagu.to_json(instance.draft.without(instance.hidden)), instance.questions, rng.random()
+        return (
+            lifagu.to_json(instance.draft.without(instance.hidden)),
+            instance.questions,
+            rng.random(),
+        )
 
     assert drawn(1) == drawn(1)
     assert drawn(1) != drawn(2)
@@ -178,7 +198,9 @@ def test_rows_are_what_enumeration_says(cell):
     draft = instance.draft
     completed = lifagu.transfer(draft.without(instance.hidden), published=True).graph
     donors = draft.graph(random_donors(draft, instance.hidden, rng))
-    ones = draft.graph({factor: np.ones_like(draft.factors[factor].table) for factor in instance.hidden})
+    ones = draft.graph(
+        {factor: np.ones_like(draft.factors[factor].table) for factor in instance.hidden}
+    )
 
     def asked(graph, question):
         return lifagu.query(graph, question, engine="enumerate").probabilities
@@ -186,7 +208,9 @@ def test_rows_are_what_enumeration_says(cell):
     for row in outcome.rows:
         expected = asked(draft.graph(), row["query"])
         for name, graph in (("kl", completed), ("kl_random_donor", donors), ("kl_ones", ones)):
-            assert row[name] == pytest.approx(float(divergence(expected, asked(graph, row["query"]))), abs=1e-12)
+            assert row[name] == pytest.approx(
+                float(divergence(expected, asked(graph, row["query"]))), abs=1e-12
+            )
     assert [row["seconds_ground"] is not None for row in outcome.rows] == [True, False]
 
 
@@ -197,7 +221,9 @@ def test_the_lifted_model_is_the_completed_one(cell):
     lifted = lifted_model(moved)
     for question in instance.questions[:3]:
         expected = lifagu.query(moved.graph, question, engine="ground").probabilities
-        assert lifagu.query(lifted, question, engine="lifted").probabilities == pytest.approx(expected, abs=1e-9)
+        assert lifagu.query(lifted, question, engine="lifted").probabilities == pytest.approx(
+            expected, abs=1e-9
+        )
 
 
 def test_right_tables_give_right_answers_and_wrong_ones_do_not():
@@ -242,7 +268,10 @@ def test_a_trend_is_told_from_chance():
     def outcomes(slope):
         cells = [Cell("text", d, seed) for d, seed in product((2, 4, 8, 16, 32), range(20))]
         noise = rng.normal(size=len(cells))
-        values = [10 + slope * math.log2(cell.size) + each for cell, each in zip(cells, noise, strict=True)]
+        values = [
+            10 + slope * math.log2(cell.size) + each
+            for cell, each in zip(cells, noise, strict=True)
+        ]
         return [
             type("Outcome", (), {"cell": cell, "rows": [{"kl": value}]})
             for cell, value in zip(cells, values, strict=True)
@@ -268,7 +297,10 @@ def test_infinite_divergences_count_apart():
 def without_times(path):
     with path.open() as file:
         rows = list(csv.DictReader(file))
-    return [{name: value for name, value in row.items() if not name.startswith("seconds")} for row in rows]
+    return [
+        {name: value for name, value in row.items() if not name.startswith("seconds")}
+        for row in rows
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -283,7 +315,9 @@ def test_all_files_are_there(whole):
     names = {"results.csv", "cells.csv", "summary.csv", "figure.svg", "figure.png", "report.md"}
     assert {path.name for path in results.files} == names
     assert {path.name for path in folder.iterdir()} == names | {"cells"}
-    assert len(without_times(folder / "results.csv")) == len(GENERATORS) * 2 * (2 + 4)  # one row per query
+    assert len(without_times(folder / "results.csv")) == len(GENERATORS) * 2 * (
+        2 + 4
+    )  # one row per query
     assert len(without_times(folder / "cells.csv")) == len(GENERATORS) * 4
     report = (folder / "report.md").read_text()
     assert "](figure.svg)" in report
@@ -302,7 +336,9 @@ def test_a_resumed_run_equals_one_that_was_not_interrupted(whole, tmp_path):
     assert len(kept) == 5
     assert [path.name for path in tmp_path.iterdir()] == ["cells"]
     seen = []
-    run_paper(tmp_path, **SMALL, resume=True, progress=lambda done, total: seen.append((done, total)))
+    run_paper(
+        tmp_path, **SMALL, resume=True, progress=lambda done, total: seen.append((done, total))
+    )
     assert seen == [(done, 16) for done in range(6, 17)]
     assert {name: (tmp_path / "cells" / name).read_bytes() for name in kept} == kept
     for name in ("results.csv", "cells.csv", "summary.csv"):
@@ -332,7 +368,10 @@ def test_what_stands_in_the_folder_is_not_mixed_up(whole, tmp_path):
 def test_equal_numbers_give_equal_figures(whole, tmp_path):
     outcome = [run({"timed": 1}, Cell("epidemic", d, 0)) for d in (2, 4)]
     lines = summarised(outcome)
-    first, second = ([path.read_bytes() for path in draw_figure(tmp_path / name, lines)] for name in ("one", "two"))
+    first, second = (
+        [path.read_bytes() for path in draw_figure(tmp_path / name, lines)]
+        for name in ("one", "two")
+    )
     assert first == second
     assert first[0].startswith(b"<?xml")
     assert first[1].startswith(b"\x89PNG")
@@ -360,9 +399,14 @@ def test_without_matplotlib_all_but_the_figure_is_made(tmp_path, monkeypatch, ca
 
 def test_the_command_says_what_was_found(tmp_path, capsys):
     options = ("--max-d", "5", "--seeds", "1", "--timed", "1", "--generators", "employee,similar")
-    status, out, err = run_cli(capsys, "experiment", "paper", "--out", tmp_path / "new" / "folder", *options)
+    status, out, err = run_cli(
+        capsys, "experiment", "paper", "--out", tmp_path / "new" / "folder", *options
+    )
     assert (status, err) == (0, "")
-    assert "mean divergence near zero for all d (published: close to zero)\n  employee  holds: at most 0\n" in out
+    assert (
+        "mean divergence near zero for all d (published: close to zero)\n  employee  holds: at most 0\n"
+        in out
+    )
     assert out.endswith("report.md\n")
     kept = json.loads((tmp_path / "new/folder/cells/similar-4-0.json").read_text())
     assert len(kept["rows"]) == 4

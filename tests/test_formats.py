@@ -28,7 +28,11 @@ BOOL = {"format": "lifagu/1", "variables": [{"name": "A"}, {"name": "B"}]}
             '{"format": "lifagu/1", "varables": []}',
             "varables: there is no such section; did you mean 'variables'",
         ),
-        ("m.json", '{"format": "lifagu/1", "domains": []}', "domains: an object .* is expected, not a list"),
+        (
+            "m.json",
+            '{"format": "lifagu/1", "domains": []}',
+            "domains: an object .* is expected, not a list",
+        ),
         (
             "m.json",
             '{"format": "lifagu/1", "domains": {"P": true}}',
@@ -36,19 +40,47 @@ BOOL = {"format": "lifagu/1", "variables": [{"name": "A"}, {"name": "B"}]}
         ),
         ("m.json", '{"format": "lifagu/1", "format": "lifagu/1"}', "the key 'format' stands twice"),
         ("m.json", {**BOOL, "variables": {}}, "variables: a list .* is expected, not an object"),
-        ("m.json", {**BOOL, "variables": ["A"]}, r"variables\[0\]: a variable is an object .* not the text 'A'"),
-        ("m.json", {**BOOL, "variables": [{"nam": "A"}]}, r"variables\[0\]: a variable has no 'nam'"),
+        (
+            "m.json",
+            {**BOOL, "variables": ["A"]},
+            r"variables\[0\]: a variable is an object .* not the text 'A'",
+        ),
+        (
+            "m.json",
+            {**BOOL, "variables": [{"nam": "A"}]},
+            r"variables\[0\]: a variable has no 'nam'",
+        ),
         (
             "m.json",
             {**BOOL, "variables": [{"name": "A", "range": []}]},
             "variable 'A' has an empty range",
         ),
-        ("m.json", {**BOOL, "variables": [{"name": "A", "range": [None]}]}, "a label is a text, a number or a boolean"),
-        ("m.json", {**BOOL, "variables": [{"name": "A", "range": 3}]}, "a range is a list of labels"),
+        (
+            "m.json",
+            {**BOOL, "variables": [{"name": "A", "range": [None]}]},
+            "a label is a text, a number or a boolean",
+        ),
+        (
+            "m.json",
+            {**BOOL, "variables": [{"name": "A", "range": 3}]},
+            "a range is a list of labels",
+        ),
         ("m.json", {**BOOL, "variables": [{"name": "A", "kind": 3}]}, "kind is a text"),
-        ("m.json", {**BOOL, "ranges": {"r": ["a", "a"]}}, r"ranges\.r: range 'r' has the label 'a' twice"),
-        ("m.json", {**BOOL, "tables": {"t": 3}}, r"tables\.t: a table is a list of numbers, not a number"),
-        ("m.json", {**BOOL, "tables": {"t": [1, -1]}}, r"tables\.t: table 't' has the potential -1.0"),
+        (
+            "m.json",
+            {**BOOL, "ranges": {"r": ["a", "a"]}},
+            r"ranges\.r: range 'r' has the label 'a' twice",
+        ),
+        (
+            "m.json",
+            {**BOOL, "tables": {"t": 3}},
+            r"tables\.t: a table is a list of numbers, not a number",
+        ),
+        (
+            "m.json",
+            {**BOOL, "tables": {"t": [1, -1]}},
+            r"tables\.t: table 't' has the potential -1.0",
+        ),
         (
             "m.json",
             {**BOOL, "factors": [{"name": "f", "args": ["A"]}]},
@@ -59,29 +91,81 @@ BOOL = {"format": "lifagu/1", "variables": [{"name": "A"}, {"name": "B"}]}
             {**BOOL, "factors": [{"name": "f", "args": "A", "table": None}]},
             "args is a list of",
         ),
-        ("m.json", {**BOOL, "factors": [{"name": "f", "args": [1], "table": None}]}, "named by texts"),
-        ("m.json", {**BOOL, "factors": [{"name": "f", "args": ["C"], "table": None}]}, r"factors\[0\]: .*argument 'C'"),
-        ("m.json", {**BOOL, "factors": [{"name": "f", "args": ["A"], "table": [1]}]}, "'f' has 1 potentials but"),
-        ("m.json", {**BOOL, "factors": [{"name": "f", "args": ["A"], "table": ["1", 2]}]}, "not a number"),
-        ("m.json", '{"format": "lifagu/1", "tables": {"t": [NaN]}}', "NaN is not a number that JSON knows"),
+        (
+            "m.json",
+            {**BOOL, "factors": [{"name": "f", "args": [1], "table": None}]},
+            "named by texts",
+        ),
+        (
+            "m.json",
+            {**BOOL, "factors": [{"name": "f", "args": ["C"], "table": None}]},
+            r"factors\[0\]: .*argument 'C'",
+        ),
+        (
+            "m.json",
+            {**BOOL, "factors": [{"name": "f", "args": ["A"], "table": [1]}]},
+            "'f' has 1 potentials but",
+        ),
+        (
+            "m.json",
+            {**BOOL, "factors": [{"name": "f", "args": ["A"], "table": ["1", 2]}]},
+            "not a number",
+        ),
+        (
+            "m.json",
+            '{"format": "lifagu/1", "tables": {"t": [NaN]}}',
+            "NaN is not a number that JSON knows",
+        ),
         ("m.json", '{"format": ' + "9" * 5000 + "}", "a whole number has too many digits"),
-        ("m.uai", "MARKOV\n" + "9" * 5000, r"m\.uai:2: the number of variables should be a whole number"),
+        (
+            "m.uai",
+            "MARKOV\n" + "9" * 5000,
+            r"m\.uai:2: the number of variables should be a whole number",
+        ),
         ("m.json", b"\xff\xfe", "not a text in UTF-8"),
         ("m.json.gz", b"plain", "Not a gzipped file"),
         ("m.json.gz", gzip.compress(b"{}" * 99, mtime=0)[:-12], "m.json.gz: "),
         ("m.uai", "MARKOW 1", r"m\.uai:1: .*MARKOV or BAYES, not 'MARKOW'"),
         ("m.uai", "", "the file ends where MARKOV or BAYES should be"),
         ("m.uai", "MARKOV\n2\n2 0\n", r"m\.uai:3: variable x1 has an empty range"),
-        ("m.uai", "MARKOV\n1\n2\n1\n1 x\n", r"m\.uai:5: an argument of factor f0 should be a whole number.*'x'"),
-        ("m.uai", "MARKOV\n1\n2\n1\n1 1\n", r"m\.uai:5: factor f0 has the argument 1, but there are 1 variables"),
+        (
+            "m.uai",
+            "MARKOV\n1\n2\n1\n1 x\n",
+            r"m\.uai:5: an argument of factor f0 should be a whole number.*'x'",
+        ),
+        (
+            "m.uai",
+            "MARKOV\n1\n2\n1\n1 1\n",
+            r"m\.uai:5: factor f0 has the argument 1, but there are 1 variables",
+        ),
         ("m.uai", "MARKOV\n2\n2 2\n1\n2 1 1\n", r"m\.uai:5: factor f0 has the argument 1 twice"),
-        ("m.uai", "MARKOV\n1\n2\n1\n1 0\n\n3\n1 2 3", r"m\.uai:7: factor f0 has 3 potentials but .* span 2 states"),
-        ("m.uai", "MARKOV\n1\n2\n1\n1 0\n\n2\n1 -2", r"m\.uai:8: factor f0: potentials are finite .*'-2'"),
-        ("m.uai", "MARKOV\n1\n2\n1\n1 0\n\n2\n0 0", r"m\.uai:8: factor f0 has only zero potentials"),
-        ("m.uai", "MARKOV\n1\n2\n1\n1 0\n\n2\n1", r"m\.uai:8: the file ends where factor f0 should be"),
+        (
+            "m.uai",
+            "MARKOV\n1\n2\n1\n1 0\n\n3\n1 2 3",
+            r"m\.uai:7: factor f0 has 3 potentials but .* span 2 states",
+        ),
+        (
+            "m.uai",
+            "MARKOV\n1\n2\n1\n1 0\n\n2\n1 -2",
+            r"m\.uai:8: factor f0: potentials are finite .*'-2'",
+        ),
+        (
+            "m.uai",
+            "MARKOV\n1\n2\n1\n1 0\n\n2\n0 0",
+            r"m\.uai:8: factor f0 has only zero potentials",
+        ),
+        (
+            "m.uai",
+            "MARKOV\n1\n2\n1\n1 0\n\n2\n1",
+            r"m\.uai:8: the file ends where factor f0 should be",
+        ),
         ("m.uai", "MARKOV 1 2 0\n7", r"m\.uai:2: '7' stands after the end"),
         ("m.uai", "MARKOV\n1_0", r"m\.uai:2: '1_0' is not a number"),
-        ("m.fg", "1\n\n1\n3\n2\n1\n5 1.0", r"m\.fg:7: factor f0 lists entry 5, but its arguments span 2 states"),
+        (
+            "m.fg",
+            "1\n\n1\n3\n2\n1\n5 1.0",
+            r"m\.fg:7: factor f0 lists entry 5, but its arguments span 2 states",
+        ),
         (
             "m.fg",
             "2\n\n1\n3\n2\n1\n0 1\n\n1\n3\n3\n1\n0 1",
@@ -169,7 +253,9 @@ def test_missing_files_and_folders(tmp_path):
         lifagu.write(graph, tmp_path / "m.bif")
     with pytest.raises(lifagu.FormatError, match=r"known are .json, .uai, .fg, .blog \(each"):
         lifagu.write(graph, tmp_path / "m.txt")
-    with pytest.raises(lifagu.FormatError, match=r".pfl is only read; write .json, .uai, .fg, .blog"):
+    with pytest.raises(
+        lifagu.FormatError, match=r".pfl is only read; write .json, .uai, .fg, .blog"
+    ):
         lifagu.write(graph, tmp_path / "m.pfl")
 
 
@@ -190,7 +276,10 @@ def test_numbers_and_booleans_as_labels():
     }
     graph = native.from_json(json.dumps(model))
     assert [variable.range for variable in graph.variables] == [("false", "true"), ("0", "1.5")]
-    assert native.contents('{"A": true, "B": 1.5}', "<text>").evidence() == {"A": "true", "B": "1.5"}
+    assert native.contents('{"A": true, "B": 1.5}', "<text>").evidence() == {
+        "A": "true",
+        "B": "1.5",
+    }
 
 
 @pytest.mark.parametrize(
@@ -226,7 +315,9 @@ def references():
     return sorted(DATA.glob("*.ref.json"))
 
 
-@pytest.mark.parametrize("reference", references() or [None], ids=lambda path: path.name if path else "absent")
+@pytest.mark.parametrize(
+    "reference", references() or [None], ids=lambda path: path.name if path else "absent"
+)
 def test_uai_competition_files(reference):
     """log Z to 1e-9, marginals to 1e-7 (the references have twelve digits)."""
     if reference is None:
@@ -234,7 +325,9 @@ def test_uai_competition_files(reference):
     expected = json.loads(reference.read_text())
     model = Path(str(reference).removesuffix(".ref.json"))
     evidence = lifagu.read_evidence(f"{model}.evid")
-    assert evidence == {f"x{variable}": str(value) for variable, value in expected["evidence"].items()}
+    assert evidence == {
+        f"x{variable}": str(value) for variable, value in expected["evidence"].items()
+    }
     graph = lifagu.read(model if model.exists() else f"{model}.gz")
     assert len(graph.variable_names) == expected["n_vars"]
     assert len(graph.factor_names) == expected["n_factors"]
@@ -247,4 +340,6 @@ def test_uai_competition_files(reference):
         classes = expected["marginal_classes"]
         first, last = classes[f"{kind}_vars"]
         for variable in {f"x{number}" for number in range(first, last + 1)} - evidence.keys():
-            assert found[variable]["1"] == pytest.approx(classes[f"P({kind}=1) for unobserved {kind}"], rel=1e-9)
+            assert found[variable]["1"] == pytest.approx(
+                classes[f"P({kind}=1) for unobserved {kind}"], rel=1e-9
+            )

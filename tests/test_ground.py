@@ -6,12 +6,22 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lifagu.infer import eliminate, enumeration, maximise
-from lifagu.infer.barren import TOLERANCE, find_barren
-from lifagu.infer.peel import peel_rows
-from lifagu.infer.plan import ORDERS, make_plan
-from lifagu.infer.problem import Part
-from lifagu.infer.table import FEW, SAFE, Table, constant_sum, contract, log_sum, log_values, ratio, settle
+from lifagu.inference import elimination, enumeration, maximisation
+from lifagu.inference.barren import TOLERANCE, find_barren
+from lifagu.inference.barren_rows import peel_rows
+from lifagu.inference.part import Part
+from lifagu.inference.plan import ORDERS, make_plan
+from lifagu.inference.table import (
+    FEW,
+    SAFE,
+    Table,
+    constant_sum,
+    contract,
+    log_sum,
+    log_values,
+    ratio,
+    settle,
+)
 
 SEEDS = range(300)
 
@@ -24,7 +34,10 @@ def make_part(sizes, factors):
     """A part from sizes (list) and (scope, potentials) pairs."""
     with np.errstate(divide="ignore"):
         logs = tuple(
-            (tuple(scope), np.log(np.asarray(table, dtype=float)).reshape([sizes[each] for each in scope]))
+            (
+                tuple(scope),
+                np.log(np.asarray(table, dtype=float)).reshape([sizes[each] for each in scope]),
+            )
             for scope, table in factors
         )
     return Part(tuple(range(len(sizes))), dict(enumerate(sizes)), logs)
@@ -63,7 +76,9 @@ def assert_same_logs(found, expected):
 
 
 def check_questions(part, questions):
-    log_z, tables = eliminate.run(part, eliminate.plan(part, questions, str), questions, quietly)
+    log_z, tables = elimination.run(
+        part, elimination.plan(part, questions, str), questions, quietly
+    )
     expected_log, expected = enumerated(part, questions)
     assert log_z == pytest.approx(expected_log, rel=1e-9, abs=1e-9)
     assert len(tables) == len(questions)
@@ -88,11 +103,17 @@ def test_marginals_equal_enumeration(seed):
 
 def factor_marginals(part):
     """log Z, and the joint log marginal of each factor's arguments: its scope asked as a question."""
-    asked = list(dict.fromkeys([*((variable,) for variable in part.variables), *(scope for scope, _ in part.factors)]))
-    log_z, tables = eliminate.run(part, eliminate.plan(part, asked, str), asked, quietly)
+    asked = list(
+        dict.fromkeys(
+            [*((variable,) for variable in part.variables), *(scope for scope, _ in part.factors)]
+        )
+    )
+    log_z, tables = elimination.run(part, elimination.plan(part, asked, str), asked, quietly)
     found = dict(zip(asked, tables, strict=True))
     if log_z == -math.inf:
-        return log_z, [np.full([part.sizes[each] for each in scope], -np.inf) for scope, _ in part.factors]
+        return log_z, [
+            np.full([part.sizes[each] for each in scope], -np.inf) for scope, _ in part.factors
+        ]
     return log_z, [found[scope] - log_sum(found[scope]) for scope, _ in part.factors]
 
 
@@ -116,8 +137,10 @@ def test_the_best_assignment_equals_enumeration(seed):
     part = random_part(seed)
     weights = {}
     for values in product(*(range(size) for size in part.sizes.values())):
-        weights[values] = math.fsum(float(logs[tuple(values[each] for each in scope)]) for scope, logs in part.factors)
-    best, assignment = maximise.map_part(part, maximise.plan(part), quietly)
+        weights[values] = math.fsum(
+            float(logs[tuple(values[each] for each in scope)]) for scope, logs in part.factors
+        )
+    best, assignment = maximisation.map_part(part, maximisation.plan(part), quietly)
     assert best == pytest.approx(max(weights.values()), rel=1e-12, abs=1e-12)
     assert list(assignment) == list(part.variables)
     assert weights[tuple(assignment.values())] == pytest.approx(best, rel=1e-12, abs=1e-12)
@@ -125,9 +148,12 @@ def test_the_best_assignment_equals_enumeration(seed):
 
 def test_equally_good_values_go_to_the_lowest():
     part = make_part([3, 2, 3], [((0, 1), [1, 1, 2, 2, 2, 2]), ((1, 2), np.ones(6))])
-    assert maximise.map_part(part, maximise.plan(part), quietly) == (math.log(2), {0: 1, 1: 0, 2: 0})
+    assert maximisation.map_part(part, maximisation.plan(part), quietly) == (
+        math.log(2),
+        {0: 1, 1: 0, 2: 0},
+    )
     impossible = make_part([2], [((0,), [0, 1]), ((0,), [1, 0])])
-    assert maximise.map_part(impossible, maximise.plan(impossible), quietly)[0] == -math.inf
+    assert maximisation.map_part(impossible, maximisation.plan(impossible), quietly)[0] == -math.inf
 
 
 def random_grid(rows, columns, size=2, seed=0, spread=1.0):
@@ -141,16 +167,20 @@ def random_grid(rows, columns, size=2, seed=0, spread=1.0):
     return make_part([size] * cells.size, factors)
 
 
-@pytest.mark.parametrize(("spread", "size", "rows"), [(1, 2, 11), (1, 3, 7), (40, 2, 10), (100, 2, 9)])
+@pytest.mark.parametrize(
+    ("spread", "size", "rows"), [(1, 2, 11), (1, 3, 7), (40, 2, 10), (100, 2, 9)]
+)
 def test_large_tables_of_every_layout_agree(spread, size, rows):
     """Beyond what can be enumerated: all orders, single questions, the walk back and log space give the same."""
     part = random_grid(rows, rows, size, spread=spread)
     questions = [(variable,) for variable in part.variables]
-    all_plan = eliminate.plan(part, questions, str)
-    log_z, tables = eliminate.run(part, all_plan, questions, quietly)
+    all_plan = elimination.plan(part, questions, str)
+    log_z, tables = elimination.run(part, all_plan, questions, quietly)
     assert all_plan.largest > FEW
     for variable in (0, 5, rows * rows // 2, rows * rows - 1):
-        one_log, (table,) = eliminate.run(part, eliminate.plan(part, [(variable,)], str), [(variable,)], quietly)
+        one_log, (table,) = elimination.run(
+            part, elimination.plan(part, [(variable,)], str), [(variable,)], quietly
+        )
         assert one_log == pytest.approx(log_z, rel=1e-12)
         assert_same_logs(tables[variable], table)
     for (scope, _), table in zip(part.factors, factor_marginals(part)[1], strict=True):
@@ -159,7 +189,11 @@ def test_large_tables_of_every_layout_agree(spread, size, rows):
 
 
 def test_numbers_far_apart_lose_nothing():
-    factors = [((0, 1), [1e300, 1e-300, 1e-300, 1e300]), ((1, 2), [1e-300, 1, 1, 1e300]), ((2, 3), [1, 1e-300, 0, 1])]
+    factors = [
+        ((0, 1), [1e300, 1e-300, 1e-300, 1e300]),
+        ((1, 2), [1e-300, 1, 1, 1e300]),
+        ((2, 3), [1, 1e-300, 0, 1]),
+    ]
     part = make_part([2] * 4, factors * 3)
     check_questions(part, [(variable,) for variable in range(4)])
     check_questions(part, [(0, 3)])
@@ -180,10 +214,14 @@ def test_long_chains_equal_the_power_of_a_matrix(table):
         sums /= sums.max()
     log_z += math.log(sums.sum())
     questions = [(0,), (length // 2,), (length - 1,)]
-    found, tables = eliminate.run(part, eliminate.plan(part, questions, str), questions, quietly)
+    found, tables = elimination.run(
+        part, elimination.plan(part, questions, str), questions, quietly
+    )
     assert found == pytest.approx(log_z, rel=1e-9)
     assert_same_logs(tables[0], np.log(sums))
-    single, (alone,) = eliminate.run(part, eliminate.plan(part, questions[1:2], str), questions[1:2], quietly)
+    single, (alone,) = elimination.run(
+        part, elimination.plan(part, questions[1:2], str), questions[1:2], quietly
+    )
     assert single == pytest.approx(log_z, rel=1e-9)
     assert_same_logs(alone, tables[1])
 
@@ -193,7 +231,9 @@ def test_a_log_probability_of_minus_a_million():
     rows = [((each, each + 1), [1, 0, 0, 1e-200]) for each in range(length - 1)]
     part = make_part([2] * length, rows)
     for questions in ([(7,)], [(7,), (length - 1,)]):
-        _, tables = eliminate.run(part, eliminate.plan(part, questions, str), questions, quietly)
+        _, tables = elimination.run(
+            part, elimination.plan(part, questions, str), questions, quietly
+        )
         for table in tables:
             assert table[1] - table[0] == pytest.approx((length - 1) * math.log(1e-200), rel=1e-12)
 
@@ -201,7 +241,9 @@ def test_a_log_probability_of_minus_a_million():
 def test_tables_in_plain_numbers_and_in_logs_are_the_same_algebra():
     rng = np.random.default_rng(5)
     for _ in range(100):
-        logs = [rng.normal(scale=rng.choice([1, 100]), size=shape) for shape in ((2, 3), (3, 4), (2, 4))]
+        logs = [
+            rng.normal(scale=rng.choice([1, 100]), size=shape) for shape in ((2, 3), (3, 4), (2, 4))
+        ]
         plain = [
             settle(Table(ranks, log, -math.inf, math.inf, True))
             for ranks, log in zip(((7, 2), (2, 9), (7, 9)), logs, strict=True)
@@ -210,7 +252,9 @@ def test_tables_in_plain_numbers_and_in_logs_are_the_same_algebra():
         result, scale = contract([table for table, _ in plain], drop)
         total = logs[0][:, :, None] + logs[1][None] + logs[2][:, None]
         expected = (
-            log_sum(total, axis=tuple(axis for axis, rank in enumerate((7, 2, 9)) if rank in drop)) if drop else total
+            log_sum(total, axis=tuple(axis for axis, rank in enumerate((7, 2, 9)) if rank in drop))
+            if drop
+            else total
         )
         order = [result.ranks.index(each) for each in (7, 2, 9) if each in result.ranks]
         found = log_values(result).transpose(order) + scale + sum(each for _, each in plain)
@@ -237,7 +281,9 @@ def network(seed, count=12):
     factors = []
     for child in range(count):
         parents = rng.permutation(child)[: rng.integers(0, 3)].tolist()
-        table = rng.dirichlet(np.ones(sizes[child]), size=math.prod([sizes[each] for each in parents]))
+        table = rng.dirichlet(
+            np.ones(sizes[child]), size=math.prod([sizes[each] for each in parents])
+        )
         factors.append(((*parents, child), table))
     return make_part(sizes, factors)
 
@@ -253,7 +299,9 @@ def test_barren_variables_are_dropped_and_change_nothing(seed):
         assert set(find_barren(part, {variable}).variables) == set(part.variables) - ancestors
         check_questions(part, [(variable,)])
     assert find_barren(part, set()).variables == part.variables
-    assert eliminate.run(part, eliminate.plan(part, [], str), [], quietly)[0] == pytest.approx(0, abs=1e-12)
+    assert elimination.run(part, elimination.plan(part, [], str), [], quietly)[0] == pytest.approx(
+        0, abs=1e-12
+    )
     check_questions(part, [(0,), (3,), (3, 1)])
 
 
@@ -267,7 +315,9 @@ def test_peeling_many_rows_at_once_finds_the_same(seed):
         places.setdefault(len(scope), []).append(place)
     blocks = [
         (
-            np.array([part.factors[place][0] for place in group], dtype=np.int64).reshape(len(group), arity),
+            np.array([part.factors[place][0] for place in group], dtype=np.int64).reshape(
+                len(group), arity
+            ),
             np.array(group),
         )
         for arity, group in places.items()
@@ -280,11 +330,16 @@ def test_peeling_many_rows_at_once_finds_the_same(seed):
         found = constant_sum(table, variable, TOLERANCE) if variable in table.ranks else None
         return np.nan if found is None else found
 
-    peeled = peel_rows(blocks, fixed, lambda labels, slot: np.array([constant(label, slot) for label in labels]))
+    peeled = peel_rows(
+        blocks, fixed, lambda labels, slot: np.array([constant(label, slot) for label in labels])
+    )
     if 1 not in part.sizes.values():
         expected = find_barren(part, asked)
         free = set(part.variables) - {
-            each for place, (scope, _) in enumerate(part.factors) if place not in expected.factors for each in scope
+            each
+            for place, (scope, _) in enumerate(part.factors)
+            if place not in expected.factors
+            for each in scope
         }
         dropped = {
             place
@@ -295,9 +350,9 @@ def test_peeling_many_rows_at_once_finds_the_same(seed):
         assert dropped == expected.factors
         assert set(np.flatnonzero(peeled.gone).tolist()) <= set(expected.variables)
         still = [each for each in free - asked if not peeled.gone[each]]
-        assert peeled.log_constant + math.fsum(math.log(part.sizes[each]) for each in still) == pytest.approx(
-            expected.log_constant, abs=1e-12
-        )
+        assert peeled.log_constant + math.fsum(
+            math.log(part.sizes[each]) for each in still
+        ) == pytest.approx(expected.log_constant, abs=1e-12)
 
 
 def test_sums_that_only_nearly_agree_are_not_dropped():
@@ -309,7 +364,7 @@ def test_sums_that_only_nearly_agree_are_not_dropped():
 
 def test_the_plan_says_what_it_drops():
     part = network(3)
-    plan = eliminate.plan(part, [(0,)], "v{}".format)
+    plan = elimination.plan(part, [(0,)], "v{}".format)
     assert str(plan).startswith(
         "drop 11 variables that cannot matter, eliminate 0 variables in min-weight order, keep v0"
     )
@@ -327,7 +382,9 @@ def test_orders_eliminate_everything_once_with_true_neighbours(order):
         }
         mirror = {variable: set(around) for variable, around in near.items()}
         seen = []
-        for variable, around in order({each: set(others) for each, others in near.items()}, sizes, {4}):
+        for variable, around in order(
+            {each: set(others) for each, others in near.items()}, sizes, {4}
+        ):
             seen.append(variable)
             assert around == mirror[variable]
             joined = mirror.pop(variable)
@@ -367,6 +424,6 @@ def test_progress_adds_up_to_the_total():
     for questions in ([], [(0,)], [(0,), (5,), (5, 9)]):
         part = network(8)
         amounts = []
-        plan = eliminate.plan(part, questions, str)
-        eliminate.run(part, plan, questions, amounts.append)
+        plan = elimination.plan(part, questions, str)
+        elimination.run(part, plan, questions, amounts.append)
         assert sum(amounts) == plan.total

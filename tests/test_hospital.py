@@ -13,7 +13,7 @@ import pytest
 
 import lifagu
 from helpers import run_cli
-from lifagu.columns import Lists, Nullable
+from lifagu.basics.columns import Lists, Nullable
 from lifagu.examples.hospital import NEW_WARD, UNFILLED_KIT, hospital
 from lifagu.examples.installing import install_hospital, result_arrives
 from lifagu.experiments.beside_truth import WAYS, answers, near_holes, off, true_graph
@@ -73,10 +73,16 @@ def plain(column):
     """A column of results as plain values, None for null."""
     if isinstance(column, Lists):
         of = range(len(column.offsets) - 1) if column.of is None else column.of.tolist()
-        return [column.values[column.offsets[each] : column.offsets[each + 1]].tolist() or None for each in of]
+        return [
+            column.values[column.offsets[each] : column.offsets[each + 1]].tolist() or None
+            for each in of
+        ]
     values = column.numbers.tolist() if isinstance(column, Nullable) else column.tolist()
     return [
-        None if each is None or each != each or (isinstance(column, Nullable) and each < 0) else each for each in values
+        None
+        if each is None or each != each or (isinstance(column, Nullable) and each < 0)
+        else each
+        for each in values
     ]
 
 
@@ -96,7 +102,10 @@ def test_the_same_seed_gives_the_same_hospital_whatever_the_hashes():
     code = "from lifagu.examples.hospital import hospital; drawn = hospital(); print(drawn)"
     found = {
         subprocess.run(
-            [sys.executable, "-c", code], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
         ).stdout
         for seed in ("1", "2")
     }
@@ -138,7 +147,11 @@ def test_whole_individuals_come_closer_to_the_truth_than_the_published_rule(temp
     truth = lifagu.marginals(true_graph(graph, DRAWN.truth), evidence=evidence)
     names = near_holes(graph, graph.evidence(evidence))
     far = {name: off(truth, answers(graph, evidence, way), names) for name, way in WAYS.items()}
-    assert far["mean"].mean_divergence < far["individuals"].mean_divergence < far["published"].mean_divergence
+    assert (
+        far["mean"].mean_divergence
+        < far["individuals"].mean_divergence
+        < far["published"].mean_divergence
+    )
     assert far["mixture"].mean_divergence < far["individuals"].mean_divergence
     assert len({each.variables for each in far.values()}) == 1
     assert off(truth, truth, names)[1:] == (0, 0, 0, 0)
@@ -180,12 +193,18 @@ def test_duckdb_and_postgresql_give_the_same(template, server):
         assert dict(here.evidence) == dict(there.evidence)
         assert list(here.queries) == list(there.queries)
         mine, theirs = imputed(template).tables(), imputed(template, url).tables()
-        assert {name: rows_of(each) for name, each in mine.items()} == {n: rows_of(each) for n, each in theirs.items()}
+        assert {name: rows_of(each) for name, each in mine.items()} == {
+            n: rows_of(each) for n, each in theirs.items()
+        }
 
 
 def everything(database, path):
     """Names of all tables, and the rows of lifagu's, in the order written."""
-    with duckdb.connect(str(path), read_only=True) if database is None else psycopg.connect(database) as connection:
+    with (
+        duckdb.connect(str(path), read_only=True)
+        if database is None
+        else psycopg.connect(database) as connection
+    ):
         here = "SELECT table_name FROM information_schema.tables WHERE table_schema IN ('main', 'ward') ORDER BY 1"
         names = [row[0] for row in connection.execute(here).fetchall()]
         return {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in names}
@@ -210,7 +229,7 @@ def test_what_is_written_is_what_was_found(database, template, capsys):
 KILLED = """
 import os, signal, sys
 from lifagu.cli import main
-from lifagu.findings import Imputed
+from lifagu.questions.findings import Imputed
 
 class Deadly(dict):
     turns = 0
@@ -221,9 +240,9 @@ class Deadly(dict):
                 os.kill(os.getpid(), signal.SIGKILL)
             yield pair
 
-import lifagu.sql.databases
-write = lifagu.sql.databases.write_results
-lifagu.sql.databases.write_results = lambda source, tables: write(source, Deadly(tables))
+import lifagu.data.databases
+write = lifagu.data.databases.write_results
+lifagu.data.databases.write_results = lambda source, tables: write(source, Deadly(tables))
 main(sys.argv[2:])
 """
 
@@ -266,7 +285,9 @@ def test_what_is_kept_is_never_replaced(capsys, template):
 def test_reports_do_not_depend_on_hashes(template):
     command = [sys.executable, "-m", "lifagu.cli", "impute", str(template), "--json"]
     found = {
-        subprocess.run(command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True).stdout
+        subprocess.run(
+            command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
         for seed in ("1", "2")
     }
     assert len(found) == 1

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import lifagu
-import lifagu.requested
+import lifagu.questions.requested_marginals
 from helpers import ROOT, graph_of, random_model, run_cli
 
 SEEDS = range(40)
@@ -25,7 +25,13 @@ WAYS = {
 def drawn(seed):
     """A model with holes, kinds and individuals, and some evidence."""
     model, evidence = random_model(
-        seed, variables=12, factors=18, unknown=0.4, kinds=seed % 2 == 0, individuals=seed % 3 != 0, zeros=0
+        seed,
+        variables=12,
+        factors=18,
+        unknown=0.4,
+        kinds=seed % 2 == 0,
+        individuals=seed % 3 != 0,
+        zeros=0,
     )
     return graph_of(model), evidence
 
@@ -60,7 +66,9 @@ def test_lines_add_up_to_the_records(seed):
         table = graph.factor(record.donor).table
         assert line.unit == ("profile" if record.agreed else record.unit)
         assert line.donor in {
-            each.donor for each in filled if graph.factor(each.donor).table.tolist() == table.tolist()
+            each.donor
+            for each in filled
+            if graph.factor(each.donor).table.tolist() == table.tolist()
         }
         assert line.lowest_share <= record.share <= line.highest_share
         assert line.potentials == tuple(table.reshape(-1).tolist())
@@ -71,7 +79,9 @@ def test_lines_add_up_to_the_records(seed):
     for line in found.left:
         record = by_factor[line.first]
         assert (line.status, line.reason) == (record.status, record.reason)
-        assert line.lowest_share is None if record.share is None else line.lowest_share <= record.share
+        assert (
+            line.lowest_share is None if record.share is None else line.lowest_share <= record.share
+        )
 
 
 def test_factors_of_different_parfactors_are_told_apart():
@@ -90,7 +100,10 @@ def test_factors_of_different_parfactors_are_told_apart():
             )
         )
     )
-    assert [(line.factors, line.count) for line in lifagu.impute(model).left] == [("f(Sick)", 2), ("g(Sick)", 2)]
+    assert [(line.factors, line.count) for line in lifagu.impute(model).left] == [
+        ("f(Sick)", 2),
+        ("g(Sick)", 2),
+    ]
 
 
 # --- Answers and what they rest on ------------------------------------------------------------------------------------
@@ -106,7 +119,7 @@ def asked(moved, name, evidence, **settings):
 @pytest.mark.parametrize("few", [0, 64])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_answers_are_those_of_single_questions(seed, few, monkeypatch):
-    monkeypatch.setattr(lifagu.requested, "FEW", few)
+    monkeypatch.setattr(lifagu.questions.requested_marginals, "FEW", few)
     graph, evidence = drawn(seed)
     names = list(graph.variable_names)
     found = lifagu.impute(graph, evidence, names, **settings_of(seed, graph)).marginals
@@ -129,14 +142,18 @@ def test_unsure_answers_are_those_of_single_questions(seed, unknown):
     moved = lifagu.transfer(graph, 0, evidence)
     names = [name for name in graph.variable_names if asked(moved, name, evidence) is not None][:3]
     try:
-        expected = {name: lifagu.query(moved, name, evidence=evidence, unknown=unknown) for name in names}
+        expected = {
+            name: lifagu.query(moved, name, evidence=evidence, unknown=unknown) for name in names
+        }
     except lifagu.NoAnswerError:
         with pytest.raises(lifagu.NoAnswerError):
             lifagu.impute(graph, evidence, names, unknown=unknown)
         return
     found = lifagu.impute(graph, evidence, names, unknown=unknown)
     for name, answer in expected.items():
-        assert list(found.marginals[name].values()) == pytest.approx(answer.probabilities.tolist(), rel=1e-9)
+        assert list(found.marginals[name].values()) == pytest.approx(
+            answer.probabilities.tolist(), rel=1e-9
+        )
     columns = found.tables()["marginals"]
     assert ("lower" in columns) == (unknown == "bounds" and bool(names))
     if unknown == "bounds" and names:
@@ -157,9 +174,13 @@ def test_own_tables_are_those_of_the_same_individual(seed):
 
     for place, name in enumerate(found.names):
         mine = owner(name)
-        own = [each.share for each in filled if mine in map(owner, graph.factor(each.factor).arguments)]
+        own = [
+            each.share for each in filled if mine in map(owner, graph.factor(each.factor).arguments)
+        ]
         assert found.own[place] == len(own)
-        assert np.isnan(found.own_weakest[place]) if not own else found.own_weakest[place] == min(own)
+        assert (
+            np.isnan(found.own_weakest[place]) if not own else found.own_weakest[place] == min(own)
+        )
 
 
 def test_without_questions_those_near_unknown_factors_are_asked():
@@ -179,14 +200,18 @@ def test_only_what_was_asked_can_be_looked_up():
         found["Epid"]
     with pytest.raises(lifagu.ModelError, match="impute takes a FactorGraph, not ParfactorGraph"):
         lifagu.impute(lifagu.read(ROOT / "examples/smokers.json"))
-    with pytest.raises(lifagu.ModelError, match="unknown is 'all'; choose one of one, mean, mixture, bounds"):
+    with pytest.raises(
+        lifagu.ModelError, match="unknown is 'all'; choose one of one, mean, mixture, bounds"
+    ):
         lifagu.impute(graph, unknown="all")
 
 
 def test_they_are_not_too_many():
     builder = lifagu.FactorGraph.build().variables([f"A{number}" for number in range(200)])
     builder.factor("known", ["A0"], [1, 2])
-    graph = builder.factors({f"f{number}": [f"A{number}"] for number in range(1, 200)}, None).graph()
+    graph = builder.factors(
+        {f"f{number}": [f"A{number}"] for number in range(1, 200)}, None
+    ).graph()
     found = lifagu.impute(graph)
     assert (len(found.marginals), found.offered) == (100, 199)
 
@@ -203,22 +228,38 @@ def test_tables_say_what_the_completed_graph_holds(seed, unknown, tmp_path):
     moved = lifagu.transfer(graph, 0, evidence)
     completed = moved.averaged() if unknown == "mean" else moved.graph
     filled = read_back(tmp_path / "result", "tables")
-    assert [row["factor"] for row in filled] == [graph.factor_names[each] for each in moved.transferred]
+    assert [row["factor"] for row in filled] == [
+        graph.factor_names[each] for each in moved.transferred
+    ]
     for row in filled:
         factor = completed.factor(row["factor"])
         assert tuple(row["arguments"]) == factor.arguments
         assert row["potentials"] == factor.table.reshape(-1).tolist()
     for row, record in zip(read_back(tmp_path / "result", "transfers"), moved.record, strict=True):
-        same = {"status", "donor", "candidates", "agreeing", "share", "tie", "unit", "steps", "reason", "fallback"}
+        same = {
+            "status",
+            "donor",
+            "candidates",
+            "agreeing",
+            "share",
+            "tie",
+            "unit",
+            "steps",
+            "reason",
+            "fallback",
+        }
         expected = record.as_dict()
         assert {key: row[key] for key in same} == {key: expected[key] for key in same}
         assert row["factor"] == record.factor
         assert row["alignment"] == expected["alignment"]
     answered = {
-        (row["variable"], row["value"]): row["probability"] for row in read_back(tmp_path / "result", "marginals")
+        (row["variable"], row["value"]): row["probability"]
+        for row in read_back(tmp_path / "result", "marginals")
     }
     names = list(found.marginals.names)
-    assert answered == {(name, label): value for name in names for label, value in found.marginals[name].items()}
+    assert answered == {
+        (name, label): value for name in names for label, value in found.marginals[name].items()
+    }
 
 
 def test_csv_holds_the_same_as_parquet(tmp_path):
@@ -233,7 +274,13 @@ def test_csv_holds_the_same_as_parquet(tmp_path):
         assert len(rows) == len(found)
         for row, texts in zip(rows, found, strict=True):
             for key, value in row.items():
-                plain = json.dumps(value) if isinstance(value, list | bool) else "" if value is None else str(value)
+                plain = (
+                    json.dumps(value)
+                    if isinstance(value, list | bool)
+                    else ""
+                    if value is None
+                    else str(value)
+                )
                 assert texts[key] == plain
 
 
@@ -242,7 +289,9 @@ def test_a_folder_with_anything_else_in_it_is_refused(target, tmp_path, capsys):
     (tmp_path / target).mkdir()
     (tmp_path / target / "variables.parquet").write_text("mine")
     model = ROOT / "examples/epidemic.json"
-    status, _, err = run_cli(capsys, "impute", model, "--add", "eve=bob", "--out", tmp_path / target)
+    status, _, err = run_cli(
+        capsys, "impute", model, "--add", "eve=bob", "--out", tmp_path / target
+    )
     assert status == 2
     assert "not lifagu's to replace" in err
     assert (tmp_path / target / "variables.parquet").read_text() == "mine"
@@ -253,7 +302,9 @@ def test_equal_runs_write_equal_bytes(tmp_path):
     for name in ("one", "two"):
         lifagu.write_imputed(tmp_path / name, lifagu.impute(graph, evidence).tables())
     for table in ("transfers", "tables", "marginals"):
-        assert (tmp_path / f"one/{table}.parquet").read_bytes() == (tmp_path / f"two/{table}.parquet").read_bytes()
+        assert (tmp_path / f"one/{table}.parquet").read_bytes() == (
+            tmp_path / f"two/{table}.parquet"
+        ).read_bytes()
 
 
 # --- The command ------------------------------------------------------------------------------------------------------
@@ -262,7 +313,9 @@ EVE = ["impute", ROOT / "examples/epidemic.json", "--add", "eve=alice"]
 
 
 def test_the_report_says_everything(capsys):
-    status, out, _ = run_cli(capsys, *EVE, "--structure-only", "--queries", "Sick.eve", "--unknown", "bounds")
+    status, out, _ = run_cli(
+        capsys, *EVE, "--structure-only", "--queries", "Sick.eve", "--unknown", "bounds"
+    )
     assert status == 0
     assert "3 unknown factors: 3 filled, 0 left unknown" in out
     assert "f2.alice.m1   0.667  factors" in out
@@ -291,7 +344,10 @@ def test_json_agrees_with_query(capsys):
 
 def test_mistakes_are_one_line(capsys, tmp_path):
     for arguments, message in (
-        (["--queries", "Sick.ev"], "there is no variable 'Sick.ev' in the model; did you mean 'Sick.eve'?"),
+        (
+            ["--queries", "Sick.ev"],
+            "there is no variable 'Sick.ev' in the model; did you mean 'Sick.eve'?",
+        ),
         (["--out", tmp_path / "x.json"], "results go to a folder"),
         (["--out", tmp_path / "x", "--write"], "not allowed with argument"),
     ):

@@ -10,12 +10,16 @@ from hypothesis import strategies as st
 
 import lifagu
 from helpers import run_cli
-from lifagu.scale import asking
+from lifagu.questions.by_sql import asking
 from test_parquet import observed_graphs
 from test_scale import WAYS, Told, assert_same_groups, big_graph, cases, chain, stop_at
 
 LIMIT = 2**28
-DRAWING = (Phase.explicit, Phase.reuse, Phase.generate)  # an example takes too long to be made smaller
+DRAWING = (
+    Phase.explicit,
+    Phase.reuse,
+    Phase.generate,
+)  # an example takes too long to be made smaller
 
 
 def rows_of(file, columns="*"):
@@ -26,7 +30,11 @@ def rows_of(file, columns="*"):
 
 def assert_as_from_memory(found, expected, folder, other):
     """Everything that is found, and all files; probabilities may differ by rounding."""
-    assert (found.unknown, found.filled, found.offered) == (expected.unknown, expected.filled, expected.offered)
+    assert (found.unknown, found.filled, found.offered) == (
+        expected.unknown,
+        expected.filled,
+        expected.offered,
+    )
     assert (found.lent, found.left, found.way) == (expected.lent, expected.left, expected.way)
     assert_same_groups(found.groups, expected.groups)
     assert_same_marginals(found.marginals, expected.marginals)
@@ -34,7 +42,10 @@ def assert_as_from_memory(found, expected, folder, other):
         assert rows_of(folder / f"{table}.parquet") == rows_of(other / f"{table}.parquet"), table
     files = [each / "marginals.parquet" for each in (folder, other)]
     assert rows_of(files[0], "* EXCLUDE probability") == rows_of(files[1], "* EXCLUDE probability")
-    mine, theirs = (duckdb.sql(f"SELECT probability FROM '{file}'").fetchnumpy()["probability"] for file in files)
+    mine, theirs = (
+        duckdb.sql(f"SELECT probability FROM '{file}'").fetchnumpy()["probability"]
+        for file in files
+    )
     np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
 
 
@@ -54,7 +65,9 @@ def assert_imputed_alike(place, queries=None, evidence=None, more=None, **ways):
     try:
         expected = memory.impute(queries, out=place / "memory")
     except lifagu.NoAnswerError as error:
-        with pytest.raises(lifagu.NoAnswerError, match="zero" if "zero" in str(error) else "unknown"):
+        with pytest.raises(
+            lifagu.NoAnswerError, match="zero" if "zero" in str(error) else "unknown"
+        ):
             engine.impute(queries)
         return None
     found = engine.impute(queries, out=place / "sql")
@@ -79,17 +92,23 @@ def test_a_million_arguments(tmp_path):
     assert found.marginals.lent.tolist() == [33_333, 0, 33_333, 33_333]
 
 
-@pytest.mark.parametrize("line", ["passing colours", "round 2", "sum ", "answering", "finding what", "writing tables"])
+@pytest.mark.parametrize(
+    "line", ["passing colours", "round 2", "sum ", "answering", "finding what", "writing tables"]
+)
 def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, line):
     monkeypatch.setattr(asking, "ENOUGH", 4)  # so that there is something to sum out
     lifagu.write(chain(12), tmp_path / "big")
     queries, place = ["v9", "v0"], {"on": "duckdb", "temp": tmp_path / "temp"}
     expected = lifagu.open(tmp_path / "big", on="memory").impute(queries, out=tmp_path / "memory")
     with pytest.raises(KeyboardInterrupt):
-        lifagu.open(tmp_path / "big", progress=stop_at(line), **place).impute(queries, out=tmp_path / "sql")
+        lifagu.open(tmp_path / "big", progress=stop_at(line), **place).impute(
+            queries, out=tmp_path / "sql"
+        )
     assert not (tmp_path / "sql").exists()
     told = Told()
-    found = lifagu.open(tmp_path / "big", resume=True, progress=told, **place).impute(queries, out=tmp_path / "sql")
+    found = lifagu.open(tmp_path / "big", resume=True, progress=told, **place).impute(
+        queries, out=tmp_path / "sql"
+    )
     assert_as_from_memory(found, expected, tmp_path / "sql", tmp_path / "memory")
     assert "finding what answers rest on" in told.lines
     assert not list((tmp_path / "temp").iterdir())
@@ -98,7 +117,9 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, line):
 def test_what_works_in_memory_only(tmp_path):
     lifagu.write(chain(4), tmp_path / "big")
     case = lifagu.open(tmp_path / "big", on="duckdb")
-    with pytest.raises(lifagu.FormatError, match="what duckdb finds is written as Parquet; name a folder without"):
+    with pytest.raises(
+        lifagu.FormatError, match="what duckdb finds is written as Parquet; name a folder without"
+    ):
         case.impute(out=tmp_path / "out.csv")
     with pytest.raises(lifagu.ModelError, match="there is no variable 'nobody' in the model"):
         case.impute(["nobody"])
@@ -122,16 +143,24 @@ def test_the_command_line(tmp_path, capsys):
         assert (status, err) == (0, "")
         reports.append(text.splitlines())
     assert reports[0][:4] == reports[1][:4]
-    found = [json.loads(run_cli(capsys, "impute", big, "--on", where, "--json")[1]) for where in ("memory", "duckdb")]
+    found = [
+        json.loads(run_cli(capsys, "impute", big, "--on", where, "--json")[1])
+        for where in ("memory", "duckdb")
+    ]
     assert found[0].keys() == found[1].keys()
     for key in ("theta", "unknown", "lent", "left", "groups", "left_out"):
         assert found[0][key] == found[1][key]
-    assert [each.keys() for each in found[0]["marginals"]] == [each.keys() for each in found[1]["marginals"]]
+    assert [each.keys() for each in found[0]["marginals"]] == [
+        each.keys() for each in found[1]["marginals"]
+    ]
     status, _, err = run_cli(capsys, "impute", big)
     assert status == 0
     assert err.startswith("note: memory was chosen: 14 arguments need about ")
     for options, message in (
-        (["--on", "duckdb", "--out", f"{out}.csv"], "what duckdb finds is written as Parquet; name a folder without"),
+        (
+            ["--on", "duckdb", "--out", f"{out}.csv"],
+            "what duckdb finds is written as Parquet; name a folder without",
+        ),
         (["--on", "duckdb", "--write"], "--write works in memory only"),
         (["--on", "memory", "--resume"], "only work on an engine can be resumed"),
         (["--on", "duckdb", "--unknown", "bounds"], "unknown bounds works in memory only"),

@@ -11,14 +11,24 @@ from hypothesis import strategies as st
 
 import lifagu
 from helpers import ROOT
-from lifagu.requested import near_unknown
-from lifagu.scale.completing import fill_on
-from lifagu.sql.engines import open_engine
-from lifagu.sql.scale import Journal, find_near, homes
-from lifagu.symmetry.transfer.individuals import factor_owners, variable_owners
+from lifagu.filling.individuals import factor_owners, variable_owners
+from lifagu.questions.by_sql.completing import fill_on
+from lifagu.questions.requested_marginals import near_unknown
+from lifagu.scale import individuals
+from lifagu.scale.engines.opening import open_engine
+from lifagu.scale.journal import Journal
+from lifagu.scale.near_holes import find_near
 from test_impute_by_sql import assert_imputed_alike
 from test_parquet import make_folder
-from test_scale import Forgetful, assert_same_lift, assert_same_tables, cases, lifted_by_sql, lifted_in_memory, stop_at
+from test_scale import (
+    Forgetful,
+    assert_same_lift,
+    assert_same_tables,
+    cases,
+    lifted_by_sql,
+    lifted_in_memory,
+    stop_at,
+)
 
 SINGLE = [[1, 2], [2, 4], [3, 1]]
 PAIR = [[1, 2, 3, 4], [2, 4, 6, 8], [4, 3, 2, 1]]
@@ -31,8 +41,12 @@ def patient_scopes(rng, patient, shape):
     sick = f"Sick.{patient}"
     treated = [f"Treat{number}.{patient}" for number in range(treatments)]
     variables = [(sick, "Sick", [patient])]
-    variables += [(each, "Treat", [patient, "drug", "ward"][: rng.randint(1, 3)]) for each in treated]
-    return variables, [[sick]] * priors + [[sick, each] for each in treated] + [[sick, "Epid"]] * links
+    variables += [
+        (each, "Treat", [patient, "drug", "ward"][: rng.randint(1, 3)]) for each in treated
+    ]
+    return variables, [[sick]] * priors + [[sick, each] for each in treated] + [
+        [sick, "Epid"]
+    ] * links
 
 
 def hospital(rng):
@@ -46,8 +60,13 @@ def hospital(rng):
         own, scopes = patient_scopes(rng, patient, shapes[rng.random() < 0.3])
         variables += own
         cohort, holes = rng.randrange(cohorts), rng.choice([0, 0, 0.4, 1])
-        factors += [(scope, cohort if rng.random() < 0.9 else rng.randrange(3), holes) for scope in scopes]
-    factors += [([f"Sick.{each}" for each in rng.sample(patients, 2)], 0, 0.5) for _ in range(rng.randint(0, 2))]
+        factors += [
+            (scope, cohort if rng.random() < 0.9 else rng.randrange(3), holes) for scope in scopes
+        ]
+    factors += [
+        ([f"Sick.{each}" for each in rng.sample(patients, 2)], 0, 0.5)
+        for _ in range(rng.randint(0, 2))
+    ]
     for nodes in (variables, factors):
         if rng.random() < 0.8:
             rng.shuffle(nodes)
@@ -60,7 +79,9 @@ def hospital(rng):
             scope, table = scope[::-1], [table[0], table[2], table[1], table[3]]
         builder.factor(f"f{number}", scope, None if rng.random() < holes else table)
     graph = builder.graph()
-    return graph, {name: rng.choice(["true", "false"]) for name in graph.variable_names if rng.random() < 0.1}
+    return graph, {
+        name: rng.choice(["true", "false"]) for name in graph.variable_names if rng.random() < 0.1
+    }
 
 
 def assert_as_from_memory(graph, evidence, ways, place, **more):
@@ -78,7 +99,11 @@ def test_hospitals_come_out_as_from_memory(tmp_path, seed):
 
 def test_hospitals_are_of_every_sort():
     """What the seeds above must show: donors that are many, that compete, that tie, and none."""
-    found = [record for seed in range(12) for record in lifagu.transfer(hospital(random.Random(seed))[0]).record]
+    found = [
+        record
+        for seed in range(12)
+        for record in lifagu.transfer(hospital(random.Random(seed))[0]).record
+    ]
     whole = [record for record in found if record.unit == "individual"]
     for some in (
         [each for each in whole if each.agreeing > 1],
@@ -94,7 +119,9 @@ def test_all_is_lent_by_the_individual_declared_first(tmp_path):
     """Of ann and ben, who are alike, ann has the first factor, ben the first of another sort, and eve takes ann's."""
     builder = lifagu.FactorGraph.build()
     for name in ("eve", "ben", "ann"):
-        builder.variable(f"A.{name}", kind="A", individual=[name]).variable(f"B.{name}", kind="B", individual=name)
+        builder.variable(f"A.{name}", kind="A", individual=[name]).variable(
+            f"B.{name}", kind="B", individual=name
+        )
     for factor in ("A.ann", "A.ben", "B.ben", "B.ann", "A.eve", "B.eve"):
         builder.factor(f"f.{factor}", [factor], None if "eve" in factor else [1, 2])
     assert_as_from_memory(builder.graph(), {}, {}, tmp_path)
@@ -130,15 +157,19 @@ def test_an_interrupted_run_goes_on(tmp_path, line):
     make_folder(tmp_path / "big", **PEOPLE)
     lifted_in_memory(tmp_path / "big", tmp_path / "memory")
     with pytest.raises(KeyboardInterrupt):
-        lifted_by_sql(tmp_path / "big", tmp_path / "sql", temp=tmp_path / "temp", progress=stop_at(line))
+        lifted_by_sql(
+            tmp_path / "big", tmp_path / "sql", temp=tmp_path / "temp", progress=stop_at(line)
+        )
     lifted_by_sql(tmp_path / "big", tmp_path / "sql", temp=tmp_path / "temp", resume=True)
     assert_same_tables(tmp_path / "sql", tmp_path / "memory")
 
 
 def test_too_many_sorts_of_homes(tmp_path, monkeypatch):
     make_folder(tmp_path / "big", **PEOPLE)
-    monkeypatch.setattr(homes, "MOST_TYPES", 5)
-    with pytest.raises(lifagu.TooLargeError, match="more than 5 are too many; .*leave out the column individual"):
+    monkeypatch.setattr(individuals, "MOST_TYPES", 5)
+    with pytest.raises(
+        lifagu.TooLargeError, match="more than 5 are too many; .*leave out the column individual"
+    ):
         lifted_by_sql(tmp_path / "big", None)
 
 
@@ -188,17 +219,24 @@ def test_owners_and_what_is_near(tmp_path_factory, observed, as_texts):
     if as_texts:  # a column of texts in place of lists
         one = "CASE WHEN individual IS NOT NULL THEN individual[1] END AS individual"
         lifagu.write(graph, place / "lists", evidence)
-        rewrite(place / "lists", place / "big", one if len(graph.individuals) else "NULL AS individual")
+        rewrite(
+            place / "lists", place / "big", one if len(graph.individuals) else "NULL AS individual"
+        )
     else:
         lifagu.write(graph, place / "big", evidence)
     graph, seen = lifagu.read(place / "big"), lifagu.read_evidence(place / "big")
     with closing(open_engine("duckdb", place / "engine")) as engine:
         whole = fill_on(Journal(engine), place / "big", {}, lifagu.Filling(), lambda _: None)
-        for table, owners in (("variable", variable_owners(graph)), ("factor", factor_owners(graph))):
+        for table, owners in (
+            ("variable", variable_owners(graph)),
+            ("factor", factor_owners(graph)),
+        ):
             first = variable_owners(graph).tolist()
-            named = {each: first.index(owner) for each, owner in enumerate(owners.tolist()) if owner >= 0}
-            if homes.has_individuals(whole.given):
-                homes.find_owners(whole.journal, whole.given)
+            named = {
+                each: first.index(owner) for each, owner in enumerate(owners.tolist()) if owner >= 0
+            }
+            if individuals.has_individuals(whole.given):
+                individuals.find_owners(whole.journal, whole.given)
                 assert dict(engine.rows(f"SELECT id, owner FROM {table}_owners")) == named
             else:
                 assert not named

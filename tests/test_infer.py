@@ -29,7 +29,9 @@ def grid(side):
 
 def chain(length, table, ends=None):
     builder = lifagu.FactorGraph.build().variables([f"v{place}" for place in range(length)])
-    builder.factors({f"f{place}": [f"v{place}", f"v{place + 1}"] for place in range(length - 1)}, table)
+    builder.factors(
+        {f"f{place}": [f"v{place}", f"v{place + 1}"] for place in range(length - 1)}, table
+    )
     return builder.graph()
 
 
@@ -51,13 +53,17 @@ def test_plans_are_deterministic_and_good():
 
 
 def test_what_does_not_fit_is_refused_with_the_estimate():
-    with pytest.raises(lifagu.TooLargeError, match=r"log Z needs a table of .* entries .*limit is 4 KiB.*; observe"):
+    with pytest.raises(
+        lifagu.TooLargeError, match=r"log Z needs a table of .* entries .*limit is 4 KiB.*; observe"
+    ):
         lifagu.log_partition(grid(16), memory_limit=2**12)
     with pytest.raises(lifagu.TooLargeError, match=r"P\(x0\) needs a table"):
         lifagu.query(grid(40), "x0")
     with pytest.raises(lifagu.TooLargeError, match="too many to enumerate"):
         lifagu.query(grid(6), "x0", engine="enumerate")
-    with pytest.raises(lifagu.TooLargeError, match=r"has 2\^1100 assignments, too many to enumerate"):
+    with pytest.raises(
+        lifagu.TooLargeError, match=r"has 2\^1100 assignments, too many to enumerate"
+    ):
         lifagu.log_partition(chain(1100, [1, 2, 3, 4]), engine="enumerate")
     with pytest.raises(lifagu.TooLargeError, match="joint answer about 61 variables"):
         lifagu.query(grid(8), *(f"x{place}" for place in range(61)))
@@ -68,7 +74,9 @@ def test_a_part_that_does_not_fit_costs_only_log_z():
     big = grid(40)
     builder.variables([f"g{place}" for place in range(1600)], ["0", "1"])
     for factor in big.factors:
-        builder.factor("g" + factor.name, ["g" + name[1:] for name in factor.arguments], factor.table)
+        builder.factor(
+            "g" + factor.name, ["g" + name[1:] for name in factor.arguments], factor.table
+        )
     answer = lifagu.query(builder.graph(), "A")
     assert answer["true"] == 0.75
     assert answer.log_partition is None
@@ -95,7 +103,11 @@ def test_zero_potentials_in_a_long_chain():
         lifagu.query(graph, "v1", evidence={"v0": "true", "v2999": "false"})
     with pytest.raises(lifagu.NoAnswerError, match="every assignment has weight zero"):
         lifagu.log_partition(
-            lifagu.FactorGraph.build().variable("A").factor("f", "A", [1, 0]).factor("g", "A", [0, 1]).graph()
+            lifagu.FactorGraph.build()
+            .variable("A")
+            .factor("f", "A", [1, 0])
+            .factor("g", "A", [0, 1])
+            .graph()
         )
 
 
@@ -103,13 +115,22 @@ def test_extreme_probabilities_survive_as_logs():
     graph = chain(2, [1, 1e-200, 1e-200, 1e-308])
     for answer in (lifagu.query(graph, "v0", "v1"), lifagu.queries(graph, [("v0", "v1"), "v0"])[0]):
         assert answer.log_probabilities[1, 1] == pytest.approx(math.log(1e-308), rel=1e-12)
-    many = lifagu.FactorGraph.build().variable("A").factors({f"f{each}": "A" for each in range(9)}, [1, 1e-300]).graph()
+    many = (
+        lifagu.FactorGraph.build()
+        .variable("A")
+        .factors({f"f{each}": "A" for each in range(9)}, [1, 1e-300])
+        .graph()
+    )
     assert lifagu.query(many, "A").log_probabilities[1] == pytest.approx(9 * math.log(1e-300))
     assert lifagu.query(many, "A").probabilities.tolist() == [1, 0]
 
 
 def test_a_hub_with_thousands_of_leaves():
-    builder = lifagu.FactorGraph.build().variable("hub").variables([f"leaf{each}" for each in range(3000)])
+    builder = (
+        lifagu.FactorGraph.build()
+        .variable("hub")
+        .variables([f"leaf{each}" for each in range(3000)])
+    )
     builder.factors({f"f{each}": [f"leaf{each}", "hub"] for each in range(3000)}, [2, 1, 1, 2])
     hub, leaf = lifagu.queries(builder.graph(), ["hub", "leaf17"])
     assert hub["true"] == pytest.approx(0.5)
@@ -122,7 +143,9 @@ def test_many_queries_share_one_pass():
     prepared = lifagu.prepare(graph, [(name,) for name in graph.variable_names], engine="ground")
     assert prepared.plans[0].total < 3 * lifagu.prepare(graph, [], engine="ground").plans[0].total
     for answer in prepared.run().answers[::97]:
-        assert answer["true"] == pytest.approx(lifagu.query(graph, answer.variables[0])["true"], rel=1e-12)
+        assert answer["true"] == pytest.approx(
+            lifagu.query(graph, answer.variables[0])["true"], rel=1e-12
+        )
 
 
 def test_progress_reaches_the_end():

@@ -19,19 +19,28 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 import lifagu
 from helpers import ROOT, graph_of, random_model, run_cli
-from lifagu.arrays import by_first_occurrence, group_lists, group_rows, group_rows_bitwise
-from lifagu.kernel import loaded
-from lifagu.model import Colouring
+from lifagu.basics.arrays import by_first_occurrence, group_lists, group_rows, group_rows_bitwise
+from lifagu.basics.kernel import loaded
+from lifagu.graph.factor_graph import Colouring
 from lifagu.symmetry.colour import compiled, reference
-from naive_kernel import kernel_colours, naive_colours, numbered, random_arrays, repeated, try_kernel
+from naive_kernel import (
+    kernel_colours,
+    naive_colours,
+    numbered,
+    random_arrays,
+    repeated,
+    try_kernel,
+)
 
-needs_kernel = pytest.mark.skipif(not lifagu.has_kernel(), reason="lifagu was installed without a compiler")
+needs_kernel = pytest.mark.skipif(
+    not lifagu.has_kernel(), reason="lifagu was installed without a compiler"
+)
 ALIKE = [["0", "1"]]
 
 
 @pytest.fixture
 def no_kernel(monkeypatch):
-    monkeypatch.setattr("lifagu.kernel._kernel", None)
+    monkeypatch.setattr("lifagu.basics.kernel._kernel", None)
 
 
 def path_arrays(size):
@@ -77,7 +86,9 @@ def test_kernel_and_reference_are_equal_array_for_array(seed):
     given = arrays["variable_start"], arrays["factor_start"]
     start = Colouring(*(np.array(numbered(each.tolist()), dtype=np.int64) for each in given))
     result = reference.refine(graph_from(arrays), start, arrays["positions"])
-    assert (result.variable_colours.tolist(), result.factor_colours.tolist()) == naive_colours(arrays)
+    assert (result.variable_colours.tolist(), result.factor_colours.tolist()) == naive_colours(
+        arrays
+    )
     if loaded() is not None:
         assert compiled.refine(loaded(), graph_from(arrays), given, arrays["positions"]) == result
 
@@ -86,13 +97,15 @@ def test_kernel_and_reference_are_equal_array_for_array(seed):
 @pytest.mark.parametrize("seed", range(150))
 def test_the_door_gives_the_same_with_and_without_the_kernel(seed, monkeypatch):
     """Evidence hard and soft, ranges, tables, unknown factors, exchangeable arguments, start colours of one's own."""
-    model, evidence = random_model(seed, unknown=0.3, variables=4 + seed % 20, factors=seed % 30, kinds=seed % 3 == 0)
+    model, evidence = random_model(
+        seed, unknown=0.3, variables=4 + seed % 20, factors=seed % 30, kinds=seed % 3 == 0
+    )
     graph = graph_of(model)
     settings = {"commutative": seed % 4 == 0}
     if seed % 5 == 0:
         settings["variable_start"] = (np.arange(len(graph.variable_names)) % 3) * 10**17
     with_kernel = lifagu.colour(graph, evidence, **settings)
-    monkeypatch.setattr("lifagu.kernel._kernel", None)
+    monkeypatch.setattr("lifagu.basics.kernel._kernel", None)
     without = lifagu.colour(graph_of(model), evidence, **settings)
     assert with_kernel == without
     assert with_kernel.variable_colours.dtype == without.variable_colours.dtype == np.int64
@@ -104,7 +117,10 @@ def test_relabelling_permutes_the_colours_and_nothing_else(seed):
     rng = np.random.default_rng(seed)
     arrays = random_arrays(rng)
     variables, factors = kernel_colours(loaded(), arrays)
-    move, order = rng.permutation(len(variables)), rng.permutation(len(factors))  # variable v becomes move[v]
+    move, order = (
+        rng.permutation(len(variables)),
+        rng.permutation(len(factors)),
+    )  # variable v becomes move[v]
     places = [np.arange(*arrays["offsets"][factor : factor + 2]) for factor in order.tolist()]
     chosen = np.concatenate([np.zeros(0, dtype=np.int64), *places])
     moved = {
@@ -114,7 +130,10 @@ def test_relabelling_permutes_the_colours_and_nothing_else(seed):
         "variable_start": arrays["variable_start"][np.argsort(move)],
         "factor_start": arrays["factor_start"][order],
     }
-    expected = numbered(np.array(variables)[np.argsort(move)].tolist()), numbered(factors[each] for each in order)
+    expected = (
+        numbered(np.array(variables)[np.argsort(move)].tolist()),
+        numbered(factors[each] for each in order),
+    )
     assert kernel_colours(loaded(), moved, share=4 * (seed % 2)) == expected
 
 
@@ -135,7 +154,9 @@ few = st.integers(0, 3) | st.integers(0, 2**62)
 
 @needs_kernel
 @settings(deadline=None)
-@given(arrays(np.int64, array_shapes(min_dims=2, max_dims=2, min_side=0, max_side=20), elements=few))
+@given(
+    arrays(np.int64, array_shapes(min_dims=2, max_dims=2, min_side=0, max_side=20), elements=few)
+)
 def test_rows_are_numbered_by_first_occurrence(matrix):
     expected = numbered(map(tuple, matrix.tolist()))
     assert group_rows(matrix).tolist() == expected
@@ -147,9 +168,17 @@ def test_rows_are_numbered_by_first_occurrence(matrix):
 @given(arrays(np.int64, array_shapes(min_dims=2, max_dims=2, max_side=20), elements=few))
 def test_rows_are_numbered_alike_without_the_kernel(matrix):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lifagu.kernel._kernel", None)
-        without = group_rows(matrix), group_rows_bitwise(matrix), by_first_occurrence(matrix[0] % 100 - 1)
-    with_kernel = group_rows(matrix), group_rows_bitwise(matrix), by_first_occurrence(matrix[0] % 100 - 1)
+        patch.setattr("lifagu.basics.kernel._kernel", None)
+        without = (
+            group_rows(matrix),
+            group_rows_bitwise(matrix),
+            by_first_occurrence(matrix[0] % 100 - 1),
+        )
+    with_kernel = (
+        group_rows(matrix),
+        group_rows_bitwise(matrix),
+        by_first_occurrence(matrix[0] % 100 - 1),
+    )
     assert all(map(np.array_equal, without, with_kernel))
 
 
@@ -157,12 +186,14 @@ def test_rows_are_numbered_alike_without_the_kernel(matrix):
 @pytest.mark.parametrize("ordered", [True, False])
 def test_lists_are_numbered_alike_without_the_kernel(seed, ordered, monkeypatch):
     rng = np.random.default_rng(seed)
-    offsets = np.concatenate(([0], np.cumsum(rng.integers(0, 4 if seed % 5 else 40, rng.integers(0, 60)))))
+    offsets = np.concatenate(
+        ([0], np.cumsum(rng.integers(0, 4 if seed % 5 else 40, rng.integers(0, 60))))
+    )
     values = rng.integers(0, 3, offsets[-1])
     rows = [values[start:end].tolist() for start, end in pairwise(offsets.tolist())]
     expected = numbered(tuple(row if ordered else sorted(row)) for row in rows)
     assert group_lists(offsets, values, ordered).tolist() == expected
-    monkeypatch.setattr("lifagu.kernel._kernel", None)
+    monkeypatch.setattr("lifagu.basics.kernel._kernel", None)
     assert group_lists(offsets, values, ordered).tolist() == expected
 
 
@@ -198,7 +229,9 @@ def test_ctrl_c_stops_the_kernel_and_leaves_everything_sane():
     finally:
         sys.setswitchinterval(interval)
         other.join()
-    assert not np.array_equal(variables, np.arange(1_000_000))  # it was stopped before the result was there
+    assert not np.array_equal(
+        variables, np.arange(1_000_000)
+    )  # it was stopped before the result was there
     small = path_arrays(50)
     assert kernel_colours(loaded(), small) == naive_colours(small)
 
@@ -224,7 +257,9 @@ def test_progress_grows_to_the_total():
 
 def test_the_reference_reports_progress_too(no_kernel):
     seen = []
-    lifagu.colour(graph_from(path_arrays(200)), progress=lambda done, total: seen.append((done, total)))
+    lifagu.colour(
+        graph_from(path_arrays(200)), progress=lambda done, total: seen.append((done, total))
+    )
     assert [done for done, _ in seen] == sorted(done for done, _ in seen)
     assert seen[-1][0] == seen[-1][1] > 0
 
@@ -242,8 +277,16 @@ def test_the_reference_reports_progress_too(no_kernel):
         ("offsets", np.array([0, 6]), "offsets has 2 entries, not 4"),
         ("arguments", np.array([0, 1, 1, 2, 2, 4]), r"arguments\[5\] is 4, not in 0…3"),
         ("arguments", np.array([0, -1, 1, 2, 2, 3]), r"arguments\[1\] is -1"),
-        ("arguments", np.array([0, 1, 1, 2, 2, 3], dtype=np.int32), "arguments must hold 64-bit integers"),
-        ("arguments", np.array([0, 1, 1, 2, 2, 3], dtype=np.float64), "arguments must hold 64-bit integers"),
+        (
+            "arguments",
+            np.array([0, 1, 1, 2, 2, 3], dtype=np.int32),
+            "arguments must hold 64-bit integers",
+        ),
+        (
+            "arguments",
+            np.array([0, 1, 1, 2, 2, 3], dtype=np.float64),
+            "arguments must hold 64-bit integers",
+        ),
         ("arguments", np.repeat([0, 1, 1, 2, 2, 3], 2)[::2], "contiguous"),
         ("positions", np.zeros(5, dtype=np.int64), "positions has 5 entries, not 6"),
         ("positions", np.full(6, 2**62), "positions"),
@@ -261,14 +304,24 @@ def test_results_are_never_written_where_they_may_not_be():
     frozen = np.zeros(4, dtype=np.int64)
     frozen.flags.writeable = False
     with pytest.raises((ValueError, BufferError)):
-        loaded().colour(*path_arrays(4).values(), frozen, np.zeros(3, dtype=np.int64), None, False, 4)
+        loaded().colour(
+            *path_arrays(4).values(), frozen, np.zeros(3, dtype=np.int64), None, False, 4
+        )
     with pytest.raises(TypeError):
-        loaded().colour(*path_arrays(4).values(), [0] * 4, np.zeros(3, dtype=np.int64), None, False, 4)
+        loaded().colour(
+            *path_arrays(4).values(), [0] * 4, np.zeros(3, dtype=np.int64), None, False, 4
+        )
     path = path_arrays(4)
-    with pytest.raises(ValueError, match="variable_colours must not share memory with variable_start"):
-        loaded().colour(*path.values(), path["variable_start"], np.zeros(3, dtype=np.int64), None, False, 4)
+    with pytest.raises(
+        ValueError, match="variable_colours must not share memory with variable_start"
+    ):
+        loaded().colour(
+            *path.values(), path["variable_start"], np.zeros(3, dtype=np.int64), None, False, 4
+        )
     with pytest.raises(ValueError, match="numbers must not share memory with offsets"):
-        loaded().number_lists(path["arguments"], path["offsets"], 0, True, path["offsets"][:-1], False)
+        loaded().number_lists(
+            path["arguments"], path["offsets"], 0, True, path["offsets"][:-1], False
+        )
     with pytest.raises(ValueError, match="numbers has 2 entries, not 4"):
         loaded().number_ids(frozen, np.zeros(2, dtype=np.int64))
     with pytest.raises(ValueError, match="values has 4 entries, not 6"):
@@ -290,9 +343,21 @@ def test_the_kernel_is_clean_under_sanitizers(tmp_path):
     if not all(Path(library).is_absolute() for library in libraries):
         pytest.skip("the compiler has no address sanitizer")
     built = tmp_path / "_kernel.so"
-    flags = ["-std=c++17", "-O0", "-g", "-fPIC", "-shared", "-D_GLIBCXX_ASSERTIONS", "-Wall", "-Wextra", "-Werror"]
+    flags = [
+        "-std=c++17",
+        "-O0",
+        "-g",
+        "-fPIC",
+        "-shared",
+        "-D_GLIBCXX_ASSERTIONS",
+        "-Wall",
+        "-Wextra",
+        "-Werror",
+    ]
     flags += ["-fsanitize=address,undefined", "-fno-sanitize-recover=all", f"-I{header.parent}"]
-    subprocess.run([compiler, *flags, str(ROOT / "kernel/module.cpp"), "-o", str(built)], check=True)
+    subprocess.run(
+        [compiler, *flags, str(ROOT / "kernel/module.cpp"), "-o", str(built)], check=True
+    )
     tried = subprocess.run(
         [sys.executable, str(Path(__file__).with_name("naive_kernel.py")), str(built), "300"],
         env={**os.environ, "LD_PRELOAD": " ".join(libraries), "ASAN_OPTIONS": "detect_leaks=0"},
@@ -320,9 +385,21 @@ def test_with_the_kernel_the_package_says_so(capsys):
 @pytest.mark.parametrize("compiler", [None, "no-such-compiler"])
 def test_wheels_hold_the_kernel_where_it_can_be_built(compiler, tmp_path):
     source = tmp_path / "source"  # nothing that was built before
-    shutil.copytree(ROOT, source, ignore=shutil.ignore_patterns(".*", "build", "dist", "*.so", "*.egg-info"))
+    shutil.copytree(
+        ROOT, source, ignore=shutil.ignore_patterns(".*", "build", "dist", "*.so", "*.egg-info")
+    )
     named = {} if compiler is None else {"CC": compiler, "CXX": compiler}
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--wheel-dir", str(tmp_path), str(source)]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        "-q",
+        "--no-deps",
+        "--wheel-dir",
+        str(tmp_path),
+        str(source),
+    ]
     subprocess.run(command, env={**os.environ, **named}, check=True)
     (wheel,) = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as archive:

@@ -28,9 +28,27 @@ VALUES = [
     ),
     *("assembly", "builder", "views", "model"),
     *("roles", "parts", "drift", "closeness", "rounding"),
-    *("domains", "terms", "original_names", "relations", "parfactors", "proofs", "notation", "relational_builder"),
+    *(
+        "domains",
+        "terms",
+        "original_names",
+        "relations",
+        "parfactors",
+        "proofs",
+        "notation",
+        "relational_builder",
+    ),
     *("relational", "substitutions"),
-    *("ground_names", "ground_tables", "ground_parts", "grounding", "loaded", "template", "filling", "places"),
+    *(
+        "ground_names",
+        "ground_tables",
+        "ground_parts",
+        "grounding",
+        "loaded",
+        "template",
+        "filling",
+        "places",
+    ),
 ]
 # composes what the rooms offer, from the outside in
 FACADE = [
@@ -83,7 +101,11 @@ def imports_of(path: Path) -> set[str]:
 
 def own_imports(name: str) -> set[str]:
     """Modules of the package that a module imports; the package itself is ''."""
-    found = {each.removeprefix("lifagu").removeprefix(".") for each in imports_of(MODULES[name]) if is_own(each)}
+    found = {
+        each.removeprefix("lifagu").removeprefix(".")
+        for each in imports_of(MODULES[name])
+        if is_own(each)
+    }
     return {each for each in found if each in MODULES}
 
 
@@ -96,20 +118,34 @@ def allowed(name: str, imported: str) -> bool:
     if name in VALUES:
         return imported in VALUES[: VALUES.index(name)]
     if room == "cli":
-        return target in ("", "cli", "experiments", "examples", "web") or imported in ("errors", "findings", "drift")
+        return target in ("", "cli", "experiments", "examples", "web") or imported in (
+            "errors",
+            "findings",
+            "drift",
+        )
     if room == "web":
         below = ("errors", "formats", "drawing.graphs", "drawing.lifted", "loaded", "places")
         return target in ("", "web") or imported in (*below, "filling")
     if room == "questions":
         return target not in ("", "notebooks", "cli", "experiments", "web", "examples")
     if room == "scale":
-        return target in ("scale", "sql", "symmetry", "infer") or imported in (*VALUES, *BELOW_SCALE)
+        return target in ("scale", "sql", "symmetry", "infer") or imported in (
+            *VALUES,
+            *BELOW_SCALE,
+        )
     if room == "examples":
         return target in ("examples", "sql") or imported in VALUES
     if room == "experiments":
-        return target in ("", "experiments") or imported in ("errors", "formats.files", "drawing.canvas")
+        return target in ("", "experiments") or imported in (
+            "errors",
+            "formats.files",
+            "drawing.canvas",
+        )
     if name in FACADE:
-        return target not in ("cli", "experiments", "web") and imported not in FACADE[: FACADE.index(name) + 1]
+        return (
+            target not in ("cli", "experiments", "web")
+            and imported not in FACADE[: FACADE.index(name) + 1]
+        )
     return target == room or imported in VALUES
 
 
@@ -127,7 +163,9 @@ def test_every_module_has_a_room():
 
 def test_no_import_cycles():
     edges = {name: own_imports(name) - {name} for name in MODULES}
-    for name in edges:  # a package's own door is what its modules stand behind, not something they import
+    for (
+        name
+    ) in edges:  # a package's own door is what its modules stand behind, not something they import
         edges[name] = {each for each in edges[name] if not name.startswith(f"{each}.")}
     while edges:
         free = [name for name, needs in edges.items() if not needs & edges.keys()]
@@ -146,7 +184,9 @@ def test_heavy_packages_have_one_door(package):
     assert users <= OUTSIDE[package]
 
 
-@pytest.mark.parametrize(("model", "name", "most"), [("epidemic.json", "Epid", 95), ("smokers.json", "Smokes(1)", 130)])
+@pytest.mark.parametrize(
+    ("model", "name", "most"), [("epidemic.json", "Epid", 95), ("smokers.json", "Smokes(1)", 130)]
+)
 def test_a_small_question_imports_what_it_needs(model, name, most):
     program = "import sys; from lifagu.cli import main; main(sys.argv[1:]); sys.stderr.write(' '.join(sys.modules))"
     command = [sys.executable, "-c", program, "query", str(ROOT / "examples" / model), name]
@@ -164,7 +204,14 @@ def test_a_small_question_imports_what_it_needs(model, name, most):
         "notebooks",
         "findings",
     }
-    assert not {"duckdb", "matplotlib", "starlette", "numpy.ma", "concurrent.futures", "tempfile"} & {*found}
+    assert not {
+        "duckdb",
+        "matplotlib",
+        "starlette",
+        "numpy.ma",
+        "concurrent.futures",
+        "tempfile",
+    } & {*found}
     assert len(own) <= most
 
 
@@ -190,6 +237,8 @@ def test_nothing_prints_outside_the_command_line():
     for name, path in MODULES.items():
         if not name.startswith("cli"):
             assert not any(
-                isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print"
+                isinstance(node, ast.Call)
+                and isinstance(node.func, ast.Name)
+                and node.func.id == "print"
                 for node in ast.walk(ast.parse(path.read_text()))
             ), name

@@ -38,14 +38,21 @@ def test_random_graphs_do_not_overlap(seed, count, many, arity):
     assert overlaps(scene) == 0
 
 
-@given(st.lists(st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(1, 40), st.integers(1, 40)), max_size=40))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 60), st.integers(0, 60), st.integers(1, 40), st.integers(1, 40)),
+        max_size=40,
+    )
+)
 def test_boxes_are_found_and_pushed_apart(rows):
     array = np.array(rows, dtype=float).reshape(-1, 4)
     places, sizes = array[:, :2], array[:, 2:]
     apart = np.abs(places[:, None] - places)
     naive = (apart < (sizes[:, None] + sizes) / 2 + 3 - 1e-9).all(axis=2)
     one, two = overlapping(places, sizes, gap=3)
-    assert set(zip(one.tolist(), two.tolist(), strict=True)) == set(zip(*np.nonzero(np.triu(naive, 1)), strict=True))
+    assert set(zip(one.tolist(), two.tolist(), strict=True)) == set(
+        zip(*np.nonzero(np.triu(naive, 1)), strict=True)
+    )
     assert not len(overlapping(separated(places, sizes, gap=3), sizes, gap=3)[0])
 
 
@@ -72,7 +79,9 @@ def test_crossings_are_those_found_pair_by_pair(seed):
         return np.sign((c - a) * (f - b) - (d - b) * (e - a))
 
     naive = sum(
-        not {*one} & {*two} and side(*one, two[0]) != side(*one, two[1]) and side(*two, one[0]) != side(*two, one[1])
+        not {*one} & {*two}
+        and side(*one, two[0]) != side(*one, two[1])
+        and side(*two, one[0]) != side(*two, one[1])
         for place, one in enumerate(edges.tolist())
         for two in edges[:place].tolist()
     )

@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 import lifagu
 import lifagu.symmetry.lifting as lifting
 from helpers import CASES, ROOT, graph_of, random_model, run_cli
-from lifagu.arrays import by_first_occurrence
+from lifagu.basics.arrays import by_first_occurrence
 from lifagu.cli.demo_paper import example
-from lifagu.domains import ConstantRows
-from lifagu.model import Colouring, FactorGraph
-from lifagu.proofs import Proof
+from lifagu.graph.factor_graph import Colouring, FactorGraph
+from lifagu.relational.domains import ConstantRows
+from lifagu.relational.proof import Proof
+from lifagu.relational.terms import Count, Membership
 from lifagu.symmetry.lifting.naming import stem
-from lifagu.symmetry.lifting.proving import prove, same_rows
-from lifagu.terms import Count, Membership
+from lifagu.symmetry.lifting.proof import prove, same_rows
 from shapes import SHAPES, graph, names, random_graph, shape
 
 SCHEMA = json.loads((ROOT / "src/lifagu/formats/lifagu-1.schema.json").read_text())
@@ -41,7 +41,9 @@ def assert_means(model, graph):
     """The grounding of a model is the graph: variables by name with their ranges, factors as a multiset."""
     back = lifagu.ground(model)
     assert factors_of(back) == factors_of(graph)
-    assert {each.name: each.range for each in back.variables} == {each.name: each.range for each in graph.variables}
+    assert {each.name: each.range for each in back.variables} == {
+        each.name: each.range for each in graph.variables
+    }
 
 
 def check(graph, **settings):
@@ -49,7 +51,10 @@ def check(graph, **settings):
     lifted = lifagu.lift(graph, **settings)
     assert_means(lifted, graph)
     assert isinstance(lifted.proof, Proof)
-    assert (lifted.proof.variables, lifted.proof.factors) == (len(graph.variable_names), len(graph.factor_names))
+    assert (lifted.proof.variables, lifted.proof.factors) == (
+        len(graph.variable_names),
+        len(graph.factor_names),
+    )
     text = lifagu.to_json(lifted)
     jsonschema.validate(json.loads(text), SCHEMA)
     again = lifagu.from_json(text)
@@ -58,7 +63,11 @@ def check(graph, **settings):
     words = lifted.vocabulary
     for name in graph.variable_names:
         place = words.find(name)
-        assert name in lifted.ground_part.variable_names if place is None else words.ground_name(*place) == name
+        assert (
+            name in lifted.ground_part.variable_names
+            if place is None
+            else words.ground_name(*place) == name
+        )
     return lifted
 
 
@@ -94,7 +103,9 @@ def test_random_graphs_come_back(seed):
 def test_any_groups_are_lifted_rightly(seed, colours):
     """Groups only say where to look: any partition gives a right model, with constants and lists where need be."""
     graph, rng = random_graph(seed), np.random.default_rng(seed)
-    drawn = [rng.integers(0, colours, len(each)) for each in (graph.variable_names, graph.factor_names)]
+    drawn = [
+        rng.integers(0, colours, len(each)) for each in (graph.variable_names, graph.factor_names)
+    ]
     check(graph, colouring=Colouring(*map(by_first_occurrence, drawn)))
 
 
@@ -107,7 +118,13 @@ def test_shapes_come_back(name):
 def test_the_order_of_the_input_decides_names_only(seed):
     """Shuffled variables and factors give as many parfactors and relations as before."""
     rng = np.random.default_rng(seed)
-    for name in ("regions", "friends", "linked through a third", "all but a matching", "treated, others smoke"):
+    for name in (
+        "regions",
+        "friends",
+        "linked through a third",
+        "all but a matching",
+        "treated, others smoke",
+    ):
         given = shape(name)
         variables = [given.variables[each] for each in rng.permutation(len(given.variable_names))]
         factors = [given.factors[each] for each in rng.permutation(len(given.factor_names))]
@@ -117,7 +134,9 @@ def test_the_order_of_the_input_decides_names_only(seed):
         )
         lifted, other = lifagu.lift(given), check(shuffled)
         assert sorted(map(len, shown(other))) == sorted(map(len, shown(lifted)))
-        assert sorted(each.size for each in other.domains) == sorted(each.size for each in lifted.domains)
+        assert sorted(each.size for each in other.domains) == sorted(
+            each.size for each in lifted.domains
+        )
 
 
 # ---- what comes out
@@ -129,7 +148,11 @@ def test_the_order_of_the_input_decides_names_only(seed):
         ("product", ["A(X), B(M))"], [3, 4]),
         ("star", ["Leaf(X), Hub)"], [5]),
         ("matching", ["A(X), B(X))"], [4]),
-        ("two matchings", ["A(X), B(X))", "A(X), B(Y)) | (X,Y) ∈ {(1,2), (2,3), (3,4), (4,1)}"], [4]),
+        (
+            "two matchings",
+            ["A(X), B(X))", "A(X), B(Y)) | (X,Y) ∈ {(1,2), (2,3), (3,4), (4,1)}"],
+            [4],
+        ),
         ("ring", ["P(X), P(Y)) | (X,Y) ∈ {(1,2), (2,3), (3,4), (4,5), (5,1)}"], [5]),
         ("copies of a chain", ["P(X), P_2(X))", "P_2(X), P_3(X))"], [3]),
         ("all but a matching", ["A(X), B(Y)) | X ≠ Y"], [4]),
@@ -137,9 +160,17 @@ def test_the_order_of_the_input_decides_names_only(seed):
         ("all triples", ["P(X), P(Y), P(Z)) | X ≠ Y, X ≠ Z, Y ≠ Z"], [4]),
         ("friends", ["F(X,Y), S(X), S(Y)) | X ≠ Y"], [6]),
         ("regions", ["Sick(X,M), Region(X))"], [3, 2]),
-        ("pairs within regions", ["Sick(X,M), Region(X))", "Sick(X,M), Sick(X,N)) | M ≠ N"], [3, 2]),
+        (
+            "pairs within regions",
+            ["Sick(X,M), Region(X))", "Sick(X,M), Sick(X,N)) | M ≠ N"],
+            [3, 2],
+        ),
         ("linked through a third", ["Treat(X,M), Sick(X))", "Travel(X), Treat(X,M))"], [3, 2]),
-        ("treated, others smoke", ["Treat(X,M), Sick(X))", "Treat(X,M), Smokes(Y)) | X ≠ Y"], [4, 2]),
+        (
+            "treated, others smoke",
+            ["Treat(X,M), Sick(X))", "Treat(X,M), Smokes(Y)) | X ≠ Y"],
+            [4, 2],
+        ),
         ("parallel", ["R(X), S(X))"] * 2, [2]),
         ("unknown", ["Leaf(X), Hub)"], [3]),
         ("ternary", ["P(X), P(Y)) | X ≠ Y"], [4]),
@@ -158,12 +189,21 @@ def test_shapes_are_seen(name, parfactors, sizes):
     assert not len(lifted.ground_part.factor_names)
 
 
-@pytest.mark.parametrize("name", ["edges", "latin square", "pairs across regions", "parallel here and there"])
+@pytest.mark.parametrize(
+    "name", ["edges", "latin square", "pairs across regions", "parallel here and there"]
+)
 def test_what_is_no_product_is_listed(name):
     lifted = lifagu.lift(shape(name))
-    lists = [each for parfactor in lifted.parfactors for each in parfactor.where if isinstance(each, Membership)]
+    lists = [
+        each
+        for parfactor in lifted.parfactors
+        for each in parfactor.where
+        if isinstance(each, Membership)
+    ]
     assert lists
-    assert all(isinstance(each.rows, ConstantRows) for each in lists), "millions of tuples need no texts"
+    assert all(isinstance(each.rows, ConstantRows) for each in lists), (
+        "millions of tuples need no texts"
+    )
     assert not len(lifted.ground_part.factor_names)
 
 
@@ -194,10 +234,14 @@ def test_isolated_variables_and_other_label_orders_stay():
 def test_counted_tables_hold_one_entry_per_histogram():
     lifted = lifagu.lift(shape("one counted factor"))
     assert isinstance(lifted.parfactors[1].arguments[0], Count)
-    assert lifted.parfactors[1].table.tolist() == [3, 13, 7, 17, 5, 15, 1, 11], "(0,3), (1,2), (2,1), (3,0) by Rev"
+    assert lifted.parfactors[1].table.tolist() == [3, 13, 7, 17, 5, 15, 1, 11], (
+        "(0,3), (1,2), (2,1), (3,0) by Rev"
+    )
 
 
-@pytest.mark.parametrize("seed", [seed for seed in range(50) if not len(random_graph(seed).unknown)])
+@pytest.mark.parametrize(
+    "seed", [seed for seed in range(50) if not len(random_graph(seed).unknown)]
+)
 def test_answers_are_those_of_the_graph(seed):
     given = random_graph(seed)
     rng = np.random.default_rng(seed)
@@ -255,7 +299,9 @@ def test_no_name_is_taken_for_another():
     """Where names look like ground names of a relation, but of other constants, the relation takes another name."""
     scopes = [(["Sick(1)"], [1, 2]), (["Sick(2)"], [1, 2])]
     lifted = check(graph(["Sick(1)", "Sick(2)"], scopes))
-    assert [(each.name, len(each.names)) for each in lifted.relations] == [("Sick", 0)], "no need for other names"
+    assert [(each.name, len(each.names)) for each in lifted.relations] == [("Sick", 0)], (
+        "no need for other names"
+    )
     lifted = check(graph(["Sick(2)", "Sick(1)"], scopes))
     assert [(each.name, len(each.names)) for each in lifted.relations] == [("Sick_2", 2)]
     lifted = check(graph(["Sick(1)", "Sick(2)", "Sick"], [*scopes, (["Sick"], [1, 3])]))
@@ -266,7 +312,10 @@ def test_no_name_is_taken_for_another():
 
 def test_parfactors_do_not_take_the_names_of_ground_factors():
     builder = (
-        FactorGraph.build().variables(["A0", "A1", "B"]).factor("g0", ["B"], [1, 3]).factor("g1(x)", ["B"], [1, 4])
+        FactorGraph.build()
+        .variables(["A0", "A1", "B"])
+        .factor("g0", ["B"], [1, 3])
+        .factor("g1(x)", ["B"], [1, 4])
     )
     lifted = check(builder.factors({"f0": ["A0"], "f1": ["A1"]}, [1, 2]).graph())
     assert [each.name for each in lifted.parfactors] == ["g2"]
@@ -275,7 +324,11 @@ def test_parfactors_do_not_take_the_names_of_ground_factors():
 def test_declared_individuals_become_constants_where_they_fit():
     lifted = check(shape("counted treatments of individuals"))
     assert [each.constants for each in lifted.domains] == [("al", "bo", "eve"), ("m1", "m2", "m3")]
-    assert lifted.vocabulary.find("Treat.bo.m3") == lifted.vocabulary.find("Treat(bo,m3)") == (0, (1, 2))
+    assert (
+        lifted.vocabulary.find("Treat.bo.m3")
+        == lifted.vocabulary.find("Treat(bo,m3)")
+        == (0, (1, 2))
+    )
     lifted = check(shape("individuals decide"))
     assert shown(lifted) == ["T(X), S(Y)) | (X,Y) ∈ {(a,b), (b,c), (c,a)}", "T(X), S(X))"]
     assert check(shape("contradicting individuals")).domains[0].constants is None
@@ -294,7 +347,11 @@ def test_a_grounded_model_lifts_to_itself():
     model = lifagu.read(ROOT / "examples/smokers.json")
     lifted = lifagu.lift(model)
     assert shown(lifted) == shown(model)
-    assert [(each.name, len(each.names)) for each in lifted.relations] == [("Smokes", 0), ("Ill", 0), ("Friends", 0)]
+    assert [(each.name, len(each.names)) for each in lifted.relations] == [
+        ("Smokes", 0),
+        ("Ill", 0),
+        ("Friends", 0),
+    ]
     assert lifted.domains[0].size == 4
     assert_means(lifted, lifagu.ground(model))
 
@@ -307,7 +364,10 @@ def test_a_grounded_model_with_several_domains_lifts_to_itself():
     model = lifagu.from_json(json.dumps({"format": "lifagu/1", **parts, "parfactors": [parfactor]}))
     lifted = check(lifagu.ground(model))
     assert shown(lifted) == shown(model)
-    assert [(each.name, len(each.names)) for each in lifted.relations] == [("Sick", 0), ("Treat", 0)]
+    assert [(each.name, len(each.names)) for each in lifted.relations] == [
+        ("Sick", 0),
+        ("Treat", 0),
+    ]
     assert [(each.size, each.constants) for each in lifted.domains] == [(5, None), (3, None)]
 
 
@@ -339,9 +399,17 @@ def test_cases_come_back(name):
     ("name", "parfactors", "sizes"),
     [
         ("22_not_a_product", ["A(X), B(Y)) | X ≠ Y", "A(X))"], [3]),
-        ("26_pfg_fig1", ["Epid)", "Travel(X), Sick(X), Epid)", "Treat(X,M), Sick(X), Epid)"], [2, 2]),
+        (
+            "26_pfg_fig1",
+            ["Epid)", "Travel(X), Sick(X), Epid)", "Treat(X,M), Sick(X), Epid)"],
+            [2, 2],
+        ),
         ("27_pfg_parallel_identical_factors", ["A)", "A)"], []),
-        ("28_pfg_two_matchings", ["A(X), B(X))", "A(X), B(Y)) | (X,Y) ∈ {(1,2), (2,3), (3,1)}"], [3]),
+        (
+            "28_pfg_two_matchings",
+            ["A(X), B(X))", "A(X), B(Y)) | (X,Y) ∈ {(1,2), (2,3), (3,1)}"],
+            [3],
+        ),
         ("29_pfg_ring", ["X(M), X(N)) | (M,N) ∈ {(1,2), (2,3), (3,4), (4,1)}"], [4]),
         ("31a_individual_alignment_ok", ["C(X), S(X))", "C(X), R)"], [2]),
         ("31b_individual_alignment_broken", ["C(X), S(X))", "C(X), R)"], [2]),
@@ -357,16 +425,25 @@ def test_worked_cases(name, parfactors, sizes):
 
 
 def tampered(model, **changes):
-    return replace(model, parfactors=(replace(model.parfactors[0], **changes), *model.parfactors[1:]), proof=None)
+    return replace(
+        model,
+        parfactors=(replace(model.parfactors[0], **changes), *model.parfactors[1:]),
+        proof=None,
+    )
 
 
 def test_the_proof_notices_tampering():
     given = shape("friends")
     lifted = lifagu.lift(given)
     assert prove(lifted, given) == lifted.proof
-    assert "the same 36 variables and the same 30 factors, each as often, with 1 distinct table" in str(lifted.proof)
+    assert (
+        "the same 36 variables and the same 30 factors, each as often, with 1 distinct table"
+        in str(lifted.proof)
+    )
     table = lifted.parfactors[0].table
-    with pytest.raises(lifagu.ModelError, match=r"factor 'f0' on \(F0_1, S0, S1\) is not as often in the model"):
+    with pytest.raises(
+        lifagu.ModelError, match=r"factor 'f0' on \(F0_1, S0, S1\) is not as often in the model"
+    ):
         prove(tampered(lifted, table=np.append(table[:-1], table[-1] + 1e-9)), given)
     with pytest.raises(lifagu.ModelError, match="does not mean the graph"):
         prove(tampered(lifted, where=()), given)
@@ -375,7 +452,11 @@ def test_the_proof_notices_tampering():
     swapped = tuple(lifted.parfactors[0].arguments[each] for each in (0, 2, 1))
     with pytest.raises(lifagu.ModelError, match="is not as often in the model"):
         prove(tampered(lifted, arguments=swapped), given)
-    twice = replace(lifted, parfactors=(*lifted.parfactors, replace(lifted.parfactors[0], name="again")), proof=None)
+    twice = replace(
+        lifted,
+        parfactors=(*lifted.parfactors, replace(lifted.parfactors[0], name="again")),
+        proof=None,
+    )
     with pytest.raises(lifagu.ModelError, match="is not as often in the model as in the graph"):
         prove(twice, given)
 
@@ -385,7 +466,10 @@ def test_the_proof_looks_at_names_and_ranges():
     lifted = lifagu.lift(given)
     one, two = lifted.relations
     turned = replace(
-        one, names=[(row[0], other[-1]) for row, other in zip(one.names, reversed(one.names), strict=True)]
+        one,
+        names=[
+            (row[0], other[-1]) for row, other in zip(one.names, reversed(one.names), strict=True)
+        ],
     )
     with pytest.raises(lifagu.ModelError, match="is not as often in the model"):
         prove(replace(lifted, relations=(turned, two), proof=None), given)
@@ -396,14 +480,22 @@ def test_the_proof_looks_at_names_and_ranges():
     with pytest.raises(lifagu.ModelError, match="variable 'A0' has another range"):
         prove(replace(lifted, relations=(other, two), proof=None), given)
     with pytest.raises(lifagu.ModelError, match="variable 'Z' is not once in it"):
-        prove(lifted, graph(["Z", *given.variable_names], [(each.arguments, each.table) for each in given.factors]))
+        prove(
+            lifted,
+            graph(
+                ["Z", *given.variable_names],
+                [(each.arguments, each.table) for each in given.factors],
+            ),
+        )
 
 
 def test_extra_ground_factors_are_noticed():
     given = shape("star")
     lifted = lifagu.lift(given)
     extra = FactorGraph.build().variable("Hub").factor("h", ["Hub"], [1, 2]).graph()
-    with pytest.raises(lifagu.ModelError, match="the ground part has a ground factor that the graph does not have"):
+    with pytest.raises(
+        lifagu.ModelError, match="the ground part has a ground factor that the graph does not have"
+    ):
         prove(replace(lifted, ground_part=extra, proof=None), given)
 
 
@@ -418,7 +510,10 @@ def test_what_fails_the_proof_goes_into_the_ground_part(monkeypatch):
     monkeypatch.setattr(lifting, "draft_of", wrong)
     given = shape("regions")
     lifted = lifagu.lift(
-        graph([*given.variable_names, "C0", "C1"], [*scopes(given), *(([f"C{e}"], [1, 2]) for e in (0, 1))])
+        graph(
+            [*given.variable_names, "C0", "C1"],
+            [*scopes(given), *(([f"C{e}"], [1, 2]) for e in (0, 1))],
+        )
     )
     assert [str(each) for each in lifted.parfactors] == ["g0: C(X)"]
     assert len(lifted.ground_part.factor_names) == 6
@@ -448,7 +543,9 @@ def test_rows_are_compared_as_multisets():
     for _ in range(200):
         one = rng.integers(0, 3, (rng.integers(0, 6), 2))
         two = rng.permutation(one) if rng.random() < 0.5 else rng.integers(0, 3, one.shape)
-        assert same_rows(one, two) == (Counter(map(tuple, one.tolist())) == Counter(map(tuple, two.tolist())))
+        assert same_rows(one, two) == (
+            Counter(map(tuple, one.tolist())) == Counter(map(tuple, two.tolist()))
+        )
 
 
 # ---- ways in
@@ -465,7 +562,9 @@ def test_lifting_a_transfer():
 
 
 def test_wrong_ways_in():
-    with pytest.raises(lifagu.ModelError, match="lift takes a FactorGraph, a ParfactorGraph or a Transfer, not str"):
+    with pytest.raises(
+        lifagu.ModelError, match="lift takes a FactorGraph, a ParfactorGraph or a Transfer, not str"
+    ):
         lifagu.lift("model.json")
     with pytest.raises(lifagu.ModelError, match="the colouring is one of another graph"):
         lifagu.lift(shape("star"), lifagu.colour(shape("ring")))
@@ -546,9 +645,9 @@ def test_an_epidemic_by_arrays():
         assert words.ground_name(*words.find(f"x{number}")) == f"x{number}"
     assert words.find(f"x{4 * people + 1}") is None
     observed = lifted.observations({f"x{number}": "true" for number in range(4 * people)})
-    assert [words.ground_name(each.relation, [low for low, _ in each.spans]) for each in observed[:9]] == [
-        f"x{number}" for number in range(9)
-    ]
+    assert [
+        words.ground_name(each.relation, [low for low, _ in each.spans]) for each in observed[:9]
+    ] == [f"x{number}" for number in range(9)]
     back = lifagu.ground(lifted)
     assert back.variable("x7").range == ("true", "false")
     assert back.variable_names.number("x7") != 7
@@ -559,7 +658,8 @@ def test_an_epidemic_by_arrays():
 def test_a_million_persons():
     given = epidemic(10**6)
     groups = Colouring(
-        np.concatenate([[0], np.tile([1, 2, 3, 3], 10**6)]), np.concatenate([[0], np.tile([1, 2, 2], 10**6)])
+        np.concatenate([[0], np.tile([1, 2, 3, 3], 10**6)]),
+        np.concatenate([[0], np.tile([1, 2, 2], 10**6)]),
     )
     lifted = lifagu.lift(given, groups)
     assert repr(lifted) == "<ParfactorGraph: 2 domains, 4 relations, 3 parfactors>"
@@ -575,7 +675,9 @@ def test_the_same_bytes_whatever_the_hash_seed():
     )
     command = [sys.executable, "-c", program, str(ROOT / "tests")]
     outputs = {
-        subprocess.run(command, capture_output=True, check=True, env=os.environ | {"PYTHONHASHSEED": seed}).stdout
+        subprocess.run(
+            command, capture_output=True, check=True, env=os.environ | {"PYTHONHASHSEED": seed}
+        ).stdout
         for seed in ("0", "1", "4711")
     }
     assert len(outputs) == 1

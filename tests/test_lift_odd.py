@@ -30,7 +30,9 @@ def as_model(graph):
 def evidence_for(graph, seed):
     """None, or one or two observed values."""
     rng = random.Random(seed)
-    names = rng.sample(list(graph.variable_names), min(len(graph.variable_names), rng.randint(0, 2)))
+    names = rng.sample(
+        list(graph.variable_names), min(len(graph.variable_names), rng.randint(0, 2))
+    )
     return {name: rng.choice(graph.variable(name).range) for name in names}
 
 
@@ -41,8 +43,12 @@ def assert_answers(lifted, graph, evidence):
     for engine in ENGINES:
         found = lifagu.log_partition(lifted, evidence=evidence, engine=engine)
         assert found == pytest.approx(log_partition, rel=1e-9, abs=1e-9)
-        for name, answer in zip(names, lifagu.queries(lifted, names, evidence=evidence, engine=engine), strict=True):
-            assert {labels[0]: value for labels, value in answer.items()} == pytest.approx(expected[name], abs=1e-9)
+        for name, answer in zip(
+            names, lifagu.queries(lifted, names, evidence=evidence, engine=engine), strict=True
+        ):
+            assert {labels[0]: value for labels, value in answer.items()} == pytest.approx(
+                expected[name], abs=1e-9
+            )
 
 
 def campaign(seed):
@@ -52,7 +58,9 @@ def campaign(seed):
     for commutative in (False, True):
         moved = lifagu.transfer(given, evidence=evidence, commutative=commutative)
         lifted = check(moved.graph)
-        split = lifagu.colour(moved.graph, evidence, commutative=commutative, factor_start=moved.factor_start)
+        split = lifagu.colour(
+            moved.graph, evidence, commutative=commutative, factor_start=moved.factor_start
+        )
         check(moved.graph, colouring=split)
         if not len(moved.graph.unknown):
             assert_answers(lifted, moved.graph, evidence)
@@ -108,7 +116,9 @@ def test_beside_other_factors(scopes, parfactors):
 
 def test_the_same_of_several_individuals():
     """With two owners the blocks are told apart by them; a hub beside the run changes nothing."""
-    owned = [{"name": f"K.{i}.{n}", "kind": "K", "individual": i} for i in ("al", "bo") for n in (1, 2)]
+    owned = [
+        {"name": f"K.{i}.{n}", "kind": "K", "individual": i} for i in ("al", "bo") for n in (1, 2)
+    ]
     names = [each["name"] for each in owned]
     hub = [{"name": "Hub"}]
     factors = [{"name": f"f{n}", "args": [*names[n : n + 2], "Hub"], "table": LAST} for n in (0, 2)]

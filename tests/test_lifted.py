@@ -10,12 +10,12 @@ import pytest
 import lifagu
 import naive
 from helpers import CASES, graph_of, random_model
-from lifagu.infer.lifted import engine
-from lifagu.infer.lifted.count import CountStep
-from lifagu.infer.lifted.eliminate import EliminateStep
-from lifagu.infer.lifted.join import JoinStep
-from lifagu.infer.lifted.pivot import PivotStep
-from lifagu.infer.lifted.weighted_count import WeightedCountStep
+from lifagu.inference.lifted import engine
+from lifagu.inference.lifted.counting import CountStep
+from lifagu.inference.lifted.elimination import EliminateStep
+from lifagu.inference.lifted.joining import JoinStep
+from lifagu.inference.lifted.pivot import PivotStep
+from lifagu.inference.lifted.weighted_counting import WeightedCountStep
 
 FORCED = {
     "as it is": {},
@@ -46,7 +46,9 @@ def check(model, evidence):
     assert list(found) == list(graph.variable_names)
     for name, distribution in found.items():
         for label, probability in distribution.items():
-            assert probability == pytest.approx(expected[name][label], rel=1e-9, abs=1e-13), str(found.plan)
+            assert probability == pytest.approx(expected[name][label], rel=1e-9, abs=1e-13), str(
+                found.plan
+            )
     name = graph.variable_names[len(graph.variable_names) // 2]
     single = lifagu.query(graph, name, evidence=evidence)
     for label, probability in expected[name].items():
@@ -63,8 +65,15 @@ def test_random_models(seed, forced):
 def symmetric_model(seed):
     """Interchangeable As (two or three values) and Bs, pairs and triples of As, in shuffled order, some tables zero."""
     rng = random.Random(seed)
-    people, things, size, kind = rng.randint(2, 4), rng.randint(1, 3), rng.choice([2, 2, 3]), rng.randint(0, 5)
-    variables = [{"name": f"A{i}", "range": [str(value) for value in range(size)]} for i in range(people)]
+    people, things, size, kind = (
+        rng.randint(2, 4),
+        rng.randint(1, 3),
+        rng.choice([2, 2, 3]),
+        rng.randint(0, 5),
+    )
+    variables = [
+        {"name": f"A{i}", "range": [str(value) for value in range(size)]} for i in range(people)
+    ]
     variables += [{"name": f"B{i}", "range": ["0", "1"]} for i in range(things)]
     rng.shuffle(variables)
     tables: dict[tuple, list] = {}
@@ -74,7 +83,8 @@ def symmetric_model(seed):
         span = math.prod(size if name[0] == "A" else 2 for name in arguments)
         if what not in tables:
             tables[what] = [
-                rng.choice([0, 1, 1, 2, 3, 0.5]) if rng.random() < 0.3 else 1 + rng.random() for _ in range(span)
+                rng.choice([0, 1, 1, 2, 3, 0.5]) if rng.random() < 0.3 else 1 + rng.random()
+                for _ in range(span)
             ]
             tables[what][0] = tables[what][0] or 1
         factors.append({"name": f"f{len(factors)}", "args": arguments, "table": tables[what]})
@@ -115,7 +125,11 @@ def pivot_model(seed):
         "C": 2,
         "F": 2,
     }
-    between, common, turned = rng.random() < 0.4 and people == 3, rng.random() < 0.5, rng.random() < 0.5
+    between, common, turned = (
+        rng.random() < 0.4 and people == 3,
+        rng.random() < 0.5,
+        rng.random() < 0.5,
+    )
     names = [f"{kind}{x}" for kind in "AB" for x in range(people)] + ["C"] * common
     tables: dict[str, list] = {}
     factors = []
@@ -138,7 +152,9 @@ def pivot_model(seed):
                 add("f", [f"F{x}.{y}", f"A{x}", f"B{y}"])
             else:
                 add("t", [f"B{y}", f"A{x}"] if turned else [f"A{x}", f"B{y}"])
-    variables = [{"name": name, "range": [str(value) for value in range(sizes[name[0]])]} for name in names]
+    variables = [
+        {"name": name, "range": [str(value) for value in range(sizes[name[0]])]} for name in names
+    ]
     rng.shuffle(variables)
     rng.shuffle(factors)
     return {"variables": variables, "factors": factors}, {"A0": "1"} if rng.random() < 0.3 else {}
@@ -152,9 +168,15 @@ def test_pivot_counts(seed, forced):
 def test_a_pivot_costs_a_histogram_not_its_cube():
     """Asthma and smoking: a joint histogram of 200 pairs would have 1.4 million values, and its tables more."""
     people = range(200)
-    builder = lifagu.FactorGraph.build().variables([f"A{x}" for x in people]).variables([f"S{x}" for x in people])
+    builder = (
+        lifagu.FactorGraph.build()
+        .variables([f"A{x}" for x in people])
+        .variables([f"S{x}" for x in people])
+    )
     builder.factors({f"own{x}": [f"A{x}", f"S{x}"] for x in people}, [3, 1, 1, 2])
-    builder.factors({f"t{x}.{y}": [f"A{x}", f"S{y}"] for x in people for y in people if x != y}, [1, 1, 1, 1.01])
+    builder.factors(
+        {f"t{x}.{y}": [f"A{x}", f"S{y}"] for x in people for y in people if x != y}, [1, 1, 1, 1.01]
+    )
     found = lifagu.marginals(builder.graph())
     assert any(isinstance(step, PivotStep) for step in found.prepared.reduced.steps)
     total = [
@@ -170,8 +192,15 @@ def test_a_pivot_costs_a_histogram_not_its_cube():
 def unary_model(seed):
     """Interchangeable As but for their unary tables, some without one, beside Bs; sometimes all pairs of As."""
     rng = random.Random(seed)
-    people, things, size, pairs = rng.randint(2, 5), rng.randint(1, 3), rng.choice([2, 2, 3]), rng.random() < 0.3
-    variables = [{"name": f"A{i}", "range": [str(value) for value in range(size)]} for i in range(people)]
+    people, things, size, pairs = (
+        rng.randint(2, 5),
+        rng.randint(1, 3),
+        rng.choice([2, 2, 3]),
+        rng.random() < 0.3,
+    )
+    variables = [
+        {"name": f"A{i}", "range": [str(value) for value in range(size)]} for i in range(people)
+    ]
     variables += [{"name": f"B{i}", "range": ["0", "1"]} for i in range(things)]
     unary = [[rng.choice([1, 2, 0.5]) for _ in range(size)] for _ in range(rng.randint(1, 3))]
     unary[0][0] = 0
@@ -200,7 +229,9 @@ def test_soft_evidence_on_everybody_is_one_histogram():
     people = range(100)
     builder = lifagu.FactorGraph.build().variables([f"A{x}" for x in people])
     builder.variables([f"B{y}" for y in range(8)])
-    builder.factors({f"f{x}.{y}": [f"A{x}", f"B{y}"] for x in people for y in range(8)}, [1, 1.1, 1.2, 0.9])
+    builder.factors(
+        {f"f{x}.{y}": [f"A{x}", f"B{y}"] for x in people for y in range(8)}, [1, 1.1, 1.2, 0.9]
+    )
     soft = {f"A{x}": {"false": 1, "true": 0.5 + x / 100} for x in people}
     found = lifagu.marginals(builder.graph(), evidence=soft, engine="lifted")
     assert any(isinstance(step, WeightedCountStep) for step in found.prepared.reduced.steps)
@@ -224,13 +255,21 @@ def joined_model(seed):
         scopes = [[f"A{x}"], [f"A{x}", f"B{x}"], *([[f"B{x}", "C"]] if "C" in names else [])]
         marks = [0, 1, 2][: len(scopes)]
         for y in set(range(people)) - {x}:
-            scopes += [[f"A{x}", f"B{y}"], [f"A{x}", f"A{y}"], *([[f"A{x}", f"B{x}", f"B{y}"]] if triples else [])]
+            scopes += [
+                [f"A{x}", f"B{y}"],
+                [f"A{x}", f"A{y}"],
+                *([[f"A{x}", f"B{x}", f"B{y}"]] if triples else []),
+            ]
             marks += [3, 4, 5] if triples else [3, 4]
         for mark, scope in zip(marks, scopes, strict=True):
             span = math.prod(sizes[name[0]] for name in scope)
             fresh = [1, *(0 if rng.random() < 0.1 else 0.2 + rng.random() for _ in range(span - 1))]
-            factors.append({"name": f"f{len(factors)}", "args": scope, "table": tables.setdefault(mark, fresh)})
-    variables = [{"name": name, "range": [str(value) for value in range(sizes[name[0]])]} for name in names]
+            factors.append(
+                {"name": f"f{len(factors)}", "args": scope, "table": tables.setdefault(mark, fresh)}
+            )
+    variables = [
+        {"name": name, "range": [str(value) for value in range(sizes[name[0]])]} for name in names
+    ]
     rng.shuffle(variables)
     rng.shuffle(factors)
     return {"variables": variables, "factors": factors}, {"A0": "1"} if rng.random() < 0.2 else {}
@@ -244,31 +283,51 @@ def test_joined_pairs_are_counted(seed, forced):
 def test_joining_is_used_where_nothing_else_helps(monkeypatch):
     monkeypatch.setattr(engine, "DEAR", 3.0)
     people = range(12)
-    builder = lifagu.FactorGraph.build().variables([f"A{x}" for x in people]).variables([f"B{x}" for x in people])
+    builder = (
+        lifagu.FactorGraph.build()
+        .variables([f"A{x}" for x in people])
+        .variables([f"B{x}" for x in people])
+    )
     builder.factors({f"o{x}": [f"A{x}", f"B{x}"] for x in people}, [2, 1, 1, 3])
-    builder.factors({f"t{x}.{y}": [f"A{x}", f"B{y}"] for x in people for y in people if x != y}, [1, 1.1, 1, 0.9])
-    builder.factors({f"a{x}.{y}": [f"A{x}", f"A{y}"] for x in people for y in people if x < y}, [1, 1.2, 1.2, 1])
-    builder.factors({f"b{x}.{y}": [f"B{x}", f"B{y}"] for x in people for y in people if x < y}, [1, 1.1, 1.1, 1])
+    builder.factors(
+        {f"t{x}.{y}": [f"A{x}", f"B{y}"] for x in people for y in people if x != y},
+        [1, 1.1, 1, 0.9],
+    )
+    builder.factors(
+        {f"a{x}.{y}": [f"A{x}", f"A{y}"] for x in people for y in people if x < y}, [1, 1.2, 1.2, 1]
+    )
+    builder.factors(
+        {f"b{x}.{y}": [f"B{x}", f"B{y}"] for x in people for y in people if x < y}, [1, 1.1, 1.1, 1]
+    )
     graph = builder.graph()
     found = lifagu.marginals(graph)
     assert any(isinstance(step, JoinStep) for step in found.prepared.reduced.steps)
     ground = lifagu.queries(graph, ["A3", "B7"], engine="ground")
     assert found.log_partition == pytest.approx(ground[0].log_partition, rel=1e-12)
     for answer in ground:
-        assert list(found[answer.variables[0]].values()) == pytest.approx(answer.probabilities.tolist(), rel=1e-9)
+        assert list(found[answer.variables[0]].values()) == pytest.approx(
+            answer.probabilities.tolist(), rel=1e-9
+        )
 
 
-@pytest.mark.parametrize("make", [random_model, symmetric_model, pivot_model, unary_model, joined_model])
+@pytest.mark.parametrize(
+    "make", [random_model, symmetric_model, pivot_model, unary_model, joined_model]
+)
 @pytest.mark.parametrize("seed", range(12))
 def test_the_best_assignment(seed, make, forced):
     """Its weight is the largest there is, it has that weight, and it agrees with the evidence."""
     model, evidence = make(seed)
     graph = graph_of(model)
-    ranges = [[evidence[each.name]] if each.name in evidence else each.range for each in graph.variables]
+    ranges = [
+        [evidence[each.name]] if each.name in evidence else each.range for each in graph.variables
+    ]
     if math.prod(map(len, ranges)) > 1500:
         return
     names = list(graph.variable_names)
-    largest = max(weight(graph, dict(zip(names, values, strict=True))) for values in itertools.product(*ranges))
+    largest = max(
+        weight(graph, dict(zip(names, values, strict=True)))
+        for values in itertools.product(*ranges)
+    )
     if largest == 0:
         with pytest.raises(lifagu.NoAnswerError, match="zero"):
             lifagu.map_assignment(graph, evidence=evidence)
@@ -324,7 +383,9 @@ def test_a_broken_ring_needs_few_steps():
     ground = lifagu.queries(ring(4096), ["x1", "x2000"], evidence={"x0": "1"}, engine="ground")
     assert found.log_partition == pytest.approx(ground[0].log_partition, rel=1e-12)
     for answer in ground:
-        assert list(found[answer.variables[0]].values()) == pytest.approx(answer.probabilities.tolist(), rel=1e-9)
+        assert list(found[answer.variables[0]].values()) == pytest.approx(
+            answer.probabilities.tolist(), rel=1e-9
+        )
 
 
 def all_pairs(people, with_self=False):
@@ -334,9 +395,12 @@ def all_pairs(people, with_self=False):
     builder.variables([f"F{x}.{y}" for x, y in pairs])
     builder.factors({f"u{x}": [f"S{x}"] for x in range(people)}, [3, 1])
     builder.factors(
-        {f"g{x}.{y}": [f"F{x}.{y}", f"S{x}", f"S{y}"] for x, y in pairs if x != y}, [1, 1, 1, 1, 1, 1, 1, 2]
+        {f"g{x}.{y}": [f"F{x}.{y}", f"S{x}", f"S{y}"] for x, y in pairs if x != y},
+        [1, 1, 1, 1, 1, 1, 1, 2],
     )
-    builder.factors({f"d{x}": [f"F{x}.{x}", f"S{x}"] for x in range(people) if with_self}, [1, 1, 1, 2])
+    builder.factors(
+        {f"d{x}": [f"F{x}.{x}", f"S{x}"] for x in range(people) if with_self}, [1, 1, 1, 2]
+    )
     return builder.graph()
 
 
@@ -384,7 +448,9 @@ def test_unknown_factors_are_left_out():
     assert list(found) == ["A", "B"]
     assert found.left_out == ["C", "D"]
     assert found.log_partition is None
-    with pytest.raises(lifagu.NoAnswerError, match="unknown factors are in the same connected part"):
+    with pytest.raises(
+        lifagu.NoAnswerError, match="unknown factors are in the same connected part"
+    ):
         found["C"]
     with pytest.raises(lifagu.ModelError, match="no variable 'E'"):
         found["E"]

@@ -49,7 +49,10 @@ def test_a_counting_formula_is_counted_even_if_nothing_else_is(size, beside):
     model = read(
         domains={"P": size},
         relations=[{"name": "A", "of": ["P"]}, {"name": "E"}],
-        parfactors=[{"name": "g", "args": ["#X[A(X)]", "E"], "table": table}, *([pair] if beside else [])],
+        parfactors=[
+            {"name": "g", "args": ["#X[A(X)]", "E"], "table": table},
+            *([pair] if beside else []),
+        ],
     )
     answer = lifagu.query(model, "E")
     logs = np.array(
@@ -64,7 +67,9 @@ def test_a_counting_formula_is_counted_even_if_nothing_else_is(size, beside):
         ]
     )
     assert answer.log_partition == pytest.approx(log_sum(logs.reshape(-1)), rel=1e-12)
-    assert answer["true"] == pytest.approx(math.exp(log_sum(logs[:, 1]) - answer.log_partition), rel=1e-9)
+    assert answer["true"] == pytest.approx(
+        math.exp(log_sum(logs[:, 1]) - answer.log_partition), rel=1e-9
+    )
     marginal = lifagu.marginals(model)[f"A({size})"]["true"]
     shares = [log_sum(logs[true]) + math.log(true / size) for true in range(1, size + 1)]
     assert marginal == pytest.approx(math.exp(log_sum(shares) - answer.log_partition), rel=1e-9)
@@ -91,9 +96,13 @@ def test_all_but_one_who_is_not_in_the_formula():
     model = read(
         domains={"P": size},
         relations=[{"name": "A", "of": ["P"]}, {"name": "S", "of": ["P"]}],
-        parfactors=[{"name": "g", "args": ["#Y[A(Y)]", "S(X)"], "where": ["Y != X"], "table": table}],
+        parfactors=[
+            {"name": "g", "args": ["#Y[A(Y)]", "S(X)"], "where": ["Y != X"], "table": table}
+        ],
     )
-    rest = np.log(np.array(table).reshape(size, 2).sum(axis=1))  # by how many of the others are false
+    rest = np.log(
+        np.array(table).reshape(size, 2).sum(axis=1)
+    )  # by how many of the others are false
     logs = []
     for true in range(size + 1):
         false = size - true
@@ -125,7 +134,8 @@ def test_histograms_of_individuals_who_are_told_apart(size, how):
         weights = ring_by_count(size)
     else:
         parts["factors"] = [
-            {"name": f"h{each}", "args": [f"A({each + 1})"], "table": [1, odds[each]]} for each in range(size)
+            {"name": f"h{each}", "args": [f"A({each + 1})"], "table": [1, odds[each]]}
+            for each in range(size)
         ]
         weights = np.ones(1)
         for each in odds:
@@ -154,7 +164,9 @@ def ring_by_count(size):
     return total
 
 
-@pytest.mark.parametrize("evidence", [{"A(1..3)": "true"}, {"A(1)": "true", "A(2)": "false", "A(3)": "true"}])
+@pytest.mark.parametrize(
+    "evidence", [{"A(1..3)": "true"}, {"A(1)": "true", "A(2)": "false", "A(3)": "true"}]
+)
 def test_a_counting_formula_of_observed_individuals_is_a_number(evidence):
     model = read(
         domains={"P": 3},
@@ -175,17 +187,32 @@ def test_sums_that_are_symmetric_up_to_rounding_are_counted(which, seed):
     rng = random.Random(seed)
     apart = ["X != Y", "X != Z", "Y != Z"]
     table = [0.5 + rng.random() for _ in range(16)]
-    relations = [{"name": "S", "of": ["P"]}, {"name": "T", "of": ["P", "P", "P"]}, {"name": "R", "of": ["P", "P"]}]
+    relations = [
+        {"name": "S", "of": ["P"]},
+        {"name": "T", "of": ["P", "P", "P"]},
+        {"name": "R", "of": ["P", "P"]},
+    ]
     parfactors = {
-        "triples": [{"name": "g", "args": ["S(X)", "S(Y)", "S(Z)"], "where": apart, "table": table[:8]}],
-        "with T": [{"name": "g", "args": ["T(X,Y,Z)", "S(X)", "S(Y)", "S(Z)"], "where": apart, "table": table}],
+        "triples": [
+            {"name": "g", "args": ["S(X)", "S(Y)", "S(Z)"], "where": apart, "table": table[:8]}
+        ],
+        "with T": [
+            {
+                "name": "g",
+                "args": ["T(X,Y,Z)", "S(X)", "S(Y)", "S(Z)"],
+                "where": apart,
+                "table": table,
+            }
+        ],
         "two ways": [
             {"name": "g", "args": ["S(X)", "R(X,Y)"], "where": ["X != Y"], "table": table[:4]},
             {"name": "h", "args": ["R(X,Y)", "R(Y,X)"], "where": ["X != Y"], "table": table[4:8]},
         ],
     }[which]
     used = [
-        each for each in relations if any(arg.startswith(each["name"]) for own in parfactors for arg in own["args"])
+        each
+        for each in relations
+        if any(arg.startswith(each["name"]) for own in parfactors for arg in own["args"])
     ]
     answer = lifagu.query(read(domains={"P": 120}, relations=used, parfactors=parfactors), "S(1)")
     small = read(domains={"P": 4}, relations=used, parfactors=parfactors)
@@ -207,7 +234,9 @@ def pairs_in(groups):
 def test_complete_graphs_in_several_parts(parts):
     size = 40
     groups = np.arange(parts * size).reshape(parts, size)
-    scopes = [(a, b) for one, two in itertools.combinations(groups.tolist(), 2) for a in one for b in two]
+    scopes = [
+        (a, b) for one, two in itertools.combinations(groups.tolist(), 2) for a in one for b in two
+    ]
     found = lifagu.marginals(listed(parts * size, ([2, 1, 1, 2], scopes)))
     logs = []
     for trues in itertools.product(range(size + 1), repeat=parts):
@@ -251,11 +280,17 @@ def test_alike_groups_are_counted_in_one_step():
         graph = listed(
             11 * groups,
             ([3, 1, 1, 2], pairs_in(scopes)),
-            ([1, 2, 2, 1], [(each, hub) for hub, group in zip(hubs, scopes, strict=True) for each in group]),
+            (
+                [1, 2, 2, 1],
+                [(each, hub) for hub, group in zip(hubs, scopes, strict=True) for each in group],
+            ),
             ([2, 1, 1, 2.2], list(zip(hubs, hubs[1:] + hubs[:1], strict=True))),
         )
         answer = lifagu.query(graph, "x0", engine="lifted")
-        assert f"count 10 interchangeable variables like x1 each in {groups} groups" in answer.plan.replace("x12", "x1")
+        assert (
+            f"count 10 interchangeable variables like x1 each in {groups} groups"
+            in answer.plan.replace("x12", "x1")
+        )
         lengths.append(len(answer.plan.splitlines()))
         inner = [[
             log_sum([
@@ -277,7 +312,9 @@ def test_a_clique_of_different_unary_tables_takes_about_a_square():
     size = 150
     odds = [0.5 + each / size for each in range(size)]
     graph = listed(
-        size, ([1, 1, 1, 1.01], pairs_in([range(size)])), *(([1, odd], [(each,)]) for each, odd in enumerate(odds))
+        size,
+        ([1, 1, 1, 1.01], pairs_in([range(size)])),
+        *(([1, odd], [(each,)]) for each, odd in enumerate(odds)),
     )
     found = lifagu.marginals(graph)
     weights = np.ones(1, dtype=np.longdouble)
@@ -302,14 +339,23 @@ def test_one_observed_member_in_each_of_a_hundred_households(different):
     model = read(
         domains={"H": households, "X": members},
         relations=[{"name": "M", "of": ["H", "X"]}],
-        parfactors=[{"name": "g", "args": ["M(H,X)", "M(H,Y)"], "where": ["X != Y"], "table": [1.1, 1, 1, 1.2]}],
+        parfactors=[
+            {
+                "name": "g",
+                "args": ["M(H,X)", "M(H,Y)"],
+                "where": ["X != Y"],
+                "table": [1.1, 1, 1, 1.2],
+            }
+        ],
     )
     seen = {house: house % members + 1 if different else 1 for house in range(1, households + 1)}
     evidence = {f"M({house},{member})": "true" for house, member in seen.items()}
     answer = lifagu.query(model, "M(5,9)", evidence=evidence)
     left = members - 1
     logs = [
-        choose(left, true) + (true + 1) * true * math.log(1.2) + (left - true) * (left - true - 1) * math.log(1.1)
+        choose(left, true)
+        + (true + 1) * true * math.log(1.2)
+        + (left - true) * (left - true - 1) * math.log(1.1)
         for true in range(left + 1)
     ]
     assert answer.log_partition == pytest.approx(households * log_sum(logs), rel=1e-12)
@@ -334,7 +380,9 @@ def test_rank_one_evidence_on_pairs_listed_singly_keeps_few_cells(square):
     ground = lifagu.ground(model)
     seen = lifagu.expand_evidence(model, evidence, ground)
     for name in ("S(1)", "S(15)", "S(25)", "S(40)"):
-        assert found[name]["true"] == pytest.approx(lifagu.query(ground, name, evidence=seen)["true"], rel=1e-9)
+        assert found[name]["true"] == pytest.approx(
+            lifagu.query(ground, name, evidence=seen)["true"], rel=1e-9
+        )
 
 
 def test_ranges_that_meet_where_nothing_is_do_not_contradict():
@@ -346,7 +394,10 @@ def test_ranges_that_meet_where_nothing_is_do_not_contradict():
     evidence = {"b(1..2,2)": "true", "b(2,1..2)": "false"}
     assert lifagu.query(model, "b(1,2)", evidence=evidence)["true"] == 1.0
     assert lifagu.log_partition(model, evidence=evidence) == pytest.approx(math.log(3))
-    with pytest.raises(lifagu.ModelError, match=r"'b\(1,1\.\.2\)' observes what 'b\(1\.\.2,2\)' does, but otherwise"):
+    with pytest.raises(
+        lifagu.ModelError,
+        match=r"'b\(1,1\.\.2\)' observes what 'b\(1\.\.2,2\)' does, but otherwise",
+    ):
         lifagu.query(model, "b(1,2)", evidence={"b(1..2,2)": "true", "b(1,1..2)": "false"})
 
 
@@ -364,7 +415,12 @@ def test_three_relations_that_cross_are_joined(grounded):
         relations=[{"name": name, "of": ["P"]} for name in "ABC"],
         parfactors=[
             *(
-                {"name": f"g{a}{b}", "args": [f"{a}(X)", f"{b}(Y)"], "where": ["X != Y"], "table": table}
+                {
+                    "name": f"g{a}{b}",
+                    "args": [f"{a}(X)", f"{b}(Y)"],
+                    "where": ["X != Y"],
+                    "table": table,
+                }
                 for (a, b), table in crossing.items()
             ),
             {"name": "d", "args": ["A(X)", "B(X)", "C(X)"], "table": own},
@@ -404,7 +460,11 @@ def test_best_assignments_over_pairs():
     relations = [{"name": name, "of": ["P", "P"]} for name in "FG"]
     for model in (
         read(domains={"P": 4}, relations=relations, parfactors=[first, second]),
-        read(domains={"P": 4}, relations=[*relations, {"name": "p"}], parfactors=[counted, {**second, "where": []}]),
+        read(
+            domains={"P": 4},
+            relations=[*relations, {"name": "p"}],
+            parfactors=[counted, {**second, "where": []}],
+        ),
     ):
         best = lifagu.map_assignment(model)
         graph = lifagu.ground(model)

@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import lifagu
-from lifagu.infer.lifted import integers, logs, tables
-from lifagu.infer.lifted import made as carefully
-from lifagu.infer.lifted.fine import fine_logs, weighed
-from lifagu.infer.lifted.made import Made, counted, given
-from lifagu.infer.lifted.tables import Sums, TablePool
-from lifagu.infer.lifted.twofold import Twofold, whole
+from lifagu.inference.lifted import careful_table as carefully
+from lifagu.inference.lifted import integers, logs, tables
+from lifagu.inference.lifted.careful_table import Made, counted, given
+from lifagu.inference.lifted.double_digits import Twofold, whole
+from lifagu.inference.lifted.fifty_digits import fine_logs, weighed
+from lifagu.inference.lifted.tables import Sums, TablePool
 
 BORDERS = [2**31, 2**53, 2**63]
 
@@ -35,7 +35,9 @@ def test_sets_of_members_at_the_borders(border, slots):
         counts = np.array([[members, 0], [members - slots, slots], [slots, members - slots]])
         for values in itertools.combinations_with_replacement(range(2), slots):
             ones = sum(values)
-            expected = [math.comb(row[0], slots - ones) * math.comb(row[1], ones) for row in counts.tolist()]
+            expected = [
+                math.comb(row[0], slots - ones) * math.comb(row[1], ones) for row in counts.tolist()
+            ]
             assert integers.sets_of_members(counts, values).tolist() == expected
 
 
@@ -48,13 +50,17 @@ def test_the_one_decision_between_64_bits_and_python():
 @pytest.mark.parametrize("members", range(7))
 def test_histograms_are_listed_in_order_and_found_again(members, size):
     found = integers.histograms(members, size)
-    expected = [each for each in itertools.product(range(members + 1), repeat=size) if sum(each) == members]
+    expected = [
+        each for each in itertools.product(range(members + 1), repeat=size) if sum(each) == members
+    ]
     assert list(map(tuple, found.tolist())) == expected
     assert len(found) == integers.number_of_histograms(members, size)
     assert integers.histogram_places(found).tolist() == list(range(len(found)))
 
 
-@pytest.mark.parametrize(("members", "size"), [(2, 42), (3, 33), (4, 29), (5, 26), (2, 500), (3, 120), (10**6, 2)])
+@pytest.mark.parametrize(
+    ("members", "size"), [(2, 42), (3, 33), (4, 29), (5, 26), (2, 500), (3, 120), (10**6, 2)]
+)
 def test_histograms_of_many_labels_have_a_place(members, size):
     found = integers.histograms(members, size)
     assert np.array_equal(integers.histogram_places(found), np.arange(len(found)))
@@ -71,7 +77,9 @@ def test_log_factorials_to_the_last_digits(limit):
         context.prec = 40
         numerator, denominator = logs.log_factorials(limit)[limit].as_integer_ratio()
         exact = Decimal(math.factorial(limit)).ln()
-        assert abs(Decimal(numerator) / Decimal(denominator) - exact) <= Decimal(8 * logs.UNIT) * max(exact, 1)
+        assert abs(Decimal(numerator) / Decimal(denominator) - exact) <= Decimal(
+            8 * logs.UNIT
+        ) * max(exact, 1)
 
 
 # ---- rounding
@@ -82,8 +90,16 @@ def exact(table, rest=None):
     parts = [table] if rest is None else [table, rest]
     found = np.empty(table.shape, dtype=object)
     for place in np.ndindex(table.shape):
-        ratios = [np.longdouble(part[place]).as_integer_ratio() for part in parts if np.isfinite(part[place])]
-        found[place] = sum((Decimal(one) / Decimal(two) for one, two in ratios), Decimal(0)) if ratios else None
+        ratios = [
+            np.longdouble(part[place]).as_integer_ratio()
+            for part in parts
+            if np.isfinite(part[place])
+        ]
+        found[place] = (
+            sum((Decimal(one) / Decimal(two) for one, two in ratios), Decimal(0))
+            if ratios
+            else None
+        )
     return found
 
 
@@ -98,7 +114,9 @@ def assert_within(made, truth):
 
 
 def potentials(rng, shape):
-    values = np.array([0.0 if rng.random() < 0.1 else math.exp(rng.gauss(0, 6)) for _ in range(math.prod(shape))])
+    values = np.array(
+        [0.0 if rng.random() < 0.1 else math.exp(rng.gauss(0, 6)) for _ in range(math.prod(shape))]
+    )
     values[0] = 1.5
     return values.reshape(shape)
 
@@ -139,7 +157,9 @@ def test_errors_of_sums_and_blocks_stay_below_their_bounds(seed, promise):
         summed[j] = weight.ln() if weight else Decimal("-Infinity")
     assert_within(block, summed)
     shares = np.exp(conditional).sum(axis=0)
-    assert np.allclose(np.asarray(shares, dtype=float)[[value.is_finite() for value in summed]], 1, rtol=1e-15)
+    assert np.allclose(
+        np.asarray(shares, dtype=float)[[value.is_finite() for value in summed]], 1, rtol=1e-15
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -156,7 +176,8 @@ def test_errors_of_counted_tables_stay_below_their_bounds(seed, promise):
     truth = np.empty(len(counts), dtype=object)
     for place, (zeros, ones) in enumerate(counts.tolist()):
         truth[place] = sum(
-            fine[each] * math.comb(ones, each) * math.comb(zeros, slots - each) for each in range(slots + 1)
+            fine[each] * math.comb(ones, each) * math.comb(zeros, slots - each)
+            for each in range(slots + 1)
         )
     assert_within(found, truth)
 
@@ -167,16 +188,21 @@ def test_numbers_in_two_parts_have_twice_the_digits():
         context.prec = 60
         for _ in range(200):
             one, two = (
-                np.array([np.longdouble(rng.gauss(0, 1)) * np.longdouble(10) ** rng.randint(-9, 9)]) for _ in "ab"
+                np.array([np.longdouble(rng.gauss(0, 1)) * np.longdouble(10) ** rng.randint(-9, 9)])
+                for _ in "ab"
             )
             number = np.array([rng.randint(0, 10**30)], dtype=object)
             zero = np.zeros(1, dtype=np.longdouble)
             total = Twofold(one, zero).plus(Twofold(two, zero))
             truth = exact(one)[0] + exact(two)[0]
-            assert abs(exact(total.main, total.rest)[0] - truth) <= abs(truth) * Decimal("1e-37") + Decimal("1e-60")
+            assert abs(exact(total.main, total.rest)[0] - truth) <= abs(truth) * Decimal(
+                "1e-37"
+            ) + Decimal("1e-60")
             product = Twofold(one, zero).times(whole(number))
             truth = exact(one)[0] * int(number[0])
-            assert abs(exact(product.main, product.rest)[0] - truth) <= abs(truth) * Decimal("1e-36")
+            assert abs(exact(product.main, product.rest)[0] - truth) <= abs(truth) * Decimal(
+                "1e-36"
+            )
 
 
 # ---- which tables are the same
@@ -188,7 +214,9 @@ def test_tables_share_a_number_as_long_as_that_does_no_harm():
     first, _ = pool.add(third, 1)
     rounded = Made(third.values + np.longdouble(1e-19), 2e-19)
     assert pool.add(rounded, 1)[0] == first  # differs by no more than its errors
-    assert pool.add(given(np.array([1.0, np.nextafter(3.0, 4.0)])), 1)[0] != first  # given, and another number
+    assert (
+        pool.add(given(np.array([1.0, np.nextafter(3.0, 4.0)])), 1)[0] != first
+    )  # given, and another number
     shifted = rounded.values + np.array([1e-15, 0], dtype=np.longdouble)
     assert pool.add(Made(shifted, 1e-14), 1)[0] == first  # one row does not show it
     assert pool.add(Made(shifted, 1e-14), 10**6)[0] != first  # a million rows would
@@ -227,7 +255,12 @@ def read(**parts):
 
 @pytest.mark.parametrize(
     ("members", "slots", "log_z"),
-    [(55_200, 4, 928344315671.7256), (7_000, 5, 1678300117319.9167), (1_460, 6, None), (516, 7, 934971624230.8446)],
+    [
+        (55_200, 4, 928344315671.7256),
+        (7_000, 5, 1678300117319.9167),
+        (1_460, 6, None),
+        (516, 7, 934971624230.8446),
+    ],
 )
 def test_self_joins_beyond_64_bits(members, slots, log_z):
     names = [f"X{each}" for each in range(slots)]
@@ -243,7 +276,9 @@ def test_self_joins_beyond_64_bits(members, slots, log_z):
     )
     answer = lifagu.query(model, "S(1)")
     assert answer["true"] == pytest.approx(1.0, abs=1e-12)
-    assert answer.log_partition == pytest.approx(log_z or math.perm(members, slots) * math.log(1.0000001), rel=1e-12)
+    assert answer.log_partition == pytest.approx(
+        log_z or math.perm(members, slots) * math.log(1.0000001), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("size", [2**31 - 1, 2**31, 2**53 - 1, 2**53 + 1, 2**62 - 1])
@@ -254,13 +289,20 @@ def test_log_z_of_very_many_rows_that_cancel(size):
         relations=[{"name": "A", "of": ["P"]}, {"name": "F", "of": ["P", "P"]}, {"name": "E"}],
         parfactors=[
             {"name": "g", "args": ["A(X)", "E"], "table": [0.5, 0.25, 0.5, 0.75]},
-            {"name": "f", "args": ["F(X,Y)", "A(X)"], "where": ["X != Y"], "table": [0.5, 0.25, 0.5, 0.75]},
+            {
+                "name": "f",
+                "args": ["F(X,Y)", "A(X)"],
+                "where": ["X != Y"],
+                "table": [0.5, 0.25, 0.5, 0.75],
+            },
         ],
     )
     answer = lifagu.query(model, "E")
     assert answer.log_partition == pytest.approx(math.log(2), rel=1e-12)
     assert answer["true"] == pytest.approx(0.5, rel=1e-12)
-    seen = lifagu.query(model, "A(2)", evidence={f"A({size})": "true", "A(1)": "false", f"F(1,{size - 1})": "true"})
+    seen = lifagu.query(
+        model, "A(2)", evidence={f"A({size})": "true", "A(1)": "false", f"F(1,{size - 1})": "true"}
+    )
     assert seen["true"] == pytest.approx(17 / 28, rel=1e-12)
 
 
@@ -278,7 +320,9 @@ def test_nearly_equal_tables_stay_apart():
     )
     ratio = Fraction(high) / Fraction(low)
     log_odds = 10**15 * math.log1p(float(ratio - 1))
-    assert lifagu.query(model, "E")["true"] == pytest.approx(1 / (1 + math.exp(-log_odds)), rel=1e-12)
+    assert lifagu.query(model, "E")["true"] == pytest.approx(
+        1 / (1 + math.exp(-log_odds)), rel=1e-12
+    )
 
 
 @pytest.mark.parametrize("size", [10**9, 10**18])
@@ -311,7 +355,9 @@ def test_more_variables_with_one_label_than_a_table_has_axes():
         relations=[{"name": "F", "of": ["P", "P"], "range": ["only"]}, {"name": "A", "of": ["P"]}],
         parfactors=[{"name": "g", "args": ["F(Y,X)", "A(3)"], "table": [5, 3]}],
     )
-    found = lifagu.marginals(model, evidence={"F(3,1)": {"only": 2}, "F(5,3)": {"only": 1}, "F(6,4)": {"only": 1}})
+    found = lifagu.marginals(
+        model, evidence={"F(3,1)": {"only": 2}, "F(5,3)": {"only": 1}, "F(6,4)": {"only": 1}}
+    )
     assert found["A(3)"]["true"] == pytest.approx(1 / (1 + (5 / 3) ** 81), rel=1e-9)
     assert found.log_partition == pytest.approx(
         math.log(2) + np.logaddexp(81 * math.log(5), 81 * math.log(3)), rel=1e-12
@@ -332,10 +378,17 @@ def test_differences_of_tables_with_entries_far_apart_are_taken_with_care(towns)
         ],
         parfactors=[
             *(
-                {"name": f"f{t}", "args": [f"A{t}(X)", f"H{t}", "E"], "table": [1, 1, 2, 2, 1, 1, 2, pull]}
+                {
+                    "name": f"f{t}",
+                    "args": [f"A{t}(X)", f"H{t}", "E"],
+                    "table": [1, 1, 2, 2, 1, 1, 2, pull],
+                }
                 for t, pull in zip(numbers, pulls, strict=True)
             ),
-            *({"name": f"g{town}", "args": [f"B{town}(X)", f"H{town}"], "table": [2, 1, 2, 1]} for town in numbers),
+            *(
+                {"name": f"g{town}", "args": [f"B{town}(X)", f"H{town}"], "table": [2, 1, 2, 1]}
+                for town in numbers
+            ),
         ],
     )
     odds = [math.exp(many * math.log1p(float((Fraction(pull) - 2) / 4))) for pull in pulls]
@@ -358,7 +411,10 @@ def test_errors_of_many_tables_at_once_stay_below_their_bounds(seed, promise):
     assert abs(weight - sum(tops)) <= Decimal("1e-9")
     for number, digits in zip(numbers.tolist(), fine, strict=True):
         assert_within(pool.made(number), digits)
-    starts, often = 2 * np.arange(count + 1), np.array([rng.randint(1, 5) for _ in range(2 * count)])
+    starts, often = (
+        2 * np.arange(count + 1),
+        np.array([rng.randint(1, 5) for _ in range(2 * count)]),
+    )
     orders, many = np.tile([0, 1], (2 * count, 1)), np.ones(count, dtype=np.int64)
     sums, _ = pool.add_sums(Sums(starts, numbers, orders, often), many)
     labels = numbers.reshape(count, 2)
@@ -368,5 +424,7 @@ def test_errors_of_many_tables_at_once_stay_below_their_bounds(seed, promise):
         total = first * int(often[2 * place]) + second * int(often[2 * place + 1])
         assert_within(pool.made(int(sums[place])), total - max(total.reshape(-1)))
         weights = [sum((first[i, j] + second[i, j]).exp() for i in range(2)) for j in range(3)]
-        logs = np.array([each.ln() if each else Decimal("-Infinity") for each in weights], dtype=object)
+        logs = np.array(
+            [each.ln() if each else Decimal("-Infinity") for each in weights], dtype=object
+        )
         assert_within(pool.made(int(blocks[place])), logs - max(logs))

@@ -5,7 +5,7 @@ import pytest
 
 import lifagu
 from lifagu import FactorGraph, ModelError
-from lifagu.views import Variable
+from lifagu.graph.views import Variable
 
 
 def build():
@@ -20,37 +20,85 @@ def many_arguments(count):
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: build().factor("f", ["A", "Bb"], [1, 2, 3, 4]), "factor 'f' has the argument 'Bb'.*did you mean 'B'"),
-        (lambda: build().factor("f", ["A", "B"], [1] * 8), r"'f' has 8 potentials .*\(A, B\) span 4 states; give 4"),
-        (lambda: build().factor("f", ["A", "A"], [1, 2, 3, 4]), "factor 'f' has the argument A twice.*diagonal"),
-        (lambda: build().factor("f", ["A"], [1, -2]), "factor 'f' has the potential -2.0 at place 1"),
-        (lambda: build().factor("f", ["A"], [1, float("nan")]), "factor 'f' has the potential nan.*null"),
-        (lambda: build().factor("f", ["A"], [1, float("inf")]), "factor 'f' has the potential inf.*finite"),
+        (
+            lambda: build().factor("f", ["A", "Bb"], [1, 2, 3, 4]),
+            "factor 'f' has the argument 'Bb'.*did you mean 'B'",
+        ),
+        (
+            lambda: build().factor("f", ["A", "B"], [1] * 8),
+            r"'f' has 8 potentials .*\(A, B\) span 4 states; give 4",
+        ),
+        (
+            lambda: build().factor("f", ["A", "A"], [1, 2, 3, 4]),
+            "factor 'f' has the argument A twice.*diagonal",
+        ),
+        (
+            lambda: build().factor("f", ["A"], [1, -2]),
+            "factor 'f' has the potential -2.0 at place 1",
+        ),
+        (
+            lambda: build().factor("f", ["A"], [1, float("nan")]),
+            "factor 'f' has the potential nan.*null",
+        ),
+        (
+            lambda: build().factor("f", ["A"], [1, float("inf")]),
+            "factor 'f' has the potential inf.*finite",
+        ),
         (lambda: build().factor("f", ["A"], [0, -0.0]), "factor 'f' has only zero potentials"),
-        (lambda: build().factor("f", ["A"], ["1", "2"]), "factor 'f' holds something that is not a number"),
-        (lambda: build().factor("f", ["A"], [True, False]), "factor 'f' holds something that is not a number"),
-        (lambda: build().factor("f", ["A"], [True, 2]), "factor 'f' holds something that is not a number"),
-        (lambda: build().factor("f", ["A"], [[1, 2], [3]]), "not a number, or rows of unequal length"),
+        (
+            lambda: build().factor("f", ["A"], ["1", "2"]),
+            "factor 'f' holds something that is not a number",
+        ),
+        (
+            lambda: build().factor("f", ["A"], [True, False]),
+            "factor 'f' holds something that is not a number",
+        ),
+        (
+            lambda: build().factor("f", ["A"], [True, 2]),
+            "factor 'f' holds something that is not a number",
+        ),
+        (
+            lambda: build().factor("f", ["A"], [[1, 2], [3]]),
+            "not a number, or rows of unequal length",
+        ),
         (lambda: build().factor("f", ["A"], [10**400, 1]), "finite"),
-        (lambda: build().factor("f", ["A"], "phi"), "factor 'f' has the table 'phi', which is not declared"),
-        (lambda: build().factor("f", ["A"], None).factor("f", ["B"], None), "factor 'f' is declared twice"),
+        (
+            lambda: build().factor("f", ["A"], "phi"),
+            "factor 'f' has the table 'phi', which is not declared",
+        ),
+        (
+            lambda: build().factor("f", ["A"], None).factor("f", ["B"], None),
+            "factor 'f' is declared twice",
+        ),
         (lambda: build().variable("A"), "variable 'A' is declared twice"),
         (lambda: build().variable(""), "non-empty"),
         (lambda: build().variable("C", []), "variable 'C' has an empty range"),
         (lambda: build().variable("C", ["x", "x"]), "variable 'C' has the label 'x' twice"),
-        (lambda: build().variable("C", "bol"), "variable 'C' has the range 'bol', which is not declared"),
+        (
+            lambda: build().variable("C", "bol"),
+            "variable 'C' has the range 'bol', which is not declared",
+        ),
         (lambda: build().variables("CD"), "list of names"),
         (lambda: build().range("r", ["a"]).range("r", ["b"]), "range 'r' is declared twice"),
         (lambda: build().table("t", [1]).table("t", [1]), "table 't' is declared twice"),
         (lambda: build().graph().evidence({"Aa": "true"}), "no variable 'Aa'.*did you mean 'A'"),
-        (lambda: build().graph().evidence({"A": "tru"}), "'A' has no value 'tru'; its range is false, true"),
+        (
+            lambda: build().graph().evidence({"A": "tru"}),
+            "'A' has no value 'tru'; its range is false, true",
+        ),
         (lambda: build().graph().evidence({"A": {"true": 1}}), "'A' lacks a likelihood for false"),
-        (lambda: build().graph().evidence({"A": {"true": -1, "false": 1}}), "soft evidence for 'A' has the potential"),
+        (
+            lambda: build().graph().evidence({"A": {"true": -1, "false": 1}}),
+            "soft evidence for 'A' has the potential",
+        ),
         (lambda: build().graph().evidence({"A": {"true": "x", "false": 1}}), "not a number"),
         (lambda: build().graph().evidence(["A"]), "evidence is a mapping"),
         (lambda: build().graph().variable("C"), "no variable 'C'"),
         (lambda: lifagu.query(build().graph()), "at least one variable"),
-        (lambda: lifagu.query("graph", "A"), "asked of a FactorGraph, a ParfactorGraph or a Transfer, not str"),
+        (
+            lambda: lifagu.query("graph", "A"),
+            "asked of a FactorGraph, a ParfactorGraph or a Transfer, not str",
+        ),
         (lambda: lifagu.transfer("graph"), "transfer takes a FactorGraph, not str"),
         (lambda: lifagu.query(build().graph(), "A", unknown="mean"), "ask a transfer"),
         (lambda: lifagu.marginals(build().graph(), unknown="mean"), "ask a transfer"),
@@ -89,7 +137,10 @@ def arrays(**changes):
         ({"offsets": []}, "offsets must start at 0"),
         ({"factor_tables": [0]}, "factor_tables has 1 entries for 2 factors"),
         ({"factor_tables": [0, 2]}, r"factor_tables\[1\] is 2, but there are 2 tables"),
-        ({"factor_tables": [1, 1]}, r"factor 'f0' has 6 potentials but its arguments \(x0, x1\) span 4 states"),
+        (
+            {"factor_tables": [1, 1]},
+            r"factor 'f0' has 6 potentials but its arguments \(x0, x1\) span 4 states",
+        ),
         ({"tables": [[1, 2, 3, -4], [1] * 6]}, "factor 'f0' has the potential -4.0 at place 3"),
         ({"tables": [[1, 2, 3, 4], [0] * 6]}, "factor 'f1' has only zero potentials"),
         ({"tables": [[1, 2, 3, 4], [1] * 6, [0]]}, "table 2 has only zero potentials"),
@@ -98,9 +149,18 @@ def arrays(**changes):
         ({"variable_names": ["a", "b"]}, "2 variable names were given for 3 variables"),
         ({"variable_names": ["a", "b", "a"]}, "variable 'a' is declared twice"),
         ({"factor_names": ["a", ""]}, "factor 1 has the name ''"),
-        ({"kinds": ["k"], "variable_kinds": [0, 0]}, "variable_kinds has 2 entries for 3 variables"),
-        ({"individuals": ["i"], "variable_individuals": [0, 0]}, "variable_individuals came without individual_off"),
-        ({"individuals": ["i"], "individual_offsets": [0, 1], "variable_individuals": [0]}, "individual_offsets has 2"),
+        (
+            {"kinds": ["k"], "variable_kinds": [0, 0]},
+            "variable_kinds has 2 entries for 3 variables",
+        ),
+        (
+            {"individuals": ["i"], "variable_individuals": [0, 0]},
+            "variable_individuals came without individual_off",
+        ),
+        (
+            {"individuals": ["i"], "individual_offsets": [0, 1], "variable_individuals": [0]},
+            "individual_offsets has 2",
+        ),
     ],
 )
 def test_arrays_are_checked_without_a_loop(changes, message):
@@ -124,7 +184,13 @@ def test_ways_in_agree():
 
 def test_arrays_are_frozen():
     graph = arrays()
-    for array in (graph.arguments, graph.offsets, graph.factor_table, graph.tables.values, graph.degrees):
+    for array in (
+        graph.arguments,
+        graph.offsets,
+        graph.factor_table,
+        graph.tables.values,
+        graph.degrees,
+    ):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
 
@@ -160,7 +226,9 @@ def test_labels_in_another_order_are_the_same_range():
     assert lifagu.query(graph, "B").ranges == (("false", "true"),)
     assert lifagu.query(graph, "B").probabilities.tolist() == [0.25, 0.75]
     assert lifagu.query(graph, "A").probabilities.tolist() == [0.75, 0.25]
-    assert lifagu.query(graph, "A", evidence={"B": "false"}).log_partition == pytest.approx(np.log(4 * 1))
+    assert lifagu.query(graph, "A", evidence={"B": "false"}).log_partition == pytest.approx(
+        np.log(4 * 1)
+    )
 
 
 def test_named_tables_and_ranges_many_at_once():
@@ -186,9 +254,15 @@ def test_what_it_shows():
     assert "f&lt;1&gt;" in html
     assert "unknown" in html
     assert (
-        "<td>false</td><td>0.333333</td>" in lifagu.query(build().factor("f", "A", [1, 2]).graph(), "A")._repr_html_()
+        "<td>false</td><td>0.333333</td>"
+        in lifagu.query(build().factor("f", "A", [1, 2]).graph(), "A")._repr_html_()
     )
-    many = FactorGraph.build().variable("A").factors({f"f{number}": "A" for number in range(12)}, [1, 2]).graph()
+    many = (
+        FactorGraph.build()
+        .variable("A")
+        .factors({f"f{number}": "A" for number in range(12)}, [1, 2])
+        .graph()
+    )
     assert "… and 2 more" in many._repr_html_()
 
 
@@ -209,7 +283,9 @@ def test_millions_of_arguments_without_an_object_for_each():
 
 
 def test_describe():
-    facts = lifagu.describe(build().variable("C").factor("f", ["A"], [1, 2]).factor("u", ["B"], None).graph())
+    facts = lifagu.describe(
+        build().variable("C").factor("f", ["A"], [1, 2]).factor("u", ["B"], None).graph()
+    )
     assert facts["connected_parts"] == 3
     assert facts["parts_with_unknown_factors"] == 1
     assert facts["answerable_variables"] == 2

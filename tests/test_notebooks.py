@@ -9,7 +9,7 @@ import pytest
 
 import lifagu
 from helpers import ROOT
-from lifagu.showing import Shown
+from lifagu.basics.html import Shown
 
 HOSTILE = "<script>alert('\"x\"')</script>&amp;\n\u202e\x07\ud800 $a_1$ {0} שלום"
 TUTORIAL = ROOT / "docs/tutorial.ipynb"
@@ -118,7 +118,11 @@ def test_a_large_colouring_names_only_some():
 
 
 def cells(kind):
-    return ["".join(cell["source"]) for cell in json.loads(TUTORIAL.read_text())["cells"] if cell["cell_type"] == kind]
+    return [
+        "".join(cell["source"])
+        for cell in json.loads(TUTORIAL.read_text())["cells"]
+        if cell["cell_type"] == kind
+    ]
 
 
 def run(source, names):
@@ -126,7 +130,11 @@ def run(source, names):
     tree = ast.parse(source)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, "tutorial", "exec"), names)
-    return None if last is None else eval(compile(ast.Expression(last.value), "tutorial", "eval"), names)
+    return (
+        None
+        if last is None
+        else eval(compile(ast.Expression(last.value), "tutorial", "eval"), names)
+    )
 
 
 def test_the_tutorial_runs_and_shows_what_it_speaks_of(monkeypatch, capsys):
@@ -151,4 +159,7 @@ def test_the_tutorial_is_a_notebook_without_stored_outputs():
     assert (notebook["nbformat"], notebook["nbformat_minor"]) == (4, 5)
     assert len({cell["id"] for cell in notebook["cells"]}) == len(notebook["cells"])
     for cell in notebook["cells"]:
-        assert cell["cell_type"] == "markdown" or (cell["outputs"], cell["execution_count"]) == ([], None)
+        assert cell["cell_type"] == "markdown" or (cell["outputs"], cell["execution_count"]) == (
+            [],
+            None,
+        )

@@ -6,14 +6,21 @@ import numpy as np
 import pytest
 
 import lifagu
-from lifagu.sql.engines import open_engine
-from lifagu.sql.scale import Journal
+from lifagu.scale.engines.opening import open_engine
+from lifagu.scale.journal import Journal
 from spark_cluster import WHY_NOT
 from test_answers_by_sql import assert_same_answers
 from test_impute_by_sql import assert_as_from_memory
 from test_individuals_by_sql import WAYS, hospital
 from test_parts_by_sql import assert_same_parts, random_links
-from test_scale import assert_same_lift, assert_same_tables, big_graph, cases, lifted_by_sql, lifted_in_memory
+from test_scale import (
+    assert_same_lift,
+    assert_same_tables,
+    big_graph,
+    cases,
+    lifted_by_sql,
+    lifted_in_memory,
+)
 
 pytestmark = [pytest.mark.full, pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "")]
 ON = "spark=local[2]"
@@ -42,7 +49,9 @@ def test_hospitals_are_imputed_and_asked_as_in_memory(tmp_path, seed):
     lifagu.write(graph, tmp_path / "big", evidence)
     memory, spark = cases(tmp_path / "big", on=ON)
     expected = memory.impute(out=tmp_path / "memory")
-    assert_as_from_memory(spark.impute(out=tmp_path / "sql"), expected, tmp_path / "sql", tmp_path / "memory")
+    assert_as_from_memory(
+        spark.impute(out=tmp_path / "sql"), expected, tmp_path / "sql", tmp_path / "memory"
+    )
     answered = list(expected.marginals.names)[:2]
     questions = [answered[:1], answered]
     assert_same_answers(spark.plan(questions).run(), memory.plan(questions).run())

@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from lifagu.arrays import by_value
-from lifagu.domains import ConstantRows, Domain, NamedRows
-from lifagu.names import ChosenNames, Names, NumberedNames
-from lifagu.original_names import Originals
-from lifagu.parfactors import Parfactor
-from lifagu.relational import ParfactorGraph, Relation
-from lifagu.relations import Vocabulary
-from lifagu.terms import Logical, Membership
+from lifagu.basics.arrays import by_value
+from lifagu.basics.names import ChosenNames, Names, NumberedNames
+from lifagu.relational.domains import ConstantRows, Domain, NamedRows
+from lifagu.relational.original_names import Originals
+from lifagu.relational.parfactor_graph import ParfactorGraph, Relation
+from lifagu.relational.parfactors import Parfactor
+from lifagu.relational.relations import Vocabulary
+from lifagu.relational.terms import Logical, Membership
 
 PERSON, DRUG = Domain("Person", 30), Domain.of("Drug", ["m1", "m2"])
 X = NumberedNames("variable", "x", 100)
@@ -52,7 +52,10 @@ def test_names_by_arrays_are_names_by_texts(constants, seed):
     assert (
         one.places_in(X)
         == two.places_in(X)
-        == {w: (0, (c,)) for c, w in sorted(zip(constants, which, strict=True), key=lambda pair: pair[1])}
+        == {
+            w: (0, (c,))
+            for c, w in sorted(zip(constants, which, strict=True), key=lambda pair: pair[1])
+        }
     )
 
 
@@ -64,7 +67,12 @@ def test_models_with_names_by_arrays():
     assert lifagu.to_json(one) == lifagu.to_json(two)
     assert lifagu.ground(one) == lifagu.ground(two)
     names = lifagu.ground(one).variable_names
-    assert [names[1], names.number("x7"), names.number("R(1,m2)"), names.find("x8")] == ["x7", 1, 1, None]
+    assert [names[1], names.number("x7"), names.number("R(1,m2)"), names.find("x8")] == [
+        "x7",
+        1,
+        1,
+        None,
+    ]
     assert names.find_each(["x3", "nobody", "R(30,m2)"]).tolist() == [8, -1, 59]
 
 
@@ -99,12 +107,17 @@ def test_names_are_unique_across_relations_and_lists():
 
 def test_names_by_arrays_of_other_domains_are_read_as_texts():
     other = Domain.of("Person", ["5", "6"])
-    relation = Relation("R", ("Person",), names=NamedRows((other,), np.array([[1]]), X, np.array([9])))
+    relation = Relation(
+        "R", ("Person",), names=NamedRows((other,), np.array([[1]]), X, np.array([9]))
+    )
     assert Vocabulary((PERSON,), (relation,)).find("x9") == (0, (5,))
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), unique=True, max_size=12), st.booleans())
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), unique=True, max_size=12),
+    st.booleans(),
+)
 def test_originals_are_a_mapping(keys, large):
     """Also where constants are so many that a row does not fit into one number."""
     scale = 2**40 if large else 1
@@ -115,7 +128,9 @@ def test_originals_are_a_mapping(keys, large):
     asked = [(a * scale, b * scale) for a in range(6) for b in range(6)]
     assert [originals.get(key) for key in asked] == [expected.get(key) for key in asked]
     found = originals.which_of(np.array(asked))
-    assert [X[each] if each >= 0 else None for each in found.tolist()] == [expected.get(key) for key in asked]
+    assert [X[each] if each >= 0 else None for each in found.tolist()] == [
+        expected.get(key) for key in asked
+    ]
 
 
 @settings(deadline=None)
@@ -163,9 +178,13 @@ def test_names_are_read_as_they_are_written():
 
 
 def test_numbers_that_mean_nothing_are_refused():
-    with pytest.raises(lifagu.ModelError, match="rows hold constant 2 of domain 'Drug', which has 2 from 0"):
+    with pytest.raises(
+        lifagu.ModelError, match="rows hold constant 2 of domain 'Drug', which has 2 from 0"
+    ):
         ConstantRows((DRUG,), np.array([[0], [2]]))
-    with pytest.raises(lifagu.ModelError, match="1 rows need as many numbers of names, each below 100"):
+    with pytest.raises(
+        lifagu.ModelError, match="1 rows need as many numbers of names, each below 100"
+    ):
         NamedRows((DRUG,), np.array([[0]]), X, np.array([100]))
 
 
@@ -199,9 +218,19 @@ def test_many_observations_are_found_and_checked():
     arrays, _ = both(range(30), range(30, 60))
     ground = lifagu.FactorGraph.build().variable("Plain", ["a", "b"]).graph()
     model = ParfactorGraph(
-        (PERSON, DRUG), (arrays, Relation("S", ("Person",)), Relation("T", ("Person", "Drug"))), (), ground
+        (PERSON, DRUG),
+        (arrays, Relation("S", ("Person",)), Relation("T", ("Person", "Drug"))),
+        (),
+        ground,
     )
-    evidence = {"x41": "true", "S(7)": "false", "T(3,m2)": "true", "S(8..9)": "true", "Plain": "b", "S( 10 )": "true"}
+    evidence = {
+        "x41": "true",
+        "S(7)": "false",
+        "T(3,m2)": "true",
+        "S(8..9)": "true",
+        "Plain": "b",
+        "S( 10 )": "true",
+    }
     observed = model.observations(evidence)
     assert [(each.relation, each.variable, each.spans) for each in observed] == [
         (0, -1, ((11, 11),)),
@@ -226,14 +255,20 @@ def test_many_observations_are_found_and_checked():
 @settings(deadline=None)
 @given(
     st.lists(
-        st.one_of(st.integers(0, 4), st.lists(st.sampled_from(["1", "2", "4", "a", "b"]), unique=True)), max_size=4
+        st.one_of(
+            st.integers(0, 4), st.lists(st.sampled_from(["1", "2", "4", "a", "b"]), unique=True)
+        ),
+        max_size=4,
     )
 )
 def test_which_domains_share_constants(given):
     words = Vocabulary(tuple(Domain.of(f"D{place}", each) for place, each in enumerate(given)), ())
     constants = [set(each.texts(range(each.size))) for each in words.domains]
     expected = {
-        one for one in range(len(given)) for two in range(len(given)) if one != two and constants[one] & constants[two]
+        one
+        for one in range(len(given))
+        for two in range(len(given))
+        if one != two and constants[one] & constants[two]
     }
     assert words.overlapping == expected
 
@@ -254,7 +289,10 @@ def test_printed_models_are_cut_where_they_are_long():
             {
                 "format": "lifagu/1",
                 "domains": {"Person": 1000000, "Drug": [f"m{each}" for each in range(20)]},
-                "relations": [{"name": "S", "of": ["Person"]}, {"name": "T", "of": ["Drug"], "range": ["lo", "hi"]}],
+                "relations": [
+                    {"name": "S", "of": ["Person"]},
+                    {"name": "T", "of": ["Drug"], "range": ["lo", "hi"]},
+                ],
                 "parfactors": [
                     {
                         "name": "g",
@@ -265,7 +303,9 @@ def test_printed_models_are_cut_where_they_are_long():
                     {"name": "h", "args": ["#X[T(X)]"], "where": ["X = m3"], "table": [1, 2]},
                 ],
                 "variables": [{"name": f"v{each}"} for each in range(50)],
-                "factors": [{"name": f"f{each}", "args": [f"v{each}"], "table": None} for each in range(50)],
+                "factors": [
+                    {"name": f"f{each}", "args": [f"v{each}"], "table": None} for each in range(50)
+                ],
             }
         )
     )

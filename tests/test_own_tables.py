@@ -18,12 +18,16 @@ from hypothesis import strategies as st
 import lifagu
 from helpers import ROOT
 from lifagu import FactorGraph
-from lifagu.infer.lifted import stack
+from lifagu.inference.lifted import stack
 from naive_individuals import Oracle, World
 from own_tables import KINDS, drawn, evidence_of, graph_of
 
 ENGINES = ("auto", "lifted", "ground")
-MOST, MANY, SOME = 12, 250, 60  # individuals; variables up to which all marginals are compared, and else how many
+MOST, MANY, SOME = (
+    12,
+    250,
+    60,
+)  # individuals; variables up to which all marginals are compared, and else how many
 CHUNK, LONG = 50, 500  # seeds at a time and in all, of each kind in the long campaign
 
 
@@ -37,16 +41,23 @@ class Known:
         count = len(world.labels)
         self.pair = tuple(rng.permutation(count)[:2].tolist())
         if world.shared and rng.random() < 0.5 and count > 1:
-            self.pair = (world.shared[0], int(rng.choice([each for each in range(count) if each != world.shared[0]])))
+            self.pair = (
+                world.shared[0],
+                int(rng.choice([each for each in range(count) if each != world.shared[0]])),
+            )
         if self.possible:
             some = (
-                range(count) if count <= MANY else [*world.shared, *self.pair, *rng.permutation(count)[:SOME].tolist()]
+                range(count)
+                if count <= MANY
+                else [*world.shared, *self.pair, *rng.permutation(count)[:SOME].tolist()]
             )
             self.marginals = {variable: self.oracle.joint(variable) for variable in some}
             self.joint = self.oracle.joint(*self.pair)
 
 
-def check_all(world: World, seed: int = 0, graph: FactorGraph | None = None, engines=ENGINES) -> None:
+def check_all(
+    world: World, seed: int = 0, graph: FactorGraph | None = None, engines=ENGINES
+) -> None:
     """All engines and questions; raises what is wrong. graph: asked in place of the world's own."""
     known = Known(world, seed)
     graph, evidence = graph or graph_of(world), evidence_of(world)
@@ -58,7 +69,11 @@ def check_all(world: World, seed: int = 0, graph: FactorGraph | None = None, eng
     }
     for engine, (ask, check) in itertools.product(engines, questions.items()):
         pairs = [known.pair, known.pair[:1], known.pair[1:]] if ask is lifagu.query else [()]
-        for names in {tuple(f"v{variable}" for variable in pair): None for pair in pairs if pair or len(pairs) == 1}:
+        for names in {
+            tuple(f"v{variable}" for variable in pair): None
+            for pair in pairs
+            if pair or len(pairs) == 1
+        }:
             if known.possible:
                 check(ask(graph, *names, evidence=evidence, engine=engine), known)
             else:
@@ -95,7 +110,9 @@ def check_query(found, known: Known) -> None:
 def check_best(found, known: Known) -> None:
     """The largest weight, and an assignment that has it, whichever."""
     labels, assignment = known.world.labels, found.assignment
-    values = {variable: each.index(assignment[f"v{variable}"]) for variable, each in enumerate(labels)}
+    values = {
+        variable: each.index(assignment[f"v{variable}"]) for variable, each in enumerate(labels)
+    }
     assert len(assignment) == len(labels)
     for log_weight in (found.log_weight, known.world.log_weight(values)):
         assert log_weight == pytest.approx(known.oracle.log_best, rel=1e-10, abs=1e-10)
@@ -223,11 +240,15 @@ def with_wide_part(world: World, count: int) -> World:
 @pytest.mark.parametrize("kind", ["apart", "around_one", "in_wards", "in_a_row", "observed"])
 def test_small_parts_are_answered_beside_one_that_is_too_wide(kind, engine):
     knowing = (Known(drawn(kind, seed, 6), seed) for seed in itertools.count())
-    known = next(each for each in knowing if each.possible and len(each.world.hard) < len(each.world.labels))
+    known = next(
+        each for each in knowing if each.possible and len(each.world.hard) < len(each.world.labels)
+    )
     world, limits = with_wide_part(known.world, 26), {"engine": engine, "memory_limit": 2**24}
     graph, evidence = graph_of(world), evidence_of(world)
     for pair in (known.pair[:1], known.pair):
-        found = lifagu.query(graph, *(f"v{variable}" for variable in pair), evidence=evidence, **limits)
+        found = lifagu.query(
+            graph, *(f"v{variable}" for variable in pair), evidence=evidence, **limits
+        )
         assert found.log_partition is None
         assert any("left out" in note for note in found.notes)
         expected = known.joint if len(pair) == len(known.pair) > 1 else known.marginals[pair[0]]
@@ -265,7 +286,9 @@ for kind, seed in ((kind, seed) for kind in KINDS for seed in (1, 2)):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_equal_bytes_whatever_the_hash_seed(engine):
-    path = os.pathsep.join([str(ROOT / "tests"), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")])
+    path = os.pathsep.join(
+        [str(ROOT / "tests"), str(ROOT / "src"), os.environ.get("PYTHONPATH", "")]
+    )
     first, second = (
         subprocess.run(
             [sys.executable, "-c", ANSWERS, engine],
@@ -299,7 +322,11 @@ def test_the_oracle_is_enumeration(kind):
     compared = 0
     for seed in itertools.count():
         world = drawn(kind, seed, 2)
-        far = any(not 1e-9 < number < 1e9 for _, table in world.factors for number in table[table > 0].tolist())
+        far = any(
+            not 1e-9 < number < 1e9
+            for _, table in world.factors
+            for number in table[table > 0].tolist()
+        )
         if far or math.prod(map(len, world.labels)) > 2000:
             continue
         oracle, (total, best, weights) = Oracle(world), visited(world)
@@ -309,7 +336,9 @@ def test_the_oracle_is_enumeration(kind):
         assert oracle.log_total == pytest.approx(math.log(total), rel=1e-9, abs=1e-9)
         assert oracle.log_best == pytest.approx(best, rel=1e-9, abs=1e-9)
         for variable, weight in enumerate(weights):
-            np.testing.assert_allclose(oracle.joint(variable), weight / total, rtol=1e-9, atol=1e-13)
+            np.testing.assert_allclose(
+                oracle.joint(variable), weight / total, rtol=1e-9, atol=1e-13
+            )
         both = oracle.joint(0, len(weights) - 1) if len(weights) > 1 else oracle.joint(0)[:, None]
         np.testing.assert_allclose(both.sum(1), weights[0] / total, rtol=1e-9, atol=1e-13)
         compared += 1
@@ -321,7 +350,9 @@ def with_one_wrong(world: World) -> World | None:
     """The same with other numbers in one table, if that makes a difference."""
     for place, (scope, table) in enumerate(world.factors):
         other = table + 0.01 * table.max() * (1 + np.arange(table.size).reshape(table.shape) % 2)
-        changed = replace(world, factors=[*world.factors[:place], (scope, other), *world.factors[place + 1 :]])
+        changed = replace(
+            world, factors=[*world.factors[:place], (scope, other), *world.factors[place + 1 :]]
+        )
         if abs(Oracle(changed).log_total - Oracle(world).log_total) > 1e-4:
             return changed
     return None
@@ -349,7 +380,13 @@ def test_worlds_are_of_many_sorts():
     assert 1 <= sum(Oracle(world).log_total == -math.inf for world in worlds) <= 20
     assert sum(any(len(labels) == 1 for labels in world.labels) for world in worlds) >= 8
     assert sum(len({table.tobytes() for table in each}) < len(each) for each in tables) >= 20
-    assert sum(len({frozenset(scope) for scope, _ in world.factors}) < len(world.factors) for world in worlds) >= 8
+    assert (
+        sum(
+            len({frozenset(scope) for scope, _ in world.factors}) < len(world.factors)
+            for world in worlds
+        )
+        >= 8
+    )
     assert {len(labels) for world in worlds for labels in world.labels} == {1, 2, 3, 4}
 
 

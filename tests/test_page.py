@@ -75,14 +75,18 @@ def test_colours_pass_round_by_round_forwards_and_back(walk):
     rounds = list(lifagu.colour_rounds(lifagu.read(ROOT / "examples/figure3.json")))
 
     def shown():
-        return [page.locator(f"#graph [data-node=v{each}] .sign").text_content() for each in range(3)]
+        return [
+            page.locator(f"#graph [data-node=v{each}] .sign").text_content() for each in range(3)
+        ]
 
     page.get_by_role("button", name="To the start").click()
     assert page.inner_text("#round-title") == "Start"
     for number, each in enumerate(rounds):
         colours = each.variable_colours
         signs = shown()
-        assert [[one == other for other in signs] for one in signs] == (colours[:, None] == colours).tolist()
+        assert [[one == other for other in signs] for one in signs] == (
+            colours[:, None] == colours
+        ).tolist()
         if number + 1 < len(rounds):
             page.get_by_role("button", name="Forwards").click()
     assert "B no longer looks like A, C" not in page.inner_text("#round-words")
@@ -95,7 +99,10 @@ def test_colours_pass_round_by_round_forwards_and_back(walk):
 def test_moving_theta_says_which_holes_fill_from_whom_and_why(walk):
     page = walk.open()
     slider = page.get_by_role("slider")
-    assert [page.locator(f"#holes .record.{each}").count() for each in ("transferred", "below_threshold")] == [4, 0]
+    assert [
+        page.locator(f"#holes .record.{each}").count()
+        for each in ("transferred", "below_threshold")
+    ] == [4, 0]
     slider.fill("0.6")
     page.locator("#holes-summary", has_text="2 of 4 unknown factors filled, 2 left").wait_for()
     record = page.locator(".record.below_threshold").first
@@ -128,7 +135,9 @@ def test_a_square_leads_to_its_reason(walk):
 def test_the_lifted_model_lights_up_its_members_and_they_it(walk):
     page = walk.open()
     lifted = lifagu.lift(lifagu.transfer(WARDS))
-    largest = max(range(len(lifted.relations)), key=lambda each: len(lifted.relations[each].names or ()))
+    largest = max(
+        range(len(lifted.relations)), key=lambda each: len(lifted.relations[each].names or ())
+    )
     node = page.locator(f"#lifted [data-node=r{largest}]")
     node.hover()
     assert page.locator("#graph .lit").count() == 6
@@ -154,7 +163,8 @@ def test_evidence_by_clicking_moves_the_bars(walk):
     evidence = {"Staffed": "false"}
     assert percents(page, "Recovers.p9") == expected(moved, "Recovers.p9", evidence=evidence)
     assert (
-        page.locator("#graph [data-node=v0]").get_attribute("aria-label") == "variable Staffed, group 1, observed false"
+        page.locator("#graph [data-node=v0]").get_attribute("aria-label")
+        == "variable Staffed, group 1, observed false"
     )
     page.locator('.answer[data-name="Severe.p9"] .value', has_text="true").click()
     page.locator('.answer.observed[data-name="Severe.p9"]').wait_for()
@@ -234,7 +244,9 @@ def test_models_and_figures_are_kept(walk, tmp_path, what, ending, start):
     assert path.read_bytes().startswith(start)
     if ending == ".json":
         kept = lifagu.ground(lifagu.read(path))
-        assert lifagu.log_partition(kept) == pytest.approx(lifagu.log_partition(lifagu.transfer(WARDS)))
+        assert lifagu.log_partition(kept) == pytest.approx(
+            lifagu.log_partition(lifagu.transfer(WARDS))
+        )
 
 
 def test_files_are_opened_or_refused_in_words(walk, tmp_path):
@@ -254,7 +266,9 @@ def test_files_are_opened_or_refused_in_words(walk, tmp_path):
     assert "upload.json:3" in page.get_by_role("alert").inner_text()
     page.get_by_role("button", name="Close this message").click()
     assert page.get_by_role("alert").count() == 0
-    page.get_by_label("Choose a model file").set_input_files({"name": "x.exe", "mimeType": "", "buffer": b"x"})
+    page.get_by_label("Choose a model file").set_input_files(
+        {"name": "x.exe", "mimeType": "", "buffer": b"x"}
+    )
     assert "x.exe: the ending tells no format" in page.get_by_role("alert").inner_text()
     page.get_by_label("Choose a model file").set_input_files(
         {"name": "x.json", "mimeType": "", "buffer": b" " * (2**23 + 1)}
@@ -370,7 +384,9 @@ def test_a_phone_shows_everything_without_scrolling_sideways(server, chromium):
     assert walk.complaints == []
 
 
-@pytest.mark.parametrize(("size", "scheme"), [(LAPTOP, "light"), (LAPTOP, "dark"), (PHONE, "light")])
+@pytest.mark.parametrize(
+    ("size", "scheme"), [(LAPTOP, "light"), (LAPTOP, "dark"), (PHONE, "light")]
+)
 def test_accessibility(server, chromium, size, scheme):
     walk = Walk(chromium, server.address, size, scheme)
     walk.page.locator(".card").first.wait_for()
@@ -412,7 +428,9 @@ def test_nodes_have_names_and_landmarks_are_there(walk):
 
 def test_large_models_are_shown_lifted_and_stay_quick(walk, tmp_path):
     path = tmp_path / "million.json"
-    path.write_text((ROOT / "examples/smokers.json").read_text().replace('"Person": 4', '"Person": 1000000'))
+    path.write_text(
+        (ROOT / "examples/smokers.json").read_text().replace('"Person": 4', '"Person": 1000000')
+    )
     walk.page.get_by_label("Choose a model file").set_input_files(path)
     page = walk.page
     page.locator("#lifted svg").wait_for()
@@ -438,7 +456,9 @@ def test_large_graphs_show_holes_colours_and_answers_by_group(walk, tmp_path):
     lifagu.write(graph, path)
     walk.page.get_by_label("Choose a model file").set_input_files(path)
     page = walk.settled()
-    assert "1,501 variables and 1,500 factors are too many to draw" in page.inner_text("#graph-note")
+    assert "1,501 variables and 1,500 factors are too many to draw" in page.inner_text(
+        "#graph-note"
+    )
     assert "10 of 10 unknown factors filled" in page.inner_text("#holes-summary")
     assert page.locator("#lifted .node").count() == 3
     walk.tab("Colours")
@@ -451,7 +471,9 @@ def test_large_graphs_show_holes_colours_and_answers_by_group(walk, tmp_path):
 
 def test_long_work_shows_progress_and_can_be_cancelled(walk, tmp_path):
     variables = [{"name": f"x{each}"} for each in range(60_000)]
-    factors = [{"name": f"f{each}", "args": [f"x{each}"], "table": [1, each + 1]} for each in range(60_000)]
+    factors = [
+        {"name": f"f{each}", "args": [f"x{each}"], "table": [1, each + 1]} for each in range(60_000)
+    ]
     path = tmp_path / "long.json"
     path.write_text(json.dumps({"format": "lifagu/1", "variables": variables, "factors": factors}))
     page = walk.page
@@ -484,7 +506,10 @@ def test_a_server_that_was_given_a_model_shows_it_and_says_when_it_is_gone(chrom
         assert page.inner_text("#title") == "epidemic.json"
         assert "token" not in page.url
         page.get_by_role("button", name="Open…").click()
-        assert page.get_by_label("Choose a model file").count() == 0 or page.locator("#uploading").is_hidden()
+        assert (
+            page.get_by_label("Choose a model file").count() == 0
+            or page.locator("#uploading").is_hidden()
+        )
         own.end()
         page.get_by_role("button", name="Two wards").click()
         page.get_by_role("alert").wait_for()

@@ -6,13 +6,20 @@ import lifagu
 from helpers import CASES, graph_of, groups_by_name
 from lifagu.cli.demo_paper import example
 
-KNOWN = [name for name, case in CASES.items() if all(factor["table"] for factor in case["model"]["factors"])]
+KNOWN = [
+    name
+    for name, case in CASES.items()
+    if all(factor["table"] for factor in case["model"]["factors"])
+]
 
 
 def test_figure_3_round_by_round():
     """A, B, C start alike and so do the factors; B, at the second place of two factors, parts from A and C."""
     graph = example("figure3").graph
-    rounds = [(each.variable_colours.tolist(), each.factor_colours.tolist()) for each in lifagu.colour_rounds(graph)]
+    rounds = [
+        (each.variable_colours.tolist(), each.factor_colours.tolist())
+        for each in lifagu.colour_rounds(graph)
+    ]
     assert rounds == [([0, 0, 0], [0, 0]), ([0, 1, 0], [0, 0]), ([0, 1, 0], [0, 0])]
     assert groups_by_name(graph, lifagu.colour(graph)) == ([["A", "C"], ["B"]], [["phi1", "phi2"]])
 
@@ -25,7 +32,19 @@ def test_figure_1_groups():
 
 
 def test_the_cases_are_the_ones_meant():
-    assert {name[:2] for name in KNOWN} == {"01", "11", "18", "20", "22", "25", "26", "27", "28", "29", "31"}
+    assert {name[:2] for name in KNOWN} == {
+        "01",
+        "11",
+        "18",
+        "20",
+        "22",
+        "25",
+        "26",
+        "27",
+        "28",
+        "29",
+        "31",
+    }
 
 
 @pytest.mark.parametrize("name", KNOWN)
@@ -36,8 +55,12 @@ def test_cases_without_unknown_factors(name):
         if expected["options"]:
             continue  # options of colour passing have their own tests
         variables, factors = groups_by_name(graph, lifagu.colour(graph, case["evidence"]))
-        assert [set(group) for group in variables] == [set(group) for group in expected["variable_groups"]]
-        assert [set(group) for group in factors] == [set(group) for group in expected["factor_groups"]]
+        assert [set(group) for group in variables] == [
+            set(group) for group in expected["variable_groups"]
+        ]
+        assert [set(group) for group in factors] == [
+            set(group) for group in expected["factor_groups"]
+        ]
         for engine in ("ground", "enumerate"):
             check_marginals(graph, case["evidence"], expected, engine)
 
@@ -45,7 +68,9 @@ def test_cases_without_unknown_factors(name):
 def check_marginals(graph, evidence, expected, engine):
     log_partition = lifagu.log_partition(graph, evidence=evidence, engine=engine)
     assert log_partition == pytest.approx(expected["log_partition"], rel=1e-9)
-    for answer in lifagu.queries(graph, list(expected["marginals"]), evidence=evidence, engine=engine):
+    for answer in lifagu.queries(
+        graph, list(expected["marginals"]), evidence=evidence, engine=engine
+    ):
         for label, probability in expected["marginals"][answer.variables[0]].items():
             assert answer[label] == pytest.approx(probability, abs=1e-12)
 

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 import lifagu
 from helpers import CASES, ROOT, graph_of, run_cli
-from lifagu.names import NumberedNames
-from lifagu.sql import layout
+from lifagu.basics.names import NumberedNames
+from lifagu.data.parquet import layout
 from strategies import graphs
 
 EPIDEMIC = ROOT / "examples/epidemic.json"
@@ -59,8 +59,12 @@ def observed_graphs(draw):
     graph = draw(graphs())
     evidence = {}
     for variable in graph.variables:
-        likelihoods = st.lists(st.floats(0.1, 9), min_size=len(variable.range), max_size=len(variable.range))
-        soft = likelihoods.map(lambda values, labels=variable.range: dict(zip(labels, values, strict=True)))
+        likelihoods = st.lists(
+            st.floats(0.1, 9), min_size=len(variable.range), max_size=len(variable.range)
+        )
+        soft = likelihoods.map(
+            lambda values, labels=variable.range: dict(zip(labels, values, strict=True))
+        )
         seen = draw(st.one_of(st.none(), st.sampled_from(variable.range), soft))
         if seen is not None:
             evidence[variable.name] = seen
@@ -91,7 +95,8 @@ def test_what_is_written_is_what_the_documentation_says(tmp_path_factory, graph)
     lifagu.write(graph, folder)
     found = {table: duckdb.sql(f"FROM '{folder}/{table}.parquet'") for table in TABLES}
     found = {
-        name: [dict(zip(each.columns, row, strict=True)) for row in each.fetchall()] for name, each in found.items()
+        name: [dict(zip(each.columns, row, strict=True)) for row in each.fetchall()]
+        for name, each in found.items()
     }
     variables = {row["id"]: row for row in found["variables"]}
     tables = {row["id"]: row["potentials"] for row in found["tables"]}
@@ -104,7 +109,9 @@ def test_what_is_written_is_what_the_documentation_says(tmp_path_factory, graph)
     for number, factor in enumerate(graph.factors):
         row = next(each for each in found["factors"] if each["id"] == number)
         scope = sorted(
-            (each["position"], each["variable_id"]) for each in found["arguments"] if each["factor_id"] == number
+            (each["position"], each["variable_id"])
+            for each in found["arguments"]
+            if each["factor_id"] == number
         )
         assert [place for place, _ in scope] == list(range(len(scope)))
         assert tuple(graph.variable_names[variable] for _, variable in scope) == factor.arguments
@@ -172,8 +179,12 @@ def test_relational_models_are_grounded(tmp_path):
 def test_long_lists(tmp_path):
     """Lists beyond the width up to which they are put together row by row."""
     labels = [f"v{number}" for number in range(20)]
-    builder = lifagu.FactorGraph.build().variable("A", labels).variable("B", labels[::-1]).variable("C")
-    builder.factor("f", ["A", "C", "B"], np.arange(800)).factor("g", ["B"], np.arange(20)).factor("h", ["C"], [1, 2])
+    builder = (
+        lifagu.FactorGraph.build().variable("A", labels).variable("B", labels[::-1]).variable("C")
+    )
+    builder.factor("f", ["A", "C", "B"], np.arange(800)).factor("g", ["B"], np.arange(20)).factor(
+        "h", ["C"], [1, 2]
+    )
     graph = builder.graph()
     lifagu.write(graph, tmp_path / "big", {"B": dict.fromkeys(labels, 1.0)})
     assert lifagu.read(tmp_path / "big") == graph
@@ -196,7 +207,9 @@ def test_the_documented_folder(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "big").mkdir()
     connection = duckdb.connect()
-    connection.execute(re.search(r"```sql\n(.*?)```", (ROOT / "docs/formats.md").read_text(), re.DOTALL)[1])
+    connection.execute(
+        re.search(r"```sql\n(.*?)```", (ROOT / "docs/formats.md").read_text(), re.DOTALL)[1]
+    )
     graph = lifagu.read("big/")
     assert [each.name for each in graph.variables[:3]] == ["Sick.alice", "Test.alice", "Sick.bob"]
     assert graph.variable("Test.eve").individuals == ("eve",)
@@ -204,7 +217,9 @@ def test_the_documented_folder(tmp_path, monkeypatch, capsys):
     assert not graph.factor("f.eve").known
     assert lifagu.read_evidence("big") == {"Test.alice": "true"}
     assert lifagu.transfer(graph).record[0].status == "transferred"
-    status, out, _ = run_cli(capsys, "query", "big/", "Sick.eve", "--evidence", "Test.eve=true", "--json")
+    status, out, _ = run_cli(
+        capsys, "query", "big/", "Sick.eve", "--evidence", "Test.eve=true", "--json"
+    )
     assert status == 0
     assert json.loads(out)["answers"][0]["probabilities"] == pytest.approx([1 / 9, 8 / 9])
 
@@ -231,14 +246,20 @@ def test_the_smallest_folder(tmp_path):
 
 
 def test_the_index_of_a_data_frame_is_ignored(tmp_path):
-    make_folder(tmp_path, variables="SELECT unnest([0, 1, 2]) AS id, unnest([7, 8, 9]) AS __index_level_0__")
+    make_folder(
+        tmp_path, variables="SELECT unnest([0, 1, 2]) AS id, unnest([7, 8, 9]) AS __index_level_0__"
+    )
     assert list(lifagu.read(tmp_path).variable_names) == ["x0", "x1", "x2"]
 
 
 def test_individuals_as_texts_and_as_lists(tmp_path):
-    make_folder(tmp_path / "one", variables="SELECT unnest([0, 1, 2]) AS id, unnest(['eve', NULL, 'al']) AS individual")
     make_folder(
-        tmp_path / "two", variables="SELECT unnest([0, 1, 2]) AS id, unnest([['eve'], [], ['al']]) AS individual"
+        tmp_path / "one",
+        variables="SELECT unnest([0, 1, 2]) AS id, unnest(['eve', NULL, 'al']) AS individual",
+    )
+    make_folder(
+        tmp_path / "two",
+        variables="SELECT unnest([0, 1, 2]) AS id, unnest([['eve'], [], ['al']]) AS individual",
     )
     make_folder(
         tmp_path / "many",
@@ -315,7 +336,9 @@ MISTAKES = {
         "factors.parquet: column name, row 1 (counted from 0): null; give every row a text, or leave the column out",
     ),
     "a null label": (
-        {"variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], ['a', NULL], NULL]) AS range"},
+        {
+            "variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], ['a', NULL], NULL]) AS range"
+        },
         "variables.parquet: column range, row 1 (counted from 0): a null in the list; leave it out",
     ),
     "a label twice": (
@@ -331,7 +354,9 @@ MISTAKES = {
         "variables.parquet: column kind, row 2 (counted from 0): an empty text; give a name, or null for none",
     ),
     "a null individual": (
-        {"variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], NULL, ['a', NULL]]) AS individual"},
+        {
+            "variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], NULL, ['a', NULL]]) AS individual"
+        },
         "variables.parquet: column individual, row 2 (counted from 0): a null in the list",
     ),
     "a dangling table": (
@@ -339,7 +364,9 @@ MISTAKES = {
         "factors.parquet: column table_id, row 1 (counted from 0): 4 is not an id in tables.parquet; add that row",
     ),
     "a dangling variable": (
-        {"arguments": "SELECT 0 AS factor_id, unnest([0, 1]) AS position, unnest([0, 99]) AS variable_id"},
+        {
+            "arguments": "SELECT 0 AS factor_id, unnest([0, 1]) AS position, unnest([0, 99]) AS variable_id"
+        },
         "arguments.parquet: column variable_id, row 1 (counted from 0): 99 is not an id in variables.parquet",
     ),
     "a dangling factor": (
@@ -355,11 +382,15 @@ MISTAKES = {
         "arguments.parquet: column variable_id, row 3 (counted from 0): 10 is not an id in variables.parquet",
     ),
     "a position beyond": (
-        {"arguments": "SELECT 0 AS factor_id, unnest([0, 2]) AS position, unnest([0, 1]) AS variable_id"},
+        {
+            "arguments": "SELECT 0 AS factor_id, unnest([0, 2]) AS position, unnest([0, 1]) AS variable_id"
+        },
         "arguments.parquet: column position, row 1 (counted from 0): 2, but factor 0 has 2 arguments; number them",
     ),
     "a position twice": (
-        {"arguments": "SELECT 0 AS factor_id, unnest([1, 1]) AS position, unnest([0, 1]) AS variable_id"},
+        {
+            "arguments": "SELECT 0 AS factor_id, unnest([1, 1]) AS position, unnest([0, 1]) AS variable_id"
+        },
         "arguments.parquet: column position, row 1 (counted from 0): factor 0 has an argument at position 1 already",
     ),
     "an argument twice": (
@@ -379,7 +410,9 @@ MISTAKES = {
         "tables.parquet: column potentials, row 0 (counted from 0): the table has the potential nan at place 2; write",
     ),
     "a null potential": (
-        {"tables": "SELECT unnest([5, 6, 0]) AS id, unnest([NULL, [1], [1, 2, NULL, 4]]) AS potentials"},
+        {
+            "tables": "SELECT unnest([5, 6, 0]) AS id, unnest([NULL, [1], [1, 2, NULL, 4]]) AS potentials"
+        },
         "tables.parquet: column potentials, row 2 (counted from 0): a null in the list; give numbers, or null",
     ),
     "only zeros": (
@@ -440,7 +473,9 @@ def test_broken_bytes_are_an_error_or_another_model(tmp_path):
         raw = bytearray(whole[name])
         for _ in range(rng.choice([1, 3, 30])):
             raw[rng.randrange(len(raw))] = rng.randrange(256)
-        (tmp_path / "big" / name).write_bytes(raw[: rng.choice([len(raw), rng.randrange(len(raw))])])
+        (tmp_path / "big" / name).write_bytes(
+            raw[: rng.choice([len(raw), rng.randrange(len(raw))])]
+        )
         complaint = complaint_about(tmp_path / "big")
         assert complaint.startswith(str(tmp_path / "big") * bool(complaint))
         failed += bool(complaint)
@@ -465,7 +500,9 @@ def test_what_is_not_a_folder(tmp_path):
             lifagu.read(missing)
     with pytest.raises(lifagu.FormatError, match="this is a folder without Parquet tables"):
         lifagu.read(tmp_path)
-    with pytest.raises(lifagu.FormatError, match="a model is a folder of Parquet tables, not one of them"):
+    with pytest.raises(
+        lifagu.FormatError, match="a model is a folder of Parquet tables, not one of them"
+    ):
         lifagu.write(graph, tmp_path / "model.parquet")
     with pytest.raises(lifagu.FormatError, match="cannot be written here"):
         lifagu.write(graph, tmp_path / "no/such/place/")
@@ -492,7 +529,9 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path, foreign, capsys):
         assert f"this folder holds '{foreign}', which is not lifagu's to replace" in err
     assert bytes_of(folder) == before
     (tmp_path / "file").write_text("mine")
-    with pytest.raises(lifagu.FormatError, match="this is a file and would be replaced by a folder"):
+    with pytest.raises(
+        lifagu.FormatError, match="this is a file and would be replaced by a folder"
+    ):
         lifagu.write(lifagu.read(EPIDEMIC), f"{tmp_path}/file/")
     assert sorted(each.name for each in tmp_path.iterdir()) == ["big", "file"]
 
@@ -531,13 +570,15 @@ def test_a_signal_while_duckdb_works():
     """Ctrl-C in the midst of a long statement ends it, and is what the caller sees."""
     program = """
 import os, signal, threading
-from lifagu.sql.duck import Duck
+from lifagu.data.duck import Duck
 duck = Duck()
 duck.rows("SELECT 1", "here")
 threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
 duck.rows("SELECT sum(hash(range)) FROM range(100000000000)", "here")
 """
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
+    )
     assert done.returncode == -signal.SIGINT
     assert "in rows" in done.stderr
     assert done.stderr.rstrip().endswith("KeyboardInterrupt")
@@ -554,9 +595,15 @@ def test_lift_writes_groups_and_transfers(tmp_path, capsys):
     assert (status, err) == (0, "")
     assert "3 of 3 unknown factors filled" in shown
     graph = lifagu.read(tmp_path / "result")
-    assert graph == lifagu.transfer(lifagu.read(EPIDEMIC).with_individual("eve", like="alice"), theta=0.5).graph
+    assert (
+        graph
+        == lifagu.transfer(
+            lifagu.read(EPIDEMIC).with_individual("eve", like="alice"), theta=0.5
+        ).graph
+    )
     assert rows_of(tmp_path / "result/parfactors.parquet") == [
-        (each["name"], each["args"], None, each["table"]) for each in expected["model"]["parfactors"]
+        (each["name"], each["args"], None, each["table"])
+        for each in expected["model"]["parfactors"]
     ]
     assert lifagu.read_evidence(tmp_path / "result") == {"Travel.eve": "true"}
     for sort, names in (("variable", graph.variable_names), ("factor", graph.factor_names)):
@@ -583,7 +630,10 @@ def test_the_lifted_model_is_in_the_tables(tmp_path, case):
     lifted = lifagu.lift(moved)
     lifagu.write_lift(tmp_path / "result", moved, lifagu.colour(moved.graph), lifted=lifted)
     found = {name: records_of(tmp_path / f"result/{name}.parquet") for name in layout.LIFTED}
-    model = {**json.loads(lifagu.to_json(lifted)), **relational_part(found, moved.graph.variable_names, lifted)}
+    model = {
+        **json.loads(lifagu.to_json(lifted)),
+        **relational_part(found, moved.graph.variable_names, lifted),
+    }
     assert lifagu.from_json(json.dumps(model)) == lifted
     ground = [moved.graph.factor_names[each["factor_id"]] for each in found["ground_factors"]]
     assert ground == list(lifted.ground_part.factor_names)
@@ -601,21 +651,30 @@ def relational_part(found, variable_names, lifted):
     for each in found["relations"]:
         of = each["domains"] or []
         atoms = [atom for atom in found["atoms"] if atom["relation"] == each["name"]]
-        names = [[*constants(atom["constants"] or [], of), variable_names[atom["variable_id"]]] for atom in atoms]
+        names = [
+            [*constants(atom["constants"] or [], of), variable_names[atom["variable_id"]]]
+            for atom in atoms
+        ]
         assert of or names == [[each["name"]]]
-        relations.append({"name": each["name"], "of": of, "range": each["range"], "names": names if of else []})
+        relations.append(
+            {"name": each["name"], "of": of, "range": each["range"], "names": names if of else []}
+        )
     parfactors = []
     for each, parfactor in zip(found["parfactors"], lifted.parfactors, strict=True):
         where = each["constraints"] or []
         for place, text in enumerate(where):
             if "tuples" in text:
-                variables, sign, _ = re.fullmatch(r"\((.*)\) (in|not in) (\d+) tuples", text).groups()
+                variables, sign, _ = re.fullmatch(
+                    r"\((.*)\) (in|not in) (\d+) tuples", text
+                ).groups()
                 of = [domain.name for domain in parfactor.where[place].rows.domains]
                 rows = [row for row in found["substitutions"] if row["parfactor"] == each["name"]]
                 rows = [constants(row["constants"], of) for row in rows if row["position"] == place]
                 where[place] = {"vars": variables.split(", "), sign.replace(" ", "_"): rows}
         arguments = each["arguments"] or []
-        parfactors.append({"name": each["name"], "args": arguments, "where": where, "table": each["potentials"]})
+        parfactors.append(
+            {"name": each["name"], "args": arguments, "where": where, "table": each["potentials"]}
+        )
     return {"domains": domains, "relations": relations, "parfactors": parfactors}
 
 
@@ -630,9 +689,22 @@ def test_lift_without_unknown_factors(tmp_path, capsys):
 def test_marginals_as_parquet(tmp_path, capsys, options):
     lifagu.write(lifagu.read(EPIDEMIC), tmp_path / "big", {"Epid": "true"})
     for target in ("all.csv", "all.parquet"):
-        assert run_cli(capsys, "marginals", tmp_path / "big", *options, "--out", tmp_path / target, "--quiet")[0] == 0
+        assert (
+            run_cli(
+                capsys,
+                "marginals",
+                tmp_path / "big",
+                *options,
+                "--out",
+                tmp_path / target,
+                "--quiet",
+            )[0]
+            == 0
+        )
     with (tmp_path / "all.csv").open() as file:
-        expected = [(name, label, float(value)) for name, label, value in list(csv.reader(file))[1:]]
+        expected = [
+            (name, label, float(value)) for name, label, value in list(csv.reader(file))[1:]
+        ]
     assert rows_of(tmp_path / "all.parquet") == expected
     assert len(expected) == 18
 
@@ -641,14 +713,26 @@ def test_marginals_by_class(tmp_path, capsys):
     model = tmp_path / "model.json"
     relations = [{"name": "E"}, {"name": "S", "of": ["P"]}]
     parfactor = {"name": "g", "args": ["S(X)", "E"], "table": [1, 2, 3, 4]}
-    text = {"format": "lifagu/1", "domains": {"P": 30}, "relations": relations, "parfactors": [parfactor]}
+    text = {
+        "format": "lifagu/1",
+        "domains": {"P": 30},
+        "relations": relations,
+        "parfactors": [parfactor],
+    }
     model.write_text(json.dumps(text))
     for target in ("all.csv", "all.parquet"):
-        assert run_cli(capsys, "marginals", model, "--evidence", "S(3)=true", "--out", tmp_path / target)[0] == 0
+        assert (
+            run_cli(
+                capsys, "marginals", model, "--evidence", "S(3)=true", "--out", tmp_path / target
+            )[0]
+            == 0
+        )
     with (tmp_path / "all.csv").open() as file:
         header, *rows = csv.reader(file)
     assert header == ["representative", "members", "count", "value", "probability"]
-    assert rows_of(tmp_path / "all.parquet") == [(*row[:2], int(row[2]), row[3], float(row[4])) for row in rows]
+    assert rows_of(tmp_path / "all.parquet") == [
+        (*row[:2], int(row[2]), row[3], float(row[4])) for row in rows
+    ]
     assert len(rows) == 6
 
 
@@ -672,7 +756,10 @@ def test_every_command_takes_a_folder(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run_cli(capsys, "convert", EPIDEMIC, "big/") == (0, "", "")
     for command, *more in (["info"], ["lift"], ["query", "Epid"], ["marginals"], ["map"], ["logz"]):
-        from_file, from_folder = run_cli(capsys, command, EPIDEMIC, *more), run_cli(capsys, command, "big/", *more)
+        from_file, from_folder = (
+            run_cli(capsys, command, EPIDEMIC, *more),
+            run_cli(capsys, command, "big/", *more),
+        )
         assert from_folder[0] == 0
         assert from_folder[1].replace("big/", str(EPIDEMIC)) == from_file[1]
     assert run_cli(capsys, "check", "big") == (

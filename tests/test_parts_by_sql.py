@@ -7,16 +7,21 @@ import numpy as np
 import pytest
 
 import lifagu
-from lifagu.parts import parts_without
-from lifagu.sql.engines import open_engine
-from lifagu.sql.engines.on_duckdb import DuckEngine
-from lifagu.sql.scale import Journal, find_parts, parts
+from lifagu.graph.parts import parts_without
+from lifagu.scale import parts
+from lifagu.scale.engines.on_duckdb import DuckEngine
+from lifagu.scale.engines.opening import open_engine
+from lifagu.scale.journal import Journal
+from lifagu.scale.parts import find_parts
 
 
 def random_links(rng):
     """Scopes over some variables, and which of these have a value."""
     variables = rng.randint(1, 40)
-    scopes = [rng.sample(range(variables), rng.randint(0, min(4, variables))) for _ in range(rng.randint(0, 40))]
+    scopes = [
+        rng.sample(range(variables), rng.randint(0, min(4, variables)))
+        for _ in range(rng.randint(0, 40))
+    ]
     return variables, scopes, {each for each in range(variables) if rng.random() < 0.2}
 
 
@@ -94,7 +99,11 @@ def test_an_interrupted_search_goes_on(journal, monkeypatch, then):
     before = {name for name in journal.engine.names() if name.startswith("going_")}
     assert len(before) > 2
     made, create = [], DuckEngine.create
-    monkeypatch.setattr(DuckEngine, "create", lambda self, name, query: (made.append(name), create(self, name, query)))
+    monkeypatch.setattr(
+        DuckEngine,
+        "create",
+        lambda self, name, query: (made.append(name), create(self, name, query)),
+    )
     found = find_parts(Journal(journal.engine), np.array([0]), [0, 49, 99], then)
     assert not before & set(made)
     assert found[0] == found[49] != found[99]

@@ -19,7 +19,9 @@ from lifagu.formats.with_networkx import to_networkx
 from lifagu.formats.with_pgmpy import from_pgmpy, to_pgmpy
 from lifagu.formats.with_pyagrum import NETWORK_ENDINGS, from_pyagrum, read_network, to_pyagrum
 
-with warnings.catch_warnings():  # pyAgrum's C parts and parts of pgmpy warn on import; pyAgrum crashes if that raises
+with (
+    warnings.catch_warnings()
+):  # pyAgrum's C parts and parts of pgmpy warn on import; pyAgrum crashes if that raises
     warnings.simplefilter("ignore")
     import pgmpy
     import pyagrum
@@ -58,16 +60,23 @@ def random_graph(seed: int) -> FactorGraph:
         table[tuple(possible[name] for name in scope)] = 1.5
         builder.factor(f"f{number}", scope, table).factor(f"equal{number}", scope, table)
         turned = rng.permutation(len(scope)).tolist()
-        builder.factor(f"turned{number}", [scope[axis] for axis in turned], table.transpose(turned) + 0.5)
+        builder.factor(
+            f"turned{number}", [scope[axis] for axis in turned], table.transpose(turned) + 0.5
+        )
     return builder.graph()
 
 
 def marginals(graph: FactorGraph) -> dict[str, dict[str, float]]:
     answers = queries(graph, list(graph.variable_names))
-    return {answer.variables[0]: {label: value for (label,), value in answer.items()} for answer in answers}
+    return {
+        answer.variables[0]: {label: value for (label,), value in answer.items()}
+        for answer in answers
+    }
 
 
-def assert_same(ours: dict[str, dict[str, float]], theirs: dict[str, dict[str, float]], tolerance: float) -> None:
+def assert_same(
+    ours: dict[str, dict[str, float]], theirs: dict[str, dict[str, float]], tolerance: float
+) -> None:
     assert ours.keys() == theirs.keys()
     for name, expected in ours.items():
         assert theirs[name] == pytest.approx(expected, abs=tolerance), name
@@ -79,7 +88,9 @@ def pyagrum_marginals(model: pyagrum.BayesNet | MarkovRandomField) -> dict[str, 
     inference.makeInference()
     found = {}
     for name in model.names():
-        posterior = inference.posterior(name).toarray().reshape(-1)  # other variables of one label may be left in it
+        posterior = (
+            inference.posterior(name).toarray().reshape(-1)
+        )  # other variables of one label may be left in it
         found[name] = dict(zip(model.variable(name).labels(), posterior.tolist(), strict=True))
     return found
 
@@ -87,7 +98,9 @@ def pyagrum_marginals(model: pyagrum.BayesNet | MarkovRandomField) -> dict[str, 
 def pgmpy_marginals(model: DiscreteMarkovNetwork, order: str) -> dict[str, dict[str, float]]:
     found = {}
     for name in model.nodes():
-        result = VariableElimination(model).query([name], elimination_order=order, show_progress=False)
+        result = VariableElimination(model).query(
+            [name], elimination_order=order, show_progress=False
+        )
         result.normalize()
         found[name] = dict(zip(result.state_names[name], result.values.tolist(), strict=True))
     return found
@@ -128,13 +141,17 @@ def test_pgmpy_answers_as_we_do(order, seed):
 @given(seed=a_seed)
 def test_pgmpy_has_our_partition_function(seed):
     graph = random_graph(seed)
-    assert np.log(to_pgmpy(graph).get_partition_function()) == pytest.approx(log_partition(graph), abs=1e-9)
+    assert np.log(to_pgmpy(graph).get_partition_function()) == pytest.approx(
+        log_partition(graph), abs=1e-9
+    )
 
 
 def test_pgmpy_answers_with_evidence_as_we_do():
     graph = FactorGraph.build().variable("A", ["x", "y", "z"]).variable("B", ["u", "v"])
     graph = graph.factors({"f": ["A", "B"], "g": ["A", "B"]}, [[1, 2], [3, 4], [5, 6]]).graph()
-    result = VariableElimination(to_pgmpy(graph)).query(["A"], evidence={"B": "v"}, show_progress=False)
+    result = VariableElimination(to_pgmpy(graph)).query(
+        ["A"], evidence={"B": "v"}, show_progress=False
+    )
     (expected,) = queries(graph, ["A"], evidence={"B": "v"})
     np.testing.assert_allclose(result.values / result.values.sum(), expected.probabilities)
 
@@ -177,7 +194,9 @@ def test_a_conditional_has_its_child_first_and_its_parents_in_order():
     assert factor.arguments == ("B", "A", "C")
     assert factor.table.shape == (2, 3, 4)
     for place in np.ndindex(2, 3, 4):
-        assert factor.table[place] == network.cpt("B")[dict(zip("BAC", map(int, place), strict=True))]
+        assert (
+            factor.table[place] == network.cpt("B")[dict(zip("BAC", map(int, place), strict=True))]
+        )
     assert from_pyagrum(network).variable("C").range == network.variable("C").labels()
 
 
@@ -191,7 +210,10 @@ def test_a_random_field_has_its_arguments_in_order():
     assert factor.table[1].tolist() == [[1, 9, 17], [5, 13, 21]]
     returned = to_pyagrum(from_pyagrum(field))  # by name: a tensor dies with its model
     again = returned.factor({"A", "B", "C"})
-    assert (again.names, again.toarray().tolist()) == (("C", "A", "B"), np.arange(24).reshape(3, 2, 4).tolist())
+    assert (again.names, again.toarray().tolist()) == (
+        ("C", "A", "B"),
+        np.arange(24).reshape(3, 2, 4).tolist(),
+    )
 
 
 def test_labels_of_numeric_variables_are_their_texts():
@@ -214,13 +236,17 @@ def test_every_ending_is_read(ending, packed, tmp_path, capfd):
     graph = read_network(path)
     assert graph.variable("B").range == ("x", "y", "z")
     assert graph.factor("P(B)").arguments == ("B", "A")
-    np.testing.assert_allclose(graph.factor("P(B)").table, [[0.1, 0.3], [0.2, 0.3], [0.7, 0.4]], atol=1e-6)
+    np.testing.assert_allclose(
+        graph.factor("P(B)").table, [[0.1, 0.3], [0.2, 0.3], [0.7, 0.4]], atol=1e-6
+    )
     assert capfd.readouterr() == ("", "")
 
 
 def test_object_oriented_networks_are_read(tmp_path):
     path = tmp_path / "model.o3prm"
-    path.write_text("type t labels(x, y, z);\nclass K { t a { [0.1, 0.2, 0.7] }; }\nsystem S { K k; }\n")
+    path.write_text(
+        "type t labels(x, y, z);\nclass K { t a { [0.1, 0.2, 0.7] }; }\nsystem S { K k; }\n"
+    )
     (answer,) = queries(read_network(path), list(read_network(path).variable_names))
     assert answer["z"] == pytest.approx(0.7)
 
@@ -231,7 +257,9 @@ def test_numbers_are_those_of_the_file(tmp_path):
     assert read_network(path).factor("P(B)").table.tolist() == [[0.1, 0.3], [0.2, 0.3], [0.7, 0.4]]
 
 
-@pytest.mark.parametrize("ending", [".bif", ".bifxml", ".net", ".dsl", ".xdsl", ".bif.gz", ".xmlbif"])
+@pytest.mark.parametrize(
+    "ending", [".bif", ".bifxml", ".net", ".dsl", ".xdsl", ".bif.gz", ".xmlbif"]
+)
 @pytest.mark.parametrize("cut", [0, 0.3, 0.7])
 def test_a_broken_file_is_one_clean_line(ending, cut, tmp_path, capfd):
     (tmp_path / "given.bif").write_text(SMALL)
@@ -316,7 +344,9 @@ def test_states_named_differently_are_refused():
     model = DiscreteMarkovNetwork([("A", "B")])
     for states in (["x", "y"], ["y", "x"]):
         model.add_factors(DiscreteFactor(["A"], [2], [1, 2], state_names={"A": states}))
-    with pytest.raises(ModelError, match="'A' has the states x, y in one factor and y, x in another"):
+    with pytest.raises(
+        ModelError, match="'A' has the states x, y in one factor and y, x in another"
+    ):
         from_pgmpy(model)
 
 
@@ -377,14 +407,24 @@ def test_networkx_keeps_unknown_factors_shared_names_and_what_is_known_of_variab
 @pytest.mark.parametrize("there", [to_pyagrum, to_pgmpy])
 def test_unknown_factors_are_named(there):
     graph = FactorGraph.build().variable("A").factors({"f": ["A"], "g": ["A"]}, None).graph()
-    with pytest.raises(ModelError, match=rf"{there.__name__} needs a table .* impute those of 'f', 'g'"):
+    with pytest.raises(
+        ModelError, match=rf"{there.__name__} needs a table .* impute those of 'f', 'g'"
+    ):
         there(graph)
 
 
 @pytest.mark.parametrize("there", [to_pyagrum, to_pgmpy])
 def test_products_that_are_zero_everywhere_are_refused(there):
-    graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 0]).factor("g", ["A"], [0, 1]).graph()
-    with pytest.raises(ModelError, match=r"factors on \(A\), and the product has only zero potentials"):
+    graph = (
+        FactorGraph.build()
+        .variable("A")
+        .factor("f", ["A"], [1, 0])
+        .factor("g", ["A"], [0, 1])
+        .graph()
+    )
+    with pytest.raises(
+        ModelError, match=r"factors on \(A\), and the product has only zero potentials"
+    ):
         there(graph)
 
 
@@ -394,11 +434,15 @@ def test_another_type_is_refused_with_what_is_taken(convert):
         convert([])
 
 
-@pytest.mark.parametrize("convert", [from_pyagrum, to_pyagrum, read_network, from_pgmpy, to_pgmpy, to_networkx])
+@pytest.mark.parametrize(
+    "convert", [from_pyagrum, to_pyagrum, read_network, from_pgmpy, to_pgmpy, to_networkx]
+)
 def test_a_missing_package_says_how_to_install_it(convert, monkeypatch):
     package = convert.__module__.rpartition("with_")[2]
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtraError, match=rf"^{convert.__name__} needs .* pip install 'lifagu\[{package}\]'$"):
+    with pytest.raises(
+        MissingExtraError, match=rf"^{convert.__name__} needs .* pip install 'lifagu\[{package}\]'$"
+    ):
         convert(FactorGraph.build().variable("A").graph())
 
 
@@ -408,15 +452,27 @@ def test_pyagrum_is_imported_safely_where_warnings_are_errors():
         "from lifagu.formats.with_pyagrum import from_pyagrum, to_pyagrum\n"
         "from_pyagrum(to_pyagrum(FactorGraph.build().variable('A').graph()))\n"
     )
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
 EXTREME = [
     [("A", [1e-320, 2e-320]), ("AB", [1, 2, 3, 4])],
     [("A", [1e-320, 1e300]), ("BA", [1, 2, 3, 4])],
-    [("A", [1e300, 1]), ("A", [1e300, 1e300]), ("A", [1e-300, 1]), ("AB", [1, 2, 3, 4])],  # too large on the way
-    [("A", [1e300, 2e300]), ("AB", [1e-300, 2e-300, 3e-300, 4e-300]), ("", [1e-300]), ("", [1e300])],
+    [
+        ("A", [1e300, 1]),
+        ("A", [1e300, 1e300]),
+        ("A", [1e-300, 1]),
+        ("AB", [1, 2, 3, 4]),
+    ],  # too large on the way
+    [
+        ("A", [1e300, 2e300]),
+        ("AB", [1e-300, 2e-300, 3e-300, 4e-300]),
+        ("", [1e-300]),
+        ("", [1e300]),
+    ],
     [("A", [5e-324, 0]), ("A", [1e308, 1]), ("AB", [1, 2, 3, 4])],
 ]
 
@@ -447,23 +503,35 @@ def test_extreme_potentials_are_kept(factors):
 @pytest.mark.parametrize(
     "factors",
     [
-        [("A", [1e-200, 1]), ("A", [1e-200, 1]), ("AB", [1e300, 1, 1, 1])],  # one potential would become zero
+        [
+            ("A", [1e-200, 1]),
+            ("A", [1e-200, 1]),
+            ("AB", [1e300, 1, 1, 1]),
+        ],  # one potential would become zero
         [("A", [1e-160, 1]), ("A", [3e-160, 1])],  # and one would lose its digits
         [("A", [1e200, 1]), ("A", [1e200, 1])],
         [("A", [1, 2]), ("", [1e-300]), ("", [1e-300])],
     ],
 )
 def test_products_that_would_lose_something_are_refused(there, factors):
-    with pytest.raises(ModelError, match=r"on \(A\), and their product is too large or too small for plain numbers"):
+    with pytest.raises(
+        ModelError, match=r"on \(A\), and their product is too large or too small for plain numbers"
+    ):
         there(extreme(factors))
 
 
 def test_states_in_another_order_are_refused_also_if_they_are_numbers():
-    for first, second in ((["no", "yes"], ["yes", "no"]), (["1", "0"], ["0", "1"]), ([0, 1], [1, 0])):
+    for first, second in (
+        (["no", "yes"], ["yes", "no"]),
+        (["1", "0"], ["0", "1"]),
+        ([0, 1], [1, 0]),
+    ):
         network = DiscreteMarkovNetwork([("A", "B")])
         network.add_factors(
             DiscreteFactor(["A"], [2], [1, 2], state_names={"A": first}),
-            DiscreteFactor(["A", "B"], [2, 2], [1, 2, 3, 4], state_names={"A": second, "B": ["x", "y"]}),
+            DiscreteFactor(
+                ["A", "B"], [2, 2], [1, 2, 3, 4], state_names={"A": second, "B": ["x", "y"]}
+            ),
         )
         with pytest.raises(ModelError, match="variable 'A' has the states .* in one order"):
             from_pgmpy(network)

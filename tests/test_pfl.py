@@ -61,13 +61,17 @@ def test_the_first_term_is_slowest_and_the_child_stands_first():
     """The burglary network of Russell & Norvig: P(burglary | john, mary) = 0.284."""
     graph = parse_pfl(ALARM)
     assert isinstance(graph, lifagu.FactorGraph)
-    assert lifagu.query(graph, "burglary", evidence=parse_evidence(ALARM))["t"] == pytest.approx(0.2841718, abs=1e-7)
+    assert lifagu.query(graph, "burglary", evidence=parse_evidence(ALARM))["t"] == pytest.approx(
+        0.2841718, abs=1e-7
+    )
     assert lifagu.log_partition(graph) == pytest.approx(0, abs=1e-12)
 
 
 def test_a_whole_file():
     model = parse_pfl(FRIENDS)
-    assert [(each.name, each.constants) for each in model.domains] == [("person", ("p1", "p2", "p3", "Eve"))]
+    assert [(each.name, each.constants) for each in model.domains] == [
+        ("person", ("p1", "p2", "p3", "Eve"))
+    ]
     assert [str(each) for each in model.parfactors] == [
         "g1: smokes(X)",
         "g2: friends(X,Y), smokes(X), smokes(Y) where X != Y",
@@ -102,7 +106,10 @@ def test_files_and_the_command_line(tmp_path, capsys):
     assert lifagu.read(tmp_path / "m.json") == lifagu.read(tmp_path / "m.pfl")
     assert lifagu.read_evidence(tmp_path / "m.json") == lifagu.read_evidence(tmp_path / "m.pfl")
     status, _, err = run_cli(capsys, "convert", tmp_path / "m.json", tmp_path / "n.pfl")
-    assert (status, err.split("n.pfl: ")[1]) == (2, ".pfl is only read; write .json, .uai, .fg, .blog\n")
+    assert (status, err.split("n.pfl: ")[1]) == (
+        2,
+        ".pfl is only read; write .json, .uai, .fg, .blog\n",
+    )
 
 
 # ---- constraints against a naive reading
@@ -124,12 +131,22 @@ def random_program(rng):
         [("=", "X", "b"), ("one", "Y")],
         [("pair", "Y", "X")],
     ]
-    single = [[("one", "X")], [("two", "X", "X")], [("two", "L", "X"), ("=", "L", "a")], [("two", "_", "X")]]
+    single = [
+        [("one", "X")],
+        [("two", "X", "X")],
+        [("two", "L", "X"), ("=", "L", "a")],
+        [("two", "_", "X")],
+    ]
     single += [[("=", "c", "X")], [("two", "a", "X"), ("one", "X")]]
     parfactors = []
     for _ in range(rng.randint(1, 4)):
         formulas = rng.choice(
-            [[("r", "X")], [("r", "X"), ("t",)], [("s", "X", "Y")], [("s", "Y", "X"), ("r", "Y"), ("t",)]]
+            [
+                [("r", "X")],
+                [("r", "X"), ("t",)],
+                [("s", "X", "Y")],
+                [("s", "Y", "X"), ("r", "Y"), ("t",)],
+            ]
         )
         goals = rng.choice(both if any("Y" in each for each in formulas) else single)
         span = math.prod(3 if each[0] == "r" else 2 for each in formulas)
@@ -148,7 +165,10 @@ def program_text(facts, parfactors):
     lines.append("pair(A,B) :- two(A,B), one(A), A \\= B.")
     for formulas, goals, table in parfactors:
         written = ", ".join(f"{shown(each)}::{ranges[each[0]]}" for each in formulas)
-        conditions = [f"{each[1]} {each[0]} {each[2]}" if each[0][0] in "=\\" else shown(each) for each in goals]
+        conditions = [
+            f"{each[1]} {each[0]} {each[2]}" if each[0][0] in "=\\" else shown(each)
+            for each in goals
+        ]
         lines.append(f"markov {written} ; {table} ; [{', '.join(conditions)}].")
     return "\n".join(lines)
 
@@ -164,7 +184,12 @@ def naive_scopes(facts, parfactors):
             for place, goal in enumerate(goals)
         ]
         names = sorted(
-            {each for term in (*formulas, *goals) for each in term[1:] if each[0].isupper() or each[0] == "_"}
+            {
+                each
+                for term in (*formulas, *goals)
+                for each in term[1:]
+                if each[0].isupper() or each[0] == "_"
+            }
         )
         kept = {each for term in formulas for each in term[1:]}
         admitted = set()
@@ -175,7 +200,8 @@ def naive_scopes(facts, parfactors):
         for each in admitted:
             world = dict(each)
             found[
-                tuple(shown((name, *(world[term] for term in terms))) for name, *terms in formulas), tuple(table)
+                tuple(shown((name, *(world[term] for term in terms))) for name, *terms in formulas),
+                tuple(table),
             ] += 1
     return found
 
@@ -218,7 +244,10 @@ def test_constraints_are_the_naive_ones(seed):
             r"m\.pfl:1: no range is declared for a; versions of PFL differ .* write a…::\[t,f\]",
         ),
         ("\nmarkov a::[t,f], b ; [1,2,3,4] ; [].", r"m\.pfl:2: no range is declared for b"),
-        ("markov a::[t,f] ; [1,2] ; [].\nmarkov a::[f,t] ; [1,2].", r"m\.pfl:2: a has another range above: \[t, f\]"),
+        (
+            "markov a::[t,f] ; [1,2] ; [].\nmarkov a::[f,t] ; [1,2].",
+            r"m\.pfl:2: a has another range above: \[t, f\]",
+        ),
         ("markov a::tf ; [1,2] ; [].", "a range is a list of constants"),
         ("markov a::[t,t] ; [1,2] ; [].", "has the label 't' twice"),
         ("markov a::[t,f] ; [1,2,3] ; [].", "has 3 potentials but its arguments .a. span 2 states"),
@@ -227,29 +256,71 @@ def test_constraints_are_the_naive_ones(seed):
         ("markov a::[t,f] ; [0,0] ; [].", "has only zero potentials"),
         ("markov a::[t,f] ; phi ; [].", r"there is no fact phi\(\[…\]\) with the table"),
         ("markov a::[t,f] ; 7 ; [].", "'7' stands where a table should be"),
-        ("markov a::[t,f] ; [1,2] ; []", "the file ends where the dot at the end of the clause should be"),
-        ("bayes rate(C)::[h,l], Sats ; avg ; [course(C,Sats)].", "'Sats' is not a random variable; aggregates are not"),
-        ("p(x).\nmarkov a(X)::[t,f] ; [1,2] ; [].", r"m\.pfl:2: X is bound by no goal of the constraint"),
+        (
+            "markov a::[t,f] ; [1,2] ; []",
+            "the file ends where the dot at the end of the clause should be",
+        ),
+        (
+            "bayes rate(C)::[h,l], Sats ; avg ; [course(C,Sats)].",
+            "'Sats' is not a random variable; aggregates are not",
+        ),
+        (
+            "p(x).\nmarkov a(X)::[t,f] ; [1,2] ; [].",
+            r"m\.pfl:2: X is bound by no goal of the constraint",
+        ),
         ("p(x). markov a(_)::[t,f] ; [1,2] ; [p(_)].", "_ is bound by no goal of the constraint"),
-        ("markov a(X)::[t,f] ; [1,2] ; [person(X)].", "there are no facts for person/1; list them in this file"),
+        (
+            "markov a(X)::[t,f] ; [1,2] ; [person(X)].",
+            "there are no facts for person/1; list them in this file",
+        ),
         ("p(x). markov a(X)::[t,f] ; [1,2] ; [p(X), p(X,Y)].", "there are no facts for p/2"),
         ("p(x). markov a(X)::[t,f] ; [1,2] ; [p(X), X @> b].", "a goal is a call as in person"),
         ("p(x). markov a(X)::[t,f] ; [1,2] ; [\\+ p(X)].", r"'\\\+' stands where a term should be"),
-        ("p(x). markov a(X,Y)::[t,f] ; [1,2] ; [X \\= Y, p(X), p(Y)].", "X is not bound before this inequality"),
-        ("p(x). markov a(X,Y)::[t,f] ; [1,2] ; [p(X), p(Y), X = Y].", "for X = Y write X in both places"),
-        ("p(x). markov a(X)::[t,f] ; [1,2] ; [p(X), X = y].", "the constraints on X contradict each other"),
+        (
+            "p(x). markov a(X,Y)::[t,f] ; [1,2] ; [X \\= Y, p(X), p(Y)].",
+            "X is not bound before this inequality",
+        ),
+        (
+            "p(x). markov a(X,Y)::[t,f] ; [1,2] ; [p(X), p(Y), X = Y].",
+            "for X = Y write X in both places",
+        ),
+        (
+            "p(x). markov a(X)::[t,f] ; [1,2] ; [p(X), X = y].",
+            "the constraints on X contradict each other",
+        ),
         ("p(x). markov a(X)::[t,f] ; [1,2] ; [p(X), X \\= X].", "compares X with itself"),
-        ("p(x,y). markov a(X)::[t,f] ; [1,2] ; [p(X,L), p(L,X)].", "L joins goals, but is in no formula"),
+        (
+            "p(x,y). markov a(X)::[t,f] ; [1,2] ; [p(X,L), p(L,X)].",
+            "L joins goals, but is in no formula",
+        ),
         ("p(x). markov a(X)::[t,f] ; [1,2] ; [p(X), p(zoe)].", "no fact for p/1 fits this goal"),
-        ("p(x). p(X) :- q(X). markov a(X)::[t,f] ; [1,2] ; [p(X)].", "p/1 has several rules, facts beside a rule"),
+        (
+            "p(x). p(X) :- q(X). markov a(X)::[t,f] ; [1,2] ; [p(X)].",
+            "p/1 has several rules, facts beside a rule",
+        ),
         ("p(X) :- p(X). markov a(X)::[t,f] ; [1,2] ; [p(X)].", "a rule that comes back to it"),
-        ("p(X,x) :- q(X). markov a(X)::[t,f] ; [1,2] ; [p(X,Y)].", "needs a variable of its own in each place"),
+        (
+            "p(X,x) :- q(X). markov a(X)::[t,f] ; [1,2] ; [p(X,Y)].",
+            "needs a variable of its own in each place",
+        ),
         ("p(X) :- q(X) ; r(X). markov a(X)::[t,f] ; [1,2] ; [p(X)].", "a goal is a call"),
-        ("p(f(x)). markov a(X)::[t,f] ; [1,2] ; [p(X)].", "this fact for p/1 holds more than constants"),
+        (
+            "p(f(x)). markov a(X)::[t,f] ; [1,2] ; [p(X)].",
+            "this fact for p/1 holds more than constants",
+        ),
         ("p(x). markov a(f(X))::[t,f] ; [1,2] ; [p(X)].", "variables and constants as arguments"),
-        ("p(x). markov a(X)::[t,f], a::[t,f] ; [1,2,3,4] ; [p(X)].", "a has 0 arguments here and 1 above"),
-        ("p(x). markov p(X)::[t,f] ; [1,2] ; [p(X)].", "p is a random variable; a constraint calls listed facts"),
-        ("p @ x.\nmarkov a(X)::[t,f] ; [1,2] ; [p(X)].", r"m\.pfl:1: the number of entities should stand here"),
+        (
+            "p(x). markov a(X)::[t,f], a::[t,f] ; [1,2,3,4] ; [p(X)].",
+            "a has 0 arguments here and 1 above",
+        ),
+        (
+            "p(x). markov p(X)::[t,f] ; [1,2] ; [p(X)].",
+            "p is a random variable; a constraint calls listed facts",
+        ),
+        (
+            "p @ x.\nmarkov a(X)::[t,f] ; [1,2] ; [p(X)].",
+            r"m\.pfl:1: the number of entities should stand here",
+        ),
         ("p @ 99999999999. markov a(X)::[t,f] ; [1,2] ; [p(X)].", "is not a number of entities"),
         (":- consult(data).", "the directive 'consult . data .' is not read"),
         (":- use_module(data).", "the directive 'use_module . data .' is not read"),
@@ -262,9 +333,18 @@ def test_constraints_are_the_naive_ones(seed):
             r"m\.pfl:1: this observation stands before the first parfactor with a",
         ),
         ("p(x). markov a(X)::[t,f] ; [1,2] ; [p(X)]. a(y,t).", "'y' is not a constant of domain p"),
-        ("p(x). markov a(X)::[t,f] ; [1,2] ; [p(X)]. a(X,t).", "an observation holds constants only"),
-        ("p(x). markov a(X)::[t,f] ; [1,2] ; [p(X)]. a(x).", "a is a random variable; observe its value"),
-        ('p(x). markov a(X)::[t,f] ; [1,2] ; [p(X)].\na("x",t).', r"m\.pfl:2: '\"x\"' stands where a term should be"),
+        (
+            "p(x). markov a(X)::[t,f] ; [1,2] ; [p(X)]. a(X,t).",
+            "an observation holds constants only",
+        ),
+        (
+            "p(x). markov a(X)::[t,f] ; [1,2] ; [p(X)]. a(x).",
+            "a is a random variable; observe its value",
+        ),
+        (
+            'p(x). markov a(X)::[t,f] ; [1,2] ; [p(X)].\na("x",t).',
+            r"m\.pfl:2: '\"x\"' stands where a term should be",
+        ),
         ("markov " + "a(" * 99, "nested too deeply"),
         ("markov ä::[t,f] ; [1,2].", "'ä' cannot stand here"),
         ("/* never", "is never closed"),
@@ -306,7 +386,9 @@ def test_hostile_files(data):
     for _ in range(data.draw(st.integers(1, 4))):
         place = data.draw(st.integers(0, len(words) - 1))
         other = data.draw(
-            st.sampled_from(words) | st.text(max_size=3) | st.sampled_from(["(", "[", "'", "9" * 5000, "X"])
+            st.sampled_from(words)
+            | st.text(max_size=3)
+            | st.sampled_from(["(", "[", "'", "9" * 5000, "X"])
         )
         action = data.draw(st.sampled_from(["replace", "insert", "delete"]))
         words[place : place + (action != "insert")] = [] if action == "delete" else [other]

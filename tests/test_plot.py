@@ -15,7 +15,9 @@ def test_plot_writes_files(capsys, tmp_path):
     model = ROOT / "examples/epidemic.json"
     for what in ("graph", "colours", "lifted", "transfers"):
         target = tmp_path / f"{what}.svg"
-        status, out, err = run_cli(capsys, "plot", model, "--add", "eve=alice", "--what", what, "--out", target)
+        status, out, err = run_cli(
+            capsys, "plot", model, "--add", "eve=alice", "--what", what, "--out", target
+        )
         assert (status, err) == (0, "")
         assert out.startswith(f"{target}: {what}, ")
         ElementTree.parse(target)
@@ -23,14 +25,36 @@ def test_plot_writes_files(capsys, tmp_path):
     for ending in ("png", "pdf"):
         first, second = tmp_path / f"1.{ending}", tmp_path / f"2.{ending}"
         for target in (first, second):
-            assert run_cli(capsys, "plot", model, "--out", target, "--theta", "0.5", "--evidence", "Epid=true")[0] == 0
+            assert (
+                run_cli(
+                    capsys,
+                    "plot",
+                    model,
+                    "--out",
+                    target,
+                    "--theta",
+                    "0.5",
+                    "--evidence",
+                    "Epid=true",
+                )[0]
+                == 0
+            )
         assert first.read_bytes() == second.read_bytes()
     assert not [each for each in tmp_path.iterdir() if each.name.startswith(".")]
 
 
 def test_plot_uses_the_options_for_filling(capsys, tmp_path):
     target = tmp_path / "figure.svg"
-    published = ("plot", ROOT / "examples/epidemic.json", "--add", "eve=alice", "--what", "transfers", "--out", target)
+    published = (
+        "plot",
+        ROOT / "examples/epidemic.json",
+        "--add",
+        "eve=alice",
+        "--what",
+        "transfers",
+        "--out",
+        target,
+    )
     run_cli(capsys, *published, "--published", "--theta", "0.9")
     assert "less than the 0.9 asked for" in target.read_text()
     assert not marks(ElementTree.parse(target).getroot(), "arrow")
@@ -69,11 +93,15 @@ def test_mistakes_are_one_line(arguments, message, capsys, monkeypatch, tmp_path
 
 def test_wrong_figures_are_refused():
     graph = SHAPES["chain"]
-    with pytest.raises(lifagu.ModelError, match="there is no figure 'stars'; choose one of graph, colours"):
+    with pytest.raises(
+        lifagu.ModelError, match="there is no figure 'stars'; choose one of graph, colours"
+    ):
         lifagu.draw(graph, "stars")
     with pytest.raises(lifagu.ModelError, match="not list"):
         lifagu.draw([graph])
-    with pytest.raises(lifagu.FormatError, match=r"figure.jpg: figures are written as \.svg, \.png or \.pdf"):
+    with pytest.raises(
+        lifagu.FormatError, match=r"figure.jpg: figures are written as \.svg, \.png or \.pdf"
+    ):
         lifagu.plot(graph, "figure.jpg")
 
 

@@ -9,12 +9,12 @@ import pytest
 
 import lifagu
 from helpers import graph_of, random_model, run_cli
-from lifagu.infer.barren import find_barren
-from lifagu.infer.direct import listed_parts
-from lifagu.infer.outline import outline_of
-from lifagu.infer.price import likeness_of
-from lifagu.infer.problem import Part
-from lifagu.parts import subgraph
+from lifagu.graph.parts import subgraph
+from lifagu.inference.barren import find_barren
+from lifagu.inference.outline import outline_of
+from lifagu.inference.part import Part
+from lifagu.inference.parts_from_lists import listed_parts
+from lifagu.inference.price import likeness_of
 
 
 def network(seed, count=12, shared=False):
@@ -30,13 +30,20 @@ def network(seed, count=12, shared=False):
         shape = (*[sizes[each] for each in parents], sizes[child])
         if not shared or len(parents) not in tables:
             tables[len(parents)] = rng.dirichlet(np.ones(shape[-1]), size=shape[:-1])
-        builder.factor(f"P{child}", [f"v{each}" for each in (*parents, child)], tables[len(parents)].reshape(-1))
+        builder.factor(
+            f"P{child}",
+            [f"v{each}" for each in (*parents, child)],
+            tables[len(parents)].reshape(-1),
+        )
     return builder.graph()
 
 
 def whole_part(graph):
     """A graph as one part, connected or not."""
-    factors = [(tuple(graph.scope(factor)), graph.table(factor)) for factor in range(len(graph.factor_names))]
+    factors = [
+        (tuple(graph.scope(factor)), graph.table(factor))
+        for factor in range(len(graph.factor_names))
+    ]
     with np.errstate(divide="ignore"):
         logs = tuple((scope, np.log(table)) for scope, table in factors)
     sizes = dict(enumerate(graph.sizes.tolist()))
@@ -52,10 +59,14 @@ def test_only_ancestors_matter(seed):
         variables, factors, log_constant = outline_of(graph).needed(asked)
         barren = find_barren(part, asked)
         wide = [each for each in variables if part.sizes[each] > 1]
-        assert wide == [each for each in part.variables if part.sizes[each] > 1 and each not in barren.variables]
+        assert wide == [
+            each for each in part.variables if part.sizes[each] > 1 and each not in barren.variables
+        ]
         assert log_constant == pytest.approx(0, abs=1e-12)
         assert {each for each in factors if part.tables[each].ranks} == {
-            each for each in range(len(part.tables)) if each not in barren.factors and part.tables[each].ranks
+            each
+            for each in range(len(part.tables))
+            if each not in barren.factors and part.tables[each].ranks
         }
 
 
@@ -65,10 +76,15 @@ def test_the_ground_engine_on_networks_agrees_with_enumeration(seed, shared):
     graph = network(seed, 9, shared)
     rng = np.random.default_rng(seed)
     names = list(graph.variable_names)
-    evidence = {name: str(rng.integers(0, len(graph.variable(name).range))) for name in rng.choice(names, 2)}
+    evidence = {
+        name: str(rng.integers(0, len(graph.variable(name).range))) for name in rng.choice(names, 2)
+    }
     evidence["v4"] = {label: 0.25 + place for place, label in enumerate(graph.variable("v4").range)}
     questions = [("v8",), ("v0", "v5"), ("v4",)]
-    expected = [lifagu.query(graph, *question, evidence=evidence, engine="enumerate") for question in questions]
+    expected = [
+        lifagu.query(graph, *question, evidence=evidence, engine="enumerate")
+        for question in questions
+    ]
     every = lifagu.marginals(graph, evidence=evidence)
     for question, right in zip(questions, expected, strict=True):
         for engine in ("ground", "lifted", "auto"):
@@ -76,8 +92,13 @@ def test_the_ground_engine_on_networks_agrees_with_enumeration(seed, shared):
             assert found.probabilities == pytest.approx(right.probabilities, abs=1e-12)
             assert found.log_partition == pytest.approx(right.log_partition, abs=1e-10)
         if len(question) == 1:
-            assert list(every[question[0]].values()) == pytest.approx(right.probabilities.tolist(), abs=1e-12)
-    best = {engine: lifagu.map_assignment(graph, evidence=evidence, engine=engine) for engine in ("auto", "lifted")}
+            assert list(every[question[0]].values()) == pytest.approx(
+                right.probabilities.tolist(), abs=1e-12
+            )
+    best = {
+        engine: lifagu.map_assignment(graph, evidence=evidence, engine=engine)
+        for engine in ("auto", "lifted")
+    }
     assert best["auto"].log_weight == pytest.approx(best["lifted"].log_weight, abs=1e-10)
 
 
@@ -104,9 +125,15 @@ def test_numbers_beyond_floats_on_the_ground():
     count = 500
     builder = lifagu.FactorGraph.build().variables([f"x{place}" for place in range(count)])
     for place in range(count - 1):
-        builder.factor(f"f{place}", [f"x{place}", f"x{place + 1}"], [1e-300, 1e-310, 1e-305, (2 + place) * 1e-300])
+        builder.factor(
+            f"f{place}",
+            [f"x{place}", f"x{place + 1}"],
+            [1e-300, 1e-310, 1e-305, (2 + place) * 1e-300],
+        )
     answer = lifagu.query(builder.graph(), "x7", engine="ground")
-    assert answer.log_partition == pytest.approx(lifagu.log_partition(builder.graph(), engine="lifted"), rel=1e-12)
+    assert answer.log_partition == pytest.approx(
+        lifagu.log_partition(builder.graph(), engine="lifted"), rel=1e-12
+    )
     assert (answer.log_probabilities > -math.inf).all()
     found = lifagu.marginals(builder.graph(), engine="ground")
     assert list(found["x7"].values()) == pytest.approx(answer.probabilities.tolist(), rel=1e-9)
@@ -120,14 +147,18 @@ def test_parts_with_unknown_factors_take_no_part(seed):
     lifted = lifagu.marginals(graph, evidence=evidence, engine="lifted")
     assert list(found) == list(lifted)
     assert found.left_out == lifted.left_out
-    assert (found.log_partition is None) == (lifted.log_partition is None) == bool(len(graph.unknown))
+    assert (
+        (found.log_partition is None) == (lifted.log_partition is None) == bool(len(graph.unknown))
+    )
     for name in found:
         assert list(found[name].values()) == pytest.approx(list(lifted[name].values()), abs=1e-12)
 
 
 def test_parts_come_by_their_first_variable():
     builder = lifagu.FactorGraph.build().variables(list("abcdef"))
-    graph = builder.factor("f", ["d", "a"], [1, 2, 3, 4]).factor("g", ["c", "f"], [1, 2, 3, 4]).graph()
+    graph = (
+        builder.factor("f", ["d", "a"], [1, 2, 3, 4]).factor("g", ["c", "f"], [1, 2, 3, 4]).graph()
+    )
     rest, dropped = listed_parts(graph, graph.evidence({"c": "true"}), None, None)
     assert [part.variables for part in rest.parts] == [(0, 3), (1,), (4,), (5,)]
     assert rest.part_of.tolist() == [0, 1, -1, 0, 2, 3]
@@ -141,7 +172,9 @@ def workshops(people, others):
     builder = lifagu.FactorGraph.build().variables([f"A{x}" for x in range(people)])
     builder.variables([f"B{y}" for y in range(others)])
     pairs = itertools.product(range(people), range(others))
-    return builder.factors({f"f{x}.{y}": [f"A{x}", f"B{y}"] for x, y in pairs}, [1, 1.1, 1.2, 0.9]).graph()
+    return builder.factors(
+        {f"f{x}.{y}": [f"A{x}", f"B{y}"] for x, y in pairs}, [1, 1.1, 1.2, 0.9]
+    ).graph()
 
 
 def test_the_plan_says_which_engine_won_and_why():
@@ -192,7 +225,9 @@ LIMIT = 2000  # bytes
 def two_parts():
     """A clique of twelve different variables, which does not fit, and a pair beside it, which does."""
     rng = np.random.default_rng(0)
-    builder = lifagu.FactorGraph.build().variables([f"c{x}" for x in range(12)]).variables(["a", "b"])
+    builder = (
+        lifagu.FactorGraph.build().variables([f"c{x}" for x in range(12)]).variables(["a", "b"])
+    )
     for x, y in itertools.combinations(range(12), 2):
         builder.factor(f"f{x}.{y}", [f"c{x}", f"c{y}"], rng.uniform(1, 2, 4))
     return builder.factor("g", ["a", "b"], [1, 2, 3, 4]).graph()
@@ -200,7 +235,7 @@ def two_parts():
 
 @pytest.mark.parametrize("engine", ["auto", "lifted", "ground"])
 def test_the_other_parts_are_answered(engine, monkeypatch):
-    monkeypatch.setattr("lifagu.infer.condition.MOST_RUNS", 1)
+    monkeypatch.setattr("lifagu.inference.conditioning.MOST_RUNS", 1)
     graph = two_parts()
     found = lifagu.marginals(graph, engine=engine, memory_limit=LIMIT)
     assert dict(found) == {
@@ -222,7 +257,7 @@ def test_the_other_parts_are_answered(engine, monkeypatch):
 
 
 def test_with_evidence_fewer_variables_are_left_out(monkeypatch):
-    monkeypatch.setattr("lifagu.infer.condition.MOST_RUNS", 1)
+    monkeypatch.setattr("lifagu.inference.conditioning.MOST_RUNS", 1)
     graph = two_parts()
     evidence = {f"c{x}": "true" for x in range(3)}
     found = lifagu.marginals(graph, evidence=evidence, memory_limit=LIMIT)
@@ -236,14 +271,14 @@ def test_with_evidence_fewer_variables_are_left_out(monkeypatch):
 
 
 def test_where_nothing_fits_everything_is_refused(monkeypatch):
-    monkeypatch.setattr("lifagu.infer.condition.MOST_RUNS", 1)
+    monkeypatch.setattr("lifagu.inference.conditioning.MOST_RUNS", 1)
     clique, _ = subgraph(two_parts(), np.array([0] * 12 + [1, 1]), np.array([0]))
     with pytest.raises(lifagu.TooLargeError, match="needs a table of"):
         lifagu.marginals(clique, memory_limit=LIMIT)
 
 
 def test_the_command_line_answers_the_other_parts(capsys, tmp_path, monkeypatch):
-    monkeypatch.setattr("lifagu.infer.condition.MOST_RUNS", 1)
+    monkeypatch.setattr("lifagu.inference.conditioning.MOST_RUNS", 1)
     path = tmp_path / "model.json"
     lifagu.write(two_parts(), path)
     status, out, err = run_cli(capsys, "marginals", path, "--memory-limit", str(LIMIT))
@@ -269,11 +304,13 @@ def test_the_command_line_answers_the_other_parts(capsys, tmp_path, monkeypatch)
 
 def test_other_kinds_of_a_relational_model_are_answered(monkeypatch):
     """Triangles of friends cannot be lifted and do not fit; who smokes is another matter."""
-    monkeypatch.setattr("lifagu.infer.condition.MOST_RUNS", 1)
+    monkeypatch.setattr("lifagu.inference.conditioning.MOST_RUNS", 1)
     builder = lifagu.ParfactorGraph.build().domain("Person", 6)
     builder.relation("F", "Person", "Person").relation("S", "Person")
     table = [1 + place / 10 for place in range(8)]
-    builder.parfactor("t", ["F(X,Y)", "F(Y,Z)", "F(Z,X)"], table, where=["X != Y", "Y != Z", "X != Z"])
+    builder.parfactor(
+        "t", ["F(X,Y)", "F(Y,Z)", "F(Z,X)"], table, where=["X != Y", "Y != Z", "X != Z"]
+    )
     model = builder.parfactor("s", ["S(X)"], [1, 3]).model()
     found = lifagu.marginals(model, memory_limit=20_000)
     assert found["S(2)"] == pytest.approx({"false": 0.25, "true": 0.75})

@@ -27,14 +27,22 @@ def hospital(seed, persons, unknown, noise=0.0):
     rng = random.Random(seed)
     sizes = {**KINDS, "Epid": 2}
     states = {name: math.prod(sizes[kind] for kind in scope) for name, scope in FACTORS.items()}
-    tables = {name: [[rng.randint(1, 9) for _ in range(states[name])] for _ in range(3)] for name in FACTORS}
+    tables = {
+        name: [[rng.randint(1, 9) for _ in range(states[name])] for _ in range(3)]
+        for name in FACTORS
+    }
     shown = {name: [rng.randrange(3) for _ in range(3)] for name in FACTORS}  # cohort -> table
     variables = [{"name": "Epid", "kind": "Epid", "range": labels(2)}]
     factors = []
     for person in range(persons):
         cohort = rng.randrange(3)
         variables += [
-            {"name": f"{kind}.{person}", "kind": kind, "individual": f"p{person}", "range": labels(size)}
+            {
+                "name": f"{kind}.{person}",
+                "kind": kind,
+                "individual": f"p{person}",
+                "range": labels(size),
+            }
             for kind, size in KINDS.items()
         ]
         for name, scope in FACTORS.items():
@@ -60,7 +68,10 @@ def turned(args, table, sizes, rng):
     entries = dict(zip(product(*map(range, sizes)), table, strict=True))
     states = product(*(range(sizes[place]) for place in order))
     back = [order.index(place) for place in range(len(args))]
-    return {"args": [args[place] for place in order], "table": [entries[tuple(s[i] for i in back)] for s in states]}
+    return {
+        "args": [args[place] for place in order],
+        "table": [entries[tuple(s[i] for i in back)] for s in states],
+    }
 
 
 def naive_profiles(model, theta):
@@ -83,12 +94,16 @@ def from_profiles(graph, receiver, theta, keys):
             mine = {each: has(graph, person, each, keys) for each in columns[:width]}
             mine = {each: tables for each, tables in mine.items() if tables is not None}
             agreeing = [
-                f for f in donors if all(has(graph, naive.owner(graph, f), each, keys) == mine[each] for each in mine)
+                f
+                for f in donors
+                if all(has(graph, naive.owner(graph, f), each, keys) == mine[each] for each in mine)
             ]
             if mine and agreeing:
                 candidates, agreed = agreeing, len(mine)
                 break
-    best, tie = naive.largest_agreeing(candidates, lambda f, g: naive.possibly_identical(f, g, keys))
+    best, tie = naive.largest_agreeing(
+        candidates, lambda f, g: naive.possibly_identical(f, g, keys)
+    )
     record = naive.verdict(receiver, len(candidates), len(best), tie, theta)
     if record["status"] == "transferred":
         receiver = naive.give(record, best[0], receiver, keys)
@@ -97,7 +112,11 @@ def from_profiles(graph, receiver, theta, keys):
 
 def has(graph, person, place, keys):
     """The tables an individual has in a place: None if one of them is unknown."""
-    own = [f for f in graph.factors if naive.owner(graph, f) == person and naive.bag(keys[f.name]) == place]
+    own = [
+        f
+        for f in graph.factors
+        if naive.owner(graph, f) == person and naive.bag(keys[f.name]) == place
+    ]
     return None if any(f.table is None for f in own) else naive.bag(aligned(f, keys) for f in own)
 
 
@@ -108,12 +127,16 @@ def aligned(factor, keys):
 
 def telling(graph, place, donors, keys):
     """Other places that tell something about the tables here, the most telling first."""
-    homes = {naive.owner(graph, f) for f in graph.factors if naive.bag(keys[f.name]) == place} - {None}
+    homes = {naive.owner(graph, f) for f in graph.factors if naive.bag(keys[f.name]) == place} - {
+        None
+    }
     places = dict.fromkeys(naive.bag(keys[f.name]) for f in graph.factors)
     counts = Counter(
         other
         for home in homes
-        for other in {naive.bag(keys[f.name]) for f in graph.factors if naive.owner(graph, f) == home}
+        for other in {
+            naive.bag(keys[f.name]) for f in graph.factors if naive.owner(graph, f) == home
+        }
         if other != place
     )
     common = sorted((each for each in places if counts[each]), key=lambda each: -counts[each])[:24]
@@ -127,7 +150,11 @@ def telling(graph, place, donors, keys):
 def information(pairs):
     """Wilks's G of a contingency table less its degrees of freedom; 0 within three standard deviations of chance."""
     counts = [Counter(pair[side] for pair in pairs) for side in (0, 1)]
-    pairs = [pair for pair in pairs if all(count[value] > 1 for count, value in zip(counts, pair, strict=True))]
+    pairs = [
+        pair
+        for pair in pairs
+        if all(count[value] > 1 for count, value in zip(counts, pair, strict=True))
+    ]
     rows, columns = (Counter(pair[side] for pair in pairs) for side in (0, 1))
     statistic = 2 * sum(
         count * math.log(count * len(pairs) / (rows[row] * columns[column]))
@@ -140,7 +167,9 @@ def information(pairs):
 @pytest.mark.parametrize("seed", range(24))
 def test_profiles_equal_their_definition(seed):
     rng = random.Random(seed)
-    model, _ = hospital(seed, rng.choice([4, 12, 20]), rng.choice([0.1, 0.3, 0.6]), rng.choice([0, 0.1, 0.5]))
+    model, _ = hospital(
+        seed, rng.choice([4, 12, 20]), rng.choice([0.1, 0.3, 0.6]), rng.choice([0, 0.1, 0.5])
+    )
     theta = rng.choice([0, 0.5, 1])
     moved = lifagu.transfer(graph_of(model), theta, profiles=True)
     records, filled = naive_profiles(model, theta)
@@ -159,7 +188,9 @@ def test_profiles_equal_their_definition(seed):
 
 def listed(model, factor):
     ranges = {each["name"]: each["range"] for each in model["variables"]}
-    return factor.table and [factor.table[state] for state in product(*(ranges[name] for name in factor.args))]
+    return factor.table and [
+        factor.table[state] for state in product(*(ranges[name] for name in factor.args))
+    ]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -181,13 +212,16 @@ def matches(graph, model, truth, name):
     order = [given["args"].index(each) for each in filled.arguments]
     ranges = {each["name"]: each["range"] for each in model["variables"]}
     states = product(*(ranges[each] for each in filled.arguments))
-    return filled.table.reshape(-1).tolist() == [naive.reorder(true, order)[state] for state in states]
+    return filled.table.reshape(-1).tolist() == [
+        naive.reorder(true, order)[state] for state in states
+    ]
 
 
 def test_a_table_that_everybody_has_differently_does_not_stand_in_the_way():
     model, _ = hospital(5, 60, 0.1)
     own = [
-        {"name": f"own.{person}", "args": [f"Stay.{person}"], "table": [1, 2, 3 + person / 7]} for person in range(60)
+        {"name": f"own.{person}", "args": [f"Stay.{person}"], "table": [1, 2, 3 + person / 7]}
+        for person in range(60)
     ]
     moved = lifagu.transfer(graph_of({**model, "factors": model["factors"] + own}), profiles=True)
     assert sum(bool(record.agreed) for record in moved.record) > len(moved.record) / 2
@@ -197,7 +231,10 @@ def test_a_table_that_everybody_has_differently_does_not_stand_in_the_way():
 def test_the_reason_says_who_was_counted():
     model, _ = hospital(1, 60, 0.1)
     reasons = [record.reason for record in lifagu.transfer(graph_of(model), profiles=True).record]
-    assert any("whose owners have the same tables as its own in 2 other places agree" in each for each in reasons)
+    assert any(
+        "whose owners have the same tables as its own in 2 other places agree" in each
+        for each in reasons
+    )
 
 
 @pytest.mark.parametrize("other", [{"published": True}, {"structure_only": True}, {"steps": 4}])

@@ -6,7 +6,7 @@ import random
 import pytest
 
 import lifagu
-from lifagu.terms import Atom, Logical, Membership
+from lifagu.relational.terms import Atom, Logical, Membership
 from test_relational import random_relational
 
 
@@ -51,9 +51,23 @@ def test_ground_factors_plain_variables_names_and_shared_parts():
     text = {
         "format": "lifagu/1",
         "domains": {"Person": ["al", "eve"]},
-        "relations": [{"name": "Sick", "of": ["Person"], "range": ["low", "high"], "names": [["eve", "Sick.eve"]]}],
+        "relations": [
+            {
+                "name": "Sick",
+                "of": ["Person"],
+                "range": ["low", "high"],
+                "names": [["eve", "Sick.eve"]],
+            }
+        ],
         "variables": [{"name": "Season", "range": ["low", "high"], "kind": "Weather"}],
-        "parfactors": [{"name": "g", "args": ["Sick(X)", "Season"], "where": ["X != eve"], "table": [1, 2, 3, 4]}],
+        "parfactors": [
+            {
+                "name": "g",
+                "args": ["Sick(X)", "Season"],
+                "where": ["X != eve"],
+                "table": [1, 2, 3, 4],
+            }
+        ],
         "factors": [
             {"name": "f.eve", "args": ["Sick.eve", "Season"], "table": None},
             {"name": "h", "args": ["Sick.eve"], "table": [1, 5]},
@@ -66,9 +80,13 @@ def test_constraints_come_as_texts_objects_and_values():
     rows = (("1", "m1"), ("2", "m2"))
     value = Membership((Logical("X"), Logical("M")), rows)
     same = [
-        start().parfactor("g", [Atom("Treat", (Logical("X"), Logical("M")))], [1, 2], where=value).model(),
         start()
-        .parfactor("g", ["Treat(X,M)"], [1, 2], where={"vars": ["X", "M"], "in": [(1, "m1"), [2, "m2"]]})
+        .parfactor("g", [Atom("Treat", (Logical("X"), Logical("M")))], [1, 2], where=value)
+        .model(),
+        start()
+        .parfactor(
+            "g", ["Treat(X,M)"], [1, 2], where={"vars": ["X", "M"], "in": [(1, "m1"), [2, "m2"]]}
+        )
         .model(),
         start().parfactor("g", "Treat(X,M)", [1, 2], where=[value]).model(),
     ]
@@ -80,7 +98,10 @@ def test_constraints_come_as_texts_objects_and_values():
     ("act", "message"),
     [
         (lambda b: b.domain("Person", 4), "domain 'Person' is declared twice"),
-        (lambda b: b.domain("D", "eve"), "domain 'D' is given as a whole number or a list of constants, not 'eve'"),
+        (
+            lambda b: b.domain("D", "eve"),
+            "domain 'D' is given as a whole number or a list of constants, not 'eve'",
+        ),
         (lambda b: b.domain("D", 2.5), "list of constants, not 2.5"),
         (lambda b: b.domain("D", [None]), "a constant is a text or a number, not None"),
         (lambda b: b.domain("D", -1), "domain 'D' has the size -1"),
@@ -89,26 +110,68 @@ def test_constraints_come_as_texts_objects_and_values():
             lambda b: b.relation("R", "Persn"),
             "relation 'R' is of 'Persn', which is not a domain; did you mean 'Person'",
         ),
-        (lambda b: b.relation("R", range="level"), "relation 'R' has the range 'level', which is not declared"),
+        (
+            lambda b: b.relation("R", range="level"),
+            "relation 'R' has the range 'level', which is not declared",
+        ),
         (lambda b: b.relation("R", range=["a", "a"]), "relation 'R' has the label 'a' twice"),
-        (lambda b: b.relation("R", "Drug", names=[["m9", "x"]]), "'m9' is not a constant of domain Drug"),
+        (
+            lambda b: b.relation("R", "Drug", names=[["m9", "x"]]),
+            "'m9' is not a constant of domain Drug",
+        ),
         (lambda b: b.range("r", ["a"]).range("r", ["b"]), "range 'r' is declared twice"),
         (lambda b: b.table("t", [1]).table("t", [1]), "table 't' is declared twice"),
-        (lambda b: b.variable("Sick(1)"), "variable 'Sick.1.' has the name of a ground variable of relation 'Sick'"),
+        (
+            lambda b: b.variable("Sick(1)"),
+            "variable 'Sick.1.' has the name of a ground variable of relation 'Sick'",
+        ),
         (lambda b: b.variable(3), "a variable has the name 3"),
-        (lambda b: b.factor("f", ["Sick(9)"], None), "'9' is not a constant of domain Person, which has 1…3"),
-        (lambda b: b.factor("f", ["Sik(1)"], None), "factor 'f' has the argument 'Sik.1.', which is not a variable"),
-        (lambda b: b.factor("f", [7], None), "factor 'f' has the argument '7', which is not a variable"),
+        (
+            lambda b: b.factor("f", ["Sick(9)"], None),
+            "'9' is not a constant of domain Person, which has 1…3",
+        ),
+        (
+            lambda b: b.factor("f", ["Sik(1)"], None),
+            "factor 'f' has the argument 'Sik.1.', which is not a variable",
+        ),
+        (
+            lambda b: b.factor("f", [7], None),
+            "factor 'f' has the argument '7', which is not a variable",
+        ),
         (lambda b: b.factor("f", ["Sick(1)"], [1]), "factor 'f' has 1 potentials"),
-        (lambda b: b.parfactor("g", ["Sick(X,Y)"], None), r"parfactor 'g': args\[0\]: relation 'Sick' has 2 terms"),
-        (lambda b: b.parfactor("g", ["Sick(X)"], None, ["Y != 1"]), r"'g': where\[0\]: Y occurs in no argument"),
-        (lambda b: b.parfactor("g", ["Sick(X)"], [1, 2, 3]), "'g' has 3 potentials but its arguments .Sick.X.. span 2"),
-        (lambda b: b.parfactor("g", ["Sick(X)"], "t"), "parfactor 'g' has the table 't', which is not declared"),
-        (lambda b: b.parfactor("g", ["Sick(X)"], None, [{"vars": ["X"], "in": []}]), "admits nothing"),
-        (lambda b: b.parfactor("g", ["Sick(X)"], None, [{"vars": ["X"]}]), "has either in or not_in"),
-        (lambda b: b.parfactor("g", ["Sick(X)"], None, [{"vars": "X", "in": []}]), "vars is a list of logical"),
+        (
+            lambda b: b.parfactor("g", ["Sick(X,Y)"], None),
+            r"parfactor 'g': args\[0\]: relation 'Sick' has 2 terms",
+        ),
+        (
+            lambda b: b.parfactor("g", ["Sick(X)"], None, ["Y != 1"]),
+            r"'g': where\[0\]: Y occurs in no argument",
+        ),
+        (
+            lambda b: b.parfactor("g", ["Sick(X)"], [1, 2, 3]),
+            "'g' has 3 potentials but its arguments .Sick.X.. span 2",
+        ),
+        (
+            lambda b: b.parfactor("g", ["Sick(X)"], "t"),
+            "parfactor 'g' has the table 't', which is not declared",
+        ),
+        (
+            lambda b: b.parfactor("g", ["Sick(X)"], None, [{"vars": ["X"], "in": []}]),
+            "admits nothing",
+        ),
+        (
+            lambda b: b.parfactor("g", ["Sick(X)"], None, [{"vars": ["X"]}]),
+            "has either in or not_in",
+        ),
+        (
+            lambda b: b.parfactor("g", ["Sick(X)"], None, [{"vars": "X", "in": []}]),
+            "vars is a list of logical",
+        ),
         (lambda b: b.parfactor("g", ["Sick(X)"], None, {"vras": []}), "a constraint has no 'vras'"),
-        (lambda b: b.parfactor("g", ["Sick(X)"], None, 7), "constraints of 'g' are texts in a list, not 7"),
+        (
+            lambda b: b.parfactor("g", ["Sick(X)"], None, 7),
+            "constraints of 'g' are texts in a list, not 7",
+        ),
         (
             lambda b: b.parfactor("g", ["Sick(X)"], None).parfactor("g", ["Epid"], None),
             "parfactor 'g' is declared twice",

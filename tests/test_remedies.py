@@ -15,13 +15,13 @@ from helpers import ROOT, run_cli
 from lifagu.cli import commands
 from lifagu.cli.parser import make_parser
 from lifagu.cli.remedies import FLAGS
+from lifagu.data.duck import Duck
 from lifagu.errors import LONGEST, LifaguError, MissingExtraError, Remedy, did_you_mean, one_line
 from lifagu.experiments.paper import run_paper
 from lifagu.formats.json_lines import PathError
-from lifagu.infer.asked import PartsTooLargeError
-from lifagu.sql.duck import Duck
-from lifagu.sql.engines.on_duckdb import DuckEngine
-from lifagu.sql.engines.spark_words import refusal
+from lifagu.inference.question_checks import PartsTooLargeError
+from lifagu.scale.engines.on_duckdb import DuckEngine
+from lifagu.scale.engines.spark_words import refusal
 from lifagu.web import serve
 from lifagu.web.remedies import KNOBS
 
@@ -38,7 +38,9 @@ def chain(length: int = 70) -> lifagu.FactorGraph:
     """Variables one after the other, every third table unknown."""
     builder = lifagu.FactorGraph.build().variables([f"v{each}" for each in range(length)])
     for each in range(length - 1):
-        builder.factor(f"f{each}", [f"v{each}", f"v{each + 1}"], None if each % 3 == 1 else [1, 2, 3, 4])
+        builder.factor(
+            f"f{each}", [f"v{each}", f"v{each + 1}"], None if each % 3 == 1 else [1, 2, 3, 4]
+        )
     return builder.graph()
 
 
@@ -46,7 +48,9 @@ def people() -> lifagu.FactorGraph:
     """Four people around a hub; for one of them two tables compete, and nobody lends what lonely needs."""
     builder = lifagu.FactorGraph.build().variable("H").variable("L", ["a", "b", "c"])
     for name, table in (("ann", [1, 2, 3, 4]), ("bob", [4, 2, 3, 1]), ("eve", None)):
-        builder.variable(f"S.{name}", kind="S", individual=name).factor(f"f.{name}", ["H", f"S.{name}"], table)
+        builder.variable(f"S.{name}", kind="S", individual=name).factor(
+            f"f.{name}", ["H", f"S.{name}"], table
+        )
     return builder.factor("lonely", ["H", "L"], None).graph()
 
 
@@ -58,7 +62,7 @@ def here(tmp_path, monkeypatch):
         lifagu.write(graph, f"{name}.json")
         lifagu.write(graph, f"{name}/")
     Path("paper/cells/old").mkdir(parents=True)
-    monkeypatch.setattr("lifagu.infer.relational.marginals.MOST_LISTED", 1)
+    monkeypatch.setattr("lifagu.inference.relational.marginals.MOST_LISTED", 1)
     return monkeypatch
 
 
@@ -107,9 +111,9 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
     ),
     Remedy.FEWER_JOINTLY: (None, asked(*MANY), f"query chain.json {' '.join(MANY)} --joint"),
     Remedy.MORE_ROUNDS: (None, lifted(rounds=1), f"{LIFT} --rounds-at-most 1"),
-    Remedy.IN_MEMORY: (at_most("lifagu.sql.scale.types.MOST_TYPES"), lifted(), LIFT),
+    Remedy.IN_MEMORY: (at_most("lifagu.scale.factor_types.MOST_TYPES"), lifted(), LIFT),
     Remedy.FEWER_TYPES: (
-        at_most("lifagu.sql.scale.homes.MOST_TYPES"), lifted("people/"), "lift people/ --on duckdb",
+        at_most("lifagu.scale.individuals.MOST_TYPES"), lifted("people/"), "lift people/ --on duckdb",
     ),
     Remedy.OTHER_TEMP: (by_engine(lambda: Duck._refusal("No space left on device", False, "duckdb")), lifted(), LIFT),
     Remedy.SAME_TEMP: (None, lifted(resume=True), f"{LIFT} --resume"),
@@ -128,7 +132,7 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         None, unsure("H", unknown="mixture", engine="bp"), "query people.json H --unknown mixture --engine bp",
     ),
     Remedy.RAISE_THETA: (
-        at_most("lifagu.unsure.MOST_COMPLETIONS"),
+        at_most("lifagu.questions.competing_tables.MOST_COMPLETIONS"),
         unsure("H", unknown="bounds"),
         "query people.json H --unknown bounds",
     ),
@@ -184,8 +188,13 @@ def test_every_remedy_has_its_words():
 
 def test_remedies_name_flags_that_there_are():
     parser_of = make_parser()._subparsers._group_actions[0].choices
-    parsers = [*parser_of.values(), *parser_of["experiment"]._subparsers._group_actions[0].choices.values()]
-    known = {flag for parser in parsers for action in parser._actions for flag in action.option_strings}
+    parsers = [
+        *parser_of.values(),
+        *parser_of["experiment"]._subparsers._group_actions[0].choices.values(),
+    ]
+    known = {
+        flag for parser in parsers for action in parser._actions for flag in action.option_strings
+    }
     words = " ".join(FLAGS.values())
     assert set(FLAG.findall(words)) <= known
     assert set(FLAG.findall(" ".join(KNOBS.values()))) == {"--memory-limit"}  # of lifagu serve
@@ -198,14 +207,20 @@ def test_remedies_name_flags_that_there_are():
 
 def library():
     outside = ("cli", "web", "examples")
-    return [path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in outside]
+    return [
+        path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in outside
+    ]
 
 
 @pytest.mark.parametrize("path", library(), ids=lambda path: str(path.relative_to(PACKAGE)))
 def test_no_text_in_the_library_names_a_flag(path):
     """Nor, outside docstrings, a command. The page is served by `lifagu serve`, and may say so."""
     tree = ast.parse(path.read_text())
-    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
+    texts = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
     docstrings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
     for node in texts:
         assert not FLAG.search(node.value), f"line {node.lineno}"
@@ -225,7 +240,9 @@ HOSTILE = {
 
 
 def is_harmless(text):
-    return text.isprintable() and 0 < len(text) <= LONGEST + len("error:  (see lifagu experiment --help)")
+    return text.isprintable() and 0 < len(text) <= LONGEST + len(
+        "error:  (see lifagu experiment --help)"
+    )
 
 
 @pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
@@ -241,7 +258,9 @@ def is_harmless(text):
         lambda graph, name: lifagu.read(f"{name}.json"),
         lambda graph, name: lifagu.from_json(json.dumps({"format": "lifagu/1", name: []})),
         lambda graph, name: lifagu.FactorGraph.build().variable(name).variable(name),
-        lambda graph, name: lifagu.FactorGraph.build().variable(name, [name, "b"]).factor(name, [name], [1]).graph(),
+        lambda graph, name: (
+            lifagu.FactorGraph.build().variable(name, [name, "b"]).factor(name, [name], [1]).graph()
+        ),
         lambda graph, name: lifagu.FactorGraph.build().factor(name, [name], None).graph(),
     ],
 )

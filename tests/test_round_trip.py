@@ -61,7 +61,12 @@ def test_files_by_ending(tmp_path, name):
 
 
 def test_evidence_goes_along(tmp_path):
-    graph = lifagu.FactorGraph.build().variables(["A", "B"], ["true", "false"]).factor("f", "A", [1, 2]).graph()
+    graph = (
+        lifagu.FactorGraph.build()
+        .variables(["A", "B"], ["true", "false"])
+        .factor("f", "A", [1, 2])
+        .graph()
+    )
     evidence = {"A": "false", "B": {"true": 1.0, "false": 3.0}}
     lifagu.write(graph, tmp_path / "m.json", evidence)
     assert lifagu.read_evidence(tmp_path / "m.json") == evidence

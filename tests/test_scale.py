@@ -15,13 +15,16 @@ from hypothesis import strategies as st
 
 import lifagu
 from helpers import run_cli
-from lifagu.arrays import by_first_occurrence
-from lifagu.places import Place
-from lifagu.scale.lifting import _refined, lift_on
-from lifagu.sql.engines import open_engine
-from lifagu.sql.engines.on_duckdb import DuckEngine
-from lifagu.sql.scale import Journal, Sizes, handing_over, pass_colours, rounds
-from lifagu.sql.scale import alike as alike_rows
+from lifagu.basics.arrays import by_first_occurrence
+from lifagu.questions.by_sql.lifting import _refined, lift_on
+from lifagu.questions.place import Place
+from lifagu.scale import colour_rounds
+from lifagu.scale import equal_multisets as alike_rows
+from lifagu.scale.colour_rounds import Sizes, pass_colours
+from lifagu.scale.engines.on_duckdb import DuckEngine
+from lifagu.scale.engines.opening import open_engine
+from lifagu.scale.finishing_in_memory import handing_over
+from lifagu.scale.journal import Journal
 from spark_cluster import cluster
 from test_parquet import MISTAKES, TABLES, make_folder, observed_graphs
 
@@ -62,7 +65,12 @@ def lifted_in_memory(folder, out, evidence=None, **ways):
 
 
 def lifted_by_sql(folder, out, evidence=None, ways=None, **place):
-    return lifagu.open(folder, **{"on": "duckdb", **place}).observe(evidence).fill(**(ways or {})).lift(out=out)
+    return (
+        lifagu.open(folder, **{"on": "duckdb", **place})
+        .observe(evidence)
+        .fill(**(ways or {}))
+        .lift(out=out)
+    )
 
 
 def assert_same_groups(found, expected):
@@ -73,7 +81,11 @@ def assert_same_groups(found, expected):
 
 def assert_same_lift(found, expected):
     """What is said of a lift, whichever place did it."""
-    assert (found.unknown, found.filled, found.way) == (expected.unknown, expected.filled, expected.way)
+    assert (found.unknown, found.filled, found.way) == (
+        expected.unknown,
+        expected.filled,
+        expected.way,
+    )
     assert (found.lent, found.left, found.bound) == (expected.lent, expected.left, expected.bound)
     assert_same_groups(found.groups, expected.groups)
 
@@ -96,8 +108,12 @@ def test_tables_are_replaced_exported_and_found_again(tmp_path):
     opened = open_engine("duckdb", tmp_path / "work", 2**28)
     opened.register("given", {"id": np.arange(5), "word": np.array(list("abcab"), dtype=object)})
     opened.create("kept", "SELECT id, word FROM given WHERE id > 0")
-    opened.create("kept", "SELECT id + 1 AS id, word FROM kept")  # a table may be made from what it replaces
-    opened.run("CREATE OR REPLACE VIEW seen AS SELECT word, count(*) AS times FROM kept GROUP BY word")
+    opened.create(
+        "kept", "SELECT id + 1 AS id, word FROM kept"
+    )  # a table may be made from what it replaces
+    opened.run(
+        "CREATE OR REPLACE VIEW seen AS SELECT word, count(*) AS times FROM kept GROUP BY word"
+    )
     opened.checkpoint("seen")
     opened.drop("given")
     for name in ("one", "two"):
@@ -130,14 +146,22 @@ class Forgetful(Journal):
 def random_arrays(rng):
     """Scopes with isolated variables, factors without arguments, hubs and several factors over one scope."""
     variables, factors = rng.randint(1, 14), rng.randint(0, 16)
-    scopes = [rng.sample(range(variables), rng.randint(0, min(3, variables))) for _ in range(factors)]
+    scopes = [
+        rng.sample(range(variables), rng.randint(0, min(3, variables))) for _ in range(factors)
+    ]
     scopes += [each for each in scopes if rng.random() < 0.2]
     start = [rng.randint(0, 1) * (rng.random() < 0.3) for _ in range(variables + len(scopes))]
-    return scopes, np.array(start[:variables], dtype=np.int64), np.array(start[variables:], dtype=np.int64)
+    return (
+        scopes,
+        np.array(start[:variables], dtype=np.int64),
+        np.array(start[variables:], dtype=np.int64),
+    )
 
 
 def path_arrays(length):
-    return [[each, each + 1] for each in range(length - 1)], *(np.zeros(n, np.int64) for n in (length, length - 1))
+    return [[each, each + 1] for each in range(length - 1)], *(
+        np.zeros(n, np.int64) for n in (length, length - 1)
+    )
 
 
 def passed(engine, scopes, variable_start, factor_start, memory=None, most_rounds=1000):
@@ -156,7 +180,11 @@ def passed(engine, scopes, variable_start, factor_start, memory=None, most_round
     found = []
     for table in (state.variables, state.factors):
         (column,) = engine.columns(f"SELECT colour FROM {table} ORDER BY id")
-        found.append(by_first_occurrence(np.unique(np.ma.getdata(column), return_inverse=True)[1].reshape(-1)))
+        found.append(
+            by_first_occurrence(
+                np.unique(np.ma.getdata(column), return_inverse=True)[1].reshape(-1)
+            )
+        )
     return found, state
 
 
@@ -176,7 +204,7 @@ def engine(tmp_path_factory):
 @pytest.mark.parametrize("seed", range(24))
 def test_rounds_by_sql_give_the_kernels_colours(engine, monkeypatch, seed):
     """To the end by SQL, or handed over after the first, the second, … round at which anything changes."""
-    monkeypatch.setattr(rounds, "FIRST_HAND_OVER", 1 + seed % 4 // 2)
+    monkeypatch.setattr(colour_rounds, "FIRST_HAND_OVER", 1 + seed % 4 // 2)
     arrays = random_arrays(random.Random(seed))
     found, _ = passed(engine, *arrays, memory=None if seed % 2 else 2**20)
     for mine, theirs in zip(found, kernel(*arrays), strict=True):
@@ -311,7 +339,9 @@ def test_a_million_arguments_in_less_memory_than_they_take(tmp_path):
     """DuckDB gets 36 MiB; the arguments alone are 24 MB, and every join holds more."""
     lifagu.write(big_graph(), tmp_path / "big")
     expected = lifted_in_memory(tmp_path / "big", tmp_path / "memory")
-    found = lifted_by_sql(tmp_path / "big", tmp_path / "sql", memory_limit=60 * 2**20, temp=tmp_path / "temp")
+    found = lifted_by_sql(
+        tmp_path / "big", tmp_path / "sql", memory_limit=60 * 2**20, temp=tmp_path / "temp"
+    )
     assert found.unknown == found.filled == 33_333
     assert_same_lift(found, expected)
     assert_same_tables(tmp_path / "sql", tmp_path / "memory")
@@ -331,11 +361,17 @@ def stop_at(line):
 
 def counted_creates(monkeypatch):
     made, create = [], DuckEngine.create
-    monkeypatch.setattr(DuckEngine, "create", lambda self, name, query: (made.append(name), create(self, name, query)))
+    monkeypatch.setattr(
+        DuckEngine,
+        "create",
+        lambda self, name, query: (made.append(name), create(self, name, query)),
+    )
     return made
 
 
-@pytest.mark.parametrize("line", ["finding types", "passing colours", "round 1", "round 3", "writing factors"])
+@pytest.mark.parametrize(
+    "line", ["finding types", "passing colours", "round 1", "round 3", "writing factors"]
+)
 def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, line):
     """Whatever was finished is not done again, and the result is the same."""
     lifagu.write(chain(12), tmp_path / "big")
@@ -345,7 +381,9 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, line):
     whole = len(made)
     made.clear()
     with pytest.raises(KeyboardInterrupt):
-        lifted_by_sql(tmp_path / "big", tmp_path / "again", temp=tmp_path / "temp", progress=stop_at(line))
+        lifted_by_sql(
+            tmp_path / "big", tmp_path / "again", temp=tmp_path / "temp", progress=stop_at(line)
+        )
     assert not (tmp_path / "again").exists()
     lifted_by_sql(tmp_path / "big", tmp_path / "again", temp=tmp_path / "temp", resume=True)
     assert whole <= len(made) <= whole + 3
@@ -356,7 +394,9 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, line):
 def chain(length):
     builder = lifagu.FactorGraph.build().variables([f"v{each}" for each in range(length)])
     for each in range(length - 1):
-        builder.factor(f"f{each}", [f"v{each}", f"v{each + 1}"], None if each % 3 == 1 else [1, 2, 3, 4])
+        builder.factor(
+            f"f{each}", [f"v{each}", f"v{each + 1}"], None if each % 3 == 1 else [1, 2, 3, 4]
+        )
     return builder.graph()
 
 
@@ -365,7 +405,7 @@ def test_a_killed_process_leaves_what_it_finished(tmp_path):
     lifted_in_memory(tmp_path / "big", tmp_path / "memory")
     script = (
         "import os, sys, lifagu\n"
-        "from lifagu.places import Told\n"
+        "from lifagu.basics.progress import Told\n"
         "class Deadly(Told):\n"
         "    def stage(self, text):\n"
         "        if text.startswith('round 2'):\n"
@@ -385,7 +425,9 @@ def test_resuming_another_run_starts_anew(tmp_path):
     lifagu.write(chain(6), tmp_path / "big")
     with pytest.raises(KeyboardInterrupt):
         lifted_by_sql(tmp_path / "big", None, temp=tmp_path / "temp", progress=stop_at("round 1"))
-    found = lifted_by_sql(tmp_path / "big", None, ways={"theta": 1.0}, temp=tmp_path / "temp", resume=True)
+    found = lifted_by_sql(
+        tmp_path / "big", None, ways={"theta": 1.0}, temp=tmp_path / "temp", resume=True
+    )
     assert found.unknown == 2
     assert len(list((tmp_path / "temp").iterdir())) == 1  # of the first run, which can still go on
     with pytest.raises(lifagu.ModelError, match="give it as temp"):
@@ -395,12 +437,22 @@ def test_resuming_another_run_starts_anew(tmp_path):
 def test_too_little_memory_and_a_full_disk(tmp_path):
     """Both end with one line that says which, and leave neither output nor tables."""
     lifagu.write(big_graph(20_000), tmp_path / "big")
-    with pytest.raises(lifagu.TooLargeError, match="the memory does not suffice; give a larger memory_limit"):
+    with pytest.raises(
+        lifagu.TooLargeError, match="the memory does not suffice; give a larger memory_limit"
+    ):
         lifted_by_sql(tmp_path / "big", tmp_path / "out", memory_limit=2**20)
     opened = open_engine("duckdb", tmp_path / "work", 12 * 2**20)
     opened.run("SET max_temp_directory_size = '1MB'")
     with pytest.raises(lifagu.TooLargeError, match="the disk is full; free some of it"):
-        lift_on(Journal(opened), tmp_path / "big", {}, lifagu.Filling(), Place("duckdb"), tmp_path / "out", 2**30)
+        lift_on(
+            Journal(opened),
+            tmp_path / "big",
+            {},
+            lifagu.Filling(),
+            Place("duckdb"),
+            tmp_path / "out",
+            2**30,
+        )
     opened.close()
     assert not (tmp_path / "out").exists()
 
@@ -410,20 +462,27 @@ def test_too_little_memory_and_a_full_disk(tmp_path):
 
 def test_lift_on_the_command_line(tmp_path, capsys):
     lifagu.write(chain(6), tmp_path / "big")
-    status, out, err = run_cli(capsys, "lift", tmp_path / "big", "--on", "duckdb", "--out", f"{tmp_path}/out/")
+    status, out, err = run_cli(
+        capsys, "lift", tmp_path / "big", "--on", "duckdb", "--out", f"{tmp_path}/out/"
+    )
     assert (status, err) == (0, "")
     assert out.startswith("2 of 2 unknown factors filled, 0 left (theta 0)\n")
     assert (tmp_path / "out/quotient.parquet").exists()
     assert lifagu.read(tmp_path / "out").unknown.size == 0
     status, out, err = run_cli(capsys, "lift", tmp_path / "big", "--memory-limit", "2k")
     assert status == 4
-    assert err.startswith("note: duckdb was chosen: 10 arguments need about 3.91 KiB, beyond the limit of 2 KiB\n")
+    assert err.startswith(
+        "note: duckdb was chosen: 10 arguments need about 3.91 KiB, beyond the limit of 2 KiB\n"
+    )
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--steps", "2"], "steps works in memory only, not on duckdb; leave it out, or take --on memory"),
+        (
+            ["--steps", "2"],
+            "steps works in memory only, not on duckdb; leave it out, or take --on memory",
+        ),
         (["--json"], "--json works in memory only"),
         (["--out", "model.json"], "model.json: what duckdb finds is written into a folder"),
         (["--resume"], "name it with --temp"),
@@ -481,7 +540,9 @@ def test_a_lost_worker_changes_nothing(tmp_path, monkeypatch, spark):
     assert len(ended) > 1
     assert_same_lift(found, expected)
     assert_same_tables(tmp_path / "spark", tmp_path / "memory")
-    filled = duckdb.sql(f"SELECT unit, count(*) FROM '{tmp_path}/spark/transfers.parquet' GROUP BY unit").fetchall()
+    filled = duckdb.sql(
+        f"SELECT unit, count(*) FROM '{tmp_path}/spark/transfers.parquet' GROUP BY unit"
+    ).fetchall()
     assert filled == [("individual", 10)]
     assert sorted(each.name for each in tmp_path.iterdir()) == ["big", "here", "memory", "spark"]
     assert not list((tmp_path / "here").iterdir())
@@ -489,7 +550,10 @@ def test_a_lost_worker_changes_nothing(tmp_path, monkeypatch, spark):
 
 def test_no_master_and_no_spark(tmp_path, monkeypatch):
     lifagu.write(chain(4), tmp_path / "big")
-    with pytest.raises(lifagu.ModelError, match="'nonsense' is no master of Spark; name one such as spark://host:7077"):
+    with pytest.raises(
+        lifagu.ModelError,
+        match="'nonsense' is no master of Spark; name one such as spark://host:7077",
+    ):
         lifted_by_sql(tmp_path / "big", None, on="spark=nonsense")
     for module in ("pyspark", "pyspark.sql"):
         monkeypatch.setitem(sys.modules, module, None)

@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 
 import lifagu
-from lifagu.sql.engines import open_engine, spark_session
-from lifagu.sql.engines.on_spark import SparkEngine
+from lifagu.scale.engines import spark_session
+from lifagu.scale.engines.on_spark import SparkEngine
+from lifagu.scale.engines.opening import open_engine
 from spark_cluster import WHY_NOT, cluster, end
 from test_scale import Told, big_graph, lifted_by_sql
 
@@ -51,7 +52,10 @@ def lifted(*arguments, **settings):
 
 
 def same_bytes(folder, other):
-    files = [{each.name: each.read_bytes() for each in Path(place).iterdir()} for place in (folder, other)]
+    files = [
+        {each.name: each.read_bytes() for each in Path(place).iterdir()}
+        for place in (folder, other)
+    ]
     return files[0] == files[1]
 
 
@@ -79,11 +83,24 @@ def test_a_full_disk_of_tables_can_be_enlarged_as_often_as_needed(tmp_path, big)
     """DuckDB's file and what it spills: each time one line, no output, and the next run goes on."""
     out, size = tmp_path / "out", 1000
     with small_disk(tmp_path / "temp", size) as grow:
-        asked = [big / "big", "--on", "duckdb", "--out", out, "--temp", tmp_path / "temp", "--memory-limit", "40M"]
+        asked = [
+            big / "big",
+            "--on",
+            "duckdb",
+            "--out",
+            out,
+            "--temp",
+            tmp_path / "temp",
+            "--memory-limit",
+            "40M",
+        ]
         status, said = lifted(*asked)
         while status:
             kept, full = said
-            assert kept == f"note: what was finished is kept in {tmp_path / 'temp'}; go on with --resume"
+            assert (
+                kept
+                == f"note: what was finished is kept in {tmp_path / 'temp'}; go on with --resume"
+            )
             assert FULL in full or "No space left on device; free some room" in full
             assert status == 4
             assert [each.name for each in tmp_path.iterdir()] == ["temp"]
@@ -116,7 +133,9 @@ def test_a_limit_on_files_is_a_full_disk_too(tmp_path, big):
     def limit():
         resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, 2**20))
 
-    status, (said,) = lifted(big / "big", "--on", "duckdb", "--out", tmp_path / "out", preexec_fn=limit)
+    status, (said,) = lifted(
+        big / "big", "--on", "duckdb", "--out", tmp_path / "out", preexec_fn=limit
+    )
     assert (status, FULL in said) == (4, True)
     assert not list(tmp_path.iterdir())
 
@@ -144,12 +163,18 @@ def test_a_run_on_spark_that_is_killed_goes_on(tmp_path, spark):
         (folder,) = (tmp_path / "temp").iterdir()
         running.read_until_file(folder, "tables/heard/_SUCCESS")
         os.killpg(running.process.pid, signal.SIGKILL)
-    before = {each.parent.name: each.stat().st_mtime_ns for each in folder.glob("tables/*/_SUCCESS")}
+    before = {
+        each.parent.name: each.stat().st_mtime_ns for each in folder.glob("tables/*/_SUCCESS")
+    }
     steps = (folder / "journal.json").read_text()
     assert '"half 2"' in steps
     made, create = [], SparkEngine.create
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(SparkEngine, "create", lambda self, name, query: (made.append(name), create(self, name, query)))
+        patch.setattr(
+            SparkEngine,
+            "create",
+            lambda self, name, query: (made.append(name), create(self, name, query)),
+        )
         place = {"on": f"spark={spark.master}", "temp": tmp_path / "temp", "resume": True}
         lifted_by_sql(tmp_path / "big", tmp_path / "out", **place)
     again = {name for name in before if f'"table {name}"' in steps} & set(made)
@@ -192,7 +217,9 @@ class Terminal:
         os.killpg(self.process.pid, signal.SIGINT)
         while self.read(PATIENCE):
             pass
-        return self.shown.decode().splitlines()[-1].partition("error: ")[2], self.process.wait(PATIENCE)
+        return self.shown.decode().splitlines()[-1].partition("error: ")[2], self.process.wait(
+            PATIENCE
+        )
 
     def gone(self):
         """Whether all that it started is gone, after a moment at most."""
@@ -248,7 +275,9 @@ def test_ctrl_c_ends_everything(tmp_path, kind):
 @needs_java
 def test_ctrl_c_while_spark_starts(tmp_path):
     lifagu.write(big_graph(10), tmp_path / "big")
-    with at_a_terminal("lift", tmp_path / "big", "--on", "spark=local[2]", TMPDIR=str(tmp_path)) as running:
+    with at_a_terminal(
+        "lift", tmp_path / "big", "--on", "spark=local[2]", TMPDIR=str(tmp_path)
+    ) as running:
         running.read_until_file(tmp_path, "lifagu-*/spark.log")
         assert running.interrupt() == ("interrupted; nothing was half-written", 130)
         assert running.gone()
@@ -261,10 +290,22 @@ def test_ctrl_c_while_spark_starts(tmp_path):
 @pytest.mark.parametrize(
     ("master", "kind", "message"),
     [
-        ("spark://127.0.0.1:{port}", lifagu.LifaguError, "cannot be reached: Connection refused; see that a master"),
-        ("spark://no.such.host.invalid:7077", lifagu.LifaguError, "invalid:7077 cannot be reached: "),
+        (
+            "spark://127.0.0.1:{port}",
+            lifagu.LifaguError,
+            "cannot be reached: Connection refused; see that a master",
+        ),
+        (
+            "spark://no.such.host.invalid:7077",
+            lifagu.LifaguError,
+            "invalid:7077 cannot be reached: ",
+        ),
         ("spark://127.0.0.1", lifagu.ModelError, "name host and port, as in spark://host:7077"),
-        ("spark://127.0.0.1:seven", lifagu.ModelError, "name host and port, as in spark://host:7077"),
+        (
+            "spark://127.0.0.1:seven",
+            lifagu.ModelError,
+            "name host and port, as in spark://host:7077",
+        ),
     ],
 )
 def test_nobody_at_the_master(tmp_path, master, kind, message):
@@ -293,7 +334,9 @@ def test_somebody_else_at_the_master(tmp_path):
     lifagu.write(big_graph(1), tmp_path / "big")
     with socket.create_server(("127.0.0.1", 0)) as other:
         master = f"spark://127.0.0.1:{other.getsockname()[1]}"
-        status, (said,) = lifted(tmp_path / "big", "--on", f"spark={master}", "--temp", tmp_path / "temp")
+        status, (said,) = lifted(
+            tmp_path / "big", "--on", f"spark={master}", "--temp", tmp_path / "temp"
+        )
     assert status == 2
     assert said == (
         f"error: Spark at {master} cannot be started: no master answers; see that one runs there, and its port"
@@ -307,7 +350,14 @@ def test_nobody_works(tmp_path, workers):
     lifagu.write(big_graph(1), tmp_path / "big")
     more = "spark.lifagu.wait 2\nspark.executor.memory 30g\n"
     with cluster(tmp_path / "cluster", workers, more) as running:
-        asked = ("lift", tmp_path / "big", "--on", f"spark={running.master}", "--temp", tmp_path / "temp")
+        asked = (
+            "lift",
+            tmp_path / "big",
+            "--on",
+            f"spark={running.master}",
+            "--temp",
+            tmp_path / "temp",
+        )
         with at_a_terminal(*asked) as terminal:
             while terminal.read(PATIENCE):
                 pass
@@ -330,23 +380,34 @@ def test_disk_and_memory_of_spark(tmp_path):
             (tables / name).mkdir(parents=True)
             (tables / name / "_SUCCESS").touch()
             lifagu.write(big_graph(1), tmp_path / "one")
-            (tables / name / "part-0.parquet").write_bytes((tmp_path / "one/factors.parquet").read_bytes())
+            (tables / name / "part-0.parquet").write_bytes(
+                (tmp_path / "one/factors.parquet").read_bytes()
+            )
         opened = open_engine("spark=local[2]", tmp_path / "disk", 2**29)
         try:
             assert opened.names() == {"kept", "older"} == {each.name for each in tables.iterdir()}
             with pytest.raises(lifagu.FormatError, match="^spark: .*nowhere"):
                 opened.rows("SELECT * FROM nowhere")
             assert opened.rows("SELECT count(*) FROM kept") == [(4,)]
-            with pytest.raises(lifagu.TooLargeError, match=r"^.*/disk: .*disk is full|^spark: the disk is full"):
-                opened.register("arrays", {"id": np.random.default_rng(1).integers(0, 2**60, 10**6)})
-            with pytest.raises(lifagu.TooLargeError, match="^spark: a disk is full; free some of it"):
+            with pytest.raises(
+                lifagu.TooLargeError, match=r"^.*/disk: .*disk is full|^spark: the disk is full"
+            ):
+                opened.register(
+                    "arrays", {"id": np.random.default_rng(1).integers(0, 2**60, 10**6)}
+                )
+            with pytest.raises(
+                lifagu.TooLargeError, match="^spark: a disk is full; free some of it"
+            ):
                 opened.create("kept", "SELECT id, uuid() AS text FROM range(1000000)")
             assert opened.names() == {"kept", "older"} == {each.name for each in tables.iterdir()}
             grow(500_000)
             with pytest.raises(
-                lifagu.TooLargeError, match="^spark: the memory does not suffice; give a larger memory_limit"
+                lifagu.TooLargeError,
+                match="^spark: the memory does not suffice; give a larger memory_limit",
             ):
-                opened.rows("SELECT collect_list(concat(repeat('x', 100000), id)) FROM range(30000)")
+                opened.rows(
+                    "SELECT collect_list(concat(repeat('x', 100000), id)) FROM range(30000)"
+                )
         finally:
             opened.close()
         assert spark_session.java_status() is None
@@ -358,8 +419,12 @@ def test_too_little_memory_for_executors(tmp_path, spark):
     """Executors end one after the other, until Spark gives up."""
     opened = open_engine(f"spark={spark.master}", tmp_path)
     try:
-        with pytest.raises(lifagu.TooLargeError, match="^spark: the memory does not suffice; raise .*executor"):
-            opened.rows("SELECT size(collect_list(concat(repeat('x', 100000), id))) FROM range(30000)")
+        with pytest.raises(
+            lifagu.TooLargeError, match="^spark: the memory does not suffice; raise .*executor"
+        ):
+            opened.rows(
+                "SELECT size(collect_list(concat(repeat('x', 100000), id))) FROM range(30000)"
+            )
     finally:
         opened.close()
 
@@ -376,6 +441,9 @@ def test_all_workers_lost(tmp_path, spark):
                 end(each)
 
     place = {"on": f"spark={spark.master}", "temp": tmp_path / "temp"}
-    with pytest.raises(lifagu.LifaguError, match="^spark: no executor at spark://.* for 15 seconds; see that workers"):
+    with pytest.raises(
+        lifagu.LifaguError,
+        match="^spark: no executor at spark://.* for 15 seconds; see that workers",
+    ):
         lifted_by_sql(tmp_path / "big", None, progress=Told(told), **place)
     assert list((tmp_path / "temp").glob("*/tables/*/_SUCCESS"))

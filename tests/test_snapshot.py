@@ -23,13 +23,14 @@ import pytest
 import lifagu
 import replacer
 from lifagu import formats
-from lifagu.loaded import Source
-from lifagu.sql import pinning
-from lifagu.sql.databases import opened
-from lifagu.sql.engines import open_engine
-from lifagu.sql.reading_evidence import evidence_in
-from lifagu.sql.scale import Journal, names, take_in
-from lifagu.template import Query
+from lifagu.data import snapshots
+from lifagu.data.databases import opened
+from lifagu.data.parquet.evidence import evidence_in
+from lifagu.relational.loaded import Source
+from lifagu.relational.template import Query
+from lifagu.scale.engines.opening import open_engine
+from lifagu.scale.intake import names, take_in
+from lifagu.scale.journal import Journal
 
 BLOG = "random Boolean A; factor MultiArrayPotential[[1, 2]] (A); obs A = true; query A;"
 PFL = "markov a::[t,f] ; [1, 2] ; []. a(t)."
@@ -47,11 +48,17 @@ JSON = {
 @pytest.mark.parametrize("reads", [lifagu.load, lifagu.read, lifagu.read_evidence])
 def test_a_file_is_read_and_parsed_once(ending, reads, tmp_path, monkeypatch):
     path = tmp_path / f"model{ending}"
-    path.write_text({".json": json.dumps(JSON), ".blog": BLOG, ".pfl": PFL}.get(ending, "MARKOV 1 2 1 1 0 2 1 2"))
+    path.write_text(
+        {".json": json.dumps(JSON), ".blog": BLOG, ".pfl": PFL}.get(
+            ending, "MARKOV 1 2 1 1 0 2 1 2"
+        )
+    )
     texts, parsed = [], []
     read_text, loads = formats.read_text, json.loads
     monkeypatch.setattr(formats, "read_text", lambda path: texts.append(path) or read_text(path))
-    monkeypatch.setattr(json, "loads", lambda *given, **options: parsed.append(1) or loads(*given, **options))
+    monkeypatch.setattr(
+        json, "loads", lambda *given, **options: parsed.append(1) or loads(*given, **options)
+    )
     reads(path)
     assert len(texts) == (0 if ending == ".uai" and reads is lifagu.read_evidence else 1)
     assert len(parsed) == (ending == ".json")
@@ -73,7 +80,9 @@ def test_a_mistake_in_the_evidence_does_not_hide_the_model(tmp_path):
 def replaced_all_the_time(way, target, pause=0.0) -> Iterator[None]:
     """Another process replaces the target in this way, several times at least; pause: in seconds, in between."""
     command = [sys.executable, replacer.__file__, way, str(target), str(pause)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "begun\n"
         try:
@@ -86,7 +95,12 @@ def replaced_all_the_time(way, target, pause=0.0) -> Iterator[None]:
 
 def state_of(loaded: Any) -> str:
     """The mark that every name carries, in the model, the evidence and the questions."""
-    parts = [loaded.model.variable_names, loaded.model.factor_names, loaded.evidence, loaded.queries]
+    parts = [
+        loaded.model.variable_names,
+        loaded.model.factor_names,
+        loaded.evidence,
+        loaded.queries,
+    ]
     sizes = [replacer.COUNT, replacer.COUNT, len(loaded.evidence) or -1, len(loaded.queries)]
     assert [len(part) for part in parts] == sizes
     (mark,) = {mark for part in parts for name in part for mark in re.findall("old|new", name)}
@@ -109,7 +123,9 @@ def loads(fast: int) -> Any:
 @loads(150)
 def test_a_file_that_is_replaced(loads, tmp_path):
     for number, mark in enumerate(replacer.MARKS):
-        replacer.beside(tmp_path / "model.json", number).write_text(json.dumps(replacer.model(mark)))
+        replacer.beside(tmp_path / "model.json", number).write_text(
+            json.dumps(replacer.model(mark))
+        )
     replacer.file(tmp_path / "model.json", 0)
     with replaced_all_the_time("file", tmp_path / "model.json"):
         check_states(tmp_path / "model.json", loads)
@@ -189,7 +205,9 @@ def test_data_files(loads, ending, template, tmp_path):
         with duckdb.connect() as made:
             for table in replacer.TABLES:
                 rows = f"SELECT * FROM (VALUES {replacer.rows(mark)}) t(id)"
-                made.execute(f"COPY ({rows}) TO '{replacer.beside(target, number) / table}.{ending}'")
+                made.execute(
+                    f"COPY ({rows}) TO '{replacer.beside(target, number) / table}.{ending}'"
+                )
     shutil.copytree(replacer.beside(target, 0), target)
     with replaced_all_the_time("one_by_one", target, pause=2):
         check_states(template, loads, str(target))
@@ -216,8 +234,8 @@ def test_a_writer_that_commits_between_two_queries(mode, tmp_path):
 def by_descriptor(request, monkeypatch) -> bool:
     """Whether files can be read through their descriptors."""
     if not request.param:
-        monkeypatch.setattr(pinning, "DESCRIPTORS", "/there/is/none")
-    elif not Path(pinning.DESCRIPTORS).exists():
+        monkeypatch.setattr(snapshots, "DESCRIPTORS", "/there/is/none")
+    elif not Path(snapshots.DESCRIPTORS).exists():
         pytest.skip("descriptors have no paths here")
     return request.param
 
@@ -232,13 +250,15 @@ def changing(monkeypatch, change: Callable[[], None], times: int) -> list[int]:
             done.append(1)
         return evidence_in(pinned, duck)
 
-    monkeypatch.setattr("lifagu.sql.reading.evidence_in", read)
+    monkeypatch.setattr("lifagu.data.parquet.reading.evidence_in", read)
     return done
 
 
 def test_a_folder_replaced_while_it_is_read(folder, by_descriptor, monkeypatch):
     done = changing(monkeypatch, lambda: replacer.folder(folder, 1), 1)
-    assert state_of(lifagu.load(folder)) == ("old" if by_descriptor else "new"), "read at once, or once again"
+    assert state_of(lifagu.load(folder)) == ("old" if by_descriptor else "new"), (
+        "read at once, or once again"
+    )
     assert done
 
 
@@ -251,7 +271,7 @@ def test_a_file_replaced_or_written_while_it_is_read(folder, monkeypatch):
         for each in replacer.beside(folder, 1).iterdir():
             shutil.copyfile(each, folder / each.name)
 
-    monkeypatch.setattr(pinning, "SETTLING", 60)
+    monkeypatch.setattr(snapshots, "SETTLING", 60)
     for change in (replace_all, write_into):
         replacer.folder(folder, 0)
         with monkeypatch.context() as patch:
@@ -260,31 +280,42 @@ def test_a_file_replaced_or_written_while_it_is_read(folder, monkeypatch):
 
 
 def test_a_file_replaced_later_on(folder, by_descriptor, monkeypatch):
-    monkeypatch.setattr(pinning, "SETTLING", -60)
+    monkeypatch.setattr(snapshots, "SETTLING", -60)
     changing(monkeypatch, lambda: replacer.one_by_one(folder, 1), 1)
-    assert state_of(lifagu.load(folder)) == ("old" if by_descriptor else "new"), "read at once, or once again"
+    assert state_of(lifagu.load(folder)) == ("old" if by_descriptor else "new"), (
+        "read at once, or once again"
+    )
 
 
 @pytest.mark.usefixtures("by_descriptor")
 def test_what_never_settles_is_refused(folder, monkeypatch):
-    monkeypatch.setattr(pinning, "WAITS", (0.0,) * 7)
+    monkeypatch.setattr(snapshots, "WAITS", (0.0,) * 7)
     factors = folder / "factors.parquet"
-    done = changing(monkeypatch, lambda: shutil.copyfile(replacer.beside(folder, 1) / factors.name, factors), 10**6)
+    done = changing(
+        monkeypatch,
+        lambda: shutil.copyfile(replacer.beside(folder, 1) / factors.name, factors),
+        10**6,
+    )
     with pytest.raises(lifagu.FormatError) as caught:
         lifagu.load(folder)
-    assert str(caught.value) == f"{factors}: was changed while it was read; run again when nobody writes there"
-    assert len(done) == pinning.ATTEMPTS
+    assert (
+        str(caught.value)
+        == f"{factors}: was changed while it was read; run again when nobody writes there"
+    )
+    assert len(done) == snapshots.ATTEMPTS
 
 
 @pytest.mark.usefixtures("by_descriptor")
 def test_a_file_cut_short_while_it_is_read(folder, monkeypatch):
     changing(monkeypatch, lambda: os.truncate(folder / "variables.parquet", 100), 1)
-    with pytest.raises(lifagu.FormatError, match=r"variables.parquet: cannot be read as Parquet: .*No magic bytes"):
+    with pytest.raises(
+        lifagu.FormatError, match=r"variables.parquet: cannot be read as Parquet: .*No magic bytes"
+    ):
         lifagu.load(folder)
 
 
 def test_replaced_while_being_opened(folder, monkeypatch):
-    real, turns = pinning._opened, itertools.count()
+    real, turns = snapshots._opened, itertools.count()
 
     def opened_file(*given):
         found = real(*given)
@@ -292,9 +323,11 @@ def test_replaced_while_being_opened(folder, monkeypatch):
             replacer.folder(folder, 1)
         return found
 
-    monkeypatch.setattr(pinning, "WAITS", (0.0,) * 7)
-    monkeypatch.setattr(pinning, "_opened", opened_file)
-    with pytest.raises(lifagu.FormatError, match="is being replaced all the time; read it when nobody writes"):
+    monkeypatch.setattr(snapshots, "WAITS", (0.0,) * 7)
+    monkeypatch.setattr(snapshots, "_opened", opened_file)
+    with pytest.raises(
+        lifagu.FormatError, match="is being replaced all the time; read it when nobody writes"
+    ):
         lifagu.load(folder)
 
 
@@ -344,7 +377,9 @@ def test_nothing_stays_open(folder):
 # ---- engines
 
 
-@pytest.mark.parametrize("where", ["duckdb", pytest.param("spark=local[2]", marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "where", ["duckdb", pytest.param("spark=local[2]", marks=pytest.mark.full)]
+)
 def test_engines_read_what_was_pinned(where, folder, tmp_path):
     engine = open_engine(where, tmp_path / "work", 2**29)
     try:
@@ -354,7 +389,9 @@ def test_engines_read_what_was_pinned(where, folder, tmp_path):
             assert names(Journal(engine), given, "variables", [0, 3]) == ["old0", "old3"]
             assert names(Journal(engine), given, "factors", [5]) == ["old5"]
         else:
-            with pytest.raises(lifagu.FormatError, match=r"parquet: was changed while it was read; run again"):
+            with pytest.raises(
+                lifagu.FormatError, match=r"parquet: was changed while it was read; run again"
+            ):
                 names(Journal(engine), given, "variables", [0])
     finally:
         engine.close()
@@ -364,8 +401,12 @@ def test_engines_refuse_files_that_are_written_into(folder, tmp_path):
     engine = open_engine("duckdb", tmp_path / "work", 2**29)
     try:
         given = take_in(Journal(engine), folder)
-        shutil.copyfile(replacer.beside(folder, 1) / "variables.parquet", folder / "variables.parquet")
-        with pytest.raises(lifagu.FormatError, match=r"variables.parquet: was changed while it was read; run again"):
+        shutil.copyfile(
+            replacer.beside(folder, 1) / "variables.parquet", folder / "variables.parquet"
+        )
+        with pytest.raises(
+            lifagu.FormatError, match=r"variables.parquet: was changed while it was read; run again"
+        ):
             names(Journal(engine), given, "variables", [0])
     finally:
         engine.close()
@@ -384,7 +425,11 @@ def test_engines_name_the_file_as_the_user_does(folder, tmp_path):
 
 
 def test_a_run_does_not_go_on_with_another_state(folder, tmp_path):
-    for number, message in ((0, None), (0, None), (1, "is not what it was when this run began; run again")):
+    for number, message in (
+        (0, None),
+        (0, None),
+        (1, "is not what it was when this run began; run again"),
+    ):
         replacer.folder(folder, number) if message else None
         engine = open_engine("duckdb", tmp_path / "work", 2**29)
         try:

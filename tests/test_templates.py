@@ -20,7 +20,9 @@ def made(kind, tables, folder, name="data"):
     """The address of a database of this kind that holds these tables."""
     if kind in ("csv", "parquet"):
         return naive.in_files(tables, folder / f"{name}-{kind}", kind)
-    return {"duckdb": naive.in_duckdb, "sqlite": naive.in_sqlite}[kind](tables, folder / f"{name}.{kind}")
+    return {"duckdb": naive.in_duckdb, "sqlite": naive.in_sqlite}[kind](
+        tables, folder / f"{name}.{kind}"
+    )
 
 
 def written(template, folder):
@@ -44,9 +46,15 @@ def as_plain(loaded):
     """What was loaded, as the naive loader says it."""
     graph = loaded.model
     return {
-        "variables": [(each.name, list(each.range), each.kind, each.individuals) for each in graph.variables],
+        "variables": [
+            (each.name, list(each.range), each.kind, each.individuals) for each in graph.variables
+        ],
         "factors": [
-            (each.name, list(each.arguments), None if each.table is None else each.table.reshape(-1).tolist())
+            (
+                each.name,
+                list(each.arguments),
+                None if each.table is None else each.table.reshape(-1).tolist(),
+            )
             for each in graph.factors
         ],
         "evidence": dict(loaded.evidence),
@@ -99,7 +107,11 @@ def test_the_order_of_rows_means_nothing(tmp_path):
     first = lifagu.load(path, made("duckdb", tables, tmp_path))
     turned = {name: (columns, rows[::-1]) for name, (columns, rows) in tables.items()}
     second = lifagu.load(path, made("duckdb", turned, tmp_path, "turned"))
-    assert (first.model, first.evidence, list(first.queries)) == (second.model, second.evidence, list(second.queries))
+    assert (first.model, first.evidence, list(first.queries)) == (
+        second.model,
+        second.evidence,
+        list(second.queries),
+    )
 
 
 def test_batches_do_not_show(tmp_path, monkeypatch, new_database):
@@ -107,8 +119,8 @@ def test_batches_do_not_show(tmp_path, monkeypatch, new_database):
     path = written(template, tmp_path)
     addresses = [made("duckdb", tables, tmp_path), naive.in_postgresql(tables, new_database())]
     whole = [lifagu.load(path, address) for address in addresses]
-    monkeypatch.setattr("lifagu.sql.databases.embedded.BATCH", 2)
-    monkeypatch.setattr("lifagu.sql.databases.served.BATCH", 2)
+    monkeypatch.setattr("lifagu.data.databases.duckdb_files.BATCH", 2)
+    monkeypatch.setattr("lifagu.data.databases.by_sqlalchemy.BATCH", 2)
     for address, before in zip(addresses, whole, strict=True):
         loaded = lifagu.load(path, address)
         assert loaded.model == before.model
@@ -117,13 +129,21 @@ def test_batches_do_not_show(tmp_path, monkeypatch, new_database):
 
 # ---- a small hospital, for what is told by hand
 
-WARDS = [("w1", True, True)] * 6 + [("w1", True, False)] * 2 + [("w1", False, False)] * 4 + [("w2", True, True)]
+WARDS = (
+    [("w1", True, True)] * 6
+    + [("w1", True, False)] * 2
+    + [("w1", False, False)] * 4
+    + [("w2", True, True)]
+)
 TABLES = {
     "patients": (
         {"id": "VARCHAR", "ward": "VARCHAR", "test": "BOOLEAN"},
         [("al", "w1", True), ("bo", "w2", False), ("eve", "w3", None), ("fay", None, None)],
     ),
-    "history": ({"ward": "VARCHAR", "sick": "BOOLEAN", "test": "BOOLEAN"}, [*WARDS, ("w1", None, True)]),
+    "history": (
+        {"ward": "VARCHAR", "sick": "BOOLEAN", "test": "BOOLEAN"},
+        [*WARDS, ("w1", None, True)],
+    ),
 }
 SMALL = {
     "format": "lifagu/1",
@@ -228,9 +248,17 @@ def test_a_new_row_changes_only_what_it_concerns(small, tmp_path):
 
 
 def test_literal_evidence_overrides_queries(small):
-    evidence = {"Test": SMALL["evidence"]["Test"], "Test(al)": "false", "Sick(eve)": {"false": 1, "true": 3}}
+    evidence = {
+        "Test": SMALL["evidence"]["Test"],
+        "Test(al)": "false",
+        "Sick(eve)": {"false": 1, "true": 3},
+    }
     loaded = small(changed(evidence=evidence))
-    assert dict(loaded.evidence) == {"Test(al)": "false", "Test(bo)": "false", "Sick(eve)": {"false": 1, "true": 3}}
+    assert dict(loaded.evidence) == {
+        "Test(al)": "false",
+        "Test(bo)": "false",
+        "Sick(eve)": {"false": 1, "true": 3},
+    }
 
 
 def test_evidence_on_what_no_factor_has_is_left_out(small):
@@ -239,7 +267,10 @@ def test_evidence_on_what_no_factor_has_is_left_out(small):
 
 
 def test_labels_in_another_order(small):
-    relations = [{"name": "Sick", "of": ["Patient"]}, {"name": "Test", "of": ["Patient"], "range": ["true", "false"]}]
+    relations = [
+        {"name": "Sick", "of": ["Patient"]},
+        {"name": "Test", "of": ["Patient"], "range": ["true", "false"]},
+    ]
     loaded = small(changed(relations=relations))
     assert table_of(loaded, "test(al)") == pytest.approx([1 / 6, 5 / 6, 7 / 10, 3 / 10])
     assert loaded.evidence["Test(al)"] == "true"
@@ -262,7 +293,12 @@ def test_relations_and_parfactors_without_logical_variables(small):
         relations=[*SMALL["relations"], {"name": "Flu"}],
         parfactors=[
             *SMALL["parfactors"],
-            {"name": "flu", "args": ["Flu"], "rows": {"sql": "SELECT [3.0, 1.0] AS t"}, "table": {"column": "t"}},
+            {
+                "name": "flu",
+                "args": ["Flu"],
+                "rows": {"sql": "SELECT [3.0, 1.0] AS t"},
+                "table": {"column": "t"},
+            },
             {"name": "twice", "args": ["Flu"], "table": [1, 2]},
         ],
         evidence={"Flu": {"sql": "SELECT true"}},
@@ -316,21 +352,35 @@ def test_commands_take_templates(small, tmp_path, capsys):
     ]
     moved = lifagu.transfer(loaded.model)
     expected = lifagu.query(moved, "Sick(eve)", evidence={"Test(eve)": "true", **loaded.evidence})
-    _, out, _ = run_cli(capsys, "query", path, "Sick(eve)", "--evidence", "Test(eve)=true", "--json")
-    assert json.loads(out)["answers"][0]["probabilities"] == pytest.approx([expected["false"], expected["true"]])
-    for command in (["lift", path, "--json"], ["map", path], ["logz", path], ["marginals", path], ["info", path]):
+    _, out, _ = run_cli(
+        capsys, "query", path, "Sick(eve)", "--evidence", "Test(eve)=true", "--json"
+    )
+    assert json.loads(out)["answers"][0]["probabilities"] == pytest.approx(
+        [expected["false"], expected["true"]]
+    )
+    for command in (
+        ["lift", path, "--json"],
+        ["map", path],
+        ["logz", path],
+        ["marginals", path],
+        ["info", path],
+    ):
         status, out, err = run_cli(capsys, *command)
         assert (status, err) == (0, ""), command
         assert out
     for target in ("out.json", "out.uai"):
-        assert run_cli(capsys, "convert", path, tmp_path / target)[0] == (0 if target == "out.json" else 2)
+        assert run_cli(capsys, "convert", path, tmp_path / target)[0] == (
+            0 if target == "out.json" else 2
+        )
     assert lifagu.read(tmp_path / "out.json") == loaded.model
     assert lifagu.read_evidence(tmp_path / "out.json") == dict(loaded.evidence)
 
 
 def test_new_individuals_can_be_added_to_templates(small, tmp_path, capsys):
     small()
-    status, out, _ = run_cli(capsys, "query", tmp_path / "hospital.json", "Sick(new)", "--add", "new=al")
+    status, out, _ = run_cli(
+        capsys, "query", tmp_path / "hospital.json", "Sick(new)", "--add", "new=al"
+    )
     assert status == 0
     assert "rests on 1 transferred table" in out
 
@@ -364,7 +414,10 @@ MISTAKES = [
     ({"soruce": 1}, "soruce: there is no such section; did you mean 'source'"),
     ({"domains": {"Patient": {"sql": 7}}}, "domains.Patient: sql is a text, or a list of lines"),
     ({"domains": {"Patient": {"sql": " "}}}, "domains.Patient: sql is a text"),
-    ({"domains": {"Patient": {"query": "x"}}}, "domains.Patient: a query has no 'query'; it has sql"),
+    (
+        {"domains": {"Patient": {"query": "x"}}},
+        "domains.Patient: a query has no 'query'; it has sql",
+    ),
     (
         {"domains": {"Patient": {"sql": "SELECT idd FROM patients"}}},
         "Patient: the query fails: .*idd.*; the query is: SELECT idd",
@@ -390,17 +443,38 @@ MISTAKES = [
         {"domains": {"Patient": {"sql": "SELECT id FROM patients WHERE false"}}},
         "the query gives no row; domain Patient",
     ),
-    ({"domains": {"Patient": {"sql": "SELECT [1.0] AS id"}}}, "the column 'id' holds lists; give single values"),
+    (
+        {"domains": {"Patient": {"sql": "SELECT [1.0] AS id"}}},
+        "the column 'id' holds lists; give single values",
+    ),
     (
         {"domains": {"Patient": {"sql": "SELECT 'al' AS id"}}},
         r"parfactors\[0\].rows: row 2 \(bo, w2\): 'bo' is not a constant of domain Patient",
     ),
-    ({"domains": {"Patient": {"sql": "DELETE FROM patients"}}}, "this is not one query that only reads"),
-    ({"domains": {"Patient": {"sql": "SELECT 1; DROP TABLE patients"}}}, "this is not one query that only reads"),
-    ({"domains": {"Patient": {"sql": "SELECT * FROM read_csv('/etc/hosts')"}}}, "Patient: the query fails: .*disabled"),
-    ({"tables": learned(columns=["sick"], given=[])}, r"parfactors\[0\]: the table 'test' is learned from 1 columns"),
-    ({"tables": learned(columns=[], given=[])}, "tables.test: columns names a column for each argument"),
-    ({"tables": learned(given=["ward"])}, "tables.test: given has 'ward', which is not among columns: sick, test"),
+    (
+        {"domains": {"Patient": {"sql": "DELETE FROM patients"}}},
+        "this is not one query that only reads",
+    ),
+    (
+        {"domains": {"Patient": {"sql": "SELECT 1; DROP TABLE patients"}}},
+        "this is not one query that only reads",
+    ),
+    (
+        {"domains": {"Patient": {"sql": "SELECT * FROM read_csv('/etc/hosts')"}}},
+        "Patient: the query fails: .*disabled",
+    ),
+    (
+        {"tables": learned(columns=["sick"], given=[])},
+        r"parfactors\[0\]: the table 'test' is learned from 1 columns",
+    ),
+    (
+        {"tables": learned(columns=[], given=[])},
+        "tables.test: columns names a column for each argument",
+    ),
+    (
+        {"tables": learned(given=["ward"])},
+        "tables.test: given has 'ward', which is not among columns: sick, test",
+    ),
     ({"tables": learned(given=["sick", "test"])}, "tables.test: given has all columns"),
     (
         {"tables": learned(columns=["sick", "tset"], given=[])},
@@ -408,12 +482,18 @@ MISTAKES = [
     ),
     ({"tables": learned(min_support=-1)}, "tables.test: min_support is a whole number"),
     ({"tables": learned(prior=-1)}, "tables.test: prior is a number of imagined records"),
-    ({"tables": learned(prior=[1, 2])}, "the prior of table 'test' has 2 numbers, but the arguments span 4 states"),
+    (
+        {"tables": learned(prior=[1, 2])},
+        "the prior of table 'test' has 2 numbers, but the arguments span 4 states",
+    ),
     (
         {"tables": learned(columns=["sick", "ward"], by=[])},
         "'ward' has the value 'w1', which is not among false, true, the labels of argument 2; .* SELECT . FROM history",
     ),
-    ({"tables": learned(by=["clinic"])}, "the table 'test' needs a column 'clinic', which is not among id, ward"),
+    (
+        {"tables": learned(by=["clinic"])},
+        "the table 'test' needs a column 'clinic', which is not among id, ward",
+    ),
     ({"tables": learned(colour=1)}, "tables.test: a learned table has no 'colour'"),
     ({"parfactors": parfactor(rows=ROWS)}, r"parfactors\[0\].rows: a query is an object"),
     ({"parfactors": parfactor(where=["Id != al"])}, "a parfactor has rows or where"),
@@ -426,30 +506,58 @@ MISTAKES = [
         {"parfactors": parfactor(rows={"sql": "SELECT NULL AS id, ward FROM patients"})},
         r"row 1 \(NULL, w1\): 'id' is NULL; it must be a constant",
     ),
-    ({"parfactors": parfactor(rows={"sql": f"{ROWS} UNION ALL {ROWS}"})}, r"rows 1 and 5: \(al\) stands twice"),
+    (
+        {"parfactors": parfactor(rows={"sql": f"{ROWS} UNION ALL {ROWS}"})},
+        r"rows 1 and 5: \(al\) stands twice",
+    ),
     (
         {"parfactors": parfactor(rows={"sql": f"{ROWS} WHERE false"})},
         "the query gives no row; parfactor 'test' needs one",
     ),
     ({"parfactors": parfactor(table={"column": "phi"})}, "parfactor 'test' needs a column 'phi'"),
-    ({"parfactors": parfactor(table={"colum": "phi"})}, r"parfactors\[0\].table: a table by row has no 'colum'"),
-    ({"parfactors": parfactor(table={"column": "ward"})}, r"row 1 \(al, w1\): there is no table 'w1' among"),
-    ({"parfactors": parfactor(table="tset")}, "has the table 'tset', which is not declared; did you mean 'test'"),
+    (
+        {"parfactors": parfactor(table={"colum": "phi"})},
+        r"parfactors\[0\].table: a table by row has no 'colum'",
+    ),
+    (
+        {"parfactors": parfactor(table={"column": "ward"})},
+        r"row 1 \(al, w1\): there is no table 'w1' among",
+    ),
+    (
+        {"parfactors": parfactor(table="tset")},
+        "has the table 'tset', which is not declared; did you mean 'test'",
+    ),
     ({"parfactors": parfactor(table=[1, 2])}, "factor 'test' has 2 potentials but its arguments"),
     (
-        {"parfactors": parfactor(table={"column": "t"}, rows={"sql": "SELECT 'al' AS id, [1.0, 2.0] AS t"})},
+        {
+            "parfactors": parfactor(
+                table={"column": "t"}, rows={"sql": "SELECT 'al' AS id, [1.0, 2.0] AS t"}
+            )
+        },
         "row 1 .*: the table has 2 potentials, but the arguments span 4",
     ),
     (
-        {"parfactors": parfactor(table={"column": "t"}, rows={"sql": "SELECT 'al' AS id, [1.0, 2.0, NULL, 1.0] AS t"})},
+        {
+            "parfactors": parfactor(
+                table={"column": "t"}, rows={"sql": "SELECT 'al' AS id, [1.0, 2.0, NULL, 1.0] AS t"}
+            )
+        },
         "row 1 .*: the table has the potential nan at place 2; write NULL",
     ),
     (
-        {"parfactors": parfactor(table={"column": "t"}, rows={"sql": "SELECT 'al' AS id, '[1, 2, 3, -4]' AS t"})},
+        {
+            "parfactors": parfactor(
+                table={"column": "t"}, rows={"sql": "SELECT 'al' AS id, '[1, 2, 3, -4]' AS t"}
+            )
+        },
         "row 1 .*: the table has the potential -4.0 at place 3",
     ),
     (
-        {"parfactors": parfactor(table={"column": "t"}, rows={"sql": "SELECT 'al' AS id, '[1, x]' AS t"})},
+        {
+            "parfactors": parfactor(
+                table={"column": "t"}, rows={"sql": "SELECT 'al' AS id, '[1, x]' AS t"}
+            )
+        },
         "row 1 .*: '.1, x.' is no list of numbers",
     ),
     (
@@ -464,7 +572,10 @@ MISTAKES = [
         {"factors": [{"name": "f", "args": ["Sick(al)", "Test(al)"], "table": "test"}]},
         r"factors\[0\].table: learned tables are for parfactors",
     ),
-    ({"evidence": {"Tset": {"sql": "SELECT 1"}}}, "evidence.Tset: there is no relation 'Tset'; did you mean 'Test'"),
+    (
+        {"evidence": {"Tset": {"sql": "SELECT 1"}}},
+        "evidence.Tset: there is no relation 'Tset'; did you mean 'Test'",
+    ),
     (
         {"evidence": {"Test": {"sql": "SELECT id FROM patients"}}},
         "the columns id, but 2 are expected: Patient, the value",
@@ -483,8 +594,14 @@ MISTAKES = [
     ),
     ({"evidence": {"Sick(al)": "maybe"}}, "variable 'Sick.al.' has no value 'maybe'"),
     ({"evidence": {"Sick(zoe)": "true"}}, "'zoe' is not a constant of domain Patient"),
-    ({"tables": {**SMALL["tables"], "phi": [1, "x"]}}, "tables.phi: the table holds something that is not a number"),
-    ({"factors": [{"name": "test(al)", "args": ["Sick(al)"], "table": [1, 2]}]}, "has the name of a ground factor"),
+    (
+        {"tables": {**SMALL["tables"], "phi": [1, "x"]}},
+        "tables.phi: the table holds something that is not a number",
+    ),
+    (
+        {"factors": [{"name": "test(al)", "args": ["Sick(al)"], "table": [1, 2]}]},
+        "has the name of a ground factor",
+    ),
     ({"queries": ["Sikc"]}, r"queries\[0\]: there is no variable 'Sikc'"),
     (
         {"queries": [{"relation": "Sikc", "sql": "SELECT 1"}]},
@@ -498,7 +615,9 @@ MISTAKES = [
 ]
 
 
-@pytest.mark.parametrize(("sections", "message"), MISTAKES, ids=[message[:60] for _, message in MISTAKES])
+@pytest.mark.parametrize(
+    ("sections", "message"), MISTAKES, ids=[message[:60] for _, message in MISTAKES]
+)
 def test_mistakes_are_told_with_their_place(sections, message, small, tmp_path):
     with pytest.raises(lifagu.LifaguError, match=message) as caught:
         small(changed(**sections))
@@ -510,14 +629,20 @@ def test_mistakes_are_told_with_their_place(sections, message, small, tmp_path):
 def test_a_question_about_what_no_factor_has(small):
     few = parfactor(rows={"sql": f"{ROWS} WHERE id = 'al'"})
     asked = [{"relation": "Sick", "sql": "SELECT id FROM patients"}]
-    with pytest.raises(lifagu.FormatError, match=r"queries\[0\]: row 2: 'Sick\(bo\)' does not exist"):
+    with pytest.raises(
+        lifagu.FormatError, match=r"queries\[0\]: row 2: 'Sick\(bo\)' does not exist"
+    ):
         small(changed(parfactors=few, queries=asked))
 
 
 def test_a_column_that_is_there_twice(tmp_path, new_database):
     url = naive.in_postgresql(TABLES, new_database())
-    path = written(changed(parfactors=parfactor(rows={"sql": "SELECT id, ward, id FROM patients"})), tmp_path)
-    with pytest.raises(lifagu.FormatError, match="needs a column 'Id', which is twice among id, ward, id"):
+    path = written(
+        changed(parfactors=parfactor(rows={"sql": "SELECT id, ward, id FROM patients"})), tmp_path
+    )
+    with pytest.raises(
+        lifagu.FormatError, match="needs a column 'Id', which is twice among id, ward, id"
+    ):
         lifagu.load(path, url)
 
 
@@ -541,5 +666,7 @@ def test_evidence_bound_by_a_template_is_not_bound_again(small):
     assert np.array_equal(bound.variables, loaded.model.evidence(dict(loaded.evidence)).variables)
     assert math.isclose(
         lifagu.query(lifagu.transfer(loaded.model), "Sick(al)", evidence=loaded.evidence)["true"],
-        lifagu.query(lifagu.transfer(loaded.model), "Sick(al)", evidence=dict(loaded.evidence))["true"],
+        lifagu.query(lifagu.transfer(loaded.model), "Sick(al)", evidence=dict(loaded.evidence))[
+            "true"
+        ],
     )

@@ -10,10 +10,19 @@ from hypothesis import strategies as st
 import lifagu
 import naive
 from helpers import CASES, graph_of, groups_by_name, random_model
-from lifagu.symmetry.transfer.columns import record_columns
-from lifagu.symmetry.transfer.record import Record
+from lifagu.filling.record import Record
+from lifagu.filling.record_columns import record_columns
 
-FIELDS = ("factor", "status", "donor", "candidates", "agreeing", "share", "tie", "ambiguous_alignment")
+FIELDS = (
+    "factor",
+    "status",
+    "donor",
+    "candidates",
+    "agreeing",
+    "share",
+    "tie",
+    "ambiguous_alignment",
+)
 OPTIONS = {
     "share": {},
     "structure only": {"structure_only": True},
@@ -29,9 +38,12 @@ def check_columns(moved):
     """All records by column say what they say one by one."""
     columns = record_columns(moved)
     alignment, names = columns["alignment"], moved.original.factor_names
-    assert {"factor_id", "donor_id", *columns} == {"factor_id", "donor_id", "reason", *Record.__annotations__} - {
-        *("factor", "donor", "competing")
-    }
+    assert {"factor_id", "donor_id", *columns} == {
+        "factor_id",
+        "donor_id",
+        "reason",
+        *Record.__annotations__,
+    } - {*("factor", "donor", "competing")}
     for row, record in enumerate(moved.record):
         assert names[columns["factor_id"][row]] == record.factor
         donor = columns["donor_id"].numbers[row]
@@ -39,9 +51,18 @@ def check_columns(moved):
         places = alignment.values[alignment.offsets[row] : alignment.offsets[row + 1]]
         assert tuple(places) == (record.alignment or ())
         assert columns["steps"].numbers[row] == (record.steps or -1)
-        assert columns["share"][row] == record.share or (np.isnan(columns["share"][row]) and record.share is None)
+        assert columns["share"][row] == record.share or (
+            np.isnan(columns["share"][row]) and record.share is None
+        )
         assert columns["agreed"].numbers[row] == (-1 if record.agreed is None else record.agreed)
-        for field in columns.keys() - {"factor_id", "donor_id", "alignment", "steps", "agreed", "share"}:
+        for field in columns.keys() - {
+            "factor_id",
+            "donor_id",
+            "alignment",
+            "steps",
+            "agreed",
+            "share",
+        }:
             assert columns[field][row] == getattr(record, field), field
 
 
@@ -53,7 +74,9 @@ def check(model, evidence, theta, options):
     for mine, theirs in zip(moved.record, records, strict=True):
         for field in FIELDS:
             assert getattr(mine, field) == theirs[field], (field, mine, theirs)
-        assert mine.alignment == (None if theirs["alignment"] is None else tuple(theirs["alignment"]))
+        assert mine.alignment == (
+            None if theirs["alignment"] is None else tuple(theirs["alignment"])
+        )
         if not options.get("published"):
             assert mine.unit == theirs["unit"]
         assert mine.ambiguous_assignment == theirs.get("ambiguous_assignment", False)
@@ -61,8 +84,13 @@ def check(model, evidence, theta, options):
         assert mine.reason
     check_columns(moved)
     assert same_factors(moved.graph, graph_of(completed))
-    roles = {key: options.get(key, options.get("published", False)) for key in ("structure_only", "evidence_in_roles")}
-    groups = groups_by_name(graph, lifagu.colour(moved.graph, evidence, factor_start=moved.factor_start))
+    roles = {
+        key: options.get(key, options.get("published", False))
+        for key in ("structure_only", "evidence_in_roles")
+    }
+    groups = groups_by_name(
+        graph, lifagu.colour(moved.graph, evidence, factor_start=moved.factor_start)
+    )
     assert groups == tuple(naive.colour_passing(completed, evidence, **roles))
     return moved
 
@@ -86,7 +114,11 @@ def test_transfer_equals_pairwise_comparison(seed, options):
 
 
 @settings(deadline=None, max_examples=60, print_blob=True)
-@given(st.integers(0, 10**9), st.sampled_from(list(OPTIONS.values())), st.sampled_from([0, 1 / 3, 0.5, 2 / 3, 1]))
+@given(
+    st.integers(0, 10**9),
+    st.sampled_from(list(OPTIONS.values())),
+    st.sampled_from([0, 1 / 3, 0.5, 2 / 3, 1]),
+)
 def test_on_models_drawn_anew(seed, options, theta):
     model, evidence = random_model(seed, unknown=0.3, kinds=seed % 2 == 0, individuals=seed % 3 > 0)
     check(model, evidence, theta, options)
@@ -95,7 +127,9 @@ def test_on_models_drawn_anew(seed, options, theta):
 @pytest.mark.full
 @pytest.mark.parametrize("seed", range(1000, 4000))
 def test_transfer_long(seed):
-    model, evidence = random_model(seed, unknown=0.3, variables=12, factors=16, kinds=seed % 2 == 0, individuals=True)
+    model, evidence = random_model(
+        seed, unknown=0.3, variables=12, factors=16, kinds=seed % 2 == 0, individuals=True
+    )
     for options in OPTIONS.values():
         check(model, evidence, (seed % 7) / 6, options)
 
@@ -116,9 +150,14 @@ def test_worked_cases(name, place):
         known = mine.as_dict()
         assert {key: known[key] for key in theirs} == theirs
     groups = groups_by_name(
-        graph, lifagu.colour(moved.graph, evidence, factor_start=moved.factor_start, commutative=commutative)
+        graph,
+        lifagu.colour(
+            moved.graph, evidence, factor_start=moved.factor_start, commutative=commutative
+        ),
     )
-    for some, others in zip(groups, (expected["variable_groups"], expected["factor_groups"]), strict=True):
+    for some, others in zip(
+        groups, (expected["variable_groups"], expected["factor_groups"]), strict=True
+    ):
         assert {frozenset(group) for group in some} == {frozenset(group) for group in others}
     if "marginals" in expected:
         answers = lifagu.queries(moved.graph, list(expected["marginals"]), evidence=evidence)

@@ -21,7 +21,9 @@ def eve(*background):
     hers = json.loads(json.dumps(model).replace("alice", "eve"))
     new = [each for each in hers["variables"] if "eve" in each["name"]]
     holes = [{**each, "table": None} for each in hers["factors"] if "eve" in each["name"]]
-    return graph_of({**model, "variables": model["variables"] + new, "factors": model["factors"] + holes})
+    return graph_of(
+        {**model, "variables": model["variables"] + new, "factors": model["factors"] + holes}
+    )
 
 
 @pytest.mark.parametrize(
@@ -47,7 +49,10 @@ def test_without_background_knowledge_the_record_warns():
     assert "4 of 6 known factors in such a place agree" in record.reason
     assert "2 different tables compete" in record.reason
     assert "The 3 unknown factors in such a place cannot be told apart" in record.reason
-    assert [(each.donor, each.agreeing) for each in record.competing] == [("f2.alice.m1", 4), ("f1.alice", 2)]
+    assert [(each.donor, each.agreeing) for each in record.competing] == [
+        ("f2.alice.m1", 4),
+        ("f1.alice", 2),
+    ]
     assert record.competing[1].table == (3, 1, 2, 2, 1, 2, 5, 1)
 
 
@@ -69,7 +74,9 @@ def test_corollary_2_without_unknown_factors_nothing_changes(seed):
     moved = lifagu.transfer(graph, 0.5, evidence)
     assert moved.graph == graph
     assert len(moved.record) == 0
-    assert lifagu.colour(moved.graph, evidence, factor_start=moved.factor_start) == lifagu.colour(graph, evidence)
+    assert lifagu.colour(moved.graph, evidence, factor_start=moved.factor_start) == lifagu.colour(
+        graph, evidence
+    )
 
 
 @pytest.mark.parametrize("seed", range(60))
@@ -87,7 +94,9 @@ def test_reordering_the_input_changes_only_ties_and_which_donor_is_named(seed):
         for field in ("status", "candidates", "agreeing", "share", "tie", "members"):
             assert getattr(record, field) == getattr(other, field)
         if not record.tie and record.donor is not None:
-            assert sorted_table(first, record.donor) == sorted_table(first, other.donor), "the two donors agree"
+            assert sorted_table(first, record.donor) == sorted_table(first, other.donor), (
+                "the two donors agree"
+            )
 
 
 def sorted_table(moved, name):
@@ -105,7 +114,9 @@ def test_argument_order_of_unknown_factors_does_not_matter(seed):
     rng = random.Random(seed)
     permuted = dict(model)
     permuted["factors"] = [
-        {**factor, "args": rng.sample(factor["args"], len(factor["args"]))} if factor["table"] is None else factor
+        {**factor, "args": rng.sample(factor["args"], len(factor["args"]))}
+        if factor["table"] is None
+        else factor
         for factor in model["factors"]
     ]
     first, second = (lifagu.transfer(graph_of(each), 0) for each in (model, permuted))
@@ -119,7 +130,11 @@ def test_argument_order_of_unknown_factors_does_not_matter(seed):
 
 def star(tables):
     """One factor per table, on a leaf and a shared centre."""
-    builder = lifagu.FactorGraph.build().variables([f"X{number}" for number in range(len(tables))]).variable("Y")
+    builder = (
+        lifagu.FactorGraph.build()
+        .variables([f"X{number}" for number in range(len(tables))])
+        .variable("Y")
+    )
     for number, table in enumerate(tables):
         builder.factor(f"f{number}", [f"X{number}", "Y"], table)
     return builder.graph()
@@ -127,7 +142,9 @@ def star(tables):
 
 @pytest.mark.parametrize("agreeing", range(1, 8))
 def test_theta_at_exact_fractions(agreeing):
-    graph = star([[1, 2, 3, 4]] * agreeing + [[number, 1, 1, 2] for number in range(7 - agreeing)] + [None])
+    graph = star(
+        [[1, 2, 3, 4]] * agreeing + [[number, 1, 1, 2] for number in range(7 - agreeing)] + [None]
+    )
     share = agreeing / 7
     assert lifagu.transfer(graph, share).record[0].share == share
     assert lifagu.transfer(graph, share).record[0].status == "transferred"
@@ -167,15 +184,27 @@ def people(tables):
     """Individuals, each with a factor f and a factor g on variables of their own."""
     builder = lifagu.FactorGraph.build()
     for name, (first, second) in tables.items():
-        builder.variable(f"A.{name}", individual=name, kind="A").variable(f"B.{name}", individual=name, kind="B")
+        builder.variable(f"A.{name}", individual=name, kind="A").variable(
+            f"B.{name}", individual=name, kind="B"
+        )
         builder.factor(f"f.{name}", [f"A.{name}"], first).factor(f"g.{name}", [f"B.{name}"], second)
     return builder.graph()
 
 
 def test_individuals_are_matched_as_a_whole():
     """Only ben shares the factor that cid has, so the other table comes from ben, not from the majority."""
-    graph = people({"ann": ([1, 9], [1, 2]), "amy": ([1, 9], [1, 2]), "ben": ([5, 5], [7, 2]), "cid": ([5, 5], None)})
-    whole, single = lifagu.transfer(graph).record[0], lifagu.transfer(graph, structure_only=True).record[0]
+    graph = people(
+        {
+            "ann": ([1, 9], [1, 2]),
+            "amy": ([1, 9], [1, 2]),
+            "ben": ([5, 5], [7, 2]),
+            "cid": ([5, 5], None),
+        }
+    )
+    whole, single = (
+        lifagu.transfer(graph).record[0],
+        lifagu.transfer(graph, structure_only=True).record[0],
+    )
     assert (whole.unit, whole.donor, whole.candidates) == ("individual", "g.ben", 1)
     assert "just one individual with matching factors" in whole.reason
     assert (single.unit, single.candidates) == ("factor", 7)
@@ -192,11 +221,17 @@ def test_with_individual():
     assert graph == eve("kind", "individual")
     assert graph.variable("Treat.eve.m1").individuals == ("eve",)
     assert graph.factor("f2.eve.m1").arguments == ("Treat.eve.m1", "Sick.eve", "Epid")
-    assert [graph.factor_names[each] for each in graph.unknown] == ["f1.eve", "f2.eve.m1", "f2.eve.m2"]
+    assert [graph.factor_names[each] for each in graph.unknown] == [
+        "f1.eve",
+        "f2.eve.m1",
+        "f2.eve.m2",
+    ]
     assert lifagu.from_json(lifagu.to_json(graph)) == graph
     with pytest.raises(lifagu.ModelError, match="individual 'eve' is in the model already"):
         graph.with_individual("eve", like="bob")
-    with pytest.raises(lifagu.ModelError, match="no individual 'bo' in the model; did you mean 'bob'"):
+    with pytest.raises(
+        lifagu.ModelError, match="no individual 'bo' in the model; did you mean 'bob'"
+    ):
         graph.with_individual("zoe", like="bo")
 
 
@@ -226,7 +261,9 @@ def test_what_it_shows():
     moved = lifagu.transfer(star([[1, 2, 3, 4], None, None]))
     assert repr(moved) == "<Transfer: 2 factors filled, 0 left unknown>"
     assert "f1</td><td>f0</td>" in moved._repr_html_()
-    assert [(record.factor, factors.tolist()) for record, factors in moved.by_class()] == [("f1", [1, 2])]
+    assert [(record.factor, factors.tolist()) for record, factors in moved.by_class()] == [
+        ("f1", [1, 2])
+    ]
     assert moved.filled_by_theta() == [(0.0, 2), (1.0, 2)]
 
 

@@ -13,9 +13,9 @@ import numpy as np
 import pytest
 
 import lifagu
-from lifagu.evidence import Evidence
-from lifagu.infer.asked import PartsTooLargeError
-from lifagu.parfactors import ParfactorError
+from lifagu.graph.evidence import Evidence
+from lifagu.inference.question_checks import PartsTooLargeError
+from lifagu.relational.parfactors import ParfactorError
 
 
 def town(order=(0, 1, 2), labels=("low", "high")):
@@ -58,18 +58,37 @@ def test_graphs_with_the_same_variables_take_evidence_as_it_is():
     moved = lifagu.transfer(graph)
     for other in (moved.graph, moved.averaged(), lifagu.round_tables(graph, 3).graph, graph):
         assert other.evidence(bound) is bound
-    assert graph.with_individual("p9", like="p0").evidence(bound).variables.tolist() == bound.variables.tolist()
+    assert (
+        graph.with_individual("p9", like="p0").evidence(bound).variables.tolist()
+        == bound.variables.tolist()
+    )
 
 
 def test_evidence_that_does_not_fit_another_graph_is_refused():
     graph = town()
     other = lifagu.FactorGraph.build().variables(["Sick.0", "X"]).factor("f", ["X"], [1, 2]).graph()
-    with pytest.raises(lifagu.ModelError, match="belongs to another graph: it observes 'Epid'.*by name"):
+    with pytest.raises(
+        lifagu.ModelError, match="belongs to another graph: it observes 'Epid'.*by name"
+    ):
         lifagu.query(other, "X", evidence=graph.evidence({"Epid": "low"}))
-    other = lifagu.FactorGraph.build().variable("Epid", ["a", "b"]).factor("f", ["Epid"], [1, 2]).graph()
-    with pytest.raises(lifagu.ModelError, match="'Epid' has the range low, high and not a, b; pass evidence by name"):
+    other = (
+        lifagu.FactorGraph.build()
+        .variable("Epid", ["a", "b"])
+        .factor("f", ["Epid"], [1, 2])
+        .graph()
+    )
+    with pytest.raises(
+        lifagu.ModelError,
+        match="'Epid' has the range low, high and not a, b; pass evidence by name",
+    ):
         lifagu.query(other, "Epid", evidence=graph.evidence({"Epid": "low"}))
-    model = lifagu.ParfactorGraph.build().domain("P", 3).relation("S", "P").parfactor("g", ["S(X)"], [1, 2]).model()
+    model = (
+        lifagu.ParfactorGraph.build()
+        .domain("P", 3)
+        .relation("S", "P")
+        .parfactor("g", ["S(X)"], [1, 2])
+        .model()
+    )
     with pytest.raises(lifagu.ModelError, match="no variable 'Epid'"):
         lifagu.query(model, "S(1)", evidence=graph.evidence({"Epid": "low"}))
     with pytest.raises(lifagu.ModelError, match="pass evidence by name to a relational model"):
@@ -118,7 +137,9 @@ def test_bound_evidence_means_what_it_meant_by_name(seed):
     seen["v3"] = {label: rng.randint(1, 9) for label in labels[: size["v3"]]}
     bound = first.evidence(seen)
     expected = lifagu.query(second, "v0", "v4", evidence=seen)
-    assert np.array_equal(lifagu.query(second, "v0", "v4", evidence=bound).probabilities, expected.probabilities)
+    assert np.array_equal(
+        lifagu.query(second, "v0", "v4", evidence=bound).probabilities, expected.probabilities
+    )
     lifted = lifagu.lift(second)
     found = lifagu.query(lifted, "v0", "v4", evidence=bound)
     for labels_of, value in expected.items():
@@ -139,7 +160,11 @@ def test_bound_evidence_is_written_with_relational_models(tmp_path):
 def test_binding_a_million_observations_to_a_copy_is_quick():
     count = 10**6
     table, numbers = [[1.0, 2.0, 3.0, 4.0]], np.arange(count)
-    pieces = {"ranges": [["a", "b"]], "variable_ranges": np.zeros(count, dtype=np.int64), "offsets": [0, 2]}
+    pieces = {
+        "ranges": [["a", "b"]],
+        "variable_ranges": np.zeros(count, dtype=np.int64),
+        "offsets": [0, 2],
+    }
     pieces |= {"arguments": [0, 1], "tables": table, "factor_tables": [0]}
     first, second = (lifagu.FactorGraph.from_arrays(**pieces) for _ in range(2))
     bound = first.evidence(Evidence(numbers, numbers % 2))
@@ -150,7 +175,12 @@ def test_binding_a_million_observations_to_a_copy_is_quick():
 
 
 def people(size=5):
-    builder = lifagu.ParfactorGraph.build().domain("Person", size).relation("Epid").relation("Sick", "Person")
+    builder = (
+        lifagu.ParfactorGraph.build()
+        .domain("Person", size)
+        .relation("Epid")
+        .relation("Sick", "Person")
+    )
     builder.parfactor("g", ["Sick(X)", "Epid"], [4, 1, 1, 3]).variable("Plain")
     return builder.factor("h", ["Sick(2)", "Plain"], [1, 2, 3, 4]).model()
 
@@ -194,23 +224,50 @@ def told(value):
     if isinstance(value, lifagu.FactorGraph):
         return repr(value), list(value.variable_names), lifagu.to_json(value)
     if isinstance(value, lifagu.Transfer):
-        return list(value.record), told(value.graph), told(lifagu.query(value, "Epid")), value.bound()
+        return (
+            list(value.record),
+            told(value.graph),
+            told(lifagu.query(value, "Epid")),
+            value.bound(),
+        )
     if isinstance(value, lifagu.ParfactorGraph):
         return str(value), told(lifagu.ground(value)), told(lifagu.marginals(value))
     if isinstance(value, Evidence):
         arrays = (value.variables, value.values, value.soft_variables, *value.likelihoods)
         return [each.tolist() for each in arrays]
     if isinstance(value, lifagu.Answer):
-        return dict(value.items()), value.lower is not None and value.lower.tolist(), value.plan, value.convergence
+        return (
+            dict(value.items()),
+            value.lower is not None and value.lower.tolist(),
+            value.plan,
+            value.convergence,
+        )
     if isinstance(value, dict):
         return dict(value)
     if isinstance(value, lifagu.ClassMarginals | lifagu.AllMarginals):
-        return dict(value), value.plan, value.engine, value.log_partition, value.left_out, repr(value)
+        return (
+            dict(value),
+            value.plan,
+            value.engine,
+            value.log_partition,
+            value.left_out,
+            repr(value),
+        )
     if isinstance(value, lifagu.Best | lifagu.RelationalBest):
         return value.assignment, value.log_weight, value.plan
     if isinstance(value, lifagu.Imputed):
-        answers = [value.marginals.columns()[name].tolist() for name in ("variable", "value", "probability")]
-        return value.filled, value.lent, value.left, told(value.transfer), answers, told(value.evidence)
+        answers = [
+            value.marginals.columns()[name].tolist()
+            for name in ("variable", "value", "probability")
+        ]
+        return (
+            value.filled,
+            value.lent,
+            value.left,
+            told(value.transfer),
+            answers,
+            told(value.evidence),
+        )
     if isinstance(value, lifagu.Loaded):
         return told(value.model), dict(value.evidence)
     if isinstance(value, lifagu.Scene):
@@ -228,7 +285,13 @@ def held_arrays(value, met=None):
     met[id(value)] = value
     if isinstance(value, np.ndarray):
         yield value
-    inside = value if isinstance(value, tuple | list) else vars(value).values() if hasattr(value, "__dict__") else ()
+    inside = (
+        value
+        if isinstance(value, tuple | list)
+        else vars(value).values()
+        if hasattr(value, "__dict__")
+        else ()
+    )
     for each in inside:
         if not isinstance(each, str) and not callable(each):
             yield from held_arrays(each, met)
@@ -255,13 +318,23 @@ def test_values_survive_pickling_and_copying(name):
     for again in (pickle.loads(pickle.dumps(value)), copy.copy(value), copy.deepcopy(value)):
         assert type(again) is type(value)
         assert told(again) == told(value)
-        if name in ("graph", "completed", "lifted", "relational", "ground", "ground again", "colouring"):
+        if name in (
+            "graph",
+            "completed",
+            "lifted",
+            "relational",
+            "ground",
+            "ground again",
+            "colouring",
+        ):
             assert again == value
         assert told(pickle.loads(pickle.dumps(again))) == told(value)
 
 
 @pytest.mark.parametrize("name", ARRAYS)
-@pytest.mark.parametrize("travel", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+@pytest.mark.parametrize(
+    "travel", [copy.copy, copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))]
+)
 def test_arrays_stay_read_only(name, travel):
     again = travel(VALUES[name])
     for array in (each for each in vars(again).values() if isinstance(each, np.ndarray)):
@@ -277,21 +350,28 @@ def test_what_was_found_out_stays_at_home():
     lifagu.marginals(graph)
     lifagu.query(graph, "Epid", engine="ground")
     assert len(pickle.dumps(graph)) == before
-    assert set(vars(pickle.loads(pickle.dumps(graph)))) == {field.name for field in dataclasses.fields(graph)}
+    assert set(vars(pickle.loads(pickle.dumps(graph)))) == {
+        field.name for field in dataclasses.fields(graph)
+    }
 
 
 def test_evidence_that_travels_with_its_graph_stays_bound_to_it():
     graph = town()
     again, bound = pickle.loads(pickle.dumps((graph, graph.evidence({"Epid": "low"}))))
     assert again.evidence(bound) is bound
-    assert again.evidence(graph.evidence({"Epid": "low"})).variables.tolist() == bound.variables.tolist()
+    assert (
+        again.evidence(graph.evidence({"Epid": "low"})).variables.tolist()
+        == bound.variables.tolist()
+    )
 
 
 def test_names_of_ground_variables_say_what_is_wrong_after_a_journey():
     graph = pickle.loads(pickle.dumps(lifagu.ground(people())))
     with pytest.raises(lifagu.ModelError, match="'9' is not a constant of domain Person"):
         graph.variable("Sick(9)")
-    assert graph.evidence(lifagu.expand_evidence(people(), {"Sick(2..3)": "true"}, graph)).values.tolist() == [1, 1]
+    assert graph.evidence(
+        lifagu.expand_evidence(people(), {"Sick(2..3)": "true"}, graph)
+    ).values.tolist() == [1, 1]
 
 
 def prepare_nothing(model):
@@ -302,23 +382,32 @@ def prepare_nothing(model):
 @pytest.mark.parametrize("model", [people(), lifagu.transfer(town())])
 def test_plans_stay_at_home_and_say_so(prepare, model):
     plan = prepare(model)
-    with pytest.raises(lifagu.ModelError, match="a plan stays in the process that made it; pickle the model"):
+    with pytest.raises(
+        lifagu.ModelError, match="a plan stays in the process that made it; pickle the model"
+    ):
         pickle.dumps(plan)
     assert str(copy.deepcopy(plan)) == str(plan)
 
 
 def test_values_come_back_from_another_process():
     """A new interpreter, which imports nothing but what it is sent, answers the same."""
-    sent = {name: VALUES[name] for name in ("graph", "transfer", "ground", "lifted", "by class", "answer")}
+    sent = {
+        name: VALUES[name]
+        for name in ("graph", "transfer", "ground", "lifted", "by class", "answer")
+    }
     code = (
         "import pickle, sys; got = pickle.load(sys.stdin.buffer); import lifagu;"
         "back = lifagu.query(got['transfer'], 'Epid', evidence={'Sick.0': 'true'}), got;"
         "pickle.dump(back, sys.stdout.buffer)"
     )
-    run = subprocess.run([sys.executable, "-c", code], input=pickle.dumps(sent), stdout=subprocess.PIPE, check=True)
+    run = subprocess.run(
+        [sys.executable, "-c", code], input=pickle.dumps(sent), stdout=subprocess.PIPE, check=True
+    )
     answer, back = pickle.loads(run.stdout)
     assert told(answer) == told(lifagu.query(sent["transfer"], "Epid", evidence={"Sick.0": "true"}))
-    assert {name: told(value) for name, value in back.items()} == {name: told(value) for name, value in sent.items()}
+    assert {name: told(value) for name, value in back.items()} == {
+        name: told(value) for name, value in sent.items()
+    }
 
 
 @pytest.mark.parametrize(
@@ -339,7 +428,9 @@ def test_errors_come_back_from_other_processes(error):
 def test_spawned_workers_take_graphs():
     graph = lifagu.transfer(town()).graph
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        found = pool.apply(lifagu.query, (graph, "Epid"), {"evidence": graph.evidence({"Sick.0": "true"})})
+        found = pool.apply(
+            lifagu.query, (graph, "Epid"), {"evidence": graph.evidence({"Sick.0": "true"})}
+        )
     assert told(found) == told(lifagu.query(graph, "Epid", evidence={"Sick.0": "true"}))
 
 

@@ -64,7 +64,9 @@ def test_steady_colours_are_the_same_partitions():
             assert ((plain[:, None] == plain) == (named[:, None] == named)).all()
         for before, after in pairwise(kept):
             assert set(before.tolist()) <= set(after.tolist())  # no colour vanishes
-            first = {group: int(np.flatnonzero(before == group)[0]) for group in set(before.tolist())}
+            first = {
+                group: int(np.flatnonzero(before == group)[0]) for group in set(before.tolist())
+            }
             assert all(after[place] == group for group, place in first.items())
 
 
@@ -73,7 +75,9 @@ def test_rounds_end_with_the_groups_of_colour_passing(wards):
     groups = lifagu.colour(moved.graph, {"Staffed": "true"}, factor_start=moved.factor_start)
     found = asked(wards, "colours", evidence={"Staffed": "true"})["rounds"]
     last = np.array(found[-1]["variables"])
-    assert ((last[:, None] == last) == (groups.variable_colours[:, None] == groups.variable_colours)).all()
+    assert (
+        (last[:, None] == last) == (groups.variable_colours[:, None] == groups.variable_colours)
+    ).all()
     assert found[0]["title"] == "Start"
     assert "Nothing changes" in found[-1]["words"]
 
@@ -123,10 +127,14 @@ def test_ways_to_fill_are_compared_each_with_its_own_answers(wards):
     answers = {}
     for each in found["methods"]:
         moved = lifagu.transfer(wards.came.model, **ways[each["method"]])
-        assert [record["donor"] for record in each["records"]] == [record.donor for record in moved.record]
+        assert [record["donor"] for record in each["records"]] == [
+            record.donor for record in moved.record
+        ]
         answers[each["method"]] = each["answers"]["answers"][0]["probabilities"][1]
         assert answers[each["method"]] == pytest.approx(lifagu.query(moved, "Recovers.p9")["true"])
-    assert answers["published"] > 2 * answers["share"]  # the published rule takes the other ward's table
+    assert (
+        answers["published"] > 2 * answers["share"]
+    )  # the published rule takes the other ward's table
 
 
 def test_the_lifted_model_knows_whom_it_stands_for(wards):
@@ -140,7 +148,9 @@ def test_the_lifted_model_knows_whom_it_stands_for(wards):
 @pytest.mark.parametrize("ending", [".json", ".uai", ".fg", ".blog"])
 @pytest.mark.parametrize("what", ["completed", "lifted"])
 def test_models_to_keep_read_back(wards, tmp_path, what, ending):
-    reply = OPERATIONS["file"](wards, {"what": what, "ending": ending, "evidence": {"Staffed": "true"}})
+    reply = OPERATIONS["file"](
+        wards, {"what": what, "ending": ending, "evidence": {"Staffed": "true"}}
+    )
     path = tmp_path / f"kept{ending}"
     path.write_bytes(reply.body)
     assert reply.name == f"{what}{ending}"
@@ -152,7 +162,9 @@ def test_models_to_keep_read_back(wards, tmp_path, what, ending):
 
 
 @pytest.mark.parametrize("what", ["graph", "colours", "transfers", "lifted"])
-@pytest.mark.parametrize(("ending", "start"), [(".svg", b"<svg"), (".png", b"\x89PNG"), (".pdf", b"%PDF")])
+@pytest.mark.parametrize(
+    ("ending", "start"), [(".svg", b"<svg"), (".png", b"\x89PNG"), (".pdf", b"%PDF")]
+)
 def test_figures_to_keep(wards, what, ending, start):
     assert OPERATIONS["figure"](wards, {"what": what, "ending": ending}).body.startswith(start)
 
@@ -161,7 +173,10 @@ def test_figures_to_keep(wards, what, ending, start):
 def test_every_example_can_be_walked_through(name, tmp_path):
     source = example_source(name)
     bench = Workbench.opened(source, Limits(), tmp_path, Silent())
-    start = {"add": [list(pair) for pair in source.add], "evidence": asked(bench, "open")["evidence"]}
+    start = {
+        "add": [list(pair) for pair in source.add],
+        "evidence": asked(bench, "open")["evidence"],
+    }
     for operation in ("graph", "transfers", "colours", "lifted", "plan", "ask", "compare"):
         assert asked(bench, operation, **start)
     assert asked(bench, "ask", engine="ground", **start)["answers"]
@@ -190,7 +205,11 @@ def test_the_server_knows_the_operations_of_its_processes():
 
 
 def test_numbers_that_json_lacks_are_null():
-    assert json.loads(json_reply([float("inf"), {"a": float("nan")}, 1.5]).body) == [None, {"a": None}, 1.5]
+    assert json.loads(json_reply([float("inf"), {"a": float("nan")}, 1.5]).body) == [
+        None,
+        {"a": None},
+        1.5,
+    ]
 
 
 # ---- what may be asked
@@ -226,13 +245,17 @@ def test_errors_are_those_of_the_command_line(wards, capsys):
         ({"evidence": {"Staffed": "maybe"}}, ["--evidence", "Staffed=maybe"]),
         ({"theta": 0.9, "variables": ["Severe.p10"]}, ["--theta", "0.9"]),
     ]:
-        _, _, written = run_cli(capsys, "query", str(ROOT / "examples/wards.json"), "Severe.p10", *options)
+        _, _, written = run_cli(
+            capsys, "query", str(ROOT / "examples/wards.json"), "Severe.p10", *options
+        )
         with pytest.raises(LifaguError) as raised:
             OPERATIONS["ask"](wards, {"variables": ["Severe.p10"], **request})
         assert written.strip() == f"error: {raised.value}"
 
 
-@pytest.mark.parametrize("ending", ["", ".exe", ".json/../../x", "../.json", ".parquet", ".o3prm", ".json\0", ".JSON"])
+@pytest.mark.parametrize(
+    "ending", ["", ".exe", ".json/../../x", "../.json", ".parquet", ".o3prm", ".json\0", ".JSON"]
+)
 def test_endings_that_are_no_models(ending, tmp_path):
     with pytest.raises(LifaguError, match="tells no format"):
         upload_source(tmp_path, "upload", ending)
@@ -256,7 +279,11 @@ def test_packed_uploads_are_bounded_and_checked(tmp_path):
 
 def test_the_gate():
     gate = Gate("127.0.0.1", 8350, open=False)
-    same = {"host": "localhost:8350", "origin": "http://localhost:8350", "sec-fetch-site": "same-origin"}
+    same = {
+        "host": "localhost:8350",
+        "origin": "http://localhost:8350",
+        "sec-fetch-site": "same-origin",
+    }
     assert gate.refusal("POST", same) is None
     assert gate.refusal("GET", {"host": "evil.example"}).status == 421
     assert gate.refusal("GET", {"host": "127.0.0.1:8351"}).status == 421
@@ -289,7 +316,13 @@ def test_idle_sessions_and_too_many_are_forgotten_with_all_they_had(tmp_path, mo
         assert list(tmp_path.iterdir()) == []
         monkeypatch.setattr("lifagu.web.sessions.MOST_SESSIONS", 3)
         names = [sessions.new() for _ in range(5)]
-        assert [sessions.find(each) is not None for each in names] == [False, False, True, True, True]
+        assert [sessions.find(each) is not None for each in names] == [
+            False,
+            False,
+            True,
+            True,
+            True,
+        ]
         sessions.close()
 
     asyncio.run(walk())
@@ -308,7 +341,11 @@ def test_uploads_together_are_bounded(tmp_path):
 
 @pytest.mark.parametrize("package", ["starlette", "uvicorn"])
 def test_a_missing_extra_is_named(package, capsys, monkeypatch):
-    for name in [name for name in sys.modules if name.startswith(("lifagu.web.app", "lifagu.web.serving", package))]:
+    for name in [
+        name
+        for name in sys.modules
+        if name.startswith(("lifagu.web.app", "lifagu.web.serving", package))
+    ]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setattr("lifagu.web.serving", None, raising=False)
     monkeypatch.delattr("lifagu.web.serving", raising=False)
@@ -316,7 +353,8 @@ def test_a_missing_extra_is_named(package, capsys, monkeypatch):
     status, _, written = run_cli(capsys, "serve")
     assert status == 2
     assert (
-        written == f"error: serving the page needs the package {package}; install it with: pip install 'lifagu[web]'\n"
+        written
+        == f"error: serving the page needs the package {package}; install it with: pip install 'lifagu[web]'\n"
     )
 
 
@@ -363,7 +401,10 @@ def test_two_users_do_not_see_each_other(server):
     assert one.ask("open").json["summary"] != other.ask("open").json["summary"]
     for operation in ("open", "graph", "ask"):
         reply = other.send("POST", f"/api/models/{one.model}/{operation}", b"{}")
-        assert (reply.status, reply.json["error"]) == (404, "this model is not open (any more); open it again")
+        assert (reply.status, reply.json["error"]) == (
+            404,
+            "this model is not open (any more); open it again",
+        )
     assert other.send("DELETE", f"/api/models/{one.model}").status == 404
     job = one.send("POST", "/api/models?ending=.json", large_model())
     assert job.status == 202
@@ -375,16 +416,28 @@ def test_two_users_do_not_see_each_other(server):
 
 def test_a_session_is_needed(server):
     stranger = server.client()
-    for method, path in [("GET", "/api/start"), ("POST", "/api/models?example=wards"), ("GET", "/api/jobs/x")]:
+    for method, path in [
+        ("GET", "/api/start"),
+        ("POST", "/api/models?example=wards"),
+        ("GET", "/api/jobs/x"),
+    ]:
         assert stranger.send(method, path).status == 401
         assert stranger.send(method, path, cookie=f"lifagu-{server.port}=guessed").status == 401
 
 
 def test_uploads_are_read_and_errors_name_no_path(server):
     client = server.client().visit()
-    assert client.open("ending=.json", (ROOT / "examples/epidemic.json").read_bytes()).json["facts"]["variables"] == 9
+    assert (
+        client.open("ending=.json", (ROOT / "examples/epidemic.json").read_bytes()).json["facts"][
+            "variables"
+        ]
+        == 9
+    )
     assert client.ask("ask", variables=["Epid"]).json["answers"][0]["name"] == "Epid"
-    assert client.open("ending=.blog", (ROOT / "examples/smokers.blog").read_bytes()).json["kind"] == "relational"
+    assert (
+        client.open("ending=.blog", (ROOT / "examples/smokers.blog").read_bytes()).json["kind"]
+        == "relational"
+    )
     broken = client.open("ending=.json", b'{"format": "lifagu/1",\n "factors": [{"name": "f"}]}')
     assert broken.status == 422
     assert broken.json["error"].startswith("upload.json")
@@ -412,7 +465,10 @@ def test_an_upload_leads_to_no_other_file(server):
 def large_model(count: int = 60_000) -> bytes:
     """A model whose reading takes seconds."""
     variables = ",".join(f'{{"name": "x{each}"}}' for each in range(count))
-    factors = ",".join(f'{{"name": "f{each}", "args": ["x{each}"], "table": [1, {each + 1}]}}' for each in range(count))
+    factors = ",".join(
+        f'{{"name": "f{each}", "args": ["x{each}"], "table": [1, {each + 1}]}}'
+        for each in range(count)
+    )
     return f'{{"format": "lifagu/1", "variables": [{variables}], "factors": [{factors}]}}'.encode()
 
 
@@ -457,7 +513,14 @@ def test_a_token_is_asked_for_where_it_is_wanted():
     with served("--token", "--read-only", str(ROOT / "examples/epidemic.json")) as running:
         token = running.address.rpartition("token=")[2]
         assert len(token) >= 40
-        for wrong in ("/", "/?token=", "/?token=wrong", f"/?token={token[:-1]}", f"/?token={token}x", "/?token=%00"):
+        for wrong in (
+            "/",
+            "/?token=",
+            "/?token=wrong",
+            f"/?token={token[:-1]}",
+            f"/?token={token}x",
+            "/?token=%00",
+        ):
             reply = running.client().send("GET", wrong)
             assert reply.status == 401
             assert "set-cookie" not in reply.headers
@@ -467,7 +530,10 @@ def test_a_token_is_asked_for_where_it_is_wanted():
         assert client.send("GET", "/").status == 200
         assert client.open("given=yes").json["facts"]["variables"] == 9
         refused = client.open("ending=.json", b"{}")
-        assert (refused.status, refused.json["error"]) == (403, "this server shows its own models only (--read-only)")
+        assert (refused.status, refused.json["error"]) == (
+            403,
+            "this server shows its own models only (--read-only)",
+        )
 
 
 # ---- beginning and ending
@@ -495,7 +561,9 @@ def test_what_cannot_be_served_is_said_in_one_line(capsys, tmp_path):
         port = str(taken.getsockname()[1])
         status, _, written = run_cli(capsys, "serve", "--port", port)
     assert status == 2
-    assert written.startswith(f"error: cannot listen on 127.0.0.1, port {port}: Address already in use; choose another")
+    assert written.startswith(
+        f"error: cannot listen on 127.0.0.1, port {port}: Address already in use; choose another"
+    )
     for arguments, message in [
         (("nowhere.json",), "error: nowhere.json: there is no such file or folder"),
         (("--host", "no such host"), "error: cannot listen on no such host"),

@@ -12,10 +12,42 @@ from helpers import ROOT
 from web_server import served
 
 EXAMPLES = {path.suffix: path.read_bytes() for path in sorted((ROOT / "examples").glob("*.*"))}
-OPERATIONS = ("open", "graph", "colours", "transfers", "lifted", "plan", "ask", "compare", "file", "figure")
+OPERATIONS = (
+    "open",
+    "graph",
+    "colours",
+    "transfers",
+    "lifted",
+    "plan",
+    "ask",
+    "compare",
+    "file",
+    "figure",
+)
 VALUES = (
-    *(None, True, -1, 0, 1e308, 10**400, "", "\0", "../../etc/passwd", "𝕏" * 50, "a" * 5000, "{{7*7}}"),
-    *("<script>alert(1)</script>", "' OR 1=1 --", [], [[]], {}, {"": ""}, {"Staffed": {"true": -1, "false": 2}}),
+    *(
+        None,
+        True,
+        -1,
+        0,
+        1e308,
+        10**400,
+        "",
+        "\0",
+        "../../etc/passwd",
+        "𝕏" * 50,
+        "a" * 5000,
+        "{{7*7}}",
+    ),
+    *(
+        "<script>alert(1)</script>",
+        "' OR 1=1 --",
+        [],
+        [[]],
+        {},
+        {"": ""},
+        {"Staffed": {"true": -1, "false": 2}},
+    ),
     *([["p11", "p1"]] * 40, {"Staffed": "\ud800"}, ["Staffed"] * 999, {"Severe.p1": {"true": 1}}),
 )
 
@@ -66,7 +98,9 @@ def test_fuzzed_uploads(client, ending):
             elif kind == 2:
                 body[place:place] = body[place : place + rng.randint(1, 60)]
             else:
-                body[place:place] = rng.choice([b"1e999", b"\xff\xfe", b"null", b"[[", b"99999999999", b"-0", b'"'])
+                body[place:place] = rng.choice(
+                    [b"1e999", b"\xff\xfe", b"null", b"[[", b"99999999999", b"-0", b'"']
+                )
             body = body or bytearray(b"x")
         answered(client.open(f"ending={ending}", bytes(body)))
 
@@ -92,7 +126,9 @@ def test_uploads_that_are_too_large(server, client):
     bomb = gzip.compress(gzip.compress(b"\0" * 50_000_000))
     refused(client.open("ending=.json.gz", gzip.compress(b" " * 30_000_000)))
     refused(client.open("ending=.json.gz", bomb))
-    fresh = server.client(client.cookie)  # a length that is announced is believed before a byte is read
+    fresh = server.client(
+        client.cookie
+    )  # a length that is announced is believed before a byte is read
     fresh.connection.putrequest("POST", "/api/models?ending=.json")
     fresh.connection.putheader("Cookie", client.cookie)
     fresh.connection.putheader("Content-Length", str(10**15))
@@ -111,7 +147,13 @@ def test_uploads_that_are_too_large(server, client):
 @pytest.mark.parametrize(
     "path",
     [
-        *("/static/../app.py", "/static/..%2fapp.py", "/static/%2e%2e/app.py", "/static//etc/passwd", "/static/"),
+        *(
+            "/static/../app.py",
+            "/static/..%2fapp.py",
+            "/static/%2e%2e/app.py",
+            "/static//etc/passwd",
+            "/static/",
+        ),
         *(
             "/static/%00",
             "/../../etc/passwd",
@@ -122,7 +164,13 @@ def test_uploads_that_are_too_large(server, client):
             "/%ff%fe",
             "/.git",
         ),
-        *("/static/main.js/", "/static/" + "a" * 5000, "/api/jobs/" + "..%2f" * 50, "/api/models/%00/ask", "/docs"),
+        *(
+            "/static/main.js/",
+            "/static/" + "a" * 5000,
+            "/api/jobs/" + "..%2f" * 50,
+            "/api/models/%00/ask",
+            "/docs",
+        ),
     ],
 )
 def test_paths_lead_nowhere(client, path):
@@ -133,7 +181,15 @@ def test_paths_lead_nowhere(client, path):
 @pytest.mark.parametrize(
     "query",
     [
-        *("", "example=", "example=../wards", "example=wards&given=yes", "given=yes", "ending=", "path=/etc/passwd"),
+        *(
+            "",
+            "example=",
+            "example=../wards",
+            "example=wards&given=yes",
+            "given=yes",
+            "ending=",
+            "path=/etc/passwd",
+        ),
         *("ending=.json&ending=.uai", "example=%00", "ending=.o3prm"),
     ],
 )
@@ -162,7 +218,9 @@ def test_fuzzed_requests(client, operation):
         if operation in ("file", "figure"):
             wanted.setdefault("what", "lifted")
         body = json.dumps(wanted)
-        answered(client.finished(client.send("POST", f"/api/models/{client.model}/{operation}", body)))
+        answered(
+            client.finished(client.send("POST", f"/api/models/{client.model}/{operation}", body))
+        )
     for body in (
         b"",
         b"[",
@@ -174,12 +232,17 @@ def test_fuzzed_requests(client, operation):
         b"NaN",
         b'{"theta": 1' + b"0" * 5000 + b"}",
     ):
-        answered(client.finished(client.send("POST", f"/api/models/{client.model}/{operation}", body)))
-    refused(client.send("POST", f"/api/models/{client.model}/{operation}", b"[" + b" " * 2**20 + b"]"))
+        answered(
+            client.finished(client.send("POST", f"/api/models/{client.model}/{operation}", body))
+        )
+    refused(
+        client.send("POST", f"/api/models/{client.model}/{operation}", b"[" + b" " * 2**20 + b"]")
+    )
 
 
 @pytest.mark.parametrize(
-    "host", ["evil.example", "127.0.0.2", "127.0.0.1:1", "localhost.evil.example", "", "a" * 9000, "::1"]
+    "host",
+    ["evil.example", "127.0.0.2", "127.0.0.1:1", "localhost.evil.example", "", "a" * 9000, "::1"],
 )
 def test_other_names_are_not_answered_to(server, client, host):
     assert client.send("GET", "/", host=host).status in (400, 421)
@@ -187,22 +250,35 @@ def test_other_names_are_not_answered_to(server, client, host):
 
 
 @pytest.mark.parametrize(
-    "origin", ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "", "file://"]
+    "origin",
+    ["http://evil.example", "null", "https://127.0.0.1", "http://127.0.0.1:1", "", "file://"],
 )
 def test_other_pages_cannot_ask(server, client, origin):
     assert client.send("POST", "/api/models?example=wards", origin=origin).status == 403
     assert client.send("DELETE", f"/api/models/{client.model}", origin=origin).status == 403
-    assert client.send("POST", "/api/models?example=wards", sec_fetch_site="cross-site").status == 403
-    assert client.send("OPTIONS", "/api/models", origin=origin, access_control_request_method="POST").status == 403
+    assert (
+        client.send("POST", "/api/models?example=wards", sec_fetch_site="cross-site").status == 403
+    )
+    assert (
+        client.send(
+            "OPTIONS", "/api/models", origin=origin, access_control_request_method="POST"
+        ).status
+        == 403
+    )
     assert "access-control-allow-origin" not in client.send("GET", "/", origin=origin).headers
 
 
 @pytest.mark.parametrize(
-    "cookie", ["x", "x" * 5000, "a=b; " * 100, "lifagu-{}=", "lifagu-{}=../../x", 'lifagu-{}="\\000"']
+    "cookie",
+    ["x", "x" * 5000, "a=b; " * 100, "lifagu-{}=", "lifagu-{}=../../x", 'lifagu-{}="\\000"'],
 )
 def test_cookies_are_not_guessed(server, client, cookie):
     stranger = server.client()
-    refused(stranger.send("POST", f"/api/models/{client.model}/ask", b"{}", cookie=cookie.format(server.port)))
+    refused(
+        stranger.send(
+            "POST", f"/api/models/{client.model}/ask", b"{}", cookie=cookie.format(server.port)
+        )
+    )
 
 
 @pytest.mark.parametrize(

@@ -42,18 +42,25 @@ class Client:
     def __post_init__(self) -> None:
         self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
 
-    def send(self, method: str, path: str, body: bytes | str | None = None, **headers: str) -> Answer:
+    def send(
+        self, method: str, path: str, body: bytes | str | None = None, **headers: str
+    ) -> Answer:
         """One request; a header content_type becomes content-type."""
         given = {"cookie": self.cookie} if self.cookie else {}
         given |= {name.replace("_", "-"): value for name, value in headers.items()}
         try:
             self.connection.request(method, path, body, given)
             reply = self.connection.getresponse()
-        except (ConnectionError, http.client.HTTPException):  # closed meanwhile: once more on a new connection
+        except (
+            ConnectionError,
+            http.client.HTTPException,
+        ):  # closed meanwhile: once more on a new connection
             self.connection.close()
             self.connection.request(method, path, body, given)
             reply = self.connection.getresponse()
-        found = Answer(reply.status, {name.lower(): value for name, value in reply.getheaders()}, reply.read())
+        found = Answer(
+            reply.status, {name.lower(): value for name, value in reply.getheaders()}, reply.read()
+        )
         if "set-cookie" in found.headers:
             self.cookie = found.headers["set-cookie"].partition(";")[0]
         return found
@@ -77,7 +84,9 @@ class Client:
 
     def ask(self, operation: str, **request: Any) -> Answer:
         """Ask about the open model."""
-        return self.finished(self.send("POST", f"/api/models/{self.model}/{operation}", json.dumps(request)))
+        return self.finished(
+            self.send("POST", f"/api/models/{self.model}/{operation}", json.dumps(request))
+        )
 
 
 @dataclass
@@ -107,7 +116,12 @@ def served(*arguments: str, folder: str | None = None) -> Iterator[Served]:
     environment |= {"TMPDIR": folder} if folder else {}
     command = [sys.executable, "-m", "lifagu.cli", "serve", "--port", "0", *arguments]
     process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment, cwd=ROOT
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=ROOT,
     )
     try:
         assert process.stdout is not None

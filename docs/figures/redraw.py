@@ -33,7 +33,9 @@ def figures() -> dict[str, lifagu.Scene]:
 def colour_passing(graph: lifagu.FactorGraph) -> lifagu.Scene:
     """Figure 3 of the paper: colours, what factors hear, what variables hear, colours again, and the lifted graph."""
     start, *_, end = lifagu.draw_rounds(graph)
-    room = arranged(replace(start, nodes=tuple(replace(node, marks=(0, 0)) for node in start.nodes)))
+    room = arranged(
+        replace(start, nodes=tuple(replace(node, marks=(0, 0)) for node in start.nodes))
+    )
     start, end = (_placed_as(room, scene) for scene in (start, end))
     panels = {
         "the start": start,
@@ -62,8 +64,12 @@ def epidemic_of(patients: int) -> lifagu.FactorGraph:
         for kind in ("Travel", "Sick", "Treat"):
             graph = graph.variable(f"{kind}.{name}", kind=kind, individual=name)
     phi1, phi2 = [3, 1, 2, 2, 1, 2, 5, 1], [1, 4, 2, 1, 3, 1, 1, 2]
-    graph = graph.factors({f"f1.{name}": [f"Travel.{name}", f"Sick.{name}", "Epid"] for name in names}, phi1)
-    return graph.factors({f"f2.{name}": [f"Treat.{name}", f"Sick.{name}", "Epid"] for name in names}, phi2).graph()
+    graph = graph.factors(
+        {f"f1.{name}": [f"Travel.{name}", f"Sick.{name}", "Epid"] for name in names}, phi1
+    )
+    return graph.factors(
+        {f"f2.{name}": [f"Treat.{name}", f"Sick.{name}", "Epid"] for name in names}, phi2
+    ).graph()
 
 
 if __name__ == "__main__":

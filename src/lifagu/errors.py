@@ -23,7 +23,9 @@ class Remedy(StrEnum):
     """What to do about an error, in the words for Python callers."""
 
     MORE_MEMORY = "give a larger memory_limit, or use a machine with more memory"
-    MORE_MEMORY_ON_SPARK = "give a larger memory_limit, or spark.executor.memory where a cluster is used"
+    MORE_MEMORY_ON_SPARK = (
+        "give a larger memory_limit, or spark.executor.memory where a cluster is used"
+    )
     ASK_FOR_LESS = "observe some variables, give a larger memory_limit, or ask for less at once"
     FEWER_JOINTLY = "ask about fewer variables jointly"
     MORE_ROUNDS = "allow more rounds, or give a memory_limit within which what still changes fits"
@@ -32,7 +34,9 @@ class Remedy(StrEnum):
     NAME_ENGINE = 'name the engine, such as on="duckdb"'
     FILL = "say how they are to be filled: case.fill()"
     WRITE_GROUPS = 'write who is in which group with out=…, or open it with on="memory"'
-    FEWER_TYPES = 'open it with on="memory", give structure_only=True, or leave out the column individual'
+    FEWER_TYPES = (
+        'open it with on="memory", give structure_only=True, or leave out the column individual'
+    )
     OTHER_TEMP = "free some of it, or give another folder as temp"
     SAME_TEMP = "give it as temp, as in the first run"
     RESUME = "go on with resume=True"
@@ -41,7 +45,9 @@ class Remedy(StrEnum):
     WRITE_ELSEWHERE = "name another database, or write into a folder with lifagu.write_imputed"
     NO_DATABASE = "leave out database"
     ONE_OR_MEAN = 'ask with unknown="one" or unknown="mean"'
-    RAISE_THETA = 'raise theta to leave doubtful ones unknown, or ask with unknown="one" or unknown="mean"'
+    RAISE_THETA = (
+        'raise theta to leave doubtful ones unknown, or ask with unknown="one" or unknown="mean"'
+    )
     LOWER_THETA = 'lower theta, or ask with unknown="one" or unknown="bounds"'
     ASK_TRANSFER = "ask a transfer: lifagu.transfer(graph)"
     EXACT_ENGINE = 'ask with an exact engine, such as engine="auto"'

@@ -25,7 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LifaguError as error:
         return _fail(error.told(FLAGS), error.exit_status)
     except MemoryError:
-        return _fail("the memory ran out; set a lower --memory-limit to be told beforehand", TooLargeError.exit_status)
+        return _fail(
+            "the memory ran out; set a lower --memory-limit to be told beforehand",
+            TooLargeError.exit_status,
+        )
     except BrokenPipeError:  # the reader of a pipe has left, as in: lifagu … | head
         _forget_output()
         return 0

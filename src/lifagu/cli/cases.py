@@ -15,7 +15,13 @@ if TYPE_CHECKING:
     from lifagu import Case
 
 Options = argparse.Namespace
-PLACE = {"on": "on", "memory_limit": "memory_limit", "temp": "temp", "resume": "resume", "rounds_at_most": "rounds"}
+PLACE = {
+    "on": "on",
+    "memory_limit": "memory_limit",
+    "temp": "temp",
+    "resume": "resume",
+    "rounds_at_most": "rounds",
+}
 
 
 @contextmanager
@@ -30,7 +36,10 @@ def opened(options: Options, path: str | None = None) -> Iterator[Case]:
         except (KeyboardInterrupt, lifagu.TooLargeError):
             progress.close()
             if getattr(options, "temp", None):
-                note(f"note: what was finished is kept in {options.temp}; go on with --resume", options.quiet)
+                note(
+                    f"note: what was finished is kept in {options.temp}; go on with --resume",
+                    options.quiet,
+                )
             raise
 
 
@@ -49,7 +58,9 @@ def _case(options: Options, path: str, progress: Progress) -> Case:
 
 def _evidence_file(path: str) -> dict[str, Any]:
     if not path.lower().removesuffix(".gz").endswith((".json", ".evid")):
-        raise lifagu.FormatError(f"{path}: evidence is read from .json or .evid files (each also with .gz)")
+        raise lifagu.FormatError(
+            f"{path}: evidence is read from .json or .evid files (each also with .gz)"
+        )
     return lifagu.read_evidence(path)
 
 
@@ -58,11 +69,15 @@ def _once(observations: list[tuple[str, str]]) -> dict[str, str]:
     evidence: dict[str, str] = {}
     for name, value in observations:
         if evidence.setdefault(name, value) != value:
-            raise lifagu.ModelError(f"--evidence says {name}={evidence[name]} and {name}={value}; give one of them")
+            raise lifagu.ModelError(
+                f"--evidence says {name}={evidence[name]} and {name}={value}; give one of them"
+            )
     return evidence
 
 
-def placed(options: Options, case: Case, verb: str, engine: str = "auto", in_memory: str = "") -> Case:
+def placed(
+    options: Options, case: Case, verb: str, engine: str = "auto", in_memory: str = ""
+) -> Case:
     """The case where a verb is to be done; where `--on auto` chose about a folder, a note says why.
 
     in_memory: an option that asks for the model in memory, if one was given.

@@ -51,17 +51,31 @@ def info(options: Options) -> None:
             moved = case.transfer
             fillings = moved.filled_by_theta()
             after = lifagu.describe(moved.graph)
-            facts["filled_by_theta"] = [{"theta": theta, "filled": count} for theta, count in fillings]
+            facts["filled_by_theta"] = [
+                {"theta": theta, "filled": count} for theta, count in fillings
+            ]
             facts["answerable_after_filling"] = after["answerable_variables"]
             facts["example_query"] = after["example_query"]
     if options.json:
         say_json(facts)
         return
-    rows = [(key.replace("_", " "), shown(value)) for key, value in facts.items() if value not in (None, [], {})]
-    say(table((row for row in rows if row[0] not in ("filled by theta", "example query")), indent=""))
+    rows = [
+        (key.replace("_", " "), shown(value))
+        for key, value in facts.items()
+        if value not in (None, [], {})
+    ]
+    say(
+        table(
+            (row for row in rows if row[0] not in ("filled by theta", "example query")), indent=""
+        )
+    )
     if fillings:
         say("\nhow many unknown factors a threshold would fill:")
-        say(table([("theta", "filled"), *((f"{theta:.4g}", str(count)) for theta, count in fillings)]))
+        say(
+            table(
+                [("theta", "filled"), *((f"{theta:.4g}", str(count)) for theta, count in fillings)]
+            )
+        )
     if facts["example_query"]:
         import shlex
 
@@ -91,7 +105,9 @@ def lift(options: Options) -> None:
 
 def _show_rounds(case: Case, found: Lift) -> None:
     graph = found.transfer.graph
-    for number, colouring in enumerate(lifagu.colour_rounds(graph, case.graph_evidence, **found.transfer.start)):
+    for number, colouring in enumerate(
+        lifagu.colour_rounds(graph, case.graph_evidence, **found.transfer.start)
+    ):
         groups = lifagu.Groups.of(graph, colouring)
         say(f"{'start' if number == 0 else f'round {number}'}:\n{groups_table(groups)}")
 
@@ -113,8 +129,14 @@ def query(options: Options) -> None:
     with opened(options) as case:
         case = placed(options, case, "ask", options.engine)
         questions = _questions(options, options.queries or list(case.queries))
-        result = run(options, case, case.plan(questions, engine=options.engine, **propagation(options)))
-    _remark(options, result.notes, any(each.convergence and not each.convergence.converged for each in result.answers))
+        result = run(
+            options, case, case.plan(questions, engine=options.engine, **propagation(options))
+        )
+    _remark(
+        options,
+        result.notes,
+        any(each.convergence and not each.convergence.converged for each in result.answers),
+    )
     if options.json:
         say_json({**answers_json(result), **merging_json(case.merging(options.engine))})
         return
@@ -127,7 +149,9 @@ def query(options: Options) -> None:
 def _questions(options: Options, names: list[str]) -> list[Sequence[str]]:
     """One question for each variable, or one about all of them."""
     if not names:
-        raise lifagu.ModelError(f"name the variables to ask about; {options.model} asks about none itself")
+        raise lifagu.ModelError(
+            f"name the variables to ask about; {options.model} asks about none itself"
+        )
     return [names] if options.joint else [[name] for name in names]
 
 
@@ -140,9 +164,13 @@ def _remark(options: Options, notes: Sequence[str], astray: bool) -> None:
 def marginals(options: Options) -> None:
     """``lifagu marginals``."""
     if options.out and not options.out.lower().endswith((".csv", ".csv.gz", ".parquet")):
-        raise lifagu.FormatError(f"{options.out}: marginals are written as .csv (or .csv.gz) or .parquet")
+        raise lifagu.FormatError(
+            f"{options.out}: marginals are written as .csv (or .csv.gz) or .parquet"
+        )
     with opened(options) as case:
-        found = run(options, case, case.plan_marginals(engine=options.engine, **propagation(options)))
+        found = run(
+            options, case, case.plan_marginals(engine=options.engine, **propagation(options))
+        )
     came = getattr(found, "convergence", None)
     if came is not None:
         _remark(options, found.notes, astray=not came.converged)
@@ -175,9 +203,15 @@ def logz(options: Options) -> None:
     with opened(options) as case:
         case = placed(options, case, "log_partition", options.engine)
         result = run(options, case, case.plan(engine=options.engine, **propagation(options)))
-    _remark(options, result.notes, any(each.convergence and not each.convergence.converged for each in result.answers))
+    _remark(
+        options,
+        result.notes,
+        any(each.convergence and not each.convergence.converged for each in result.answers),
+    )
     if options.json:
-        say_json({"log_partition": result.log_partition, **merging_json(case.merging(options.engine))})
+        say_json(
+            {"log_partition": result.log_partition, **merging_json(case.merging(options.engine))}
+        )
     else:
         say(f"{result.log_partition!r}")
 
@@ -186,7 +220,9 @@ def impute(options: Options) -> None:
     """``lifagu impute``."""
     with opened(options) as case:
         case = placed(options, case, "impute", options.engine, "--write" if options.write else "")
-        found = case.impute(options.queries, engine=options.engine, out=options.out, write=options.write)
+        found = case.impute(
+            options.queries, engine=options.engine, out=options.out, write=options.write
+        )
     from lifagu.cli.imputed import imputed_json, report
 
     if options.json:

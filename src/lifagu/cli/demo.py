@@ -31,7 +31,12 @@ MISSING = {
     "roster": "was never kept, on no ward",
 }
 SHOWN = ("published", "share", "steps", "individuals", "profiles", "mean")
-WATCHED = {"Sick(eve)": "true", "Test(eve)": "positive", "Stay(eve)": "long", "Effect(eve,gammadex)": "good"}
+WATCHED = {
+    "Sick(eve)": "true",
+    "Test(eve)": "positive",
+    "Stay(eve)": "long",
+    "Effect(eve,gammadex)": "good",
+}
 
 
 def demo(options: argparse.Namespace) -> None:
@@ -52,8 +57,14 @@ def demo(options: argparse.Namespace) -> None:
             template = install_hospital(copy, drawn)
             result_arrives(copy, "eve", "positive")
             _second_run(before, Visit.to(template, drawn))
-    kept = f"lifagu impute {Path(options.out) / 'hospital.json'}" if options.out else "lifagu demo --out hospital"
-    say(f"Go on with the {'database you have now' if options.out else 'database in a folder'}: {kept}")
+    kept = (
+        f"lifagu impute {Path(options.out) / 'hospital.json'}"
+        if options.out
+        else "lifagu demo --out hospital"
+    )
+    say(
+        f"Go on with the {'database you have now' if options.out else 'database in a folder'}: {kept}"
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,16 +89,24 @@ class Visit:
     @cached_property
     def truth(self) -> Mapping[str, Mapping[str, float]]:
         """All marginals with the true tables in the holes."""
-        return lifagu.marginals(true_graph(self.graph, self.drawn.truth), evidence=self.case.evidence)
+        return lifagu.marginals(
+            true_graph(self.graph, self.drawn.truth), evidence=self.case.evidence
+        )
 
 
 def _introduce(drawn: Hospital, visit: Visit) -> None:
     sizes = {name: len(next(iter(rows.values()))) for name, rows in drawn.tables.items()}
-    patients, treatments, tests, stays = (sizes[name] for name in ("patient", "treatment", "test", "stay_history"))
-    held = f"{patients} patients, {treatments} treatments, {tests} test results, {stays} former stays"
+    patients, treatments, tests, stays = (
+        sizes[name] for name in ("patient", "treatment", "test", "stay_history")
+    )
+    held = (
+        f"{patients} patients, {treatments} treatments, {tests} test results, {stays} former stays"
+    )
     say(f"A hospital's database: {held}.")
     variables = len(visit.graph.variable_names)
-    say(f"A template says in SQL how it becomes a model of {variables} variables. Some of its tables are missing:\n")
+    say(
+        f"A template says in SQL how it becomes a model of {variables} variables. Some of its tables are missing:\n"
+    )
     names = visit.graph.factor_names
     counts = dict.fromkeys(MISSING, 0)
     for factor in visit.graph.unknown.tolist():
@@ -109,10 +128,14 @@ def _lend(visit: Visit) -> None:
 
 
 def _compare(visit: Visit) -> None:
-    say("The generator kept the truth. Answers about what is near the holes, beside those with the true tables:\n")
+    say(
+        "The generator kept the truth. Answers about what is near the holes, beside those with the true tables:\n"
+    )
     graph, evidence = visit.graph, visit.case.evidence
     names = near_holes(graph, graph.evidence(evidence))
-    rows: list[tuple[str, ...]] = [("filled by", "mean KL", "largest", "mean error", "largest", "P(Sick(eve))")]
+    rows: list[tuple[str, ...]] = [
+        ("filled by", "mean KL", "largest", "mean error", "largest", "P(Sick(eve))")
+    ]
     for name in SHOWN:
         given = answers(graph, evidence, WAYS[name])
         far = off(visit.truth, given, names)
@@ -123,17 +146,23 @@ def _compare(visit: Visit) -> None:
 
 
 def _second_run(before: Visit, after: Visit) -> None:
-    say("Now eve's test result arrives: INSERT INTO test VALUES ('eve', 'positive'). The second run:\n")
+    say(
+        "Now eve's test result arrives: INSERT INTO test VALUES ('eve', 'positive'). The second run:\n"
+    )
     rows = [("", "before", "after", "with the true tables", "in truth")]
     for name, label in WATCHED.items():
         first, second = (each.found.marginals[name][label] for each in (before, after))
         true = f"{before.truth[name][label]:.3f} and {after.truth[name][label]:.3f}"
-        rows.append((f"{name} = {label}", f"{first:.3f}", f"{second:.3f}", true, before.drawn.world[name]))
+        rows.append(
+            (f"{name} = {label}", f"{first:.3f}", f"{second:.3f}", true, before.drawn.world[name])
+        )
     say(table(rows) + "\n")
     records = zip(before.found.transfer.record, after.found.transfer.record, strict=True)
     changed = sum(first != second for first, second in records)
     unknown = before.found.unknown
-    say(f"{changed} of {unknown} transfers changed: who lends to eve depends on her place, not on her result.")
+    say(
+        f"{changed} of {unknown} transfers changed: who lends to eve depends on her place, not on her result."
+    )
 
 
 def _indented(text: str) -> str:

@@ -32,7 +32,9 @@ def demo_paper() -> None:
     _colours(example("figure3").graph)
     case = example("epidemic").add("eve", like="alice")
     say(MISSING)
-    say(f"  unknown: {', '.join(case.graph.factor_names[factor] for factor in case.graph.unknown)}\n")
+    say(
+        f"  unknown: {', '.join(case.graph.factor_names[factor] for factor in case.graph.unknown)}\n"
+    )
     found, published = case.lift(), case.fill(by="published")
     say(f"{LENT}\n{transfers_table(found)}\n")
     say(f"So eve joins alice and bob:\n\n{groups_table(found.groups)}\n")
@@ -42,17 +44,25 @@ def demo_paper() -> None:
     say(TEST)
     _compare([("with donors matched as individuals", case.observe({"Sick.alice": "true"}))])
     unsure = case.fill(by="structure", unknown="bounds").ask("Sick.eve")
-    say("And had nobody told us what is what, the competing tables would leave P(Sick.eve) as open as this:\n")
+    say(
+        "And had nobody told us what is what, the competing tables would leave P(Sick.eve) as open as this:\n"
+    )
     say(answer_table(unsure, {}))
-    say("\nTry it with a model of yours: lifagu query MODEL VARIABLE --add NEW=LIKE --unknown bounds")
+    say(
+        "\nTry it with a model of yours: lifagu query MODEL VARIABLE --add NEW=LIKE --unknown bounds"
+    )
 
 
 def _colours(graph: FactorGraph) -> None:
     say(ALIKE)
-    titles = {0: "start: equal ranges, equal tables", 1: "round 1: B stands at the second place of two factors"}
+    titles = {
+        0: "start: equal ranges, equal tables",
+        1: "round 1: B stands at the second place of two factors",
+    }
     for number, colouring in enumerate(lifagu.colour_rounds(graph)):
         colours = ", ".join(
-            f"{graph.variable_names[each]} {colour}" for each, colour in enumerate(colouring.variable_colours.tolist())
+            f"{graph.variable_names[each]} {colour}"
+            for each, colour in enumerate(colouring.variable_colours.tolist())
         )
         say(f"  {titles.get(number, f'round {number}: nothing changes any more')}: {colours}")
     say("\nSo A and C look alike, and phi1 and phi2: one of each stands for both.\n")

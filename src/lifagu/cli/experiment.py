@@ -15,7 +15,12 @@ if TYPE_CHECKING:
 def experiment(options: argparse.Namespace) -> None:
     """``lifagu experiment paper`` and ``lifagu experiment holes``."""
     progress = Progress(options.quiet, bar=True)
-    shared = {"seeds": options.seeds, "jobs": options.jobs, "resume": options.resume, "progress": progress}
+    shared = {
+        "seeds": options.seeds,
+        "jobs": options.jobs,
+        "resume": options.resume,
+        "progress": progress,
+    }
     try:
         results = {"paper": _paper, "holes": _holes}[options.experiment](options, shared)
     finally:

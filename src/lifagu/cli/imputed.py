@@ -11,7 +11,7 @@ from lifagu.cli.results import convergence_json, groups_table
 
 if TYPE_CHECKING:
     from lifagu import Imputed
-    from lifagu.findings import Requested
+    from lifagu.questions.findings import Requested
 
 MOST_LINES = 40
 MOST_GROUPS = 3
@@ -20,7 +20,9 @@ MOST_GROUPS = 3
 def report(found: Imputed) -> str:
     """The whole report: counts, who lent what, what was left and why, groups, answers."""
     left = found.unknown - found.filled
-    head = f"{_counted(found.unknown, 'unknown factor')}: {found.filled} filled, {left} left unknown"
+    head = (
+        f"{_counted(found.unknown, 'unknown factor')}: {found.filled} filled, {left} left unknown"
+    )
     head += f" (theta {found.transfer.theta:.4g})"
     head += f"\n{found.merging}" if found.merging else ""
     parts = (head, lent_table(found), left_table(found), groups_part(found), marginals_table(found))
@@ -30,8 +32,13 @@ def report(found: Imputed) -> str:
 def groups_part(found: Imputed) -> str:
     """How many groups look alike once the holes are filled, and the largest of them."""
     groups = found.groups
-    sorts = (("variable", groups.variable_count, groups.variables), ("factor", groups.factor_count, groups.factors))
-    counts = [f"{_counted(count, sort)} in {_counted(number, 'group')}" for sort, count, number in sorts]
+    sorts = (
+        ("variable", groups.variable_count, groups.variables),
+        ("factor", groups.factor_count, groups.factors),
+    )
+    counts = [
+        f"{_counted(count, sort)} in {_counted(number, 'group')}" for sort, count, number in sorts
+    ]
     return f"what looks alike: {', '.join(counts)}; the largest\n{groups_table(groups, MOST_GROUPS, rest=False)}"
 
 
@@ -44,7 +51,9 @@ def lent_table(found: Imputed) -> str:
     for each in found.lent[:MOST_LINES]:
         title, last = "" if each.factors == last else each.factors, each.factors
         share = span(each.lowest_share, each.highest_share)
-        rows.append((title, str(each.count), each.donor, share, f"{each.unit}s", str(each.ties or "")))
+        rows.append(
+            (title, str(each.count), each.donor, share, f"{each.unit}s", str(each.ties or ""))
+        )
     return "\n".join([table(rows, indent=""), *_more(len(found.lent), "lines")])
 
 
@@ -85,15 +94,24 @@ def _answers(rows: Sequence[tuple[Any, ...]], titles: Sequence[str], count: int)
     if not rows:
         return []
     width = max(len(labels) for _, labels, *_ in rows)
-    cells = [(name, *labels, *[""] * (width - len(labels)), *beside) for name, labels, *beside in rows]
-    return [table([["answers", *[""] * width, *titles], *cells], indent=""), *_more(count, "answers")]
+    cells = [
+        (name, *labels, *[""] * (width - len(labels)), *beside) for name, labels, *beside in rows
+    ]
+    return [
+        table([["answers", *[""] * width, *titles], *cells], indent=""),
+        *_more(count, "answers"),
+    ]
 
 
-def _unsaid(offered: int | None, answered: int, without: Sequence[str], unanswered: int) -> list[str]:
+def _unsaid(
+    offered: int | None, answered: int, without: Sequence[str], unanswered: int
+) -> list[str]:
     """What was not asked, and what has no answer; without: the first of these."""
     lines = []
     if offered is not None and offered > answered + unanswered:
-        lines.append(f"(the first of {offered} variables near unknown factors; name others with --queries)")
+        lines.append(
+            f"(the first of {offered} variables near unknown factors; name others with --queries)"
+        )
     if unanswered:
         first = some(list(without), 8, unanswered)
         lines.append(f"no answer, as factors that stay unknown are connected to them: {first}")
@@ -126,7 +144,11 @@ def _counted(count: int, what: str) -> str:
 
 
 def _more(count: int, what: str) -> list[str]:
-    return [f"… and {count - MOST_LINES} more {what} (all of them with --json)"] if count > MOST_LINES else []
+    return (
+        [f"… and {count - MOST_LINES} more {what} (all of them with --json)"]
+        if count > MOST_LINES
+        else []
+    )
 
 
 def imputed_json(found: Imputed) -> dict[str, Any]:
@@ -136,7 +158,11 @@ def imputed_json(found: Imputed) -> dict[str, Any]:
         "theta": found.transfer.theta,
         "equality": found.transfer.equality,
         **({"off_by_at_most": bound._asdict()} if bound else {}),
-        "unknown": {"total": found.unknown, "transferred": found.filled, "left": found.unknown - found.filled},
+        "unknown": {
+            "total": found.unknown,
+            "transferred": found.filled,
+            "left": found.unknown - found.filled,
+        },
         "lent": [{**vars(each), "potentials": list(each.potentials)} for each in found.lent],
         "left": [vars(each) for each in found.left],
         "groups": {"variables": found.groups.variables, "factors": found.groups.factors},

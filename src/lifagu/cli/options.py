@@ -56,7 +56,9 @@ def evidence(parser: Parser) -> None:
         help="an observed value (repeatable; overrides the file's own evidence name by name)",
     )
     parser.add_argument(
-        "--evidence-file", metavar="FILE", help="more observed values: a UAI .evid file or a JSON object"
+        "--evidence-file",
+        metavar="FILE",
+        help="more observed values: a UAI .evid file or a JSON object",
     )
 
 
@@ -79,19 +81,35 @@ def filling(parser: Parser, theta: bool = True) -> None:
         type=values.addition,
         help="add an individual with the variables and scopes of another one, all tables unknown (repeatable)",
     )
-    group.add_argument("--structure-only", action="store_true", help="use neither kinds nor individuals")
-    group.add_argument("--published", action="store_true", help="the paper's algorithm to the letter, for comparison")
     group.add_argument(
-        "--steps", metavar="K", type=int, help="compare neighbourhoods of 2, 4, 6, … steps, backing off to fewer"
+        "--structure-only", action="store_true", help="use neither kinds nor individuals"
     )
     group.add_argument(
-        "--profiles", action="store_true", help="take tables from individuals that agree on other, informative tables"
+        "--published",
+        action="store_true",
+        help="the paper's algorithm to the letter, for comparison",
     )
     group.add_argument(
-        "--evidence-in-roles", action="store_true", help="arguments with different evidence differ (the paper's rule)"
+        "--steps",
+        metavar="K",
+        type=int,
+        help="compare neighbourhoods of 2, 4, 6, … steps, backing off to fewer",
     )
     group.add_argument(
-        "--digits", metavar="N", type=int, help="tables that are equal to N significant digits become the first one"
+        "--profiles",
+        action="store_true",
+        help="take tables from individuals that agree on other, informative tables",
+    )
+    group.add_argument(
+        "--evidence-in-roles",
+        action="store_true",
+        help="arguments with different evidence differ (the paper's rule)",
+    )
+    group.add_argument(
+        "--digits",
+        metavar="N",
+        type=int,
+        help="tables that are equal to N significant digits become the first one",
     )
     group.add_argument(
         "--tolerance",
@@ -99,7 +117,9 @@ def filling(parser: Parser, theta: bool = True) -> None:
         type=values.tolerance,
         help="tables within a share E of each other (such as 0.01) become their mean, and the error is bounded",
     )
-    group.add_argument("--up-to-scale", action="store_true", help="tables that differ by a factor agree")
+    group.add_argument(
+        "--up-to-scale", action="store_true", help="tables that differ by a factor agree"
+    )
     group.add_argument(
         "--commutative",
         action="store_true",
@@ -131,7 +151,9 @@ def engine(parser: Parser, choices: Sequence[str], explain: bool = True) -> None
         belief_propagation(parser)
     if explain:
         parser.add_argument(
-            "--explain", action="store_true", help="show the plan and its cost on stderr before running"
+            "--explain",
+            action="store_true",
+            help="show the plan and its cost on stderr before running",
         )
     memory_limit(parser)
 
@@ -157,10 +179,14 @@ def on(parser: Parser) -> None:
         "memory while it fits",
     )
     parser.add_argument(
-        "--temp", metavar="DIR", help="where a database keeps what does not fit in memory (default: the system's place)"
+        "--temp",
+        metavar="DIR",
+        help="where a database keeps what does not fit in memory (default: the system's place)",
     )
     parser.add_argument(
-        "--resume", action="store_true", help="go on with what an interrupted run on an engine has kept in --temp"
+        "--resume",
+        action="store_true",
+        help="go on with what an interrupted run on an engine has kept in --temp",
     )
 
 
@@ -178,12 +204,33 @@ def rounds_at_most(parser: Parser) -> None:
 def belief_propagation(parser: Parser) -> None:
     """Settings of belief propagation."""
     bp = parser.add_argument_group("belief propagation (--engine bp)")
-    bp.add_argument("--damping", metavar="D", type=float, default=0.0, help="share of the old message kept (default 0)")
-    bp.add_argument("--schedule", choices=BP_SCHEDULES, default="parallel", help="in which order messages are passed")
     bp.add_argument(
-        "--bp-tolerance", metavar="E", type=float, default=1e-10, help="change at which to stop (default 1e-10)"
+        "--damping",
+        metavar="D",
+        type=float,
+        default=0.0,
+        help="share of the old message kept (default 0)",
     )
-    bp.add_argument("--iterations", metavar="N", type=int, default=1000, help="how many at the most (default 1000)")
+    bp.add_argument(
+        "--schedule",
+        choices=BP_SCHEDULES,
+        default="parallel",
+        help="in which order messages are passed",
+    )
+    bp.add_argument(
+        "--bp-tolerance",
+        metavar="E",
+        type=float,
+        default=1e-10,
+        help="change at which to stop (default 1e-10)",
+    )
+    bp.add_argument(
+        "--iterations",
+        metavar="N",
+        type=int,
+        default=1000,
+        help="how many at the most (default 1000)",
+    )
 
 
 def json(parser: Parser) -> None:
@@ -193,4 +240,6 @@ def json(parser: Parser) -> None:
 
 def quiet(parser: Parser) -> None:
     """Nothing on stderr but errors, and warnings that what was found may be far off."""
-    parser.add_argument("--quiet", action="store_true", help="no progress and no notes on stderr; warnings stay")
+    parser.add_argument(
+        "--quiet", action="store_true", help="no progress and no notes on stderr; warnings stay"
+    )

@@ -38,26 +38,50 @@ def make_parser() -> Parser:
         "130 interrupted.",
     )
     parser.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=Parser)
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", required=True, parser_class=Parser
+    )
 
     def command(name: str, summary: str, **settings: Any) -> Parser:
         added: Parser = commands.add_parser(name, help=summary, description=summary, **settings)
         return added
 
-    _demo(command("demo", "a hospital's database with holes and a new patient, explained on screen"))
+    _demo(
+        command("demo", "a hospital's database with holes and a new patient, explained on screen")
+    )
     _check(command("check", "validate a model file and say what is wrong where"))
-    _info(command("info", "sizes, ranges, unknown factors, connected parts, and what could be asked"))
-    _lift(command("lift", "fill unknown factors from symmetric places, show what looks alike, and lift it"))
+    _info(
+        command("info", "sizes, ranges, unknown factors, connected parts, and what could be asked")
+    )
+    _lift(
+        command(
+            "lift", "fill unknown factors from symmetric places, show what looks alike, and lift it"
+        )
+    )
     _query(command("query", "P(variables | evidence), exactly"))
     _marginals(command("marginals", "P(variable | evidence) of every variable, in one pass"))
     _map(command("map", "a most probable assignment and the log of its weight"))
     _logz(command("logz", "natural log of the total weight, with the evidence fixed"))
-    _impute(command("impute", "fill what is unknown in a model or a database, answer, and say what rests on what"))
+    _impute(
+        command(
+            "impute",
+            "fill what is unknown in a model or a database, answer, and say what rests on what",
+        )
+    )
     _convert(command("convert", "translate a model between formats, by file ending"))
-    _plot(command("plot", "draw a model: as it is, coloured by what looks alike, lifted, or with who lends to whom"))
+    _plot(
+        command(
+            "plot",
+            "draw a model: as it is, coloured by what looks alike, lifted, or with who lends to whom",
+        )
+    )
     _serve(command("serve", "a page on this machine: see the graph, fill holes, pass colours, ask"))
-    _experiment(command("experiment", "repeat an evaluation, and write tables, a figure and a report"))
-    completion = command("completion", "print a script that completes lifagu's commands in your shell")
+    _experiment(
+        command("experiment", "repeat an evaluation, and write tables, a figure and a report")
+    )
+    completion = command(
+        "completion", "print a script that completes lifagu's commands in your shell"
+    )
     completion.add_argument("shell", choices=SHELLS, help="the shell to print it for")
     return parser
 
@@ -70,13 +94,17 @@ def _demo(parser: Parser) -> None:
         default="hospital",
         help="the hospital (default), or the small examples of the paper",
     )
-    parser.add_argument("--out", metavar="FOLDER", help="keep the hospital's database and template in a folder")
+    parser.add_argument(
+        "--out", metavar="FOLDER", help="keep the hospital's database and template in a folder"
+    )
 
 
 def _check(parser: Parser) -> None:
     parser.add_argument("model", metavar="MODEL", nargs="?", help="model file")
     options.database(parser)
-    parser.add_argument("--schema", action="store_true", help="print the JSON Schema of model files instead")
+    parser.add_argument(
+        "--schema", action="store_true", help="print the JSON Schema of model files instead"
+    )
 
 
 def _info(parser: Parser) -> None:
@@ -89,7 +117,9 @@ def _lift(parser: Parser) -> None:
     options.model(parser)
     options.filling(parser)
     options.evidence(parser)
-    parser.add_argument("--rounds", action="store_true", help="show the colours of every round, for small models")
+    parser.add_argument(
+        "--rounds", action="store_true", help="show the colours of every round, for small models"
+    )
     parser.add_argument(
         "--out",
         metavar="FILE",
@@ -123,7 +153,9 @@ def _marginals(parser: Parser) -> None:
         help="write variable,value,probability to a .csv file (also .csv.gz) or a .parquet file",
     )
     parser.add_argument(
-        "--expand", action="store_true", help="list the variables of a relational model by name, not by class"
+        "--expand",
+        action="store_true",
+        help="list the variables of a relational model by name, not by class",
     )
     _asking(parser, unknown=UNKNOWN[:2])
 
@@ -168,7 +200,9 @@ def _impute(parser: Parser) -> None:
     options.quiet(parser)
 
 
-def _asking(parser: Parser, unknown: Sequence[str] = UNKNOWN, engines: Sequence[str] = ENGINES) -> None:
+def _asking(
+    parser: Parser, unknown: Sequence[str] = UNKNOWN, engines: Sequence[str] = ENGINES
+) -> None:
     """What all questions have in common."""
     options.filling(parser)
     options.unknown(parser, unknown)
@@ -196,14 +230,18 @@ def _plot(parser: Parser) -> None:
         default="graph",
         help="the graph as it is (default), colours of what looks alike, the lifted graph, or who lends tables to whom",
     )
-    parser.add_argument("--out", metavar="FILE", required=True, help="file to write: .svg, .png or .pdf")
+    parser.add_argument(
+        "--out", metavar="FILE", required=True, help="file to write: .svg, .png or .pdf"
+    )
     options.filling(parser)
     options.evidence(parser)
     options.quiet(parser)
 
 
 def _serve(parser: Parser) -> None:
-    parser.add_argument("model", metavar="MODEL", nargs="?", help="a model to show; without it, shipped examples")
+    parser.add_argument(
+        "model", metavar="MODEL", nargs="?", help="a model to show; without it, shipped examples"
+    )
     parser.add_argument(
         "--host",
         metavar="ADDRESS",
@@ -211,11 +249,19 @@ def _serve(parser: Parser) -> None:
         help="address to listen on (default 127.0.0.1, for this machine alone; any other asks for a token)",
     )
     parser.add_argument(
-        "--port", metavar="N", type=values.port, default=8350, help="port (default 8350; 0: any free one)"
+        "--port",
+        metavar="N",
+        type=values.port,
+        default=8350,
+        help="port (default 8350; 0: any free one)",
     )
     parser.add_argument("--open", action="store_true", help="open the page in a browser")
-    parser.add_argument("--token", action="store_true", help="ask for a token on this machine as well")
-    parser.add_argument("--read-only", action="store_true", help="no uploads: MODEL and the shipped examples only")
+    parser.add_argument(
+        "--token", action="store_true", help="ask for a token on this machine as well"
+    )
+    parser.add_argument(
+        "--read-only", action="store_true", help="no uploads: MODEL and the shipped examples only"
+    )
     parser.add_argument(
         "--time-limit",
         metavar="S",
@@ -276,7 +322,12 @@ def _paper(parser: Parser) -> None:
 
 def _holes(parser: Parser) -> None:
     _campaign(parser, seeds=5)
-    parser.add_argument("--scenarios", metavar="LIST", type=values.names, help="some of the scenarios (default: all)")
+    parser.add_argument(
+        "--scenarios",
+        metavar="LIST",
+        type=values.names,
+        help="some of the scenarios (default: all)",
+    )
     parser.add_argument(
         "--individuals",
         metavar="N",
@@ -294,10 +345,24 @@ def _holes(parser: Parser) -> None:
 
 
 def _campaign(parser: Parser, seeds: int) -> None:
-    parser.add_argument("--out", metavar="DIR", required=True, help="folder for all results, made if need be")
     parser.add_argument(
-        "--seeds", metavar="N", type=values.at_least(1), default=seeds, help=f"use the seeds 0 to N-1 (default {seeds})"
+        "--out", metavar="DIR", required=True, help="folder for all results, made if need be"
     )
-    parser.add_argument("--jobs", metavar="N", type=values.at_least(1), default=1, help="processes to use (default 1)")
-    parser.add_argument("--resume", action="store_true", help="keep what the folder has, and compute the rest")
+    parser.add_argument(
+        "--seeds",
+        metavar="N",
+        type=values.at_least(1),
+        default=seeds,
+        help=f"use the seeds 0 to N-1 (default {seeds})",
+    )
+    parser.add_argument(
+        "--jobs",
+        metavar="N",
+        type=values.at_least(1),
+        default=1,
+        help="processes to use (default 1)",
+    )
+    parser.add_argument(
+        "--resume", action="store_true", help="keep what the folder has, and compute the rest"
+    )
     options.quiet(parser)

@@ -13,7 +13,7 @@ from lifagu.cli.output import finite, some, table
 
 if TYPE_CHECKING:
     from lifagu import Answer, Convergence, Groups, Lift, TooLarge
-    from lifagu.drift import Merging
+    from lifagu.likeness.tolerance_bound import Merging
 
 Marginals = Mapping[str, Mapping[str, float]]
 MOST_ROWS = 40
@@ -25,7 +25,9 @@ def transfers_table(found: Lift) -> str:
     """What was filled from whom and why, one entry for all that was treated alike."""
     moved, left = found.transfer, found.unknown - found.filled
     names = moved.original.factor_names
-    lines = [f"{found.filled} of {found.unknown} unknown factors filled, {left} left (theta {moved.theta:.4g})"]
+    lines = [
+        f"{found.filled} of {found.unknown} unknown factors filled, {left} left (theta {moved.theta:.4g})"
+    ]
     classes = moved.by_class()
     for record, factors in classes[:MOST_ROWS]:
         first = names.of_nodes(factors[:MOST_NAMES])
@@ -75,19 +77,27 @@ def merging_json(merging: Merging | None) -> dict[str, Any]:
     """How tables were compared and how far answers can be off by that, where they were not compared exactly."""
     if merging is None:
         return {}
-    return {"equality": merging.equality, "off_by_at_most": merging.bound and merging.bound._asdict()}
+    return {
+        "equality": merging.equality,
+        "off_by_at_most": merging.bound and merging.bound._asdict(),
+    }
 
 
 def answer_table(answer: Answer, evidence: Mapping[str, Any]) -> str:
     """One answer, with bounds where there are some, and what it rests on."""
     observed = islice(evidence.items(), MOST_OBSERVED)
-    given = [f"{name}={value}" if isinstance(value, str) else f"{name}~…" for name, value in observed]
+    given = [
+        f"{name}={value}" if isinstance(value, str) else f"{name}~…" for name, value in observed
+    ]
     given += [f"… ({len(evidence)} observed)"] if len(evidence) > MOST_OBSERVED else []
     lines = [f"P({', '.join(answer.variables)}{' | ' + ', '.join(given) if given else ''})"]
     rows = [(*labels, f"{probability:.6g}") for labels, probability in answer.items()]
     if answer.lower is not None and answer.upper is not None:
         limits = zip(answer.lower.reshape(-1), answer.upper.reshape(-1), strict=True)
-        rows = [(*row, f"[{low:.6g}, {high:.6g}]") for row, (low, high) in zip(rows, limits, strict=True)]
+        rows = [
+            (*row, f"[{low:.6g}, {high:.6g}]")
+            for row, (low, high) in zip(rows, limits, strict=True)
+        ]
     lines.append(table(rows))
     if answer.rests_on:
         count = len(answer.rests_on)
@@ -114,7 +124,11 @@ def convergence_json(came: Convergence | None) -> dict[str, Any]:
     """Whether belief propagation converged and how far it came; nothing for exact answers."""
     if came is None:
         return {}
-    return {"converged": came.converged, "iterations": came.iterations, "residual": finite(came.residual)}
+    return {
+        "converged": came.converged,
+        "iterations": came.iterations,
+        "residual": finite(came.residual),
+    }
 
 
 def _answer_json(answer: Answer) -> dict[str, Any]:
@@ -122,12 +136,17 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
         "query": list(answer.variables),
         "values": [list(labels) for labels in answer.values],
         "probabilities": answer.probabilities.reshape(-1).tolist(),
-        "log_probabilities": [finite(value) for value in answer.log_probabilities.reshape(-1).tolist()],
+        "log_probabilities": [
+            finite(value) for value in answer.log_probabilities.reshape(-1).tolist()
+        ],
         "rests_on": list(answer.rests_on),
         "weakest_share": answer.weakest_share,
     }
     if answer.lower is not None and answer.upper is not None:
-        values |= {"lower": answer.lower.reshape(-1).tolist(), "upper": answer.upper.reshape(-1).tolist()}
+        values |= {
+            "lower": answer.lower.reshape(-1).tolist(),
+            "upper": answer.upper.reshape(-1).tolist(),
+        }
     return values
 
 
@@ -137,7 +156,9 @@ def marginals_json(found: Marginals) -> dict[str, Any]:
         listed: dict[str, Any] = {"classes": [asdict(each) for each in found.classes]}
     else:
         listed = {"marginals": {name: dict(found[name]) for name in found}}
-    left = [{"variables": each.variables, "estimate": each.estimate} for each in too_large_parts(found)]
+    left = [
+        {"variables": each.variables, "estimate": each.estimate} for each in too_large_parts(found)
+    ]
     return {
         "engine": getattr(found, "engine", None),
         **convergence_json(getattr(found, "convergence", None)),
@@ -157,10 +178,15 @@ def too_large_parts(found: Marginals) -> tuple[TooLarge, ...]:
 def marginals_table(found: Marginals) -> str:
     """The first of all marginals, one line each."""
     if isinstance(found, lifagu.ClassMarginals):
-        every, shown = len(found.classes), [(each.members, each.probabilities) for each in found.classes[:MOST_ROWS]]
+        every, shown = (
+            len(found.classes),
+            [(each.members, each.probabilities) for each in found.classes[:MOST_ROWS]],
+        )
     else:
         every, shown = len(found), [(name, dict(found[name])) for name in islice(found, MOST_ROWS)]
-    rows = [(name, *(f"{label} {value:.6g}" for label, value in each.items())) for name, each in shown]
+    rows = [
+        (name, *(f"{label} {value:.6g}" for label, value in each.items())) for name, each in shown
+    ]
     width = max(map(len, rows), default=0)
     lines = [table([*row, *[""] * (width - len(row))] for row in rows)] if rows else []
     if every > len(shown):

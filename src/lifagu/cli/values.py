@@ -13,7 +13,9 @@ def place(text: str) -> str:
     """Where to work: memory, duckdb, spark, spark=MASTER, or auto."""
     kind, sign, master = text.partition("=")
     if not (text in PLACES or (kind == "spark" and sign and master)):
-        raise argparse.ArgumentTypeError(f"'{text}' is none of {', '.join(PLACES)} and spark=MASTER")
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is none of {', '.join(PLACES)} and spark=MASTER"
+        )
     return text
 
 
@@ -77,7 +79,9 @@ def tolerance(text: str) -> float:
     except ValueError:
         value = -1.0
     if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a share of at least 0 and less than 1, such as 0.01")
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a share of at least 0 and less than 1, such as 0.01"
+        )
     return value
 
 
@@ -85,5 +89,7 @@ def size(text: str) -> int:
     """A number of bytes, written with a unit or without."""
     match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([kmgt]?)(?:i?b)?", text.strip().lower())
     if not match:
-        raise argparse.ArgumentTypeError(f"'{text}' is not a size; write for instance 2G, 500M or 1000000")
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a size; write for instance 2G, 500M or 1000000"
+        )
     return int(float(match[1]) * 1024 ** "_kmgt".index(match[2] or "_"))

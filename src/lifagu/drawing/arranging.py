@@ -7,10 +7,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints
+from lifagu.basics.arrays import Floats, Ints
 from lifagu.drawing.labels import text_width
 from lifagu.drawing.layout import GAP, hubs, place
-from lifagu.drawing.scene import BADGE, LABEL, MARGIN, SHIFT, SMALL, SQUARE, Arrow, Edge, Node, Scene
+from lifagu.drawing.scene import (
+    BADGE,
+    LABEL,
+    MARGIN,
+    SHIFT,
+    SMALL,
+    SQUARE,
+    Arrow,
+    Edge,
+    Node,
+    Scene,
+)
 
 ROOM = 1.25  # line height
 
@@ -31,7 +42,10 @@ def arranged(scene: Scene) -> Scene:
     )
     width, height = ((centres + boxes / 2).max(axis=0) + MARGIN).tolist()
     busy = hubs(len(nodes), edges)
-    links = tuple(replace(edge, faint=bool(busy[pair].any())) for edge, pair in zip(scene.edges, edges, strict=True))
+    links = tuple(
+        replace(edge, faint=bool(busy[pair].any()))
+        for edge, pair in zip(scene.edges, edges, strict=True)
+    )
     return replace(scene, nodes=placed, edges=links, width=round(width, 1), height=round(height, 1))
 
 
@@ -51,7 +65,9 @@ def _sized(node: Node) -> Node:
         return replace(node, width=SQUARE, height=SQUARE)
     width = max(text_width(node.label, LABEL), text_width(node.caption, SMALL) * 1.2)
     height = LABEL * ROOM + (SMALL * ROOM if node.caption else 0.0)
-    return replace(node, width=round(max(width * 1.18 + 16, 34), 1), height=round(height * 1.25 + 10, 1))
+    return replace(
+        node, width=round(max(width * 1.18 + 16, 34), 1), height=round(height * 1.25 + 10, 1)
+    )
 
 
 def _box(node: Node) -> tuple[float, float]:

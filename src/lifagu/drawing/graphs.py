@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lifagu.arrays import Ints, first_places
+from lifagu.basics.arrays import Ints, first_places
+from lifagu.basics.names import Names
 from lifagu.drawing.arranging import arranged
 from lifagu.drawing.labels import shortened
 from lifagu.drawing.scene import Arrow, Edge, Group, Node, Scene
-from lifagu.evidence import Evidence
-from lifagu.model import Colouring, FactorGraph
-from lifagu.names import Names
-from lifagu.views import counted
+from lifagu.graph.evidence import Evidence
+from lifagu.graph.factor_graph import Colouring, FactorGraph
+from lifagu.graph.views import counted
 
 MOST_NODES = 2000
 MOST_EDGES = 10_000
@@ -58,7 +58,12 @@ def graph_scene(
     variables = _variables(graph, colouring, evidence, groups, small)
     factors = _factors(graph, colouring, groups, small, reasons or {})
     arrows = tuple(
-        Arrow(f"f{each.donor}", f"f{each.receiver}", "" if each.share >= 1 else f"{each.share:.2g}", each.reason)
+        Arrow(
+            f"f{each.donor}",
+            f"f{each.receiver}",
+            "" if each.share >= 1 else f"{each.share:.2g}",
+            each.reason,
+        )
         for each in loans
     )
     scene = Scene(
@@ -97,8 +102,13 @@ def with_messages(scene: Scene, kind: str) -> Scene:
     for edge in scene.edges:
         heard[edge.source].append(group[edge.target])
         heard[edge.target].append(group[edge.source])
-    marks = {each: tuple(found if each.startswith("f") else sorted(found)) for each, found in heard.items()}
-    nodes = (replace(node, marks=marks[node.id] if node.kind == kind else ()) for node in scene.nodes)
+    marks = {
+        each: tuple(found if each.startswith("f") else sorted(found))
+        for each, found in heard.items()
+    }
+    nodes = (
+        replace(node, marks=marks[node.id] if node.kind == kind else ()) for node in scene.nodes
+    )
     return replace(scene, nodes=tuple(nodes))
 
 
@@ -108,7 +118,9 @@ def group_numbers(colouring: Colouring, first: int | None = None) -> Ints:
     return np.concatenate((colouring.variable_colours, after + colouring.factor_colours))
 
 
-def groups_of(graph: FactorGraph, colouring: Colouring, first: int | None = None) -> tuple[Group, ...]:
+def groups_of(
+    graph: FactorGraph, colouring: Colouring, first: int | None = None
+) -> tuple[Group, ...]:
     """All groups: of variables with numbers as signs, of factors with letters; empty ones before the number `first`."""
     variables = _groups(graph.variable_names, colouring.variable_colours, str)
     factors = _groups(graph.factor_names, colouring.factor_colours, letters)
@@ -123,7 +135,9 @@ def _groups(names: Names, colours: Ints, sign: Callable[[int], str]) -> list[Gro
     sizes = np.bincount(colours).tolist()
     return [
         Group(sign(number + 1), shortened(names[first]) + (" …" if size > 1 else ""), size)
-        for number, (first, size) in enumerate(zip(first_places(colours).tolist(), sizes, strict=True))
+        for number, (first, size) in enumerate(
+            zip(first_places(colours).tolist(), sizes, strict=True)
+        )
     ]
 
 
@@ -141,20 +155,36 @@ def letters(number: int) -> str:
 
 
 def _variables(
-    graph: FactorGraph, colouring: Colouring | None, evidence: Evidence | None, groups: Sequence[Group], small: bool
+    graph: FactorGraph,
+    colouring: Colouring | None,
+    evidence: Evidence | None,
+    groups: Sequence[Group],
+    small: bool,
 ) -> list[Node]:
-    colours = [-1] * len(graph.variable_names) if colouring is None else colouring.variable_colours.tolist()
+    colours = (
+        [-1] * len(graph.variable_names)
+        if colouring is None
+        else colouring.variable_colours.tolist()
+    )
     observed = _observed(graph, evidence)
     nodes = []
     for number, name in enumerate(graph.variable_names):
         seen = observed.get(number, "")
-        label, caption = ("", "") if small else (shortened(name), seen and f"= {shortened(seen, 14)}")
+        label, caption = (
+            ("", "") if small else (shortened(name), seen and f"= {shortened(seen, 14)}")
+        )
         nodes.append(
             Node(
                 id=f"v{number}",
                 kind="variable",
                 label=label,
-                title="; ".join([name, *([f"observed: {seen}"] if seen else []), *_grouped(groups, colours[number])]),
+                title="; ".join(
+                    [
+                        name,
+                        *([f"observed: {seen}"] if seen else []),
+                        *_grouped(groups, colours[number]),
+                    ]
+                ),
                 caption=caption,
                 group=colours[number],
                 observed=bool(seen),
@@ -170,15 +200,23 @@ def _factors(
     small: bool,
     reasons: Mapping[int, str],
 ) -> list[Node]:
-    colours = np.full(len(graph.factor_names), -1) if colouring is None else colouring.factor_colours
+    colours = (
+        np.full(len(graph.factor_names), -1) if colouring is None else colouring.factor_colours
+    )
     first = 0 if colouring is None else _variable_groups(colouring)
     numbers = np.where(colours >= 0, colours + first, -1).tolist()
     unknown = (graph.factor_table < 0).tolist()
     names, nodes = graph.variable_names, []
     for number, name in enumerate(graph.factor_names):
         scope = graph.scope(number)
-        listed = ", ".join(names[each] for each in scope[:MOST_LISTED]) + (", …" if len(scope) > MOST_LISTED else "")
-        about = [f"{name}({listed})", *(["unknown"] if unknown[number] else []), *_grouped(groups, numbers[number])]
+        listed = ", ".join(names[each] for each in scope[:MOST_LISTED]) + (
+            ", …" if len(scope) > MOST_LISTED else ""
+        )
+        about = [
+            f"{name}({listed})",
+            *(["unknown"] if unknown[number] else []),
+            *_grouped(groups, numbers[number]),
+        ]
         about += [reasons[number]] if number in reasons else []
         label = "" if small else shortened(name, 16)
         nodes.append(
@@ -198,7 +236,9 @@ def _grouped(groups: Sequence[Group], number: int) -> list[str]:
     if number < 0:
         return []
     group = groups[number]
-    return [f"group {group.sign}, alone" if group.size == 1 else f"group {group.sign} of {group.size}"]
+    return [
+        f"group {group.sign}, alone" if group.size == 1 else f"group {group.sign} of {group.size}"
+    ]
 
 
 def _observed(graph: FactorGraph, evidence: Evidence | None) -> dict[int, str]:
@@ -222,7 +262,10 @@ def _edges(graph: FactorGraph) -> tuple[Edge, ...]:
 
 def _title(graph: FactorGraph) -> str:
     unknown = f" ({len(graph.unknown)} unknown)" if len(graph.unknown) else ""
-    variables, factors = counted(len(graph.variable_names), "variable"), counted(len(graph.factor_names), "factor")
+    variables, factors = (
+        counted(len(graph.variable_names), "variable"),
+        counted(len(graph.factor_names), "factor"),
+    )
     return f"A factor graph with {variables} and {factors}{unknown}"
 
 
@@ -231,13 +274,18 @@ def _description(graph: FactorGraph, groups: Sequence[Group], loans: Sequence[Lo
     if groups:
         parts.append(f"{counted(len(groups), 'group')} of what looks alike.")
     if loans:
-        shown = [f"{graph.factor_names[each.receiver]} from {graph.factor_names[each.donor]}" for each in loans[:5]]
+        shown = [
+            f"{graph.factor_names[each.receiver]} from {graph.factor_names[each.donor]}"
+            for each in loans[:5]
+        ]
         rest = f" and {len(loans) - 5} more" if len(loans) > 5 else ""
         parts.append(f"Tables taken: {', '.join(shown)}{rest}.")
     return " ".join(parts)
 
 
-def _notes(graph: FactorGraph, loans: Sequence[Loan], evidence: Evidence | None, small: bool) -> list[str]:
+def _notes(
+    graph: FactorGraph, loans: Sequence[Loan], evidence: Evidence | None, small: bool
+) -> list[str]:
     found = []
     if len(graph.unknown):
         found.append("dashed, with a question mark: no table of its own")

@@ -18,12 +18,20 @@ def clean(text: str) -> str:
     >>> clean("a\\nb"), clean("x\\u202ey\\x00") == f"x{REPLACEMENT}y{REPLACEMENT}"
     ('a b', True)
     """
-    return "".join(" " if each.isspace() else each if _is_fine(each) else REPLACEMENT for each in text)
+    return "".join(
+        " " if each.isspace() else each if _is_fine(each) else REPLACEMENT for each in text
+    )
 
 
 def _is_fine(character: str) -> bool:
     joiners = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
-    return character in joiners or unicodedata.category(character) not in ("Cc", "Cf", "Cs", "Cn", "Co")
+    return character in joiners or unicodedata.category(character) not in (
+        "Cc",
+        "Cf",
+        "Cs",
+        "Cn",
+        "Co",
+    )
 
 
 def shortened(text: str, most: int = 22) -> str:

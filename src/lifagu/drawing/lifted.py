@@ -12,17 +12,17 @@ from itertools import pairwise
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints
+from lifagu.basics.arrays import Floats, Ints
 from lifagu.drawing.arranging import arranged
 from lifagu.drawing.graphs import MOST_EDGES, MOST_LABELLED, MOST_NODES, group_numbers, groups_of
 from lifagu.drawing.labels import shortened
 from lifagu.drawing.scene import Edge, Group, Node, Scene
-from lifagu.ground_parts import variable_names
-from lifagu.grounding import GroundPieces, ground_pieces
-from lifagu.model import Colouring, FactorGraph
-from lifagu.notation import parfactor_lines
-from lifagu.parfactors import BoundParfactor
-from lifagu.relational import ParfactorGraph
+from lifagu.graph.factor_graph import Colouring, FactorGraph
+from lifagu.relational.ground_parts import variable_names
+from lifagu.relational.grounding import GroundPieces, ground_pieces
+from lifagu.relational.notation import parfactor_lines
+from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.parfactors import BoundParfactor
 
 MOST_COUNTED = 16_000_000  # arguments that are gone through to count what exists
 MOST_COLUMNS = 2_000  # arguments of one factor, for the same
@@ -38,7 +38,9 @@ class Source:
     colouring: Colouring
 
 
-def lifted_scene(model: ParfactorGraph, source: Source | None = None, title: str | None = None) -> Scene:
+def lifted_scene(
+    model: ParfactorGraph, source: Source | None = None, title: str | None = None
+) -> Scene:
     """A relational model with a place for every relation, parfactor, and node of its ground part.
 
     Of more relations, parfactors and ground nodes than can be drawn the first are, and a note says so. source: of a
@@ -48,18 +50,33 @@ def lifted_scene(model: ParfactorGraph, source: Source | None = None, title: str
     part, shown = model.ground_part, _shown(model.ground_part)
     nodes = [*_relations(model, pieces), *_parfactors(model, pieces), *_ground_nodes(part, *shown)]
     present = {node.id for node in nodes}
-    edges = [*(edge for edge in _edges(model) if edge.source in present), *_ground_edges(model, *shown)]
-    everything = len(nodes) + len(part.variable_names) + len(part.factor_names) - len(shown[0]) - len(shown[1])
+    edges = [
+        *(edge for edge in _edges(model) if edge.source in present),
+        *_ground_edges(model, *shown),
+    ]
+    everything = (
+        len(nodes)
+        + len(part.variable_names)
+        + len(part.factor_names)
+        - len(shown[0])
+        - len(shown[1])
+    )
     nodes, groups = _grouped(nodes, model, pieces, source)
     nodes, edges = _excerpt(nodes, edges)
     if len(nodes) > MOST_LABELLED:
         nodes = [replace(each, label="", caption="") for each in nodes]
-    notes = [f"{everything - len(nodes):,} more nodes are left out"] if everything > len(nodes) else []
+    notes = (
+        [f"{everything - len(nodes):,} more nodes are left out"] if everything > len(nodes) else []
+    )
     if any(each.caption for each in nodes):
-        notes.insert(0, "×: how many variables an ellipse and how many factors a stack of squares stands for")
+        notes.insert(
+            0, "×: how many variables an ellipse and how many factors a stack of squares stands for"
+        )
     name = title or f"A lifted model with {model.summary}"
     about = f"{name}: relations are ellipses, parfactors are stacks of squares. {_in_words(model)}"
-    return arranged(Scene("lifted", name, about, tuple(nodes), tuple(edges), (), groups, tuple(notes)))
+    return arranged(
+        Scene("lifted", name, about, tuple(nodes), tuple(edges), (), groups, tuple(notes))
+    )
 
 
 def is_groundable(model: ParfactorGraph) -> bool:
@@ -70,7 +87,10 @@ def is_groundable(model: ParfactorGraph) -> bool:
 def _is_countable(model: ParfactorGraph) -> bool:
     """Whether the grounding is small enough to be made in numbers, for counting."""
     columns = [
-        [bound.domains[argument.counted].size if argument.counted >= 0 else 1 for argument in bound.arguments]
+        [
+            bound.domains[argument.counted].size if argument.counted >= 0 else 1
+            for argument in bound.arguments
+        ]
         for bound in model.bound
     ]
     rows = map(_substitutions, model.bound)
@@ -81,7 +101,11 @@ def _is_countable(model: ParfactorGraph) -> bool:
 
 def _substitutions(bound: BoundParfactor) -> int:
     """At most how many substitutions a parfactor admits, and how many are gone through to find them."""
-    listed = [(variables, len(rows)) for variables, rows, inside in bound.memberships if inside and len(variables) > 1]
+    listed = [
+        (variables, len(rows))
+        for variables, rows, inside in bound.memberships
+        if inside and len(variables) > 1
+    ]
     joined = {variable for variables, _ in listed for variable in variables}
     free = (bound.domains[each].size for each in range(bound.free) if each not in joined)
     whole = math.prod(bound.domains[each].size for each in joined)
@@ -118,7 +142,9 @@ def _whole_relations(model: ParfactorGraph) -> set[int]:
 
 def _parfactors(model: ParfactorGraph, pieces: GroundPieces | None) -> Iterator[Node]:
     lines, _ = parfactor_lines(model.parfactors)
-    for number, (each, bound, line) in enumerate(zip(model.parfactors, model.bound, lines, strict=True)):
+    for number, (each, bound, line) in enumerate(
+        zip(model.parfactors, model.bound, lines, strict=True)
+    ):
         size = _substitutions(bound) if pieces is None else len(pieces.admitted[number])
         caption = _times(size, pieces is not None or not each.where)
         yield Node(
@@ -157,7 +183,9 @@ def _edges(model: ParfactorGraph) -> Iterator[Edge]:
             yield Edge(node, f"p{number}", label)
 
 
-def _ground_nodes(part: FactorGraph, variables: Sequence[int], factors: Sequence[int]) -> Iterator[Node]:
+def _ground_nodes(
+    part: FactorGraph, variables: Sequence[int], factors: Sequence[int]
+) -> Iterator[Node]:
     for number in variables:
         label = shortened(part.variable_names[number])
         yield Node(f"v{number}", "variable", label, part.variable_names[number])
@@ -168,7 +196,9 @@ def _ground_nodes(part: FactorGraph, variables: Sequence[int], factors: Sequence
         yield Node(f"f{number}", "factor", label, about, unknown=not each.known)
 
 
-def _ground_edges(model: ParfactorGraph, variables: Sequence[int], factors: Sequence[int]) -> Iterator[Edge]:
+def _ground_edges(
+    model: ParfactorGraph, variables: Sequence[int], factors: Sequence[int]
+) -> Iterator[Edge]:
     """The arguments of ground factors, and dotted lines from ground variables to the relations they are of."""
     for factor in factors:
         for variable in model.ground_part.scope(factor):
@@ -245,12 +275,16 @@ def _ground_id(graph: FactorGraph, number: int) -> str:
     return f"v{number}" if number < variables else f"f{number - variables}"
 
 
-def _members(model: ParfactorGraph, pieces: GroundPieces, graph: FactorGraph) -> dict[str, list[int]]:
+def _members(
+    model: ParfactorGraph, pieces: GroundPieces, graph: FactorGraph
+) -> dict[str, list[int]]:
     """For each node of a lifted model the nodes of the graph it stands for: variables, then factors, in numbers."""
     names = variable_names(model, pieces.variables)
     number = graph.variable_names.find_each(list(names))
     found = {
-        f"v{variable}": [int(number[of])] for variable, of in enumerate(pieces.variables.of_part.tolist()) if of >= 0
+        f"v{variable}": [int(number[of])]
+        for variable, of in enumerate(pieces.variables.of_part.tolist())
+        if of >= 0
     }
     starts = np.cumsum([len(pieces.variables.plain), *map(len, pieces.variables.existing)])
     for relation, (start, stop) in enumerate(pairwise(starts.tolist())):
@@ -270,12 +304,16 @@ def _factors_by_look(graph: FactorGraph) -> dict[tuple[bytes, bytes], list[int]]
     """Factors by their variables and potentials, whatever the order of both."""
     found: dict[tuple[bytes, bytes], list[int]] = {}
     for factor in range(len(graph.factor_names)):
-        found.setdefault(_look(np.array(graph.scope(factor)), graph.table(factor)), []).append(factor)
+        found.setdefault(_look(np.array(graph.scope(factor)), graph.table(factor)), []).append(
+            factor
+        )
     return found
 
 
 def _look(scope: Ints, table: Floats | None) -> tuple[bytes, bytes]:
-    potentials = b"" if table is None else np.sort(np.asarray(table, dtype=np.float64).reshape(-1)).tobytes()
+    potentials = (
+        b"" if table is None else np.sort(np.asarray(table, dtype=np.float64).reshape(-1)).tobytes()
+    )
     return np.sort(np.asarray(scope, dtype=np.int64)).tobytes(), potentials
 
 

@@ -7,14 +7,24 @@ from typing import Any
 
 import numpy as np
 
-from lifagu.arrays import Floats
+from lifagu.basics.arrays import Floats
+from lifagu.basics.inputs import instance
 from lifagu.drawing.canvas import images, shows
 from lifagu.drawing.labels import clean
 from lifagu.drawing.scene import Scene
 from lifagu.drawing.shapes import Box, Drawing, Ellipse, Path, Shape, Words, drawing_of
-from lifagu.drawing.style import LIGHT, LIGHT_PAGE, PALETTE, Look, bright, colour_of, pattern_of, sign_ink, tint
+from lifagu.drawing.style import (
+    LIGHT,
+    LIGHT_PAGE,
+    PALETTE,
+    Look,
+    bright,
+    colour_of,
+    pattern_of,
+    sign_ink,
+    tint,
+)
 from lifagu.drawing.svg import HALO
-from lifagu.given import instance
 
 INCH = 96.0  # pixels of a scene
 POINT = 72 / INCH  # of a pixel
@@ -78,7 +88,11 @@ def _paint(axes: Any, shape: Shape, order: int) -> None:
     if not look.fill:
         _stroke(axes, _points(shape), look, order)
         return
-    hatch = HATCHES[pattern_of(shape.group)] if shape.group >= 0 and shape.look in ("variable", "factor") else ""
+    hatch = (
+        HATCHES[pattern_of(shape.group)]
+        if shape.group >= 0 and shape.look in ("variable", "factor")
+        else ""
+    )
     axes.fill(
         *_points(shape).T,
         facecolor=look.fill,
@@ -92,11 +106,20 @@ def _paint(axes: Any, shape: Shape, order: int) -> None:
 
 def _stroke(axes: Any, points: Floats, look: Look, order: int) -> None:
     width = look.width * POINT
-    axes.plot(*points.T, color=look.line, alpha=look.opacity, linestyle=_dashes(look), linewidth=width, zorder=order)
+    axes.plot(
+        *points.T,
+        color=look.line,
+        alpha=look.opacity,
+        linestyle=_dashes(look),
+        linewidth=width,
+        zorder=order,
+    )
 
 
 def _dashes(look: Look) -> Any:
-    return (0, tuple(each / max(look.width, 0.1) for each in look.dashes)) if look.dashes else "solid"
+    return (
+        (0, tuple(each / max(look.width, 0.1) for each in look.dashes)) if look.dashes else "solid"
+    )
 
 
 def _points(shape: Ellipse | Box | Path) -> Floats:
@@ -112,7 +135,11 @@ def _points(shape: Ellipse | Box | Path) -> Floats:
             if shape.closed or len(points) < 3:
                 return points
             step = np.linspace(0, 1, 25)[:, None]
-            points = (1 - step) ** 2 * points[0] + 2 * step * (1 - step) * points[1] + step**2 * points[2]
+            points = (
+                (1 - step) ** 2 * points[0]
+                + 2 * step * (1 - step) * points[1]
+                + step**2 * points[2]
+            )
             return points
     points = points * np.array([shape.width / 2, shape.height / 2]) + np.array([shape.x, shape.y])
     return points
@@ -132,7 +159,12 @@ def _coloured(name: str, group: int) -> Look:
 
 def _write(axes: Any, words: Words, order: int) -> None:
     look = LIGHT[words.look]
-    halo = {"boxstyle": "square,pad=0.1", "facecolor": LIGHT_PAGE, "edgecolor": "none", "alpha": 0.8}
+    halo = {
+        "boxstyle": "square,pad=0.1",
+        "facecolor": LIGHT_PAGE,
+        "edgecolor": "none",
+        "alpha": 0.8,
+    }
     axes.text(
         words.x,
         words.y,

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from lifagu.basics.html import Shown
+from lifagu.basics.inputs import instance, items
 from lifagu.errors import ModelError
-from lifagu.given import instance, items
-from lifagu.showing import Shown
-from lifagu.views import counted
+from lifagu.graph.views import counted
 
 LABEL = 13.0  # font sizes
 SMALL = 11.0
@@ -120,16 +120,23 @@ class Scene(Shown):
 _Link = TypeVar("_Link", Edge, Arrow)
 
 
-def side_by_side(scenes: Sequence[Scene], titles: Sequence[str], title: str, description: str) -> Scene:
+def side_by_side(
+    scenes: Sequence[Scene], titles: Sequence[str], title: str, description: str
+) -> Scene:
     """Several scenes as panels of one, from left to right; ids get the number of the panel, as in ``1:v0``.
 
     Groups are those of the first panel that has the most; equal numbers are equal colours everywhere.
     """
-    scenes, titles = items("scenes are given in a list", scenes), items("titles are given in a list", titles)
+    scenes, titles = (
+        items("scenes are given in a list", scenes),
+        items("titles are given in a list", titles),
+    )
     for scene in scenes:
         instance("side_by_side", scene, Scene)
     if not scenes or len(scenes) != len(titles):
-        raise ModelError(f"{len(titles)} titles were given for {len(scenes)} scenes; give one each, and at least one")
+        raise ModelError(
+            f"{len(titles)} titles were given for {len(scenes)} scenes; give one each, and at least one"
+        )
     gap = 34.0
     height, left = max(scene.height for scene in scenes), 0.0
     nodes: list[Node] = []

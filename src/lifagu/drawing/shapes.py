@@ -92,9 +92,13 @@ def drawing_of(scene: Scene) -> Drawing:
     nodes = by_id(scene.nodes)
     marks = [_edge(edge, nodes[edge.source], nodes[edge.target]) for edge in scene.edges]
     page = (scene.width, scene.height)
-    marks += [_arrow(arrow, nodes[arrow.source], nodes[arrow.target], page) for arrow in scene.arrows]
+    marks += [
+        _arrow(arrow, nodes[arrow.source], nodes[arrow.target], page) for arrow in scene.arrows
+    ]
     marks += [_node(scene, node) for node in scene.nodes]
-    marks += [Mark("words", (Words(x, y + SMALL, text, SMALL, "quiet"),)) for x, y, text in scene.panels]
+    marks += [
+        Mark("words", (Words(x, y + SMALL, text, SMALL, "quiet"),)) for x, y, text in scene.panels
+    ]
     width = max(scene.width, 280.0)
     below, bottom = _words_below(scene, width)
     paper = Mark("page", (Box(width / 2, bottom / 2, width, bottom, "page"),))
@@ -111,7 +115,10 @@ def _edge(edge: Edge, variable: Node, factor: Node) -> Mark:
 
 
 def _node(scene: Scene, node: Node) -> Mark:
-    shapes = [*(_variable(node) if node.kind == "variable" else _factor(node)), *_signs(scene, node)]
+    shapes = [
+        *(_variable(node) if node.kind == "variable" else _factor(node)),
+        *_signs(scene, node),
+    ]
     about = [("node", node.id), ("kind", node.kind)]
     about += [("group", str(node.group))] if node.group >= 0 else []
     about += [("members", " ".join(node.members))] if node.members else []
@@ -138,16 +145,23 @@ def _factor(node: Node) -> Iterator[Shape]:
         yield Words(node.x + shifts[-1], node.y + shifts[-1], "?", node.height * 0.72, "mystery")
     if node.label:
         away = node.height / 2 + shifts[-1] + SMALL * 0.75
-        yield Words(node.x, node.y + (away if node.below else -away), factor_text(node), SMALL, "outside")
+        yield Words(
+            node.x, node.y + (away if node.below else -away), factor_text(node), SMALL, "outside"
+        )
 
 
 def _signs(scene: Scene, node: Node) -> Iterator[Shape]:
     """The sign of the node's group: in a dot at the upper right of an ellipse, inside a square; then its marks."""
     inside = node.kind != "variable" or not node.label
     x, y = _corner(node)
-    sign, last = scene.groups[node.group].sign if node.group >= 0 else "", SHIFT if node.stacked else 0.0
+    sign, last = (
+        scene.groups[node.group].sign if node.group >= 0 else "",
+        SHIFT if node.stacked else 0.0,
+    )
     if sign and inside and not node.unknown:
-        yield Words(node.x + last, node.y + last, sign, _sign_size(sign) * node.height / 18, "inside")
+        yield Words(
+            node.x + last, node.y + last, sign, _sign_size(sign) * node.height / 18, "inside"
+        )
     elif sign and node.label:
         yield from _badge(scene, node.group, x, y)
         x += 2 * BADGE + 1
@@ -197,7 +211,9 @@ def _arrow(arrow: Arrow, donor: Node, receiver: Node, page: Point) -> Mark:
 def _towards(start: Point, end: Point, length: float) -> Point:
     """The point a length away from the start, on the way to the end."""
     whole = max(math.dist(start, end), 1e-9)
-    return start[0] + (end[0] - start[0]) * length / whole, start[1] + (end[1] - start[1]) * length / whole
+    return start[0] + (end[0] - start[0]) * length / whole, start[1] + (
+        end[1] - start[1]
+    ) * length / whole
 
 
 def _words_below(scene: Scene, width: float) -> tuple[list[Mark], float]:
@@ -207,10 +223,18 @@ def _words_below(scene: Scene, width: float) -> tuple[list[Mark], float]:
         y += BADGE + 3
         for left, group, text in row:
             words = Words(left + 2 * BADGE + 5, y, text, SMALL, "text", "start")
-            marks.append(Mark("legend", (*_badge(scene, group, left + BADGE, y), words), (("group", str(group)),)))
+            marks.append(
+                Mark(
+                    "legend",
+                    (*_badge(scene, group, left + BADGE, y), words),
+                    (("group", str(group)),),
+                )
+            )
         y += BADGE + 3
     for line in _notes(scene, width):
-        marks.append(Mark("words", (Words(MARGIN, y + SMALL * 0.75, line, SMALL, "quiet", "start"),)))
+        marks.append(
+            Mark("words", (Words(MARGIN, y + SMALL * 0.75, line, SMALL, "quiet", "start"),))
+        )
         y += SMALL * 1.5
     return marks, y + (MARGIN / 2 if marks else 0)
 

@@ -91,7 +91,9 @@ def mixed(colour: str, other: str, share: float) -> str:
 
 def tint(colour: int, kind: str, dark: bool = False) -> str:
     """The fill of a node of a group: paper with some of its colour, more in a factor."""
-    share = {"variable": 0.86, "factor": 0.42}[kind] - (0.12 if dark and kind == "variable" else 0.0)
+    share = {"variable": 0.86, "factor": 0.42}[kind] - (
+        0.12 if dark and kind == "variable" else 0.0
+    )
     return mixed(PALETTE[colour], DARK_PAGE if dark else LIGHT_PAGE, share)
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from hashlib import sha256
 from xml.sax.saxutils import escape, quoteattr
 
+from lifagu.basics.inputs import instance
 from lifagu.drawing.labels import clean
 from lifagu.drawing.scene import Scene
 from lifagu.drawing.shapes import Box, Drawing, Ellipse, Mark, Path, Shape, Words, drawing_of
@@ -26,7 +27,6 @@ from lifagu.drawing.style import (
     sign_ink,
     tint,
 )
-from lifagu.given import instance
 
 TEXTS = ("text", "outside", "mystery", "inside", "quiet", "caption", "share", "sign")
 HALO = ("outside", "quiet", "share")  # texts that edges may run behind
@@ -64,13 +64,19 @@ def svg_styles() -> str:
 def _rules(looks: dict[str, Look], dark: bool) -> list[str]:
     """One rule per class; those of groups come later and win."""
     page = looks["page"].fill
-    rules = [f".lifagu .{name}{{{_declarations(look, name in TEXTS)}}}" for name, look in looks.items()]
+    rules = [
+        f".lifagu .{name}{{{_declarations(look, name in TEXTS)}}}" for name, look in looks.items()
+    ]
     halo = f"paint-order:stroke;stroke:{page};stroke-width:3px;stroke-linejoin:round"
     rules.append(f"{','.join(f'.lifagu .{name}' for name in HALO)}{{{halo}}}")
     for number in range(len(PALETTE)):
         line, own = bright(number, dark), f".lifagu .c{number}"
-        rules.append(f"{own}{{stroke:{line}}}{own}.variable{{fill:{tint(number, 'variable', dark)}}}")
-        rules.append(f"{own}.factor{{fill:{tint(number, 'factor', dark)}}}{own}.badge{{fill:{PALETTE[number]}}}")
+        rules.append(
+            f"{own}{{stroke:{line}}}{own}.variable{{fill:{tint(number, 'variable', dark)}}}"
+        )
+        rules.append(
+            f"{own}.factor{{fill:{tint(number, 'factor', dark)}}}{own}.badge{{fill:{PALETTE[number]}}}"
+        )
         rules.append(f"{own}.badge,{own}.sign{{stroke:none}}{own}.sign{{fill:{sign_ink(number)}}}")
     return rules
 
@@ -78,8 +84,14 @@ def _rules(looks: dict[str, Look], dark: bool) -> list[str]:
 def _declarations(look: Look, text: bool) -> str:
     parts = [f"fill:{look.fill or 'none'}"]
     if not text:
-        parts += [f"stroke:{look.line or 'none'}"] + ([f"stroke-width:{look.width:g}"] if look.line else [])
-        parts += [f"stroke-dasharray:{' '.join(f'{each:g}' for each in look.dashes)}"] if look.dashes else []
+        parts += [f"stroke:{look.line or 'none'}"] + (
+            [f"stroke-width:{look.width:g}"] if look.line else []
+        )
+        parts += (
+            [f"stroke-dasharray:{' '.join(f'{each:g}' for each in look.dashes)}"]
+            if look.dashes
+            else []
+        )
         parts += [f"stroke-opacity:{look.opacity:g}"] if look.opacity < 1 else []
     return ";".join([*parts, *(["font-weight:600"] if look.bold else [])])
 
@@ -122,8 +134,14 @@ def _shape(shape: Shape, name: str) -> str:
 
 def _overlay(shape: Ellipse | Box, template: str, name: str) -> str:
     """The pattern of a group, drawn over its colour."""
-    pattern = pattern_of(shape.group) if shape.group >= 0 and shape.look in ("variable", "factor") else ""
-    return template.format(f'fill="url(#{name}-{pattern}-{colour_of(shape.group)})"') if pattern else ""
+    pattern = (
+        pattern_of(shape.group) if shape.group >= 0 and shape.look in ("variable", "factor") else ""
+    )
+    return (
+        template.format(f'fill="url(#{name}-{pattern}-{colour_of(shape.group)})"')
+        if pattern
+        else ""
+    )
 
 
 def _patterns(drawing: Drawing, name: str) -> str:
@@ -131,9 +149,13 @@ def _patterns(drawing: Drawing, name: str) -> str:
     groups = {shape.group for mark in drawing.marks for shape in mark.shapes if shape.group >= 0}
     used = sorted({(pattern_of(group), colour_of(group)) for group in groups if pattern_of(group)})
     drawn = {
-        PATTERNS[1]: '<path class="c{0}" d="M0 6L6 0" fill="none" stroke-width="1.2" stroke-opacity=".55"/>',
+        PATTERNS[
+            1
+        ]: '<path class="c{0}" d="M0 6L6 0" fill="none" stroke-width="1.2" stroke-opacity=".55"/>',
         PATTERNS[2]: '<circle class="c{0}" cx="3" cy="3" r="1" stroke-opacity=".6" fill="none"/>',
-        PATTERNS[3]: '<path class="c{0}" d="M0 3H6M3 0V6" fill="none" stroke-width=".9" stroke-opacity=".5"/>',
+        PATTERNS[
+            3
+        ]: '<path class="c{0}" d="M0 3H6M3 0V6" fill="none" stroke-width=".9" stroke-opacity=".5"/>',
     }
     made = [
         f'<pattern id="{name}-{pattern}-{colour}" width="6" height="6" patternUnits="userSpaceOnUse">'

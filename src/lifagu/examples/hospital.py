@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from lifagu.columns import Column, Columns, Lists, texts
+from lifagu.basics.columns import Column, Columns, Lists, texts
 
 Rows = dict[str, list[Any]]  # one table by column; None is NULL
 Chances = Sequence[float]
@@ -39,7 +39,11 @@ EFFECT = {  # P(good effect) for who is not sick and who is, by drug and genotyp
     "betamol": ((0.55, 0.35), (0.60, 0.75), (0.50, 0.55)),
     "gammadex": ((0.40, 0.45), (0.45, 0.50), (0.60, 0.70)),
 }
-KITS = {"pcr": (0.97, 0.92), "rapid": (0.90, 0.75), "strip": (0.85, 0.80)}  # P(right) for the healthy and for the sick
+KITS = {
+    "pcr": (0.97, 0.92),
+    "rapid": (0.90, 0.75),
+    "strip": (0.85, 0.80),
+}  # P(right) for the healthy and for the sick
 STAYS = ("short", "medium", "long")
 STAY = {  # P(stay) for who is not sick and who is, by the kind of ward
     "brief": ((0.80, 0.15, 0.05), (0.40, 0.45, 0.15)),
@@ -98,7 +102,10 @@ class Hospital:
 
     def columns(self) -> dict[str, Columns]:
         """The tables as arrays, ready to be written into a database."""
-        return {name: {title: _column(values) for title, values in rows.items()} for name, rows in self.tables.items()}
+        return {
+            name: {title: _column(values) for title, values in rows.items()}
+            for name, rows in self.tables.items()
+        }
 
 
 def hospital(patients: int = 400, seed: int = 7) -> Hospital:
@@ -110,8 +117,13 @@ def hospital(patients: int = 400, seed: int = 7) -> Hospital:
     """
     draw = _Draw(random.Random(seed))
     people = [draw.patient(f"c{number:03}") for number in range(1, patients - 5)]
-    people += [draw.patient(f"c{number:03}", NEW_WARD) for number in range(max(patients - 5, 1), patients + 1)]
-    eve = Patient("eve", "frail", "neurology", "C", "old", True, "positive", "long", {"gammadex": "good"})
+    people += [
+        draw.patient(f"c{number:03}", NEW_WARD)
+        for number in range(max(patients - 5, 1), patients + 1)
+    ]
+    eve = Patient(
+        "eve", "frail", "neurology", "C", "old", True, "positive", "long", {"gammadex": "good"}
+    )
     tables = _fixed_tables()
     tables |= {"patient": draw.patients(people, eve), "treatment": draw.treatments(people, eve)}
     tables |= {"test": draw.tests(people), "stay_history": draw.history()}
@@ -149,12 +161,24 @@ class _Draw:
         sick = self.happens(RISK[cohort][AGES.index(age)][1])
         right = self.happens(KITS[WARDS[ward][1]][sick])
         stay = self.one(STAYS, STAY[WARDS[ward][0]][sick])
-        given = self.one(["alphacin", "betamol", "gammadex", "alphacin betamol", ""], (0.25, 0.2, 0.25, 0.15, 0.15))
+        given = self.one(
+            ["alphacin", "betamol", "gammadex", "alphacin betamol", ""],
+            (0.25, 0.2, 0.25, 0.15, 0.15),
+        )
         effects = {
-            drug: "good" if self.happens(EFFECT[drug][GENOTYPES[genotype]][sick]) else "none" for drug in given.split()
+            drug: "good" if self.happens(EFFECT[drug][GENOTYPES[genotype]][sick]) else "none"
+            for drug in given.split()
         }
         return Patient(
-            name, cohort, ward, genotype, age, sick, "positive" if sick == right else "negative", stay, effects
+            name,
+            cohort,
+            ward,
+            genotype,
+            age,
+            sick,
+            "positive" if sick == right else "negative",
+            stay,
+            effects,
         )
 
     def patients(self, people: Sequence[Patient], eve: Patient) -> Rows:
@@ -200,7 +224,10 @@ class _Draw:
 def _fixed_tables() -> dict[str, Rows]:
     return {
         "ward": {"name": [*WARDS], "kit": [kit for _, kit, _ in WARDS.values()]},
-        "kit": {"name": [*KITS], "accuracy": [None if each == UNFILLED_KIT else [*_lab(each)] for each in KITS]},
+        "kit": {
+            "name": [*KITS],
+            "accuracy": [None if each == UNFILLED_KIT else [*_lab(each)] for each in KITS],
+        },
         "profile": {"name": [*RISK], "risk": [[*_intake(each)] for each in RISK]},
         "drug": {"name": [*EFFECT]},
         "response": {
@@ -222,7 +249,9 @@ def _append(rows: Rows, *values: Any) -> None:
 def _intake(profile: str) -> tuple[float, ...]:
     """Over Age, Sick, Epid."""
     ill = RISK[profile]
-    return tuple(round(chance, 4) for calm, raging in ill for chance in (1 - calm, 1 - raging, calm, raging))
+    return tuple(
+        round(chance, 4) for calm, raging in ill for chance in (1 - calm, 1 - raging, calm, raging)
+    )
 
 
 def _lab(kit: str) -> tuple[float, ...]:
@@ -243,8 +272,13 @@ def _truth(people: Sequence[Patient]) -> dict[str, tuple[float, ...]]:
     for each in people:
         kind, kit, ages = WARDS[each.ward]
         truth |= {f"age({each.name})": ages, f"intake({each.name})": _intake(each.cohort)}
-        truth |= {f"lab({each.name})": _lab(kit), f"stay({each.name})": (*STAY[kind][0], *STAY[kind][1])}
-        truth |= {f"response({each.name},{drug})": _response(drug, each.genotype) for drug in each.effects}
+        truth |= {
+            f"lab({each.name})": _lab(kit),
+            f"stay({each.name})": (*STAY[kind][0], *STAY[kind][1]),
+        }
+        truth |= {
+            f"response({each.name},{drug})": _response(drug, each.genotype) for drug in each.effects
+        }
     return truth
 
 

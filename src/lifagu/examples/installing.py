@@ -5,11 +5,11 @@ from __future__ import annotations
 from importlib.resources import files
 from pathlib import Path
 
-from lifagu.columns import texts
+from lifagu.basics.atomic_files import PathLike, replaced_file
+from lifagu.basics.columns import texts
+from lifagu.data.databases.new_files import add_rows, new_database
 from lifagu.errors import FormatError
 from lifagu.examples.hospital import Hospital
-from lifagu.replacing import PathLike, replaced_file
-from lifagu.sql.filling import add_rows, new_database
 
 DATABASE, TEMPLATE = "hospital.duckdb", "hospital.json"
 
@@ -22,7 +22,9 @@ def install_hospital(folder: PathLike, drawn: Hospital) -> Path:
     place = Path(folder)
     for name in (DATABASE, TEMPLATE):
         if (place / name).exists():
-            raise FormatError(f"{place / name}: this is there already and would be replaced; name another folder")
+            raise FormatError(
+                f"{place / name}: this is there already and would be replaced; name another folder"
+            )
     try:
         place.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -35,4 +37,6 @@ def install_hospital(folder: PathLike, drawn: Hospital) -> Path:
 
 def result_arrives(folder: PathLike, patient: str, result: str) -> None:
     """Insert the result of a patient's test into the database."""
-    add_rows(Path(folder) / DATABASE, "test", {"patient": texts([patient]), "result": texts([result])})
+    add_rows(
+        Path(folder) / DATABASE, "test", {"patient": texts([patient]), "result": texts([result])}
+    )

@@ -46,11 +46,15 @@ class Off(NamedTuple):
     largest_difference: float
 
 
-def true_graph(graph: lifagu.FactorGraph, truth: Mapping[str, Sequence[float]]) -> lifagu.FactorGraph:
+def true_graph(
+    graph: lifagu.FactorGraph, truth: Mapping[str, Sequence[float]]
+) -> lifagu.FactorGraph:
     """The graph with the true tables in the holes; all others stay."""
     tables = [
         np.array(truth[name]) if known < 0 else np.asarray(graph.factors[number].table).reshape(-1)
-        for number, (name, known) in enumerate(zip(graph.factor_names, graph.factor_table.tolist(), strict=True))
+        for number, (name, known) in enumerate(
+            zip(graph.factor_names, graph.factor_table.tolist(), strict=True)
+        )
     ]
     return lifagu.FactorGraph.from_arrays(
         ranges=graph.ranges.declared,
@@ -72,21 +76,35 @@ def answers(graph: lifagu.FactorGraph, evidence: Any, way: Way, seed: int = 0) -
     moved = lifagu.transfer(graph, 0.0, evidence, **way.filling)
     if way.unknown != "mixture":
         return lifagu.marginals(moved, evidence=evidence, unknown=way.unknown)
-    return _averaged([lifagu.marginals(each, evidence=evidence) for each in _drawn(moved, np.random.default_rng(seed))])
+    return _averaged(
+        [
+            lifagu.marginals(each, evidence=evidence)
+            for each in _drawn(moved, np.random.default_rng(seed))
+        ]
+    )
 
 
 def _drawn(moved: lifagu.Transfer, rng: np.random.Generator) -> Iterator[lifagu.FactorGraph]:
     """Completions in which each class takes its competing tables as often as their shares say."""
     for _ in range(DRAWN):
         yield moved.completed(
-            (each, int(each.alternatives[np.searchsorted(np.cumsum(each.shares)[:-1], rng.random(), side="right")]))
+            (
+                each,
+                int(
+                    each.alternatives[
+                        np.searchsorted(np.cumsum(each.shares)[:-1], rng.random(), side="right")
+                    ]
+                ),
+            )
             for each in moved.open_classes
         )
 
 
 def _averaged(found: Sequence[Distributions]) -> Distributions:
     return {
-        name: {label: sum(each[name][label] for each in found) / len(found) for label in found[0][name]}
+        name: {
+            label: sum(each[name][label] for each in found) / len(found) for label in found[0][name]
+        }
         for name in found[0]
     }
 

@@ -80,7 +80,9 @@ def _store(folder: Path, resume: bool) -> Path:
         store.mkdir(parents=True, exist_ok=True)
         started = any(store.iterdir())
     except OSError as error:
-        raise FormatError(f"{folder}: cannot be used as a folder for results: {error.strerror}") from None
+        raise FormatError(
+            f"{folder}: cannot be used as a folder for results: {error.strerror}"
+        ) from None
     if started and not resume:
         raise FormatError(f"{folder}: holds an earlier run", remedy=Remedy.RESUME_OR_ELSEWHERE)
     return store
@@ -94,7 +96,9 @@ def _kept(path: Path, cell: Cell, settings: Settings) -> Outcome | None:
         kept = json.loads(read_text(path))
         earlier, facts, rows = kept["settings"], kept["facts"], kept["rows"]
     except (ValueError, KeyError, TypeError):
-        raise FormatError(f"{path}: not the result of an experiment; remove it to have it computed again") from None
+        raise FormatError(
+            f"{path}: not the result of an experiment; remove it to have it computed again"
+        ) from None
     if earlier != settings:
         differing = [name for name in settings if earlier.get(name) != settings[name]]
         raise FormatError(
@@ -108,7 +112,9 @@ def _text(outcome: Outcome, settings: Settings) -> str:
     return f'{{"settings": {json.dumps(settings)},\n"facts": {json.dumps(outcome.facts)},\n"rows": [\n{rows}\n]}}\n'
 
 
-def _computed(compute: Callable[[Cell], Outcome], cells: Sequence[Cell], jobs: int) -> Iterable[Outcome]:
+def _computed(
+    compute: Callable[[Cell], Outcome], cells: Sequence[Cell], jobs: int
+) -> Iterable[Outcome]:
     """Outcomes as they come; the processes are stopped when the reader stops."""
     if jobs == 1 or len(cells) < 2:
         yield from map(compute, cells)

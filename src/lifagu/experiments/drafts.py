@@ -41,7 +41,9 @@ class Draft:
     variables: tuple[DraftVariable, ...]
     factors: tuple[DraftFactor, ...]
 
-    def graph(self, tables: Filling | None = None, *, individuals: bool = True) -> lifagu.FactorGraph:
+    def graph(
+        self, tables: Filling | None = None, *, individuals: bool = True
+    ) -> lifagu.FactorGraph:
         """The graph, some factors (by place) having another table, or None if unknown; individuals only if wanted.
 
         >>> factors = (DraftFactor("f", ("A",), np.array([1.0, 3.0])),)
@@ -69,4 +71,7 @@ class Draft:
         """
         degrees = Counter(argument for factor in self.factors for argument in factor.arguments)
         labels = {variable.name: tuple(sorted(variable.labels)) for variable in self.variables}
-        return [tuple(sorted((labels[each], degrees[each]) for each in factor.arguments)) for factor in self.factors]
+        return [
+            tuple(sorted((labels[each], degrees[each]) for each in factor.arguments))
+            for factor in self.factors
+        ]

@@ -14,7 +14,10 @@ LINEAR_BELOW = 1e-4  # logarithmic axes of divergences show zero, too, so they a
 
 
 def draw(
-    path: Path, size: tuple[float, float], panels: Callable[[Any], None], endings: Sequence[str] = ("svg", "png")
+    path: Path,
+    size: tuple[float, float],
+    panels: Callable[[Any], None],
+    endings: Sequence[str] = ("svg", "png"),
 ) -> list[Path]:
     """Write path.svg, path.png or both with what `panels` draws into a matplotlib figure; return their names."""
     written = [path.with_suffix(f".{ending}") for ending in endings]

@@ -15,7 +15,10 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     | 2 | 0.1 |
     """
     lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("|" + "|".join(line) + "|" if line is lines[1] else f"| {' | '.join(line)} |" for line in lines)
+    return "\n".join(
+        "|" + "|".join(line) + "|" if line is lines[1] else f"| {' | '.join(line)} |"
+        for line in lines
+    )
 
 
 def number(value: float | None, digits: int = 2) -> str:

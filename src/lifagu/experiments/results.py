@@ -62,14 +62,21 @@ def _drawn(draw: Callable[[Path], Sequence[Path]], path: Path) -> tuple[Sequence
         return [], [f"no figure was drawn: {error}"]
 
 
-def of_cells(outcomes: Iterable[Outcome], names: Sequence[str], facts: Sequence[str]) -> list[dict[str, Any]]:
+def of_cells(
+    outcomes: Iterable[Outcome], names: Sequence[str], facts: Sequence[str]
+) -> list[dict[str, Any]]:
     """One row per cell: what it is, under these names, and these facts about it."""
-    return [dict(zip(names, each.cell, strict=True)) | {name: each.facts[name] for name in facts} for each in outcomes]
+    return [
+        dict(zip(names, each.cell, strict=True)) | {name: each.facts[name] for name in facts}
+        for each in outcomes
+    ]
 
 
 def of_rows(outcomes: Iterable[Outcome], names: Sequence[str]) -> list[dict[str, Any]]:
     """All rows of all cells, each with what its cell is, under these names."""
-    return [dict(zip(names, each.cell, strict=True)) | row for each in outcomes for row in each.rows]
+    return [
+        dict(zip(names, each.cell, strict=True)) | row for each in outcomes for row in each.rows
+    ]
 
 
 def chosen(names: Sequence[str], known: Iterable[str], what: str) -> list[str]:
@@ -77,5 +84,7 @@ def chosen(names: Sequence[str], known: Iterable[str], what: str) -> list[str]:
     known = list(known)
     for name in names:
         if name not in known:
-            raise ModelError(f"there is no {what} '{name}'; choose from {', '.join(known)}{did_you_mean(name, known)}")
+            raise ModelError(
+                f"there is no {what} '{name}'; choose from {', '.join(known)}{did_you_mean(name, known)}"
+            )
     return list(dict.fromkeys(names))

@@ -9,11 +9,11 @@ from importlib import import_module
 from typing import Any
 
 from lifagu.errors import FormatError, ModelError
-from lifagu.evidence import EvidenceLike, Observation
 from lifagu.formats.contents import Contents
 from lifagu.formats.files import PathLike, ending, read_text, write_text
-from lifagu.model import FactorGraph
-from lifagu.relational import ParfactorGraph
+from lifagu.graph.evidence import EvidenceLike, Observation
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.relational.parfactor_graph import ParfactorGraph
 
 FORMATS = {
     ".json": "lifagu's own format, the only one with unknown factors, kinds and individuals",
@@ -32,7 +32,10 @@ NETWORKS = {
     ".xdsl": "Bayesian networks in Genie's XML format",
     ".o3prm": "Bayesian networks in O3PRM",
 }
-_MODELS = {".uai": "uai.parse_uai", ".fg": "fg.parse_fg"}  # functions by format, imported when a file needs them
+_MODELS = {
+    ".uai": "uai.parse_uai",
+    ".fg": "fg.parse_fg",
+}  # functions by format, imported when a file needs them
 _CONTENTS = {".json": "native.contents", ".blog": "blog.contents", ".pfl": "pfl.contents"}
 _TEXTS = {
     ".json": "native.to_json",
@@ -55,10 +58,14 @@ def contents(path: PathLike) -> Contents:
     if kind in _CONTENTS:
         found: Contents = _function(_CONTENTS[kind])(read_text(path), str(path))
         return replace(found, model=partial(_named, path, found.model))
-    return Contents(partial(_named, path, partial(_model_alone, path)), partial(_evidence_alone, path))
+    return Contents(
+        partial(_named, path, partial(_model_alone, path)), partial(_evidence_alone, path)
+    )
 
 
-def _named(path: PathLike, model: Callable[[], FactorGraph | ParfactorGraph]) -> FactorGraph | ParfactorGraph:
+def _named(
+    path: PathLike, model: Callable[[], FactorGraph | ParfactorGraph]
+) -> FactorGraph | ParfactorGraph:
     try:
         return model()
     except ModelError as error:
@@ -111,7 +118,9 @@ def read_queries(path: PathLike) -> list[str]:
     return contents(path).queries() if ending(path) == ".blog" else []
 
 
-def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: EvidenceLike = None) -> None:
+def write(
+    graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: EvidenceLike = None
+) -> None:
     """Write a model, replacing the file in one step; evidence goes into the file itself, and beside .uai as .uai.evid.
 
     A relational model is written as it is into .json and .blog, and grounded for the other formats.
@@ -126,10 +135,14 @@ def write(graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: Evidenc
     if kind not in WRITTEN:
         raise FormatError(_not_written(path, kind))
     if kind == ".fg" and observed:
-        raise FormatError(f"{path}: .fg holds no evidence; write .json or .uai, or leave the evidence out")
+        raise FormatError(
+            f"{path}: .fg holds no evidence; write .json or .uai, or leave the evidence out"
+        )
     holds_evidence = (observed,) if kind in (".json", ".blog") else ()
     text = _function(_TEXTS[kind])(graph, *holds_evidence)
-    seen = _function("uai.format_evidence")(graph, observed) if kind == ".uai" and observed else None
+    seen = (
+        _function("uai.format_evidence")(graph, observed) if kind == ".uai" and observed else None
+    )
     write_text(path, text)
     if seen is not None:
         write_text(f"{str(path).removesuffix('.gz')}.evid", seen)
@@ -143,17 +156,17 @@ def _not_written(path: PathLike, kind: str) -> str:
     return _unknown_ending(path, list(WRITTEN))
 
 
-def _grounded(model: ParfactorGraph, evidence: EvidenceLike, kind: str) -> tuple[FactorGraph, EvidenceLike]:
+def _grounded(
+    model: ParfactorGraph, evidence: EvidenceLike, kind: str
+) -> tuple[FactorGraph, EvidenceLike]:
     """The grounding of a relational model, with its evidence; nothing is grounded for formats that are not written."""
     if kind not in WRITTEN:
         return FactorGraph.build().graph(), None
-    from lifagu.grounding import expand_evidence, ground
+    from lifagu.relational.grounding import expand_evidence, ground
 
     graph = ground(model)
     return graph, expand_evidence(model, evidence, graph)
 
 
 def _unknown_ending(path: PathLike, known: list[str]) -> str:
-    return (
-        f"{path}: the ending '{ending(path)}' tells no known format; known are {', '.join(known)} (each also with .gz)"
-    )
+    return f"{path}: the ending '{ending(path)}' tells no known format; known are {', '.join(known)} (each also with .gz)"

@@ -16,22 +16,29 @@ from functools import cached_property
 
 import numpy as np
 
-from lifagu.arrays import Floats
-from lifagu.builder import GraphBuilder
-from lifagu.checks import MOST_AXES
+from lifagu.basics.arrays import Floats
 from lifagu.errors import ModelError, did_you_mean
-from lifagu.evidence import Observation
-from lifagu.formats.blog_statements import Call, Counted, Declared, FactorStatement, Statements, parse_statements
+from lifagu.formats.blog_statements import (
+    Call,
+    Counted,
+    Declared,
+    FactorStatement,
+    Statements,
+    parse_statements,
+)
 from lifagu.formats.contents import Contents
 from lifagu.formats.lexer import Lexer, Token
-from lifagu.model import FactorGraph
-from lifagu.parfactors import Parfactor, ParfactorError, bind
-from lifagu.ranges import BOOLEAN, value_of
-from lifagu.relational import ParfactorGraph
-from lifagu.relational_builder import GroundArguments
-from lifagu.relations import Domain, Relation, Vocabulary
-from lifagu.tables import potential_fault
-from lifagu.terms import Argument, Atom, Comparison, Count, Logical, Term, logical_names
+from lifagu.graph.builder import GraphBuilder
+from lifagu.graph.evidence import Observation
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.ranges import BOOLEAN, value_of
+from lifagu.graph.tables import potential_fault
+from lifagu.graph.validation import MOST_AXES
+from lifagu.relational.builder import GroundArguments
+from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.parfactors import Parfactor, ParfactorError, bind
+from lifagu.relational.relations import Domain, Relation, Vocabulary
+from lifagu.relational.terms import Argument, Atom, Comparison, Count, Logical, Term, logical_names
 
 _Axis = tuple[int, bool, bool]  # its size without null, whether it has null, whether it is counted
 
@@ -98,13 +105,17 @@ class _Meaning:
         plain = not lifted and not any(each.of for each in relations)
         for relation in relations if plain else ():
             builder.variable(relation.name, relation.range)
-        arguments = GroundArguments(builder, self.words, {each.name for each in relations} if plain else set())
+        arguments = GroundArguments(
+            builder, self.words, {each.name for each in relations} if plain else set()
+        )
         ground = [each for each in self.statements.factors if not (each.variables or _counts(each))]
         for number, statement in enumerate(ground, 1):
             self._add_factor(statement, f"f{number}", builder, arguments)
         if plain:
             return builder.graph()
-        parfactors = [self._parfactor(statement, f"g{number}") for number, statement in enumerate(lifted, 1)]
+        parfactors = [
+            self._parfactor(statement, f"g{number}") for number, statement in enumerate(lifted, 1)
+        ]
         return ParfactorGraph(self.words.domains, relations, tuple(parfactors), builder.graph())
 
     def evidence(self) -> dict[str, Observation]:
@@ -132,16 +143,26 @@ class _Meaning:
         found: dict[str, list[str]] = {}
         for kind in self.statements.types:
             if kind.text in found or kind.text == "Boolean":
-                self.lexer.fail(f"type '{kind.text}' is declared twice; Boolean is there without being declared", kind)
+                self.lexer.fail(
+                    f"type '{kind.text}' is declared twice; Boolean is there without being declared",
+                    kind,
+                )
             found[kind.text] = []
         taken: set[str] = set()
         for kind, objects in self.statements.guaranteed:
             self._check_type(kind, found)
             for name, number in objects:
-                names = [name.text] if number is None else [f"{name.text}{each}" for each in range(1, number + 1)]
+                names = (
+                    [name.text]
+                    if number is None
+                    else [f"{name.text}{each}" for each in range(1, number + 1)]
+                )
                 if not taken.isdisjoint(names):
                     twice = next(each for each in names if each in taken)
-                    self.lexer.fail(f"object '{twice}' is guaranteed twice; give each object a name of its own", name)
+                    self.lexer.fail(
+                        f"object '{twice}' is guaranteed twice; give each object a name of its own",
+                        name,
+                    )
                 taken.update(names)
                 found[kind.text] += names
         return {kind: tuple(names) for kind, names in found.items()}
@@ -156,20 +177,31 @@ class _Meaning:
             if labels.text != "Boolean":
                 self._check_type(labels, self.objects)
             if name.text in relations:
-                self.lexer.fail(f"random function '{name.text}' is declared twice; give each a name of its own", name)
+                self.lexer.fail(
+                    f"random function '{name.text}' is declared twice; give each a name of its own",
+                    name,
+                )
             with self._at(labels):
                 of = tuple(kind.text for kind in types)
-                relations[name.text] = Relation(name.text, of, self.objects.get(labels.text, BOOLEAN))
+                relations[name.text] = Relation(
+                    name.text, of, self.objects.get(labels.text, BOOLEAN)
+                )
         ranges = {labels.text for labels, _, _ in self.statements.random}
         kept = [
-            kind for kind in self.objects if kind not in ranges or any(kind in each.of for each in relations.values())
+            kind
+            for kind in self.objects
+            if kind not in ranges or any(kind in each.of for each in relations.values())
         ]
-        return Vocabulary(tuple(Domain.of(kind, self.objects[kind]) for kind in kept), tuple(relations.values()))
+        return Vocabulary(
+            tuple(Domain.of(kind, self.objects[kind]) for kind in kept), tuple(relations.values())
+        )
 
     @cached_property
     def has_null(self) -> frozenset[str]:
         """The random functions whose range is a type."""
-        return frozenset(name.text for labels, name, _ in self.statements.random if labels.text != "Boolean")
+        return frozenset(
+            name.text for labels, name, _ in self.statements.random if labels.text != "Boolean"
+        )
 
     def _check_type(self, kind: Token, types: Mapping[str, object]) -> None:
         if kind.text not in types:
@@ -186,14 +218,20 @@ class _Meaning:
         """The relation of a ground variable; what stands in its parentheses must be objects of its types."""
         relation = self._relation(call)
         if (relation.of or call.terms) and self.words.find(call.text) is None:
-            arity = self.words.arity_error(self.words.relation_names.number(relation.name), len(call.terms))
+            arity = self.words.arity_error(
+                self.words.relation_names.number(relation.name), len(call.terms)
+            )
             self.lexer.fail(self.words.why_not(call.text) or str(arity), call.name)
         return relation
 
     # ---- factors
 
     def _add_factor(
-        self, statement: FactorStatement, name: str, builder: GraphBuilder[FactorGraph], arguments: GroundArguments
+        self,
+        statement: FactorStatement,
+        name: str,
+        builder: GraphBuilder[FactorGraph],
+        arguments: GroundArguments,
     ) -> None:
         calls = [each for each in statement.arguments if isinstance(each, Call)]
         relations = [self._ground(call) for call in calls]
@@ -207,14 +245,18 @@ class _Meaning:
         logicals = logical_names(each.name.text for each in declared)
         differences = [*statement.where, *(pair for each in counts for pair in each.where)]
         with self._at(
-            statement.start, [_token(each) for each in statement.arguments], [left for left, _ in differences]
+            statement.start,
+            [_token(each) for each in statement.arguments],
+            [left for left, _ in differences],
         ):
             where = tuple(self._comparison(pair, logicals) for pair in differences)
             arguments = tuple(self._argument(each, logicals) for each in statement.arguments)
             bound = bind(0, Parfactor(name, arguments, None, where), self.words, lambda _: None)
             domains = dict(zip(bound.logicals, bound.domains, strict=True))
             self._check_declared(declared, logicals, domains)
-            table = self._table(statement, statement.arguments, [axis.states for axis in bound.arguments])
+            table = self._table(
+                statement, statement.arguments, [axis.states for axis in bound.arguments]
+            )
             return Parfactor(name, arguments, table, where)
 
     def _argument(self, argument: Call | Counted, logicals: dict[str, Logical]) -> Argument:
@@ -225,7 +267,9 @@ class _Meaning:
 
     def _atom(self, call: Call, logicals: dict[str, Logical]) -> Atom:
         self._relation(call)
-        return Atom(call.name.text, tuple(logicals.get(each.text, each.text) for each in call.terms))
+        return Atom(
+            call.name.text, tuple(logicals.get(each.text, each.text) for each in call.terms)
+        )
 
     def _comparison(self, pair: tuple[Token, Token], logicals: dict[str, Logical]) -> Comparison:
         left, right = pair
@@ -234,7 +278,9 @@ class _Meaning:
         if not isinstance(one, Logical):
             one, two = two, one
         if not isinstance(one, Logical):
-            self.lexer.fail(f"'{left.text} != {right.text}' compares no logical variable of the parfactor", left)
+            self.lexer.fail(
+                f"'{left.text} != {right.text}' compares no logical variable of the parfactor", left
+            )
         with self._at(left):
             return Comparison(one, two)
 
@@ -252,11 +298,18 @@ class _Meaning:
             if domain is None:
                 self.lexer.fail(f"{name} stands in no argument; leave it out", each.name)
             if domain.name != each.type.text:
-                self.lexer.fail(f"{name} is declared as {each.type.text}, but stands for {domain.name}", each.name)
+                self.lexer.fail(
+                    f"{name} is declared as {each.type.text}, but stands for {domain.name}",
+                    each.name,
+                )
 
-    def _table(self, statement: FactorStatement, arguments: Sequence[Call | Counted], sizes: Sequence[int]) -> Floats:
+    def _table(
+        self, statement: FactorStatement, arguments: Sequence[Call | Counted], sizes: Sequence[int]
+    ) -> Floats:
         """The potentials as lifagu lists them: false before true, and without the entries for null."""
-        axes = tuple(self._axis(argument, size) for argument, size in zip(arguments, sizes, strict=True))
+        axes = tuple(
+            self._axis(argument, size) for argument, size in zip(arguments, sizes, strict=True)
+        )
         key = statement.table.text, axes
         if key not in self.tables:
             self.tables[key] = self._reordered(statement, axes)
@@ -267,33 +320,49 @@ class _Meaning:
         name = argument.call.name if isinstance(argument, Counted) else argument.name
         null = name.text in self.has_null
         if null and counted:
-            self.lexer.fail(f"{name.text} is counted, but its range is a type; only Boolean ones are", name)
+            self.lexer.fail(
+                f"{name.text} is counted, but its range is a type; only Boolean ones are", name
+            )
         return size, null, counted
 
     def _reordered(self, statement: FactorStatement, axes: Sequence[_Axis]) -> Floats:
         given, place = self.statements.tables[statement.table.text], statement.table
         shape = [size + null for size, null, _ in axes]
         if len(given) != math.prod(shape) or len(shape) > MOST_AXES:
-            why = " (a range that is a type has one more, for null)" if any(null for _, null, _ in axes) else ""
-            self.lexer.fail(
-                f"there are {len(given)} potentials, but the arguments span {math.prod(shape)} states{why}", place
+            why = (
+                " (a range that is a type has one more, for null)"
+                if any(null for _, null, _ in axes)
+                else ""
             )
-        chosen = [slice(size) if null or counted else slice(None, None, -1) for size, null, counted in axes]
+            self.lexer.fail(
+                f"there are {len(given)} potentials, but the arguments span {math.prod(shape)} states{why}",
+                place,
+            )
+        chosen = [
+            slice(size) if null or counted else slice(None, None, -1)
+            for size, null, counted in axes
+        ]
         table = given.reshape(shape)[tuple(chosen)].reshape(-1)
         if np.count_nonzero(table) < np.count_nonzero(given):
-            self.lexer.fail("the table gives null a weight; write 0 there, null is no value here", place)
+            self.lexer.fail(
+                "the table gives null a weight; write 0 there, null is no value here", place
+            )
         if fault := potential_fault(table):
             self.lexer.fail(f"the table has {fault}", place)
         return table
 
     @contextmanager
-    def _at(self, start: Token, arguments: Sequence[Token] = (), where: Sequence[Token] = ()) -> Iterator[None]:
+    def _at(
+        self, start: Token, arguments: Sequence[Token] = (), where: Sequence[Token] = ()
+    ) -> Iterator[None]:
         """Say on which line a mistake is: that of an argument or a constraint where it is in one of them."""
         try:
             yield
         except ParfactorError as error:
             parts = {"args": arguments, "where": where}
-            token = parts[str(error.steps[0])][int(error.steps[1])] if len(error.steps) == 2 else start
+            token = (
+                parts[str(error.steps[0])][int(error.steps[1])] if len(error.steps) == 2 else start
+            )
             self.lexer.fail(error.text, token)
         except ModelError as error:
             self.lexer.fail(str(error), start)

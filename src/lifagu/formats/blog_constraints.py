@@ -10,11 +10,11 @@ from itertools import product
 import numpy as np
 
 from lifagu.errors import FormatError
-from lifagu.ground_tables import diagonal
-from lifagu.parfactors import BoundParfactor, Parfactor
-from lifagu.relations import Domain
-from lifagu.tables import potential_fault
-from lifagu.terms import Argument, Atom, Comparison, Count, Logical, Membership, Term
+from lifagu.graph.tables import potential_fault
+from lifagu.relational.ground_tables import diagonal
+from lifagu.relational.parfactors import BoundParfactor, Parfactor
+from lifagu.relational.relations import Domain
+from lifagu.relational.terms import Argument, Atom, Comparison, Count, Logical, Membership, Term
 
 MOST_TUPLES = 1000  # listed tuples of one parfactor: each becomes a statement
 
@@ -34,7 +34,9 @@ def with_inequalities(parfactor: Parfactor, bound: BoundParfactor) -> Iterator[P
     >>> [str(each) for each in with_inequalities(model.parfactors[0], model.bound[0])]
     ['g: Friends(eve,Y) where Y != eve, Y != al', 'g: Friends(bob,Y) where Y != bob, Y != al']
     """
-    domains = {Logical(name): domain for name, domain in zip(bound.logicals, bound.domains, strict=True)}
+    domains = {
+        Logical(name): domain for name, domain in zip(bound.logicals, bound.domains, strict=True)
+    }
     counted = {Logical(name) for name in bound.logicals[bound.free :]}
     inequalities: list[Comparison] = []
     choices: list[Values] = [{}]
@@ -47,12 +49,19 @@ def with_inequalities(parfactor: Parfactor, bound: BoundParfactor) -> Iterator[P
             inequalities += [Comparison(variables[0], row[0]) for row in rows]
             continue
         if not counted.isdisjoint(variables):
-            raise FormatError(f"{_owner(parfactor)} lists what it counts in '{constraint}', which BLOG cannot say")
-        choices = _joined(parfactor, choices, [dict(zip(variables, row, strict=True)) for row in rows])
+            raise FormatError(
+                f"{_owner(parfactor)} lists what it counts in '{constraint}', which BLOG cannot say"
+            )
+        choices = _joined(
+            parfactor, choices, [dict(zip(variables, row, strict=True)) for row in rows]
+        )
     for values in choices:
         where = _substituted(inequalities, values)
         if where is not None:
-            yield _collapsed(replace(parfactor, arguments=_arguments(parfactor.arguments, values), where=where), bound)
+            yield _collapsed(
+                replace(parfactor, arguments=_arguments(parfactor.arguments, values), where=where),
+                bound,
+            )
 
 
 def _owner(parfactor: Parfactor) -> str:
@@ -72,7 +81,9 @@ def _rows(
             raise _too_many(parfactor, f"'{constraint}' excludes tuples among")
         excluded = set(rows)
         rows = [
-            row for row in product(*(map(domain.constant, range(domain.size)) for domain in of)) if row not in excluded
+            row
+            for row in product(*(map(domain.constant, range(domain.size)) for domain in of))
+            if row not in excluded
         ]
     if len(rows) > MOST_TUPLES:
         raise _too_many(parfactor, f"'{constraint}' lists")
@@ -99,7 +110,9 @@ def _joined(parfactor: Parfactor, choices: list[Values], others: list[Values]) -
     return found
 
 
-def _substituted(inequalities: Iterable[Comparison], values: Values) -> tuple[Comparison, ...] | None:
+def _substituted(
+    inequalities: Iterable[Comparison], values: Values
+) -> tuple[Comparison, ...] | None:
     """The inequalities that are left to hold, each once; None if one of them does not hold."""
     left: dict[Comparison, None] = {}
     for each in inequalities:
@@ -121,7 +134,10 @@ def _arguments(arguments: Iterable[Argument], values: Values) -> tuple[Argument,
     def atom(given: Atom) -> Atom:
         return Atom(given.relation, tuple(_value(term, values) for term in given.terms))
 
-    return tuple(replace(each, atom=atom(each.atom)) if isinstance(each, Count) else atom(each) for each in arguments)
+    return tuple(
+        replace(each, atom=atom(each.atom)) if isinstance(each, Count) else atom(each)
+        for each in arguments
+    )
 
 
 def _collapsed(parfactor: Parfactor, bound: BoundParfactor) -> Parfactor:

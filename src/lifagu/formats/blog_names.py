@@ -7,8 +7,33 @@ from collections.abc import Iterable
 from itertools import count
 
 RESERVED = {  # whatever the case of their letters
-    *("type", "random", "nonrandom", "fixed", "generating", "origin", "guaranteed", "distinct", "factor", "parfactor"),
-    *("then", "else", "for", "elseif", "if", "query", "obs", "param", "exists", "forall", "true", "false", "null"),
+    *(
+        "type",
+        "random",
+        "nonrandom",
+        "fixed",
+        "generating",
+        "origin",
+        "guaranteed",
+        "distinct",
+        "factor",
+        "parfactor",
+    ),
+    *(
+        "then",
+        "else",
+        "for",
+        "elseif",
+        "if",
+        "query",
+        "obs",
+        "param",
+        "exists",
+        "forall",
+        "true",
+        "false",
+        "null",
+    ),
     *("boolean", "integer", "naturalnum", "real", "string", "character", "timestep"),
 }
 
@@ -43,7 +68,8 @@ class Identifiers:
         for number in count(1):
             found = base if number == 1 else f"{base}_{number}_"
             others = any(
-                found == each or _is_numbered(found, each) or _is_numbered(each, found) for each in self._stems
+                found == each or _is_numbered(found, each) or _is_numbered(each, found)
+                for each in self._stems
             )
             if not others and not any(_is_numbered(each, found) for each in self._taken):
                 break
@@ -77,7 +103,11 @@ class Identifiers:
 
 
 def _spelt(name: str, letter: str) -> str:
-    word = name if re.fullmatch(r"\w+", name, re.ASCII) else re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
+    word = (
+        name
+        if re.fullmatch(r"\w+", name, re.ASCII)
+        else re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
+    )
     return word if re.match(r"[A-Za-z]", word) else letter + word
 
 

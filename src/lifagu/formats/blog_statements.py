@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lifagu.arrays import Floats
+from lifagu.basics.arrays import Floats
 from lifagu.errors import did_you_mean
 from lifagu.formats.lexer import Lexer, Token, shortened
 
@@ -32,7 +32,11 @@ class Call:
     @property
     def text(self) -> str:
         """As a ground name."""
-        return f"{self.name.text}({','.join(each.text for each in self.terms)})" if self.terms else self.name.text
+        return (
+            f"{self.name.text}({','.join(each.text for each in self.terms)})"
+            if self.terms
+            else self.name.text
+        )
 
 
 @dataclass(frozen=True)
@@ -141,7 +145,9 @@ def _guaranteed(lexer: Lexer) -> tuple[Token, list[tuple[Token, int | None]]]:
         if lexer.accept("["):
             size = lexer.take("the number of objects", "number")
             if not size.text.isdigit() or len(size.text) > 9 or int(size.text) > MOST_OBJECTS:
-                lexer.fail(f"'{size.text}' is not a number of objects between 0 and {MOST_OBJECTS}", size)
+                lexer.fail(
+                    f"'{size.text}' is not a number of objects between 0 and {MOST_OBJECTS}", size
+                )
             number = int(size.text)
             lexer.expect("]", "after the number of objects")
         objects.append((name, number))
@@ -149,10 +155,15 @@ def _guaranteed(lexer: Lexer) -> tuple[Token, list[tuple[Token, int | None]]]:
 
 
 def _random(lexer: Lexer) -> tuple[Token, Token, tuple[Token, ...]]:
-    labels, name = _word(lexer, "the range of a random function"), _word(lexer, "the name of a random function")
+    labels, name = (
+        _word(lexer, "the range of a random function"),
+        _word(lexer, "the name of a random function"),
+    )
     types = _words(lexer, "a type")
     if lexer.peek.text in ("~", "=", "{"):
-        lexer.fail(f"'{name.text}' has a dependency statement, which is not read; say it with a factor")
+        lexer.fail(
+            f"'{name.text}' has a dependency statement, which is not read; say it with a factor"
+        )
     return labels, name, types
 
 
@@ -219,7 +230,9 @@ def _potentials(lexer: Lexer, table: Token) -> Floats:
     start = table.start + 2
     for entry in inner.split(","):
         if not re.fullmatch(_NUMBER, entry.strip()):
-            hint = f"; write {entry.strip()}0" if re.fullmatch(rf"{_NUMBER}\.", entry.strip()) else ""
+            hint = (
+                f"; write {entry.strip()}0" if re.fullmatch(rf"{_NUMBER}\.", entry.strip()) else ""
+            )
             lexer.fail(
                 f"a potential is a number, 0 or more, as in 1, .5 or 1e-3, not '{shortened(entry)}'{hint}",
                 start + len(entry) - len(entry.lstrip()),

@@ -6,21 +6,21 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from lifagu.arrays import Floats
+from lifagu.basics.arrays import Floats
 from lifagu.errors import FormatError, listed
-from lifagu.evidence import EvidenceLike, Observation, by_name
 from lifagu.formats.blog_constraints import with_inequalities
 from lifagu.formats.blog_names import Identifiers
 from lifagu.formats.blog_statements import POTENTIAL
 from lifagu.formats.json_parts import json_text
 from lifagu.formats.numbers import number_text
-from lifagu.grounding import expand_evidence
-from lifagu.model import FactorGraph
-from lifagu.parfactors import BoundParfactor, Parfactor
-from lifagu.ranges import BOOLEAN, Labels
-from lifagu.relational import ParfactorGraph
-from lifagu.relations import Domain
-from lifagu.terms import Atom, Comparison, Count, Logical, logicals_of
+from lifagu.graph.evidence import EvidenceLike, Observation, by_name
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.ranges import BOOLEAN, Labels
+from lifagu.relational.grounding import expand_evidence
+from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.parfactors import BoundParfactor, Parfactor
+from lifagu.relational.relations import Domain
+from lifagu.relational.terms import Atom, Comparison, Count, Logical, logicals_of
 
 
 def format_blog(model: FactorGraph | ParfactorGraph, evidence: EvidenceLike = None) -> str:
@@ -41,7 +41,12 @@ def format_blog(model: FactorGraph | ParfactorGraph, evidence: EvidenceLike = No
         model = ParfactorGraph((), (), (), model)
     _refuse_unknown(model)
     writer = _Writer(model)
-    sections = (writer.types(), writer.functions(), writer.factors(), writer.observations(by_name(evidence)))
+    sections = (
+        writer.types(),
+        writer.functions(),
+        writer.factors(),
+        writer.observations(by_name(evidence)),
+    )
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
@@ -77,11 +82,16 @@ class _Writer:
         for name, labels in self._declared():
             if frozenset(labels) not in self._ranges and set(labels) != set(BOOLEAN):
                 kind = self.names.new(f"{name}Value", "T")
-                self._ranges[frozenset(labels)] = kind, {label: self.names.new(label, "v") for label in labels}
+                self._ranges[frozenset(labels)] = (
+                    kind,
+                    {label: self.names.new(label, "v") for label in labels},
+                )
 
     def _declared(self) -> Iterable[tuple[str, Labels]]:
         """The names of all random functions, with their ranges."""
-        yield from zip(self._functions, (relation.range for relation in self._words.relations), strict=True)
+        yield from zip(
+            self._functions, (relation.range for relation in self._words.relations), strict=True
+        )
         yield from ((name, self._part.labels(number)) for number, name in self._variables.items())
 
     def _object_names(self, domain: Domain) -> str | list[str]:
@@ -99,26 +109,38 @@ class _Writer:
     def types(self) -> list[str]:
         """Types and their objects."""
         lines = []
-        for kind, domain, names in zip(self.type_names, self._words.domains, self._objects, strict=True):
+        for kind, domain, names in zip(
+            self.type_names, self._words.domains, self._objects, strict=True
+        ):
             lines.append(f"type {kind};{_remark([kind], [domain.name])}")
             if isinstance(names, str) and domain.size:
                 lines.append(f"guaranteed {kind} {names}[{domain.size}];  // 1…{domain.size}")
             elif not isinstance(names, str) and names:
-                lines.append(f"guaranteed {kind} {_objects_text(names)};{_remark(names, domain.constants or ())}")
+                lines.append(
+                    f"guaranteed {kind} {_objects_text(names)};{_remark(names, domain.constants or ())}"
+                )
         for kind, names_of in self._ranges.values():
             lines.append(f"type {kind};")
-            lines.append(f"guaranteed {kind} {', '.join(names_of.values())};{_remark(names_of.values(), names_of)}")
+            lines.append(
+                f"guaranteed {kind} {', '.join(names_of.values())};{_remark(names_of.values(), names_of)}"
+            )
         return lines
 
     def functions(self) -> list[str]:
         """Random functions."""
         lines = []
-        for name, relation, of in zip(self._functions, self._words.relations, self._words.domains_of, strict=True):
+        for name, relation, of in zip(
+            self._functions, self._words.relations, self._words.domains_of, strict=True
+        ):
             arguments = f"({', '.join(self.type_names[each] for each in of)})" if of else ""
-            lines.append(f"random {self._range(relation.range)} {name}{arguments};{_remark([name], [relation.name])}")
+            lines.append(
+                f"random {self._range(relation.range)} {name}{arguments};{_remark([name], [relation.name])}"
+            )
         for number, name in self._variables.items():
             original = self._part.variable_names[number]
-            lines.append(f"random {self._range(self._part.labels(number))} {name};{_remark([name], [original])}")
+            lines.append(
+                f"random {self._range(self._part.labels(number))} {name};{_remark([name], [original])}"
+            )
         return lines
 
     def _range(self, labels: Labels) -> str:
@@ -138,15 +160,25 @@ class _Writer:
         assert factor.table is not None
         labels = [self._part.labels(each) for each in scope]
         table = self._table(factor.table, [(each, False) for each in labels])
-        return _factor_text("factor ", table, [self._ground_variable(each) for each in scope], factor.name)
+        return _factor_text(
+            "factor ", table, [self._ground_variable(each) for each in scope], factor.name
+        )
 
     def _ground_variable(self, number: int) -> str:
-        return self._variables[number] if number in self._variables else self._call(*self._model.places[number])
+        return (
+            self._variables[number]
+            if number in self._variables
+            else self._call(*self._model.places[number])
+        )
 
     def _call(self, relation: int, numbers: Sequence[int]) -> str:
         of = zip(self._words.domains_of[relation], numbers, strict=True)
         terms = [self._object(domain, each) for domain, each in of]
-        return f"{self._functions[relation]}({', '.join(terms)})" if terms else self._functions[relation]
+        return (
+            f"{self._functions[relation]}({', '.join(terms)})"
+            if terms
+            else self._functions[relation]
+        )
 
     def _object(self, domain: int, number: int) -> str:
         names = self._objects[domain]
@@ -157,7 +189,9 @@ class _Writer:
         arguments, axes = [], []
         for argument in parfactor.arguments:
             counts = isinstance(argument, Count)
-            text, labels = self._atom(argument.atom if isinstance(argument, Count) else argument, scope.names)
+            text, labels = self._atom(
+                argument.atom if isinstance(argument, Count) else argument, scope.names
+            )
             if counts and set(labels) != set(BOOLEAN):
                 raise FormatError(
                     f"parfactor '{parfactor.name}' has {argument}; BLOG is written with Boolean counts only"
@@ -181,7 +215,11 @@ class _Writer:
             names[term.name] if isinstance(term, Logical) else self.constant(domain, term)
             for term, domain in zip(atom.terms, self._words.domains_of[relation], strict=True)
         ]
-        text = f"{self._functions[relation]}({', '.join(terms)})" if terms else self._functions[relation]
+        text = (
+            f"{self._functions[relation]}({', '.join(terms)})"
+            if terms
+            else self._functions[relation]
+        )
         return text, self._words.relations[relation].range
 
     def constant(self, domain: int, constant: str) -> str:
@@ -218,7 +256,9 @@ class _Writer:
                 name = self._call(each.relation, [low for low, _ in each.spans])
                 labels = self._words.relations[each.relation].range
             known = self._ranges.get(frozenset(labels))
-            lines.append(f"obs {name} = {each.observation if known is None else known[1][each.observation]};")
+            lines.append(
+                f"obs {name} = {each.observation if known is None else known[1][each.observation]};"
+            )
         return lines
 
 
@@ -230,9 +270,14 @@ class _Scope:
         self._free, self._counted = logicals_of(parfactor.arguments)
         self.names = writer.names.local([each.name for each in (*self._free, *self._counted)], "X")
         self._domains = {
-            name: writer.domain_number(domain.name) for name, domain in zip(bound.logicals, bound.domains, strict=True)
+            name: writer.domain_number(domain.name)
+            for name, domain in zip(bound.logicals, bound.domains, strict=True)
         }
-        self._states = {bound.logicals[each.counted]: each.states for each in bound.arguments if each.counted >= 0}
+        self._states = {
+            bound.logicals[each.counted]: each.states
+            for each in bound.arguments
+            if each.counted >= 0
+        }
         self._where: dict[Logical | None, list[str]] = {}
         for each in parfactor.where:
             assert isinstance(each, Comparison)
@@ -260,17 +305,23 @@ class _Scope:
 
     def counted(self, argument: Count, atom: str) -> str:
         """A counting formula, with its own inequalities."""
-        return f"#({self._declared(argument.variable)}{self._constraint(argument.variable)})[{atom}]"
+        return (
+            f"#({self._declared(argument.variable)}{self._constraint(argument.variable)})[{atom}]"
+        )
 
     def shape(self, axes: Sequence[tuple[Labels, bool]]) -> list[int]:
         """The sizes of the axes, counted ones in order of their logical variables."""
         counted = iter(self._counted)
-        return [self._states[next(counted).name] if counts else len(labels) for labels, counts in axes]
+        return [
+            self._states[next(counted).name] if counts else len(labels) for labels, counts in axes
+        ]
 
 
 def _factor_text(head: str, table: Floats, arguments: Sequence[str], name: str) -> str:
     if not arguments:
-        raise FormatError(f"'{name}' has no arguments, which BLOG cannot say; multiply it into another factor")
+        raise FormatError(
+            f"'{name}' has no arguments, which BLOG cannot say; multiply it into another factor"
+        )
     numbers = ", ".join(number_text(each).replace("e+", "e") for each in table.reshape(-1).tolist())
     return f"{head}{POTENTIAL}[[{numbers}]] ({', '.join(arguments)});  // {_shown(name)}"
 

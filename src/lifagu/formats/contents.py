@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lifagu.evidence import Observation
-from lifagu.loaded import Loaded
+from lifagu.graph.evidence import Observation
+from lifagu.relational.loaded import Loaded
 
 if TYPE_CHECKING:
-    from lifagu.model import FactorGraph
-    from lifagu.relational import ParfactorGraph
-    from lifagu.template import Template
+    from lifagu.graph.factor_graph import FactorGraph
+    from lifagu.relational.parfactor_graph import ParfactorGraph
+    from lifagu.relational.template import Template
 
 
 def no_template() -> None:

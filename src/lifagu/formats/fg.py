@@ -11,11 +11,11 @@ import math
 
 import numpy as np
 
-from lifagu.arrays import Floats
+from lifagu.basics.arrays import Floats
 from lifagu.formats.numbers import number_text
 from lifagu.formats.tokens import Tokens
 from lifagu.formats.uai import numbered_graph, refuse_unknown
-from lifagu.model import FactorGraph
+from lifagu.graph.factor_graph import FactorGraph
 
 
 def parse_fg(text: str, place: str = "<text>") -> FactorGraph:
@@ -37,7 +37,9 @@ def parse_fg(text: str, place: str = "<text>") -> FactorGraph:
                 known = f", but elsewhere {sizes[label]}" if size else "; it must be at least 1"
                 tokens.fail(f"variable x{label} has range size {size} in factor f{number}{known}")
             if labels.count(label) > 1:
-                tokens.fail(f"factor f{number} has the argument {label} twice; give it once, with the table's diagonal")
+                tokens.fail(
+                    f"factor f{number} has the argument {label} twice; give it once, with the table's diagonal"
+                )
         scopes.append(labels)
         tables.append(_table(tokens, number, given))
     tokens.end()
@@ -58,7 +60,9 @@ def _table(tokens: Tokens, number: int, sizes: list[int]) -> Floats:
     for _ in range(tokens.integer(f"the number of entries of factor f{number}")):
         index = tokens.integer(f"an index of factor f{number}")
         if index >= span:
-            tokens.fail(f"factor f{number} lists entry {index}, but its arguments span {span} states (from 0)")
+            tokens.fail(
+                f"factor f{number} lists entry {index}, but its arguments span {span} states (from 0)"
+            )
         flat[index] = tokens.potentials(1, f"factor f{number}")[0]
     if not flat.any():
         tokens.fail(f"factor f{number} has only zero potentials; at least one must be positive")

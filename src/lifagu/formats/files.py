@@ -5,10 +5,10 @@ from __future__ import annotations
 import zlib
 from pathlib import Path
 
+from lifagu.basics.atomic_files import PathLike as PathLike
+from lifagu.basics.atomic_files import replaced_file
+from lifagu.basics.inputs import path as as_path
 from lifagu.errors import FormatError
-from lifagu.given import path as as_path
-from lifagu.replacing import PathLike as PathLike
-from lifagu.replacing import replaced_file
 
 
 def ending(path: PathLike) -> str:
@@ -32,7 +32,12 @@ def read_text(path: PathLike) -> str:
         raise FormatError(f"{path}: this is a folder; name a file in it") from None
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not a text in UTF-8 (byte {error.start})") from None
-    except (OSError, EOFError, zlib.error, ValueError) as error:  # a broken gzip file, or a name that cannot be one
+    except (
+        OSError,
+        EOFError,
+        zlib.error,
+        ValueError,
+    ) as error:  # a broken gzip file, or a name that cannot be one
         raise FormatError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
 
 

@@ -29,7 +29,9 @@ def path_text(steps: tuple[Step, ...]) -> str:
     >>> path_text(("factors", 3, "args", 1))
     'factors[3].args[1]'
     """
-    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps).removeprefix(".")
+    return "".join(
+        f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps
+    ).removeprefix(".")
 
 
 @contextmanager

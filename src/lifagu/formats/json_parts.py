@@ -7,17 +7,26 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
-from lifagu.builder import GraphBuilder
 from lifagu.errors import FormatError, ModelError, did_you_mean
 from lifagu.formats.json_lines import PathError, Step, at
 from lifagu.formats.numbers import number_text
-from lifagu.model import FactorGraph
-from lifagu.ranges import BOOLEAN, Labels
-from lifagu.views import Variable
+from lifagu.graph.builder import GraphBuilder
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.ranges import BOOLEAN, Labels
+from lifagu.graph.views import Variable
 
 FORMAT = "lifagu/1"
 RELATIONAL = ("domains", "relations", "parfactors")
-SECTIONS = ("format", "ranges", "tables", "variables", "factors", "evidence", *RELATIONAL, "comment")
+SECTIONS = (
+    "format",
+    "ranges",
+    "tables",
+    "variables",
+    "factors",
+    "evidence",
+    *RELATIONAL,
+    "comment",
+)
 TEMPLATE = ("source", "queries")
 VARIABLE_KEYS = ("name", "range", "kind", "individual", "comment")
 FACTOR_KEYS = ("name", "args", "table", "comment")
@@ -29,21 +38,31 @@ def load(text: str, place: str) -> Any:
     """JSON with errors that say where; keys that stand twice and NaN are errors."""
 
     def constant(word: str) -> NoReturn:
-        raise FormatError(f"{place}: {word} is not a number that JSON knows; write null for an unknown table")
+        raise FormatError(
+            f"{place}: {word} is not a number that JSON knows; write null for an unknown table"
+        )
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(items)
         if len(found) < len(items):
-            twice = next(key for key, count in Counter(key for key, _ in items).items() if count > 1)
-            raise FormatError(f"{place}: the key '{twice}' stands twice in one object; keep one of them")
+            twice = next(
+                key for key, count in Counter(key for key, _ in items).items() if count > 1
+            )
+            raise FormatError(
+                f"{place}: the key '{twice}' stands twice in one object; keep one of them"
+            )
         return found
 
     try:
         return json.loads(text, parse_constant=constant, object_pairs_hook=pairs)
     except json.JSONDecodeError as error:
-        raise FormatError(f"{place}:{error.lineno}: not JSON: {error.msg} (column {error.colno})") from None
+        raise FormatError(
+            f"{place}:{error.lineno}: not JSON: {error.msg} (column {error.colno})"
+        ) from None
     except ValueError:  # Python refuses whole numbers of more than 4300 digits
-        raise FormatError(f"{place}: a whole number has too many digits; write it as 1e300") from None
+        raise FormatError(
+            f"{place}: a whole number has too many digits; write it as 1e300"
+        ) from None
     except RecursionError:
         raise FormatError(f"{place}: nested too deeply to be a model") from None
 
@@ -56,7 +75,11 @@ def checked_model(whole: Any, place: str) -> dict[str, Any]:
         raise PathError(place, ("format",), f'is {given}; a model file has "format": "{FORMAT}"')
     for key in model:
         if key in TEMPLATE:
-            raise PathError(place, (key,), "this is part of a template, which names a source; read it from its file")
+            raise PathError(
+                place,
+                (key,),
+                "this is part of a template, which names a source; read it from its file",
+            )
         if key not in SECTIONS:
             raise PathError(place, (key,), f"there is no such section{did_you_mean(key, SECTIONS)}")
     return model
@@ -99,16 +122,23 @@ def add_variable(builder: GraphBuilder[FactorGraph], variable: Any) -> None:
     if not all(isinstance(each, str) for each in [*individuals, "" if kind is None else kind]):
         raise ModelError("kind is a text, individual a text or a list of texts")
     builder.variable(
-        variable["name"], labels if isinstance(labels, str) else labels_of(labels), kind=kind, individual=individuals
+        variable["name"],
+        labels if isinstance(labels, str) else labels_of(labels),
+        kind=kind,
+        individual=individuals,
     )
 
 
-def add_factor(builder: GraphBuilder[FactorGraph], factor: Any, rename: Callable[[str], str] = str) -> None:
+def add_factor(
+    builder: GraphBuilder[FactorGraph], factor: Any, rename: Callable[[str], str] = str
+) -> None:
     """Add one factor of a file; rename gives for each argument the name of the variable that is meant."""
     check_keys(factor, "a factor", FACTOR_KEYS, required=("name", "args", "table"))
     table = factor["table"]
     if table is not None and not isinstance(table, str):
-        table = list_of(table, "a table is a list of numbers, the name of a table, or null if unknown")
+        table = list_of(
+            table, "a table is a list of numbers, the name of a table, or null if unknown"
+        )
     builder.factor(factor["name"], [rename(argument) for argument in argument_texts(factor)], table)
 
 
@@ -143,7 +173,10 @@ def list_of(value: Any, expected: str) -> list[Any]:
 
 def labels_of(value: Any) -> Labels:
     """The labels of a range."""
-    return tuple(label_of(label) for label in list_of(value, "a range is a list of labels, or the name of a range"))
+    return tuple(
+        label_of(label)
+        for label in list_of(value, "a range is a list of labels, or the name of a range")
+    )
 
 
 def label_of(value: Any) -> str:
@@ -157,7 +190,13 @@ def label_of(value: Any) -> str:
 
 def kind_of(value: Any) -> str:
     """What a JSON value is, in words."""
-    kinds = {dict: "an object", list: "a list", str: f"the text '{value}'", bool: "a boolean", type(None): "null"}
+    kinds = {
+        dict: "an object",
+        list: "a list",
+        str: f"the text '{value}'",
+        bool: "a boolean",
+        type(None): "null",
+    }
     return kinds.get(type(value), "a number")
 
 
@@ -178,7 +217,9 @@ def variable_text(variable: Variable, range_names: Mapping[Labels, str]) -> str:
     if variable.kind is not None:
         item["kind"] = variable.kind
     if variable.individuals:
-        item["individual"] = variable.individuals[0] if len(variable.individuals) == 1 else variable.individuals
+        item["individual"] = (
+            variable.individuals[0] if len(variable.individuals) == 1 else variable.individuals
+        )
     return json_text(item)
 
 
@@ -200,4 +241,8 @@ def lines_text(items: Iterable[str]) -> str:
 
 def block_text(items: Mapping[str, str]) -> str:
     """An object with one entry a line; values are JSON already."""
-    return "{\n    " + ",\n    ".join(f"{json_text(key)}: {value}" for key, value in items.items()) + "\n  }"
+    return (
+        "{\n    "
+        + ",\n    ".join(f"{json_text(key)}: {value}" for key, value in items.items())
+        + "\n  }"
+    )

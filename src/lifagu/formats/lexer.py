@@ -65,7 +65,11 @@ class Lexer:
     def expect(self, text: str, what: str) -> Token:
         """The next token, which must have this text."""
         if self.peek.text != text:
-            shown = "the file ends" if self.peek.kind == "end" else f"'{shortened(self.peek.text)}' stands"
+            shown = (
+                "the file ends"
+                if self.peek.kind == "end"
+                else f"'{shortened(self.peek.text)}' stands"
+            )
             self.fail(f"{shown} where '{text}' should be, {what}")
         return self.take(what)
 

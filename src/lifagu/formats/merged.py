@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints
+from lifagu.basics.arrays import Floats, Ints
 from lifagu.errors import ModelError, listed
-from lifagu.model import FactorGraph
-from lifagu.tables import potential_fault
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.tables import potential_fault
 
 _Scaled = tuple[Floats, Ints]  # mantissas from 0.5 to 1 (or 0), and powers of two
 
@@ -32,14 +32,17 @@ def one_table_per_scope(graph: FactorGraph, what: str) -> list[tuple[tuple[str, 
         raise ModelError(f"{what} needs a table for every factor; give or impute those of {names}")
     merged: dict[frozenset[str], tuple[tuple[str, ...], _Scaled]] = {}
     for arguments, table in _arguments_and_tables(graph):
-        order, product = merged.setdefault(frozenset(arguments), (arguments, _scaled(np.ones(table.shape))))
+        order, product = merged.setdefault(
+            frozenset(arguments), (arguments, _scaled(np.ones(table.shape)))
+        )
         axes = [arguments.index(argument) for argument in order]
         merged[frozenset(order)] = (order, _product(product, _scaled(table.transpose(axes))))
     _, scale = merged.pop(frozenset(), ((), _scaled(np.ones(()))))
     tables = list(merged.values())
     tables[:1] = [(order, _product(product, scale)) for order, product in tables[:1]]
     return [
-        (order, _plain(product, f"{what} multiplies the factors on ({', '.join(order)})")) for order, product in tables
+        (order, _plain(product, f"{what} multiplies the factors on ({', '.join(order)})"))
+        for order, product in tables
     ]
 
 
@@ -60,7 +63,9 @@ def _plain(product: _Scaled, what: str) -> Floats:
     with np.errstate(over="ignore", under="ignore"):
         table = np.ldexp(mantissas, np.clip(exponents, -5000, 5000).astype(np.int32))
     if not np.array_equal(np.frexp(table)[0], mantissas):
-        raise ModelError(f"{what}, and their product is too large or too small for plain numbers; rescale the tables")
+        raise ModelError(
+            f"{what}, and their product is too large or too small for plain numbers; rescale the tables"
+        )
     if fault := potential_fault(table.reshape(-1)):
         raise ModelError(f"{what}, and the product has {fault}")
     return table

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from lifagu.evidence import Evidence, EvidenceLike, Observation
+from lifagu.basics.inputs import instance
 from lifagu.formats.contents import Contents
 from lifagu.formats.json_lines import at, located
 from lifagu.formats.json_parts import (
@@ -29,13 +29,13 @@ from lifagu.formats.json_parts import (
     object_at,
     variable_text,
 )
-from lifagu.given import instance
-from lifagu.model import FactorGraph
-from lifagu.ranges import BOOLEAN
-from lifagu.relational import ParfactorGraph
+from lifagu.graph.evidence import Evidence, EvidenceLike, Observation
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.ranges import BOOLEAN
+from lifagu.relational.parfactor_graph import ParfactorGraph
 
 if TYPE_CHECKING:
-    from lifagu.template import Template
+    from lifagu.relational.template import Template
 
 
 def from_json(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
@@ -124,12 +124,17 @@ def to_json(graph: FactorGraph | ParfactorGraph, evidence: EvidenceLike = None) 
 
         return relational_json.format_relational(graph, evidence)
     observed = graph.evidence(evidence)
-    range_names = names_of_shared((variable.range for variable in graph.variables), "r", without=BOOLEAN)
+    range_names = names_of_shared(
+        (variable.range for variable in graph.variables), "r", without=BOOLEAN
+    )
     keys = [_table_key(graph, factor) for factor in range(len(graph.factor_names))]
     table_names = names_of_shared((key for key in keys if key is not None), "t")
     sections = [f'"format": "{FORMAT}"']
     if range_names:
-        sections.append('"ranges": ' + block_text({name: json_text(labels) for labels, name in range_names.items()}))
+        sections.append(
+            '"ranges": '
+            + block_text({name: json_text(labels) for labels, name in range_names.items()})
+        )
     lines, tables = [], {}
     for factor, key in zip(graph.factors, keys, strict=True):
         name = table_names.get(key) if key else None
@@ -139,10 +144,14 @@ def to_json(graph: FactorGraph | ParfactorGraph, evidence: EvidenceLike = None) 
             table = json_text(name)
             if name not in tables and factor.table is not None:
                 tables[name] = numbers_text(factor.table)
-        lines.append(f'{{"name": {json_text(factor.name)}, "args": {json_text(factor.arguments)}, "table": {table}}}')
+        lines.append(
+            f'{{"name": {json_text(factor.name)}, "args": {json_text(factor.arguments)}, "table": {table}}}'
+        )
     if tables:
         sections.append('"tables": ' + block_text(tables))
-    sections.append('"variables": ' + lines_text([variable_text(each, range_names) for each in graph.variables]))
+    sections.append(
+        '"variables": ' + lines_text([variable_text(each, range_names) for each in graph.variables])
+    )
     sections.append('"factors": ' + lines_text(lines))
     if observed:
         sections.append('"evidence": ' + block_text(_evidence(graph, observed)))
@@ -160,7 +169,9 @@ def _evidence(graph: FactorGraph, evidence: Evidence) -> dict[str, str]:
     shown = {}
     for variable, value in zip(evidence.variables.tolist(), evidence.values.tolist(), strict=True):
         shown[variable] = json_text(graph.ranges.canonical[graph.variable_range[variable]][value])
-    for variable, likelihood in zip(evidence.soft_variables.tolist(), evidence.likelihoods, strict=True):
+    for variable, likelihood in zip(
+        evidence.soft_variables.tolist(), evidence.likelihoods, strict=True
+    ):
         labels = graph.ranges.canonical[graph.variable_range[variable]]
         by_label = dict(zip(labels, likelihood.tolist(), strict=True))
         shown[variable] = json_text({label: by_label[label] for label in graph.labels(variable)})

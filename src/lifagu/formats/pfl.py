@@ -18,19 +18,34 @@ from contextlib import contextmanager
 from functools import cached_property
 
 from lifagu.errors import ModelError, listed
-from lifagu.evidence import Observation
 from lifagu.formats.contents import Contents
 from lifagu.formats.lexer import Token
 from lifagu.formats.pfl_clauses import Clause, Clauses, Term, parse_clauses
 from lifagu.formats.pfl_domains import Node, Places
-from lifagu.formats.pfl_goals import Conditions, Key, Predicates, conditions, is_constant, variables_of
-from lifagu.model import FactorGraph
-from lifagu.parfactors import Parfactor, ParfactorError, potentials
-from lifagu.ranges import Labels, check_labels, value_of
-from lifagu.relational import ParfactorGraph
-from lifagu.relational_builder import GroundArguments
-from lifagu.relations import Domain, Relation, Vocabulary
-from lifagu.terms import Atom, Comparison, Constraint, Logical, Membership, constant_text, logical_names
+from lifagu.formats.pfl_goals import (
+    Conditions,
+    Key,
+    Predicates,
+    conditions,
+    is_constant,
+    variables_of,
+)
+from lifagu.graph.evidence import Observation
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.ranges import Labels, check_labels, value_of
+from lifagu.relational.builder import GroundArguments
+from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.parfactors import Parfactor, ParfactorError, potentials
+from lifagu.relational.relations import Domain, Relation, Vocabulary
+from lifagu.relational.terms import (
+    Atom,
+    Comparison,
+    Constraint,
+    Logical,
+    Membership,
+    constant_text,
+    logical_names,
+)
 
 
 def parse_pfl(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
@@ -78,7 +93,9 @@ class _Meaning:
         plain = not any(arity for _, arity in self.functions)
         for name, _ in self.functions if plain else ():
             builder.variable(name, self.ranges[name])
-        arguments = GroundArguments(builder, self.words, {name for name, _ in self.functions} if plain else set())
+        arguments = GroundArguments(
+            builder, self.words, {name for name, _ in self.functions} if plain else set()
+        )
         parfactors: list[Parfactor] = []
         lifted = [clause for clause in self._clauses.parfactors if variables_of(clause.formulas)]
         for number, clause in enumerate(self._clauses.parfactors):
@@ -86,25 +103,34 @@ class _Meaning:
                 if variables_of(clause.formulas):
                     parfactors.append(self._parfactor(number, f"g{len(parfactors) + 1}"))
                 else:
-                    names = [arguments(_ground_name(each.text, each.arguments)) for each in clause.formulas]
+                    names = [
+                        arguments(_ground_name(each.text, each.arguments))
+                        for each in clause.formulas
+                    ]
                     builder.factor(f"f{number - len(parfactors) + 1}", names, self._table(clause))
         if plain:
             return builder.graph()
         with self._at(lifted):
-            return ParfactorGraph(self.words.domains, self.words.relations, tuple(parfactors), builder.graph())
+            return ParfactorGraph(
+                self.words.domains, self.words.relations, tuple(parfactors), builder.graph()
+            )
 
     def evidence(self) -> dict[str, Observation]:
         """What is observed, by ground name."""
         found: dict[str, Observation] = {}
         for fact in self._clauses.facts:
             if fact.key in self.functions:
-                self._fail(f"{fact.text} is a random variable; observe its value, as one more argument", fact.token)
+                self._fail(
+                    f"{fact.text} is a random variable; observe its value, as one more argument",
+                    fact.token,
+                )
             first = self.functions.get((fact.text, len(fact.arguments) - 1))
             if first is None:
                 continue
             if first.start > fact.token.start:
                 self._fail(
-                    f"this observation stands before the first parfactor with {fact.text}; move it behind", fact.token
+                    f"this observation stands before the first parfactor with {fact.text}; move it behind",
+                    fact.token,
                 )
             if not all(map(is_constant, fact.arguments)):
                 self._fail("an observation holds constants only", fact.token)
@@ -128,7 +154,8 @@ class _Meaning:
         for term in (each for clause in self._clauses.parfactors for each in clause.formulas):
             if arity.setdefault(term.text, len(term.arguments)) != len(term.arguments):
                 self._fail(
-                    f"{term.text} has {len(term.arguments)} arguments here and {arity[term.text]} above", term.token
+                    f"{term.text} has {len(term.arguments)} arguments here and {arity[term.text]} above",
+                    term.token,
                 )
             found.setdefault(term.key, term.token)
             if term.text in self._clauses.unread:
@@ -148,7 +175,10 @@ class _Meaning:
                 with self._at([], labels.token):
                     given = check_labels((each.text for each in labels.arguments), f"'{term.text}'")
                 if found.setdefault(term.text, given) != given:
-                    self._fail(f"{term.text} has another range above: [{', '.join(found[term.text])}]", labels.token)
+                    self._fail(
+                        f"{term.text} has another range above: [{', '.join(found[term.text])}]",
+                        labels.token,
+                    )
         missing = [name for name, _ in self.functions if name not in found]
         if missing:
             self._fail(
@@ -166,9 +196,12 @@ class _Meaning:
         for clause in self._clauses.parfactors:
             for goal in self._predicates.unfolded(clause.goals):
                 key = goal.term.key
-                if not goal.sign and (key in self.functions or (key[0], key[1] - 1) in self.functions):
+                if not goal.sign and (
+                    key in self.functions or (key[0], key[1] - 1) in self.functions
+                ):
                     self._fail(
-                        f"{goal.term.text} is a random variable; a constraint calls listed facts", goal.term.token
+                        f"{goal.term.text} is a random variable; a constraint calls listed facts",
+                        goal.term.token,
                     )
         return [conditions(clause, self._predicates) for clause in self._clauses.parfactors]
 
@@ -176,7 +209,9 @@ class _Meaning:
     def _domains(self) -> Places:
         """Places that a variable connects, with the constants found there."""
         found = Places()
-        for number, (clause, each) in enumerate(zip(self._clauses.parfactors, self.conditions, strict=True)):
+        for number, (clause, each) in enumerate(
+            zip(self._clauses.parfactors, self.conditions, strict=True)
+        ):
             for term in clause.formulas:
                 for place, argument in enumerate(term.arguments):
                     node = ("formula", *term.key, place)
@@ -185,9 +220,14 @@ class _Meaning:
                     elif argument.kind == "variable":
                         found.join(node, _variable(argument.text, number))
                     else:
-                        self._fail("a random variable has variables and constants as arguments", argument.token)
+                        self._fail(
+                            "a random variable has variables and constants as arguments",
+                            argument.token,
+                        )
             for rows in each.listed:
-                for place, (variable, (key, where)) in enumerate(zip(rows.variables, rows.places, strict=True)):
+                for place, (variable, (key, where)) in enumerate(
+                    zip(rows.variables, rows.places, strict=True)
+                ):
                     found.join(_variable(variable, number), ("predicate", *key, where))
                     found.add(_variable(variable, number), (row[place] for row in rows.rows))
             for variable, constant in each.equal:
@@ -201,10 +241,14 @@ class _Meaning:
     def words(self) -> Vocabulary:
         """Domains and relations."""
         names = self._domains.names()
-        domains = [Domain.of(name, list(self._domains.constants(node))) for node, name in names.items()]
+        domains = [
+            Domain.of(name, list(self._domains.constants(node))) for node, name in names.items()
+        ]
         relations = []
         for key, token in self.functions.items():
-            of = tuple(names[self._domains.root(("formula", *key, place))] for place in range(key[1]))
+            of = tuple(
+                names[self._domains.root(("formula", *key, place))] for place in range(key[1])
+            )
             with self._at([], token):  # a name in quotes may be one that relations cannot have
                 relations.append(Relation(key[0], of, self.ranges[key[0]]))
         return Vocabulary(tuple(domains), tuple(relations))
@@ -217,7 +261,10 @@ class _Meaning:
         arguments = [
             Atom(
                 each.text,
-                tuple(logicals[term.text] if term.kind == "variable" else term.text for term in each.arguments),
+                tuple(
+                    logicals[term.text] if term.kind == "variable" else term.text
+                    for term in each.arguments
+                ),
             )
             for each in clause.formulas
         ]
@@ -231,7 +278,9 @@ class _Meaning:
         where: dict[Constraint, None] = {}
         for each in found.listed:
             if len(each.rows) < math.prod(len(constants[name]) for name in each.variables):
-                where[Membership(tuple(logicals[name] for name in each.variables), each.rows)] = None
+                where[Membership(tuple(logicals[name] for name in each.variables), each.rows)] = (
+                    None
+                )
         for name, constant in found.equal:
             where[Comparison(logicals[name], constant, equal=True)] = None
         for name, other in found.different:
@@ -259,7 +308,11 @@ class _Meaning:
         given = [each.text for each in call.arguments]
         for fact in self._clauses.facts:
             *first, table = fact.arguments or (fact,)
-            if fact.text == call.text and table.kind == "list" and [each.text for each in first] == given:
+            if (
+                fact.text == call.text
+                and table.kind == "list"
+                and [each.text for each in first] == given
+            ):
                 return table
         self._fail(f"there is no fact {call.text}([…]) with the table", call.token)
 
@@ -271,7 +324,10 @@ class _Meaning:
         except ParfactorError as error:
             clause = clauses[error.number]
             is_argument = error.steps[:1] == ("args",) and len(error.steps) == 2
-            self._fail(error.text, clause.formulas[int(error.steps[1])].token if is_argument else clause.start)
+            self._fail(
+                error.text,
+                clause.formulas[int(error.steps[1])].token if is_argument else clause.start,
+            )
         except ModelError as error:
             self._fail(str(error), start or (clauses[0].start if clauses else None))
 

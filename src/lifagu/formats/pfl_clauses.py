@@ -123,9 +123,12 @@ def _directive(lexer: Lexer) -> None:
         if called[:1] in ([name] for name in DECLARES):
             return
         loads = called[:1] in (["use_module"], ["ensure_loaded"])
-        if (loads and called[2:3] != ["library"]) or not (loads or called[:1] in ([name] for name in HARMLESS)):
+        if (loads and called[2:3] != ["library"]) or not (
+            loads or called[:1] in ([name] for name in HARMLESS)
+        ):
             lexer.fail(
-                f"the directive '{' '.join(called)[:60]}' is not read; put into this file what it would give", start
+                f"the directive '{' '.join(called)[:60]}' is not read; put into this file what it would give",
+                start,
             )
 
 
@@ -136,7 +139,9 @@ def _parfactor(lexer: Lexer) -> Clause:
     while not formulas or lexer.accept(","):
         term = _term(lexer)
         if term.kind != "atom":
-            lexer.fail(f"'{term.text}' is not a random variable; aggregates are not read", term.token)
+            lexer.fail(
+                f"'{term.text}' is not a random variable; aggregates are not read", term.token
+            )
         formulas.append(term)
         ranges.append(_term(lexer) if lexer.accept("::") else None)
     lexer.expect(";", "between the formulas and the table")
@@ -192,7 +197,9 @@ def _definition(lexer: Lexer, found: Clauses) -> None:
 def _entities(lexer: Lexer) -> int:
     number = lexer.take("the number of entities", "number")
     if not number.text.isdigit() or len(number.text) > 9 or int(number.text) > MOST_ENTITIES:
-        lexer.fail(f"'{number.text}' is not a number of entities between 0 and {MOST_ENTITIES}", number)
+        lexer.fail(
+            f"'{number.text}' is not a number of entities between 0 and {MOST_ENTITIES}", number
+        )
     return int(number.text)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-Node = tuple[str, str, int, int]  # ("formula" or "predicate", name, arity, place), or ("variable", name, clause, 0)
+Node = tuple[
+    str, str, int, int
+]  # ("formula" or "predicate", name, arity, place), or ("variable", name, clause, 0)
 
 
 class Places:
@@ -54,8 +56,16 @@ class Places:
         result: dict[Node, str] = {}
         for root, nodes in members.items():
             alone = [name for kind, name, arity, _ in nodes if kind == "predicate" and arity == 1]
-            others = [f"{name}_{place + 1}" for kind, name, _, place in sorted(nodes) if kind == "predicate"]
-            name = [*alone, *others, *(f"{name}_{place + 1}" for _, name, _, place in sorted(nodes))][0]
+            others = [
+                f"{name}_{place + 1}"
+                for kind, name, _, place in sorted(nodes)
+                if kind == "predicate"
+            ]
+            name = [
+                *alone,
+                *others,
+                *(f"{name}_{place + 1}" for _, name, _, place in sorted(nodes)),
+            ][0]
             while name in result.values():
                 name += "_"
             result[root] = name

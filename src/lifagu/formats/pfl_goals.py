@@ -65,7 +65,11 @@ class Predicates:
     @cached_property
     def _open(self) -> dict[Key, Term]:
         """For each predicate a fact that holds something else than constants."""
-        return {fact.key: fact for fact in self.clauses.facts if not all(map(is_constant, fact.arguments))}
+        return {
+            fact.key: fact
+            for fact in self.clauses.facts
+            if not all(map(is_constant, fact.arguments))
+        }
 
     def rows(self, call: Term) -> Iterable[tuple[str, ...]]:
         """The tuples listed for the predicate that a goal calls."""
@@ -74,7 +78,8 @@ class Predicates:
             raise self.clauses.unread[call.text]
         if call.key in self._open:
             fail(
-                f"this fact for {call.shown} holds more than constants; list what is meant", self._open[call.key].token
+                f"this fact for {call.shown} holds more than constants; list what is meant",
+                self._open[call.key].token,
             )
         if call.key not in self.facts:
             fail(f"there are no facts for {call.shown}; list them in this file", call.token)
@@ -92,7 +97,9 @@ class Predicates:
                 continue
             number += 1
             head, body = self._rule(goal.term, inside, len(result) + len(waiting))
-            values = dict(zip((each.text for each in head.arguments), goal.term.arguments, strict=True))
+            values = dict(
+                zip((each.text for each in head.arguments), goal.term.arguments, strict=True)
+            )
             instances = [_instance(each, values, f" of rule {number}") for each in reversed(body)]
             waiting += [(each, (*inside, goal.term.key)) for each in instances]
         return result
@@ -101,14 +108,24 @@ class Predicates:
         """The one rule that defines a predicate."""
         (head, body), *others = self._rules[call.key]
         listed = call.key in self.facts or call.key in self._open
-        if others or listed or call.key in inside or goals > MOST_UNFOLDED or call.text in self.clauses.unread:
+        if (
+            others
+            or listed
+            or call.key in inside
+            or goals > MOST_UNFOLDED
+            or call.text in self.clauses.unread
+        ):
             self.clauses.lexer.fail(
                 f"{call.shown} has several rules, facts beside a rule, or a rule that comes back to it; list facts",
                 head.token,
             )
-        names = {each.text for each in head.arguments if each.kind == "variable" and each.text != "_"}
+        names = {
+            each.text for each in head.arguments if each.kind == "variable" and each.text != "_"
+        }
         if len(names) < len(head.arguments):
-            self.clauses.lexer.fail(f"the rule for {call.shown} needs a variable of its own in each place", head.token)
+            self.clauses.lexer.fail(
+                f"the rule for {call.shown} needs a variable of its own in each place", head.token
+            )
         return head, body
 
 
@@ -167,7 +184,9 @@ class _Reading:
 
     def _own_values(self, goals: Iterable[Goal]) -> dict[str, Term]:
         """The constants of variables that are not in the formulas and are set equal to one."""
-        pairs = [(goal.term, goal.right) for goal in goals if goal.sign == "=" and goal.right is not None]
+        pairs = [
+            (goal.term, goal.right) for goal in goals if goal.sign == "=" and goal.right is not None
+        ]
         pairs += [(right, left) for left, right in pairs]
         return {
             left.text: right
@@ -185,13 +204,20 @@ class _Reading:
         names = tuple(name for name in self._formula if name in kept)
         rows: dict[tuple[str, ...], None] = {}
         for row in self._predicates.rows(call):
-            if all(self._fits(row, place, each, first) for place, each in enumerate(call.arguments)):
+            if all(
+                self._fits(row, place, each, first) for place, each in enumerate(call.arguments)
+            ):
                 rows[tuple(row[kept[name]] for name in names)] = None
         if not rows:
-            self._fail(f"no fact for {call.shown} fits this goal, so the parfactor stands for nothing", call.token)
+            self._fail(
+                f"no fact for {call.shown} fits this goal, so the parfactor stands for nothing",
+                call.token,
+            )
         self._bound.update(names)
         if names:
-            self._found.listed.append(Listed(names, tuple((call.key, kept[name]) for name in names), tuple(rows)))
+            self._found.listed.append(
+                Listed(names, tuple((call.key, kept[name]) for name in names), tuple(rows))
+            )
 
     def _check_argument(self, term: Term) -> None:
         if not is_constant(term) and term.kind != "variable":
@@ -199,7 +225,8 @@ class _Reading:
         own = term.kind == "variable" and term.text != "_" and term.text not in self._formula
         if own and self._uses[term.text] > 1:
             self._fail(
-                f"{term.text} joins goals, but is in no formula; list the tuples they have in common", term.token
+                f"{term.text} joins goals, but is in no formula; list the tuples they have in common",
+                term.token,
             )
 
     def _fits(self, row: tuple[str, ...], place: int, term: Term, first: dict[str, int]) -> bool:
@@ -221,11 +248,17 @@ class _Reading:
             left, right = right, left
         for each in (left, right):
             if not is_constant(each) and each.text not in self._bound:
-                self._fail(f"{each.text} is not bound before this inequality, or is in no formula", each.token)
+                self._fail(
+                    f"{each.text} is not bound before this inequality, or is in no formula",
+                    each.token,
+                )
         if left.kind == "variable":
             self._found.different.append((left.text, right))
         elif left.text == right.text:
-            self._fail(f"{left.text} never differs from itself, so the parfactor stands for nothing", left.token)
+            self._fail(
+                f"{left.text} never differs from itself, so the parfactor stands for nothing",
+                left.token,
+            )
 
 
 def _names(goal: Goal) -> list[str]:

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, TypeVar
 
 from lifagu.errors import ModelError, did_you_mean
-from lifagu.evidence import EvidenceLike, by_name
 from lifagu.formats.json_lines import PathError, at
 from lifagu.formats.json_parts import (
     FORMAT,
@@ -27,13 +26,20 @@ from lifagu.formats.json_parts import (
     object_at,
     variable_text,
 )
-from lifagu.parfactors import Parfactor, ParfactorError, potentials
-from lifagu.ranges import BOOLEAN, Labels
-from lifagu.relational import ParfactorGraph
-from lifagu.relational_builder import GroundArguments, constant_of, constraint_of, domain_of, refuse_relational
-from lifagu.relations import Relation, Vocabulary
-from lifagu.terms import Constraint, Membership
-from lifagu.views import Factor
+from lifagu.graph.evidence import EvidenceLike, by_name
+from lifagu.graph.ranges import BOOLEAN, Labels
+from lifagu.graph.views import Factor
+from lifagu.relational.builder import (
+    GroundArguments,
+    constant_of,
+    constraint_of,
+    domain_of,
+    refuse_relational,
+)
+from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.parfactors import Parfactor, ParfactorError, potentials
+from lifagu.relational.relations import Relation, Vocabulary
+from lifagu.relational.terms import Constraint, Membership
 
 _Item = TypeVar("_Item")
 RELATION_KEYS = ("name", "of", "range", "names", "comment")
@@ -63,7 +69,9 @@ def parse_relational(model: dict[str, Any], place: str) -> ParfactorGraph:
         with at(place, "parfactors", number):
             _add(parfactors, "parfactor", parfactor.name, parfactor)
     try:
-        return ParfactorGraph(words.domains, words.relations, tuple(parfactors.values()), builder.graph())
+        return ParfactorGraph(
+            words.domains, words.relations, tuple(parfactors.values()), builder.graph()
+        )
     except ParfactorError as error:
         raise PathError(place, ("parfactors", error.number, *error.steps), error.text) from None
     except ModelError as error:
@@ -97,7 +105,9 @@ def _relation(item: Any, ranges: Mapping[str, Labels]) -> Relation:
     labels = item.get("range", list(BOOLEAN))
     if isinstance(labels, str) and labels not in ranges:
         close = did_you_mean(labels, ranges)
-        raise ModelError(f"relation '{item['name']}' has the range '{labels}', which is not declared{close}")
+        raise ModelError(
+            f"relation '{item['name']}' has the range '{labels}', which is not declared{close}"
+        )
     of = list_of(item.get("of", []), "of is a list of domains")
     for name in of:
         if not isinstance(name, str):
@@ -107,11 +117,16 @@ def _relation(item: Any, ranges: Mapping[str, Labels]) -> Relation:
         item["name"],
         tuple(of),
         ranges[labels] if isinstance(labels, str) else labels_of(labels),
-        tuple(tuple(map(constant_of, list_of(row, expected))) for row in list_of(item.get("names", []), expected)),
+        tuple(
+            tuple(map(constant_of, list_of(row, expected)))
+            for row in list_of(item.get("names", []), expected)
+        ),
     )
 
 
-def _parfactor(item: Any, tables: Mapping[str, Any], names: GroundArguments, place: str, number: int) -> Parfactor:
+def _parfactor(
+    item: Any, tables: Mapping[str, Any], names: GroundArguments, place: str, number: int
+) -> Parfactor:
     with at(place, "parfactors", number):
         check_keys(item, "a parfactor", PARFACTOR_KEYS, required=("name", "args", "table"))
         texts = argument_texts(item)
@@ -125,14 +140,18 @@ def _parfactor(item: Any, tables: Mapping[str, Any], names: GroundArguments, pla
         with at(place, "parfactors", number, "where", each):
             where.append(constraint_of(constraint))
     with at(place, "parfactors", number):
-        return Parfactor(item["name"], tuple(arguments), potentials(item["name"], table), tuple(where))
+        return Parfactor(
+            item["name"], tuple(arguments), potentials(item["name"], table), tuple(where)
+        )
 
 
 def _table(name: str, table: Any, tables: Mapping[str, Any]) -> Any:
     if isinstance(table, str):
         if table not in tables:
             close = did_you_mean(table, tables)
-            raise ModelError(f"parfactor '{name}' has the table '{table}', which is not declared{close}")
+            raise ModelError(
+                f"parfactor '{name}' has the table '{table}', which is not declared{close}"
+            )
         return tables[table]
     expected = "a table is a list of numbers, the name of a table, or null if unknown"
     return None if table is None else list_of(table, expected)
@@ -146,7 +165,9 @@ def format_relational(model: ParfactorGraph, evidence: EvidenceLike = None) -> s
     evidence = by_name(evidence)
     model.observations(evidence)
     part = model.ground_part
-    variables = [part.variables[each] for each in range(len(part.variable_names)) if each not in model.places]
+    variables = [
+        part.variables[each] for each in range(len(part.variable_names)) if each not in model.places
+    ]
     ranges = [*(each.range for each in model.relations), *(each.range for each in variables)]
     range_names = names_of_shared(ranges, "r", without=BOOLEAN)
     tables = [_table_text(each.table) for each in model.parfactors]
@@ -154,9 +175,13 @@ def format_relational(model: ParfactorGraph, evidence: EvidenceLike = None) -> s
     table_names = names_of_shared([*tables, *part_tables], "t", without="null")
     named = {text: json_text(name) for text, name in table_names.items()}
     parfactors = [
-        _parfactor_text(each, named.get(text, text)) for each, text in zip(model.parfactors, tables, strict=True)
+        _parfactor_text(each, named.get(text, text))
+        for each, text in zip(model.parfactors, tables, strict=True)
     ]
-    factors = [_factor_text(each, named.get(text, text)) for each, text in zip(part.factors, part_tables, strict=True)]
+    factors = [
+        _factor_text(each, named.get(text, text))
+        for each, text in zip(part.factors, part_tables, strict=True)
+    ]
     sections = {
         "format": json_text(FORMAT),
         "ranges": block_text({name: json_text(labels) for labels, name in range_names.items()}),
@@ -169,9 +194,16 @@ def format_relational(model: ParfactorGraph, evidence: EvidenceLike = None) -> s
         "evidence": block_text({name: json_text(value) for name, value in evidence.items()}),
     }
     always = ("format", "domains", "relations", "parfactors")
-    there = {"ranges": range_names, "tables": table_names, "variables": variables, "factors": factors}
+    there = {
+        "ranges": range_names,
+        "tables": table_names,
+        "variables": variables,
+        "factors": factors,
+    }
     kept = [
-        f'"{key}": {text}' for key, text in sections.items() if key in always or {**there, "evidence": evidence}[key]
+        f'"{key}": {text}'
+        for key, text in sections.items()
+        if key in always or {**there, "evidence": evidence}[key]
     ]
     return "{\n  " + ",\n  ".join(kept) + "\n}\n"
 
@@ -185,7 +217,12 @@ def _factor_text(factor: Factor, table: str) -> str:
 
 
 def _domains_text(model: ParfactorGraph) -> str:
-    return json_text({each.name: each.size if each.constants is None else each.constants for each in model.domains})
+    return json_text(
+        {
+            each.name: each.size if each.constants is None else each.constants
+            for each in model.domains
+        }
+    )
 
 
 def _relation_text(relation: Relation, range_names: Mapping[Labels, str]) -> str:

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from lifagu.domains import Domain
 from lifagu.errors import ModelError, did_you_mean
-from lifagu.evidence import Observation
 from lifagu.formats.json_lines import PathError, Step, at, line_of, located, path_text
 from lifagu.formats.json_parts import (
     FORMAT,
@@ -23,10 +21,12 @@ from lifagu.formats.json_parts import (
     object_at,
 )
 from lifagu.formats.relational_json import PARFACTOR_KEYS, parse_relational
-from lifagu.loaded import Source
-from lifagu.relational import ParfactorGraph
-from lifagu.tables import as_floats
-from lifagu.template import Asked, Learned, Query, RowParfactor, Template
+from lifagu.graph.evidence import Observation
+from lifagu.graph.tables import as_floats
+from lifagu.relational.domains import Domain
+from lifagu.relational.loaded import Source
+from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.template import Asked, Learned, Query, RowParfactor, Template
 
 LEARNED_KEYS = ("sql", "columns", "given", "by", "prior", "min_support", "comment")
 WithDomains = Callable[[Mapping[str, Domain]], ParfactorGraph]
@@ -62,13 +62,19 @@ class _Reader:
                 close = did_you_mean(key, (*SECTIONS, *TEMPLATE))
                 raise PathError(self.place, (key,), f"there is no such section{close}")
         tables = object_at(self.whole.get("tables", {}), self.place, "tables")
-        learned = {name: self._learned(name, item) for name, item in tables.items() if isinstance(item, dict)}
+        learned = {
+            name: self._learned(name, item)
+            for name, item in tables.items()
+            if isinstance(item, dict)
+        }
         literal = {name: item for name, item in tables.items() if name not in learned}
         domains, constants = self._domains()
         parfactors, ordinary = self._parfactors(learned, literal)
         self._refuse_learned_factors(learned)
         evidence, observed = self._evidence()
-        rest = {key: value for key, value in self.whole.items() if key not in (*TEMPLATE, "evidence")}
+        rest = {
+            key: value for key, value in self.whole.items() if key not in (*TEMPLATE, "evidence")
+        }
         rest |= {"tables": literal, "parfactors": ordinary}
         return Template(
             self.place,
@@ -79,7 +85,10 @@ class _Reader:
             parfactors,
             evidence,
             observed,
-            tuple(self._asked(number, item) for number, item in enumerate(items_at(self.whole, "queries", self.place))),
+            tuple(
+                self._asked(number, item)
+                for number, item in enumerate(items_at(self.whole, "queries", self.place))
+            ),
             self._model(rest, constants),
         )
 
@@ -100,7 +109,9 @@ class _Reader:
         """A query: its text, or the lines of it."""
         with at(self.place, *steps):
             sql = item["sql"]
-            lines = [sql] if isinstance(sql, str) else list_of(sql, "sql is a text, or a list of lines")
+            lines = (
+                [sql] if isinstance(sql, str) else list_of(sql, "sql is a text, or a list of lines")
+            )
             if not all(isinstance(line, str) for line in lines) or not "".join(lines).strip():
                 raise ModelError("sql is a text, or a list of lines, that holds a query")
             return Query("\n".join(lines), self.where(*steps))
@@ -117,7 +128,9 @@ class _Reader:
                     raise ModelError("files names for each table the file that holds it")
                 return Source(files, folder, self.where("source"))
             if not isinstance(given, str) or not given:
-                raise ModelError(f"a source is a path, a URL, or an object with files, not {kind_of(given)}")
+                raise ModelError(
+                    f"a source is a path, a URL, or an object with files, not {kind_of(given)}"
+                )
         return Source(given, folder, self.where("source"))
 
     def _domains(self) -> tuple[dict[str, Query], dict[str, Any]]:
@@ -138,14 +151,20 @@ class _Reader:
     def _learned(self, name: str, item: Any) -> Learned:
         with at(self.place, "tables", name):
             check_keys(item, "a learned table", LEARNED_KEYS, required=("sql", "columns"))
-            columns, given, by = (_texts(item.get(key, []), key) for key in ("columns", "given", "by"))
+            columns, given, by = (
+                _texts(item.get(key, []), key) for key in ("columns", "given", "by")
+            )
             if not columns:
                 raise ModelError("columns names a column for each argument")
             for column in given:
                 if column not in columns:
-                    raise ModelError(f"given has '{column}', which is not among columns: {', '.join(columns)}")
+                    raise ModelError(
+                        f"given has '{column}', which is not among columns: {', '.join(columns)}"
+                    )
             if len(given) == len(columns):
-                raise ModelError("given has all columns; a table conditional on everything says nothing")
+                raise ModelError(
+                    "given has all columns; a table conditional on everything says nothing"
+                )
             support = item.get("min_support", 1)
             if isinstance(support, bool) or not isinstance(support, int) or support < 0:
                 raise ModelError("min_support is a whole number of records, 0 or more")
@@ -156,7 +175,9 @@ class _Reader:
         with at(self.place, "tables", name):
             table = as_floats(list_of(item, "a table is a list of numbers, or an object with sql"))
             if table is None:
-                raise ModelError("the table holds something that is not a number, or rows of unequal length")
+                raise ModelError(
+                    "the table holds something that is not a number, or rows of unequal length"
+                )
             return tuple(table.tolist())
 
     def _parfactors(
@@ -181,14 +202,22 @@ class _Reader:
             ordinary.append(plain)
         return found, ordinary
 
-    def _row_parfactor(self, number: int, item: dict[str, Any], learned: Mapping[str, Learned]) -> RowParfactor:
+    def _row_parfactor(
+        self, number: int, item: dict[str, Any], learned: Mapping[str, Learned]
+    ) -> RowParfactor:
         steps, table = ("parfactors", number), item["table"]
         rows = self._alone(item["rows"], *steps, "rows") if "rows" in item else None
         with at(self.place, *steps):
             if rows is not None and "where" in item:
-                raise ModelError("a parfactor has rows or where; say in the query which rows there are")
-            if isinstance(item["args"], list) and any(str(each).lstrip().startswith("#") for each in item["args"]):
-                raise ModelError("counting formulas stand only in parfactors with a literal table and without rows")
+                raise ModelError(
+                    "a parfactor has rows or where; say in the query which rows there are"
+                )
+            if isinstance(item["args"], list) and any(
+                str(each).lstrip().startswith("#") for each in item["args"]
+            ):
+                raise ModelError(
+                    "counting formulas stand only in parfactors with a literal table and without rows"
+                )
         column = None
         if isinstance(table, dict):
             with at(self.place, *steps, "table"):
@@ -197,7 +226,9 @@ class _Reader:
                 if not isinstance(column, str) or not column:
                     raise ModelError("column names the column of rows that holds each table")
                 if rows is None:
-                    raise ModelError("a column holds the tables of rows, but the parfactor has no rows")
+                    raise ModelError(
+                        "a column holds the tables of rows, but the parfactor has no rows"
+                    )
         name = table if isinstance(table, str) and table in learned else None
         if name is not None and rows is None and learned[name].by:
             with at(self.place, *steps, "table"):
@@ -211,7 +242,9 @@ class _Reader:
             table = factor.get("table") if isinstance(factor, dict) else None
             if isinstance(table, dict) or (isinstance(table, str) and table in learned):
                 raise PathError(
-                    self.place, ("factors", number, "table"), "learned tables are for parfactors; make it one"
+                    self.place,
+                    ("factors", number, "table"),
+                    "learned tables are for parfactors; make it one",
                 )
 
     def _evidence(self) -> tuple[dict[str, Query], dict[str, Observation]]:
@@ -224,7 +257,9 @@ class _Reader:
                 queries[name] = self._alone(item, "evidence", name)
                 if name not in relations:
                     close = did_you_mean(name, relations)
-                    raise PathError(self.place, ("evidence", name), f"there is no relation '{name}'{close}")
+                    raise PathError(
+                        self.place, ("evidence", name), f"there is no relation '{name}'{close}"
+                    )
                 continue
             with at(self.place, "evidence", name):
                 observed[name] = dict(item) if isinstance(item, dict) else label_of(item)
@@ -240,8 +275,12 @@ class _Reader:
             return Asked(item, None, self.where(*steps))
         with at(self.place, *steps):
             if not isinstance(item, dict):
-                raise ModelError("queries names variables or relations, or has objects with relation and sql")
-            check_keys(item, "a question", ("relation", "sql", "comment"), required=("relation", "sql"))
+                raise ModelError(
+                    "queries names variables or relations, or has objects with relation and sql"
+                )
+            check_keys(
+                item, "a question", ("relation", "sql", "comment"), required=("relation", "sql")
+            )
             if item["relation"] not in (relations := self._relations()):
                 close = did_you_mean(str(item["relation"]), relations)
                 raise ModelError(f"there is no relation '{item['relation']}'{close}")
@@ -260,6 +299,12 @@ def _texts(value: Any, key: str) -> tuple[str, ...]:
 def _prior(value: Any) -> tuple[float, ...]:
     """Pseudo counts: one number for all states, or one for each."""
     numbers = as_floats(value if isinstance(value, list) else [value])
-    if numbers is None or not len(numbers) or not all(0 <= each < float("inf") for each in numbers.tolist()):
-        raise ModelError("prior is a number of imagined records, 0 or more, for each state, or a list of such numbers")
+    if (
+        numbers is None
+        or not len(numbers)
+        or not all(0 <= each < float("inf") for each in numbers.tolist())
+    ):
+        raise ModelError(
+            "prior is a number of imagined records, 0 or more, for each state, or a list of such numbers"
+        )
     return tuple(numbers.tolist())

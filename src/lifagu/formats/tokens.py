@@ -7,7 +7,7 @@ from typing import NoReturn
 
 import numpy as np
 
-from lifagu.arrays import Floats
+from lifagu.basics.arrays import Floats
 from lifagu.errors import FormatError
 
 
@@ -18,7 +18,9 @@ class Tokens:
         self._place = place
         lines = text.splitlines()
         self._lines = (
-            [line.split(comment)[0].split() for line in lines] if comment else [line.split() for line in lines]
+            [line.split(comment)[0].split() for line in lines]
+            if comment
+            else [line.split() for line in lines]
         )
         self._all = [token for line in self._lines for token in line]
         self.next = 0
@@ -59,10 +61,16 @@ class Tokens:
         try:
             numbers = list(map(int, taken))
         except ValueError:
-            numbers = [int(token) if token.isascii() and token.isdigit() and len(token) < 20 else -1 for token in taken]
+            numbers = [
+                int(token) if token.isascii() and token.isdigit() and len(token) < 20 else -1
+                for token in taken
+            ]
         for place, number in enumerate(numbers):
             if number < 0:
-                self.fail(f"{what} should be a whole number, 0 or more, not '{taken[place]}'", start + place)
+                self.fail(
+                    f"{what} should be a whole number, 0 or more, not '{taken[place]}'",
+                    start + place,
+                )
         return numbers
 
     def integer(self, what: str) -> int:
@@ -80,7 +88,10 @@ class Tokens:
         bad = ~(np.isfinite(values) & (values >= 0))
         if bad.any():
             place = int(np.argmax(bad))
-            self.fail(f"{what}: potentials are finite numbers, 0 or more, not '{taken[place]}'", start + place)
+            self.fail(
+                f"{what}: potentials are finite numbers, 0 or more, not '{taken[place]}'",
+                start + place,
+            )
         return values
 
     def end(self) -> None:

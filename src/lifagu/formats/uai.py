@@ -11,12 +11,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lifagu.arrays import Floats
+from lifagu.basics.arrays import Floats
 from lifagu.errors import FormatError, listed
-from lifagu.evidence import Evidence, Observation
 from lifagu.formats.numbers import number_text
 from lifagu.formats.tokens import Tokens
-from lifagu.model import FactorGraph
+from lifagu.graph.evidence import Evidence, Observation
+from lifagu.graph.factor_graph import FactorGraph
 
 
 def parse_uai(text: str, place: str = "<text>") -> FactorGraph:
@@ -31,14 +31,22 @@ def parse_uai(text: str, place: str = "<text>") -> FactorGraph:
         tokens.fail(f"the file should begin with MARKOV or BAYES, not '{header}'")
     sizes = tokens.integers(tokens.integer("the number of variables"), "a range size")
     if 0 in sizes:
-        tokens.fail(f"variable x{sizes.index(0)} has an empty range", tokens.next - len(sizes) + sizes.index(0))
-    scopes = [_scope(tokens, number, len(sizes)) for number in range(tokens.integer("the number of factors"))]
+        tokens.fail(
+            f"variable x{sizes.index(0)} has an empty range",
+            tokens.next - len(sizes) + sizes.index(0),
+        )
+    scopes = [
+        _scope(tokens, number, len(sizes))
+        for number in range(tokens.integer("the number of factors"))
+    ]
     tables = []
     for number, scope in enumerate(scopes):
         span = math.prod(sizes[variable] for variable in scope)
         given = tokens.integer(f"the number of potentials of factor f{number}")
         if given != span:
-            tokens.fail(f"factor f{number} has {given} potentials but its {len(scope)} arguments span {span} states")
+            tokens.fail(
+                f"factor f{number} has {given} potentials but its {len(scope)} arguments span {span} states"
+            )
         tables.append(tokens.potentials(span, f"factor f{number}"))
         if not tables[-1].any():
             tokens.fail(f"factor f{number} has only zero potentials; at least one must be positive")
@@ -47,7 +55,10 @@ def parse_uai(text: str, place: str = "<text>") -> FactorGraph:
 
 
 def numbered_graph(
-    sizes: list[int], scopes: list[list[int]], tables: Sequence[Floats], variable_names: str | list[str] = "x"
+    sizes: list[int],
+    scopes: list[list[int]],
+    tables: Sequence[Floats],
+    variable_names: str | list[str] = "x",
 ) -> FactorGraph:
     """A graph whose values are called 0, 1, …; sizes are the variables' range sizes."""
     distinct = sorted(set(sizes))
@@ -63,12 +74,18 @@ def numbered_graph(
 
 
 def _scope(tokens: Tokens, number: int, variables: int) -> list[int]:
-    scope = tokens.integers(tokens.integer(f"the arity of factor f{number}"), f"an argument of factor f{number}")
+    scope = tokens.integers(
+        tokens.integer(f"the arity of factor f{number}"), f"an argument of factor f{number}"
+    )
     for variable in scope:
         if variable >= variables:
-            tokens.fail(f"factor f{number} has the argument {variable}, but there are {variables} variables (from 0)")
+            tokens.fail(
+                f"factor f{number} has the argument {variable}, but there are {variables} variables (from 0)"
+            )
         if scope.count(variable) > 1:
-            tokens.fail(f"factor f{number} has the argument {variable} twice; give it once, with the table's diagonal")
+            tokens.fail(
+                f"factor f{number} has the argument {variable} twice; give it once, with the table's diagonal"
+            )
     return scope
 
 
@@ -101,7 +118,9 @@ def refuse_unknown(graph: FactorGraph, what: str) -> None:
     """Formats without unknown factors refuse to write a graph that has some."""
     if len(graph.unknown):
         names = listed([graph.factor_names[factor] for factor in graph.unknown[:6]])
-        raise FormatError(f"{what} has no unknown factors, but {names} are unknown; write .json, or give them tables")
+        raise FormatError(
+            f"{what} has no unknown factors, but {names} are unknown; write .json, or give them tables"
+        )
 
 
 def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
@@ -117,11 +136,15 @@ def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
     numbers = tokens.integers(tokens.left, "an entry")
     if len(numbers) % 2 == 0 and numbers:
         if numbers[0] != 1:
-            tokens.fail(f"evidence for {numbers[0]} samples; only files with one sample can be read", 0)
+            tokens.fail(
+                f"evidence for {numbers[0]} samples; only files with one sample can be read", 0
+            )
         numbers = numbers[1:]
     count, pairs = (numbers[0], numbers[1:]) if numbers else (0, [])
     if len(pairs) != 2 * count:
-        tokens.fail(f"{count} observations are announced, but {len(pairs) // 2} pairs of variable and value follow")
+        tokens.fail(
+            f"{count} observations are announced, but {len(pairs) // 2} pairs of variable and value follow"
+        )
     evidence: dict[str, Observation] = {}
     for variable, value in zip(pairs[::2], pairs[1::2], strict=True):
         if evidence.setdefault(f"x{variable}", str(value)) != str(value):
@@ -133,7 +156,9 @@ def format_evidence(graph: FactorGraph, evidence: Evidence) -> str:
     """The text of an ``.evid`` file: count, then pairs of variable and value."""
     if len(evidence.soft_variables):
         name = graph.variable_names[int(evidence.soft_variables[0])]
-        raise FormatError(f"UAI evidence files hold observed values only, but '{name}' has soft evidence; write .json")
+        raise FormatError(
+            f"UAI evidence files hold observed values only, but '{name}' has soft evidence; write .json"
+        )
     pairs = [
         f"{variable} {graph.ranges.to_canonical(int(graph.variable_declared[variable]))[value]}"
         for variable, value in zip(evidence.variables, evidence.values, strict=True)

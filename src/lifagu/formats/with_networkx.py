@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from lifagu.errors import MissingExtraError, ModelError
-from lifagu.model import FactorGraph
+from lifagu.graph.factor_graph import FactorGraph
 
 if TYPE_CHECKING:
     import networkx
@@ -45,7 +45,9 @@ def to_networkx(graph: FactorGraph) -> networkx.Graph:
     for factor in graph.factors:
         node = ("factor", factor.name)
         table = None if factor.table is None else factor.table.tolist()
-        result.add_node(node, bipartite=1, name=factor.name, arguments=factor.arguments, table=table)
+        result.add_node(
+            node, bipartite=1, name=factor.name, arguments=factor.arguments, table=table
+        )
         for position, argument in enumerate(factor.arguments):
             result.add_edge(("variable", argument), node, position=position)
     return result

@@ -11,15 +11,17 @@ import numpy as np
 
 from lifagu.errors import MissingExtraError, ModelError
 from lifagu.formats.merged import one_table_per_scope
-from lifagu.model import FactorGraph
-from lifagu.ranges import Labels
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.ranges import Labels
 
 if TYPE_CHECKING:
     import pgmpy.models
 
 
 def from_pgmpy(
-    model: pgmpy.models.DiscreteBayesianNetwork | pgmpy.models.DiscreteMarkovNetwork | pgmpy.models.FactorGraph,
+    model: pgmpy.models.DiscreteBayesianNetwork
+    | pgmpy.models.DiscreteMarkovNetwork
+    | pgmpy.models.FactorGraph,
 ) -> FactorGraph:
     """Return the factor graph of a pgmpy DiscreteBayesianNetwork, DiscreteMarkovNetwork or FactorGraph.
 
@@ -70,7 +72,9 @@ def to_pgmpy(graph: FactorGraph) -> pgmpy.models.DiscreteMarkovNetwork:
     for arguments, table in tables:
         states = {argument: list(graph.variable(argument).range) for argument in arguments}
         network.add_edges_from(combinations(arguments, 2))
-        network.add_factors(discrete.DiscreteFactor(list(arguments), table.shape, table, state_names=states))
+        network.add_factors(
+            discrete.DiscreteFactor(list(arguments), table.shape, table, state_names=states)
+        )
     return network
 
 
@@ -87,15 +91,21 @@ def _graph(variables: list[Any], factors: dict[str, Any]) -> FactorGraph:
     """A graph of pgmpy's variables and factors, by name."""
     for name, factor in factors.items():
         if not hasattr(factor, "state_names"):
-            raise ModelError(f"from_pgmpy found no table for {name}; give every variable a TabularCPD")
+            raise ModelError(
+                f"from_pgmpy found no table for {name}; give every variable a TabularCPD"
+            )
     labels = _labels(factors.values())
     builder = FactorGraph.build()
     for variable in variables:
         if variable not in labels:
-            raise ModelError(f"variable '{variable}' is in no factor, so its states are not known; add a factor")
+            raise ModelError(
+                f"variable '{variable}' is in no factor, so its states are not known; add a factor"
+            )
         builder.variable(str(variable), labels[variable])
     for name, factor in factors.items():
-        builder.factor(name, map(str, factor.variables), np.asarray(factor.values, dtype=np.float64))
+        builder.factor(
+            name, map(str, factor.variables), np.asarray(factor.values, dtype=np.float64)
+        )
     return builder.graph()
 
 

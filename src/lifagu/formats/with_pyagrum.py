@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifagu.arrays import Floats
+from lifagu.basics.arrays import Floats
 from lifagu.errors import FormatError, MissingExtraError, ModelError
 from lifagu.formats.files import PathLike, ending, read_text
 from lifagu.formats.merged import one_table_per_scope
-from lifagu.model import FactorGraph
+from lifagu.graph.factor_graph import FactorGraph
 
 if TYPE_CHECKING:
     import pyagrum
@@ -44,10 +44,15 @@ def from_pyagrum(model: pyagrum.BayesNet | pyagrum.MarkovRandomField) -> FactorG
     """
     peer = _pyagrum("from_pyagrum")
     if isinstance(model, peer.BayesNet):
-        return _graph(model, ((name, tensor.names, _table(tensor)) for name, tensor in _conditionals(model)))
+        return _graph(
+            model, ((name, tensor.names, _table(tensor)) for name, tensor in _conditionals(model))
+        )
     if isinstance(model, peer.MarkovRandomField):
         tensors = [model.factor(scope) for scope in sorted(model.factors(), key=sorted)]
-        return _graph(model, ((f"f{place}", tensor.names, _table(tensor)) for place, tensor in enumerate(tensors)))
+        return _graph(
+            model,
+            ((f"f{place}", tensor.names, _table(tensor)) for place, tensor in enumerate(tensors)),
+        )
     raise ModelError(
         f"from_pyagrum takes a pyagrum.BayesNet or a pyagrum.MarkovRandomField, not {type(model).__name__}"
     )
@@ -97,7 +102,11 @@ def read_network(path: PathLike) -> FactorGraph:
     network = _load(peer, path)
     try:
         return _graph(
-            network, ((name, tensor.names, _read_table(name, tensor)) for name, tensor in _conditionals(network))
+            network,
+            (
+                (name, tensor.names, _read_table(name, tensor))
+                for name, tensor in _conditionals(network)
+            ),
         )
     except ModelError as error:
         raise FormatError(f"{path}: {error}") from None
@@ -146,7 +155,9 @@ def _read_table(name: str, tensor: Any) -> Floats:
     sums = table.sum(axis=0)
     if (np.abs(sums - 1) > _ROW_SUM_TOLERANCE).any():
         wrong = sums.flat[np.argmax(np.abs(sums - 1))]
-        raise ModelError(f"a row of {name} sums to {wrong:.6g}; give one probability per label, together 1")
+        raise ModelError(
+            f"a row of {name} sums to {wrong:.6g}; give one probability per label, together 1"
+        )
     with np.errstate(under="ignore"):
         single = table.astype(np.float32)
     return single.astype(str).astype(np.float64) if np.array_equal(single, table) else table
@@ -156,7 +167,9 @@ def _load(peer: Any, path: PathLike) -> Any:
     """The network in a file, as pyAgrum has it."""
     kind = ending(path)
     if kind not in NETWORK_ENDINGS:
-        raise FormatError(f"{path}: not the ending of a network file; {', '.join(NETWORK_ENDINGS)} are read")
+        raise FormatError(
+            f"{path}: not the ending of a network file; {', '.join(NETWORK_ENDINGS)} are read"
+        )
     text = read_text(path)  # first of all, as pyAgrum crashes on a folder
     with tempfile.TemporaryDirectory() as folder:
         place = Path(path)
@@ -178,7 +191,9 @@ def _complaint(path: PathLike, text: str) -> str:
     """
     if found := re.search(r":(\d+): *\d+ : error : *(.+)", text):
         return f"{path}:{found[1]}: {found[2].strip()}"
-    if found := re.search(r"^Description: *(.+)", text, re.MULTILINE):  # the readers of XML; line 0 is no line
+    if found := re.search(
+        r"^Description: *(.+)", text, re.MULTILINE
+    ):  # the readers of XML; line 0 is no line
         line = re.search(r"^Line: *([1-9]\d*)", text, re.MULTILINE)
         return f"{path}{f':{line[1]}' if line else ''}: {found[1].strip()}"
     first = next(iter(text.splitlines()), "") or "the reader gives no reason"

@@ -6,27 +6,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from lifagu.answers import prepare, prepare_map, prepare_marginals
-from lifagu.drift import Merging
+from lifagu.basics.html import Shown
 from lifagu.errors import ModelError, NoAnswerError, Remedy
-from lifagu.evidence import EvidenceLike
-from lifagu.infer.answer import Answer
-from lifagu.infer.prepared import Asked, Planned, Result
-from lifagu.model import FactorGraph
-from lifagu.places import HERE
-from lifagu.questions import filled
-from lifagu.questions.choosing import choose
+from lifagu.graph.evidence import EvidenceLike
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.inference.answer import Answer
+from lifagu.inference.prepared import Asked, Planned, Result
+from lifagu.likeness.tolerance_bound import Merging
+from lifagu.questions import in_memory
+from lifagu.questions.place import HERE
+from lifagu.questions.planning import prepare, prepare_map, prepare_marginals
 from lifagu.questions.statement import Statement
-from lifagu.relational import ParfactorGraph
-from lifagu.showing import Shown
+from lifagu.questions.where_to_work import choose
+from lifagu.relational.parfactor_graph import ParfactorGraph
 
 if TYPE_CHECKING:
-    from lifagu.beliefs import BeliefMarginals
-    from lifagu.infer.best import Best
-    from lifagu.infer.marginals import AllMarginals
-    from lifagu.infer.relational.best import RelationalBest
-    from lifagu.infer.relational.marginals import ClassMarginals
-    from lifagu.symmetry.transfer.result import Transfer
+    from lifagu.filling.result import Transfer
+    from lifagu.inference.marginals import AllMarginals
+    from lifagu.inference.most_probable import Best
+    from lifagu.inference.relational.marginals import ClassMarginals
+    from lifagu.inference.relational.most_probable import RelationalBest
+    from lifagu.questions.belief_propagation import BeliefMarginals
 
     Marginals = AllMarginals | ClassMarginals | BeliefMarginals
 
@@ -34,7 +34,9 @@ OVER_CELLS = ("auto", "lifted")  # engines that answer about relational models a
 SEVERAL = ("mixture", "bounds")  # ways to answer that are about several models
 
 
-def plan(case: Statement, questions: Sequence[tuple[str, ...]], engine: str, bp: Mapping[str, Any]) -> Asked:
+def plan(
+    case: Statement, questions: Sequence[tuple[str, ...]], engine: str, bp: Mapping[str, Any]
+) -> Asked:
     """Plan the answers to questions, none for log Z alone."""
     unknown = case.way
     if not questions and unknown in SEVERAL:
@@ -42,13 +44,15 @@ def plan(case: Statement, questions: Sequence[tuple[str, ...]], engine: str, bp:
         raise NoAnswerError(what, remedy=Remedy.ONE_OR_MEAN)
     where = choose(case, "ask" if questions else "log_partition", engine)
     if where.on != "memory":
-        from lifagu.scale.asking import plan_by_sql
+        from lifagu.questions.by_sql.asking import plan_by_sql
 
         return plan_by_sql(questions=questions, **by_sql(case, where.on))
     model, evidence = subject(case, engine)
     certain, limit = isinstance(model, FactorGraph | ParfactorGraph), case.place.memory_limit
     way = "one" if certain else unknown
-    asked = prepare(model, questions, evidence, unknown=way, engine=engine, memory_limit=limit, bp=bp)
+    asked = prepare(
+        model, questions, evidence, unknown=way, engine=engine, memory_limit=limit, bp=bp
+    )
     return Certain(asked, unknown) if certain and unknown in SEVERAL else asked
 
 
@@ -70,17 +74,17 @@ def subject(
     classes: a relational model that was filled is lifted again, so that it answers by class as well.
     """
     model, filling = case.model, case.filling
-    as_it_is = filling is None or (filled.is_whole(case) and engine in OVER_CELLS)
+    as_it_is = filling is None or (in_memory.is_whole(case) and engine in OVER_CELLS)
     if isinstance(model, ParfactorGraph) and not case.added and as_it_is:
-        return model, model.layered(filled.layers(case))
-    graph = filled.grounded(case)
-    seen = filled.bound(case)
+        return model, model.layered(in_memory.layers(case))
+    graph = in_memory.grounded(case)
+    seen = in_memory.bound(case)
     if filling is None or not (len(graph.unknown) or filling.merges_tables):
         return graph, seen
-    moved = filled.transferred(case)
+    moved = in_memory.transferred(case)
     lifts = classes and isinstance(model, ParfactorGraph) and engine in OVER_CELLS
     if lifts and filling.unknown == "one" and moved.equality == "exactly":
-        return filled.lifted(case), dict(seen)
+        return in_memory.lifted(case), dict(seen)
     return moved, seen
 
 
@@ -88,9 +92,11 @@ def plan_marginals(case: Statement, engine: str, bp: Mapping[str, Any]) -> Plann
     """Plan all marginals."""
     choose(case, "marginals", engine)
     if engine == "bp":
-        from lifagu.beliefs import PlannedBeliefs
+        from lifagu.questions.belief_propagation import PlannedBeliefs
 
-        return PlannedBeliefs(plan(case, [(name,) for name in filled.grounded(case).variable_names], engine, bp))
+        return PlannedBeliefs(
+            plan(case, [(name,) for name in in_memory.grounded(case).variable_names], engine, bp)
+        )
     model, evidence = subject(case, engine, classes=True)
     planned: Planned[Marginals] = _plan_one(case, prepare_marginals, model, evidence, engine)
     return planned
@@ -99,23 +105,35 @@ def plan_marginals(case: Statement, engine: str, bp: Mapping[str, Any]) -> Plann
 def plan_best(case: Statement, engine: str) -> Planned[Best | RelationalBest]:
     """Plan a most probable assignment."""
     choose(case, "most_probable", engine)
-    planned: Planned[Best | RelationalBest] = _plan_one(case, prepare_map, *subject(case, engine), engine)
+    planned: Planned[Best | RelationalBest] = _plan_one(
+        case, prepare_map, *subject(case, engine), engine
+    )
     return planned
 
 
-def _plan_one(case: Statement, prepare: Any, model: Any, evidence: EvidenceLike, engine: str) -> Any:
+def _plan_one(
+    case: Statement, prepare: Any, model: Any, evidence: EvidenceLike, engine: str
+) -> Any:
     """A plan on one model; where nothing is unknown, all ways to use competing tables are the same."""
     unknown = case.way
     if unknown in SEVERAL:
-        raise ModelError(f"this is computed on one model, not for {unknown}", remedy=Remedy.ONE_OR_MEAN)
+        raise ModelError(
+            f"this is computed on one model, not for {unknown}", remedy=Remedy.ONE_OR_MEAN
+        )
     way = "one" if isinstance(model, FactorGraph | ParfactorGraph) else unknown
-    return prepare(model, evidence, unknown=way, engine=engine, memory_limit=case.place.memory_limit)
+    return prepare(
+        model, evidence, unknown=way, engine=engine, memory_limit=case.place.memory_limit
+    )
 
 
 def merging(case: Statement, engine: str) -> Merging | None:
     """How tables were compared, and how far that can move answers, which is known for exact ones on one model."""
     filling = case.filling
-    if filling is None or not (filling.merges_tables or filling.up_to_scale) or case.place.on not in HERE:
+    if (
+        filling is None
+        or not (filling.merges_tables or filling.up_to_scale)
+        or case.place.on not in HERE
+    ):
         return None
     model, evidence = subject(case, engine)
     if isinstance(model, FactorGraph | ParfactorGraph) or model.equality == "exactly":

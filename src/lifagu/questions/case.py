@@ -11,31 +11,32 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from lifagu.answers import describe, names_in
+from lifagu.basics.atomic_files import PathLike
+from lifagu.basics.html import Shown
+from lifagu.basics.inputs import instance, items, text
+from lifagu.basics.progress import Progress, listener
 from lifagu.errors import ModelError
-from lifagu.evidence import Evidence, EvidenceLike, Observation, Observations, by_name
-from lifagu.filling import Filling
-from lifagu.given import instance, items, text
-from lifagu.infer.prepared import Asked, Planned
-from lifagu.loaded import Loaded
-from lifagu.model import FactorGraph
-from lifagu.places import Place, Progress, listener
-from lifagu.questions import asking, filled
-from lifagu.questions.choosing import Choice, choose
+from lifagu.filling.rules import Filling
+from lifagu.graph.evidence import Evidence, EvidenceLike, Observation, Observations, by_name
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.inference.prepared import Asked, Planned
+from lifagu.questions import asking, in_memory
 from lifagu.questions.opened import Opened, opened
+from lifagu.questions.place import Place
+from lifagu.questions.planning import describe, names_in
 from lifagu.questions.statement import Statement
-from lifagu.relational import ParfactorGraph
-from lifagu.replacing import PathLike
-from lifagu.showing import Shown
+from lifagu.questions.where_to_work import Choice, choose
+from lifagu.relational.loaded import Loaded
+from lifagu.relational.parfactor_graph import ParfactorGraph
 
 if TYPE_CHECKING:
     from lifagu.drawing.scene import Scene
-    from lifagu.drift import Merging
-    from lifagu.findings import Groups, Imputed, Lift
-    from lifagu.infer.answer import Answer
-    from lifagu.infer.best import Best
-    from lifagu.infer.relational.best import RelationalBest
-    from lifagu.symmetry.transfer.result import Transfer
+    from lifagu.filling.result import Transfer
+    from lifagu.inference.answer import Answer
+    from lifagu.inference.most_probable import Best
+    from lifagu.inference.relational.most_probable import RelationalBest
+    from lifagu.likeness.tolerance_bound import Merging
+    from lifagu.questions.findings import Groups, Imputed, Lift
 
 Question = str | Sequence[str]
 
@@ -77,12 +78,12 @@ def open_case(
 
 def _of_transfer(moved: Transfer, place: Place) -> Case:
     """The case of a graph that was filled already."""
-    from lifagu.symmetry.transfer.result import Transfer
+    from lifagu.filling.result import Transfer
 
     if not isinstance(moved, Transfer):
         raise ModelError(f"a path or a model is opened, not {type(moved).__name__}")
     case = Case(Opened(given=Loaded(moved.original, {})), filling=moved.filling, place=place)
-    case.opened.once(filled.transfer_key(case), lambda: moved)
+    case.opened.once(in_memory.transfer_key(case), lambda: moved)
     return case
 
 
@@ -94,10 +95,16 @@ class Case(Statement, Shown):
 
     def observe(self, evidence: EvidenceLike = None) -> Case:
         """The case in which this was observed, too: name → label, or label → likelihood; it overrides name by name."""
-        if isinstance(evidence, Evidence) and evidence.of is None and isinstance(self.model, FactorGraph):
+        if (
+            isinstance(evidence, Evidence)
+            and evidence.of is None
+            and isinstance(self.model, FactorGraph)
+        ):
             evidence = self.graph.evidence(evidence)
         layer = by_name(evidence)
-        kept = layer if isinstance(layer, Observations) else dict(layer)  # a mapping may change later, a case may not
+        kept = (
+            layer if isinstance(layer, Observations) else dict(layer)
+        )  # a mapping may change later, a case may not
         return replace(self, layers=(*self.layers, kept)) if kept else self
 
     def forget(self) -> Case:
@@ -109,7 +116,9 @@ class Case(Statement, Shown):
         pair = text("an individual to add", name), text("the individual to copy", like)
         return replace(self, added=(*self.added, pair))
 
-    def fill(self, filling: Filling | None = None, *, by: str | None = None, **settings: Any) -> Case:
+    def fill(
+        self, filling: Filling | None = None, *, by: str | None = None, **settings: Any
+    ) -> Case:
         """The case whose holes are filled in another way: by a rule, and with settings as in `Filling`.
 
         by: "individuals" (the usual one), "structure", "published", "steps" or "profiles".
@@ -134,7 +143,7 @@ class Case(Statement, Shown):
     @property
     def graph(self) -> FactorGraph:
         """The ground graph with those who were added, holes and all."""
-        return filled.grounded(self)
+        return in_memory.grounded(self)
 
     @cached_property
     def evidence(self) -> Mapping[str, Observation]:
@@ -142,17 +151,17 @@ class Case(Statement, Shown):
 
         On an engine only what was observed beside the folder's own evidence, which stays there.
         """
-        return filled.observed(self)
+        return in_memory.observed(self)
 
     @property
     def graph_evidence(self) -> Mapping[str, Observation]:
         """All that was observed, bound to the graph, ranges being what they cover."""
-        return filled.bound(self)
+        return in_memory.bound(self)
 
     @property
     def observed_count(self) -> int:
         """How many variables were observed, a range of them counting once; wrong names and labels are an error."""
-        return filled.observed_count(self)
+        return in_memory.observed_count(self)
 
     def merging(self, engine: str = "auto") -> Merging | None:
         """How tables were compared, and how far that can move answers; None where they were compared exactly."""
@@ -161,7 +170,7 @@ class Case(Statement, Shown):
     @property
     def transfer(self) -> Transfer:
         """The graph with its holes filled, and from whom each table came."""
-        return filled.transferred(self)
+        return in_memory.transferred(self)
 
     @property
     def completed(self) -> FactorGraph | ParfactorGraph:
@@ -171,17 +180,17 @@ class Case(Statement, Shown):
     @property
     def lifted(self) -> ParfactorGraph:
         """What looks alike in it said once: the model as it is where nothing is unknown, else a lifted one."""
-        return filled.lifted(self)
+        return in_memory.lifted(self)
 
     @property
     def filling_key(self) -> tuple[Hashable, ...]:
         """What the filled graph depends on; cases with equal keys share it."""
-        return filled.transfer_key(self)
+        return in_memory.transfer_key(self)
 
     @property
     def is_whole(self) -> bool:
         """Whether a relational model can be asked as it is: nothing in it is unknown or merged, nobody was added."""
-        return filled.is_whole(self)
+        return in_memory.is_whole(self)
 
     def describe(self) -> dict[str, Any]:
         """Sizes, unknown factors and what can be asked, as plain values."""

@@ -7,29 +7,29 @@ from typing import Any
 
 import numpy as np
 
+from lifagu.basics.atomic_files import PathLike
 from lifagu.drawing.scene import Scene
 from lifagu.errors import ModelError, Remedy
-from lifagu.evidence import EvidenceLike
-from lifagu.findings import Groups, Imputed, Lift
-from lifagu.loaded import Source
-from lifagu.model import Colouring, FactorGraph
-from lifagu.plots import check_figure
-from lifagu.plots import draw as draw_model
-from lifagu.plots import plot as plot_scene
-from lifagu.questions import filled
+from lifagu.filling.result import Transfer
+from lifagu.graph.evidence import EvidenceLike
+from lifagu.graph.factor_graph import Colouring, FactorGraph
+from lifagu.questions import in_memory
 from lifagu.questions.asking import by_sql
-from lifagu.questions.choosing import choose
+from lifagu.questions.by_sql.imputing import impute_by_sql
+from lifagu.questions.by_sql.lifting import lift_by_sql
+from lifagu.questions.figures import check_figure
+from lifagu.questions.figures import draw as draw_model
+from lifagu.questions.figures import plot as plot_scene
+from lifagu.questions.findings import Groups, Imputed, Lift
+from lifagu.questions.requested_marginals import asked_numbers, near_unknown, request
 from lifagu.questions.statement import Statement
-from lifagu.relational import ParfactorGraph
-from lifagu.replacing import PathLike
-from lifagu.requested import asked_numbers, near_unknown, request
-from lifagu.results import check_imputed_target, write_imputed, write_lift
-from lifagu.scale.imputing import impute_by_sql
-from lifagu.scale.lifting import lift_by_sql
-from lifagu.storage import check_database, check_target, write_results
-from lifagu.storage import write as write_model
+from lifagu.questions.storage import check_database, check_target, write_results
+from lifagu.questions.storage import write as write_model
+from lifagu.questions.where_to_work import choose
+from lifagu.questions.writing_results import check_imputed_target, write_imputed, write_lift
+from lifagu.relational.loaded import Source
+from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.symmetry.colour import colour
-from lifagu.symmetry.transfer.result import Transfer
 
 MOST_ASKED = 100  # variables that are asked about when nobody says which
 
@@ -39,12 +39,12 @@ def groups(case: Statement) -> Groups:
     where = choose(case, "groups")
     if where.on != "memory":
         return lift_by_sql(**_by_sql(case, where.on), out=None).groups
-    return Groups.of(filled.transferred(case).original, colouring(case))
+    return Groups.of(in_memory.transferred(case).original, colouring(case))
 
 
 def colouring(case: Statement) -> Colouring:
     """Which nodes of the completed graph look alike."""
-    moved, seen = filled.transferred(case), filled.bound(case)
+    moved, seen = in_memory.transferred(case), in_memory.bound(case)
     case.place.progress.stage("passing colours")
     return colour(moved.graph, seen, **moved.start, progress=case.place.progress)
 
@@ -56,7 +56,7 @@ def lift(case: Statement, out: PathLike | None) -> Lift:
     where = choose(case, "lift")
     if where.on != "memory":
         return lift_by_sql(**_by_sql(case, where.on), out=out)
-    moved, seen = filled.transferred(case), filled.bound(case)
+    moved, seen = in_memory.transferred(case), in_memory.bound(case)
     found = Lift(moved, _ones(moved), case.way, groups(case), moved.original.evidence(seen))
     if out is not None:
         case.place.progress.stage("lifting")
@@ -66,7 +66,9 @@ def lift(case: Statement, out: PathLike | None) -> Lift:
     return found
 
 
-def impute(case: Statement, queries: Sequence[str] | None, engine: str, out: PathLike | None, write: bool) -> Imputed:
+def impute(
+    case: Statement, queries: Sequence[str] | None, engine: str, out: PathLike | None, write: bool
+) -> Imputed:
     """Fill, colour and answer, and write it all where it is to go."""
     if out is not None:
         check_imputed_target(out)
@@ -80,13 +82,15 @@ def impute(case: Statement, queries: Sequence[str] | None, engine: str, out: Pat
         write_imputed(out, found.tables(), case.place.progress)
     if source is not None:
         case.place.progress.stage("writing into the database")
-        write_results(source, {f"lifagu_{name}": columns for name, columns in found.tables().items()})
+        write_results(
+            source, {f"lifagu_{name}": columns for name, columns in found.tables().items()}
+        )
     return found
 
 
 def _imputed(case: Statement, queries: Sequence[str] | None, engine: str) -> Imputed:
-    moved, alike = filled.transferred(case), groups(case)
-    seen = moved.original.evidence(filled.bound(case))
+    moved, alike = in_memory.transferred(case), groups(case)
+    seen = moved.original.evidence(in_memory.bound(case))
     queries, offered = (case.queries or None) if queries is None else queries, None
     if queries is None:
         asked, offered = near_unknown(moved, seen, MOST_ASKED)
@@ -140,19 +144,23 @@ def plot(case: Statement, path: PathLike, what: str | None) -> Scene:
     return plot_scene(scene, path)
 
 
-def _shown(case: Statement, what: str | None) -> tuple[FactorGraph | ParfactorGraph | Transfer, EvidenceLike]:
+def _shown(
+    case: Statement, what: str | None
+) -> tuple[FactorGraph | ParfactorGraph | Transfer, EvidenceLike]:
     """What a figure is of, and the evidence: a relational model as it is where nothing is filled or merged."""
     model = case.model
-    if isinstance(model, ParfactorGraph) and filled.is_whole(case):
-        return model, filled.observed(case)
-    seen = filled.bound(case)
-    return filled.grounded(case) if what == "graph" or case.filling is None else filled.transferred(case), seen
+    if isinstance(model, ParfactorGraph) and in_memory.is_whole(case):
+        return model, in_memory.observed(case)
+    seen = in_memory.bound(case)
+    return in_memory.grounded(
+        case
+    ) if what == "graph" or case.filling is None else in_memory.transferred(case), seen
 
 
 def write(case: Statement, path: PathLike) -> None:
     """Write the model with those who were added and all that was observed."""
     choose(case, "write")
     if case.added:
-        write_model(filled.grounded(case), path, filled.bound(case))
+        write_model(in_memory.grounded(case), path, in_memory.bound(case))
         return
-    write_model(case.model, path, case.model.layered(filled.layers(case)))
+    write_model(case.model, path, case.model.layered(in_memory.layers(case)))

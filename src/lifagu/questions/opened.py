@@ -6,12 +6,12 @@ from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from lifagu.loaded import Loaded
-from lifagu.model import FactorGraph
-from lifagu.places import Progress
-from lifagu.relational import ParfactorGraph
-from lifagu.replacing import PathLike
-from lifagu.storage import is_folder, load
+from lifagu.basics.atomic_files import PathLike
+from lifagu.basics.progress import Progress
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.questions.storage import is_folder, load
+from lifagu.relational.loaded import Loaded
+from lifagu.relational.parfactor_graph import ParfactorGraph
 
 MOST_KEPT, FEW_KEPT = 24, 6  # results that are kept, of small models and of large ones
 SMALL = 100_000  # variables and factors
@@ -40,7 +40,9 @@ class Opened:
         if self.given is None:
             assert self.path is not None, "what has no path was given"
             progress.stage(f"reading {self.path}")
-            self.given = load(self.path, self.database, lambda what: progress.stage(f"reading {what}"))
+            self.given = load(
+                self.path, self.database, lambda what: progress.stage(f"reading {what}")
+            )
         return self.given
 
     def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
@@ -59,13 +61,17 @@ class Opened:
         model = self.given.model if self.given else None
         if not isinstance(model, FactorGraph):
             return MOST_KEPT
-        return MOST_KEPT if len(model.variable_names) + len(model.factor_names) <= SMALL else FEW_KEPT
+        return (
+            MOST_KEPT if len(model.variable_names) + len(model.factor_names) <= SMALL else FEW_KEPT
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         return {**vars(self), "_kept": {}}  # what can be computed again does not travel
 
 
-def opened(subject: PathLike | FactorGraph | ParfactorGraph, database: str | None, progress: Progress) -> Opened:
+def opened(
+    subject: PathLike | FactorGraph | ParfactorGraph, database: str | None, progress: Progress
+) -> Opened:
     """Whatever a case can be about; a file is read now, a folder when it is needed."""
     if isinstance(subject, FactorGraph | ParfactorGraph):
         return Opened(given=Loaded(subject, {}))

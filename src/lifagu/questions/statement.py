@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from lifagu.evidence import Observation
-from lifagu.filling import Filling
-from lifagu.model import FactorGraph
-from lifagu.places import Place
+from lifagu.basics.frozen import Frozen
+from lifagu.filling.rules import Filling
+from lifagu.graph.evidence import Observation
+from lifagu.graph.factor_graph import FactorGraph
 from lifagu.questions.opened import Opened
-from lifagu.relational import ParfactorGraph
-from lifagu.values import Frozen
+from lifagu.questions.place import Place
+from lifagu.relational.parfactor_graph import ParfactorGraph
 
 Evidences = tuple[Mapping[str, Observation], ...]
 

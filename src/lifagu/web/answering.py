@@ -40,7 +40,12 @@ def ask(bench: Workbench, request: Request) -> dict[str, Any]:
             "answers": [_answer(each) for each in found.answers],
             "left_out": [],
         }
-    return {**shared, "engine": found.engine, "log_partition": found.log_partition, **_all_marginals(found)}
+    return {
+        **shared,
+        "engine": found.engine,
+        "log_partition": found.log_partition,
+        **_all_marginals(found),
+    }
 
 
 def _prepared(bench: Workbench, request: Request) -> Any:
@@ -67,7 +72,10 @@ def _some_names(bench: Workbench, request: Request) -> list[str]:
 def _answer(answer: Answer) -> dict[str, Any]:
     limits = {}
     if answer.lower is not None and answer.upper is not None:
-        limits = {"lower": answer.lower.reshape(-1).tolist(), "upper": answer.upper.reshape(-1).tolist()}
+        limits = {
+            "lower": answer.lower.reshape(-1).tolist(),
+            "upper": answer.upper.reshape(-1).tolist(),
+        }
     return {
         "name": answer.variables[0],
         "labels": list(answer.ranges[0]),
@@ -85,7 +93,11 @@ def _all_marginals(found: Any) -> dict[str, Any]:
     left_out = [name for name in found.left_out if name not in too_large]
     if isinstance(found, lifagu.ClassMarginals):
         classes = [asdict(each) for each in found.classes[:MOST_BARS]]
-        return {"classes": classes, "answers": _expanded(found), "left_out": left_out[:MOST_SUPPORT]}
+        return {
+            "classes": classes,
+            "answers": _expanded(found),
+            "left_out": left_out[:MOST_SUPPORT],
+        }
     shared = {"left_out": left_out[:MOST_SUPPORT], "left_out_count": len(left_out)}
     if len(found) <= MOST_BARS:
         return {"answers": [_named(name, found[name]) for name in found], **shared}
@@ -100,7 +112,11 @@ def _expanded(found: lifagu.ClassMarginals) -> list[dict[str, Any]]:
 
 
 def _named(name: str, distribution: dict[str, float]) -> dict[str, Any]:
-    return {"name": name, "labels": list(distribution), "probabilities": list(distribution.values())}
+    return {
+        "name": name,
+        "labels": list(distribution),
+        "probabilities": list(distribution.values()),
+    }
 
 
 def _classes(found: lifagu.AllMarginals) -> list[dict[str, Any]]:

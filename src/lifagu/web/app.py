@@ -37,7 +37,18 @@ TYPES = {
     ".js": "text/javascript; charset=utf-8",
     ".svg": "image/svg+xml",
 }
-OPERATIONS = ("open", "graph", "colours", "transfers", "lifted", "plan", "ask", "compare", "file", "figure")
+OPERATIONS = (
+    "open",
+    "graph",
+    "colours",
+    "transfers",
+    "lifted",
+    "plan",
+    "ask",
+    "compare",
+    "file",
+    "figure",
+)
 NO_TOKEN = (
     "<!doctype html><html lang=en><title>lifagu</title><h1>A token is needed</h1>"
     "<p>Open the address that <code>lifagu serve</code> printed, which ends with the token."
@@ -56,7 +67,12 @@ class Application:
     """One server's state and its routes. given: the model named on the command line; token: what others must show."""
 
     def __init__(
-        self, sessions: Sessions, gate: Gate, given: Source | None, token: str | None, read_only: bool
+        self,
+        sessions: Sessions,
+        gate: Gate,
+        given: Source | None,
+        token: str | None,
+        read_only: bool,
     ) -> None:
         self.sessions, self.gate, self.given = sessions, gate, given
         self.token, self.read_only = token, read_only
@@ -80,7 +96,9 @@ class Application:
         inner.router.redirect_slashes = False
         return Guarded(inner, self.gate)
 
-    def _answered(self, handler: Callable[[Request], Awaitable[Response]]) -> Callable[[Request], Awaitable[Response]]:
+    def _answered(
+        self, handler: Callable[[Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
         """A handler whose refusals become replies."""
 
         async def answer(request: Request) -> Response:
@@ -101,12 +119,18 @@ class Application:
         """The page itself; a browser that has no session gets one, if it may."""
         token = request.query_params.get("token")
         if self._session_of(request) is None:
-            if self.token is not None and not hmac.compare_digest((token or "").encode(), self.token.encode()):
+            if self.token is not None and not hmac.compare_digest(
+                (token or "").encode(), self.token.encode()
+            ):
                 return Response(NO_TOKEN, 401, media_type="text/html")
             name = self.sessions.new()
         else:
             name = None
-        response = RedirectResponse("/", 303) if token is not None else _file(self.static["index.html"], ".html")
+        response = (
+            RedirectResponse("/", 303)
+            if token is not None
+            else _file(self.static["index.html"], ".html")
+        )
         if name is not None:
             response.set_cookie(self.cookie, name, httponly=True, samesite="lax", path="/")
         return response
@@ -121,7 +145,10 @@ class Application:
     async def start(self, request: Request) -> Response:
         """What can be opened and chosen here."""
         self._session(request)
-        examples = [{"name": name, "title": each.title, "about": each.about} for name, each in EXAMPLES.items()]
+        examples = [
+            {"name": name, "title": each.title, "about": each.about}
+            for name, each in EXAMPLES.items()
+        ]
         value = {
             "version": lifagu.__version__,
             "examples": examples,
@@ -176,11 +203,18 @@ class Application:
         session = self._session(request)
         model, operation = self._model(request, session), request.path_params["operation"]
         if operation not in OPERATIONS:
-            raise Refused(404, f"there is no operation of that name; there are {', '.join(OPERATIONS)}")
+            raise Refused(
+                404, f"there is no operation of that name; there are {', '.join(OPERATIONS)}"
+            )
         return await self._run(session, model, operation, await _body(request))
 
     async def _run(
-        self, session: Session, model: OpenModel, operation: str, body: bytes, headers: dict[str, str] | None = None
+        self,
+        session: Session,
+        model: OpenModel,
+        operation: str,
+        body: bytes,
+        headers: dict[str, str] | None = None,
     ) -> Response:
         """The reply if it comes soon, else the name of the job."""
         name, job = self.sessions.start(session, model, operation, body)
@@ -193,7 +227,9 @@ class Application:
     async def look(self, request: Request) -> Response:
         """The reply of a job, or how far it is."""
         session = self._session(request)
-        return await self._news(session, request.path_params["job"], self._job(request, session), LONG_POLL)
+        return await self._news(
+            session, request.path_params["job"], self._job(request, session), LONG_POLL
+        )
 
     async def cancel(self, request: Request) -> Response:
         """Stop a job."""
@@ -235,7 +271,11 @@ class Application:
 
 def static_files() -> dict[str, bytes]:
     """The files of the page by name, held in memory: no request leads to the file system."""
-    return {each.name: each.read_bytes() for each in files("lifagu").joinpath("web/static").iterdir() if each.is_file()}
+    return {
+        each.name: each.read_bytes()
+        for each in files("lifagu").joinpath("web/static").iterdir()
+        if each.is_file()
+    }
 
 
 class Guarded:
@@ -249,14 +289,18 @@ class Guarded:
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
             return
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
+        headers = {
+            name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
+        }
         refusal = self._gate.refusal(scope["method"], headers)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = {name for name, _ in message["headers"]}
                 more = [
-                    (name.encode(), value.encode()) for name, value in HEADERS.items() if name.encode() not in given
+                    (name.encode(), value.encode())
+                    for name, value in HEADERS.items()
+                    if name.encode() not in given
                 ]
                 message = {**message, "headers": [*message["headers"], *more]}
             await send(message)
@@ -264,7 +308,9 @@ class Guarded:
         if refusal is None:
             await self._inner(scope, receive, send_with_headers)
         else:
-            await _response(error_reply(refusal.status, refusal.message))(scope, receive, send_with_headers)
+            await _response(error_reply(refusal.status, refusal.message))(
+                scope, receive, send_with_headers
+            )
 
 
 async def _body(request: Request) -> bytes:
@@ -301,7 +347,9 @@ def _file(body: bytes, ending: str) -> Response:
 
 
 async def _nothing_here(_: Request, error: Exception) -> Response:
-    return _response(error_reply(getattr(error, "status_code", 404), "there is nothing here that answers this"))
+    return _response(
+        error_reply(getattr(error, "status_code", 404), "there is nothing here that answers this")
+    )
 
 
 async def _own_mistake(_: Request, error: Exception) -> Response:

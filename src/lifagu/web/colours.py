@@ -74,7 +74,11 @@ def _words(graph: FactorGraph, number: int, variables: list[Any], factors: list[
     if not splits:
         return f"Nothing changes any more: these are the groups. {_count(variables[number], factors[number])}"
     left = len(splits) - MOST_SPLITS
-    more = [f"{left} more {'group splits' if left == 1 else 'groups split'} off as well."] if left > 0 else []
+    more = (
+        [f"{left} more {'group splits' if left == 1 else 'groups split'} off as well."]
+        if left > 0
+        else []
+    )
     return " ".join([*splits[:MOST_SPLITS], *more, _count(variables[number], factors[number])])
 
 

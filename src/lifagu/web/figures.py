@@ -44,7 +44,9 @@ def lifted_figure(bench: Workbench, request: Request) -> Scene:
 def figure(bench: Workbench, request: Request) -> Reply:
     """A figure as a file: the graph, its groups, who lends to whom, or the lifted model."""
     if request.what not in WHAT:
-        raise ModelError(f"there is no figure '{request.what[:40]}'; choose one of {', '.join(WHAT)}")
+        raise ModelError(
+            f"there is no figure '{request.what[:40]}'; choose one of {', '.join(WHAT)}"
+        )
     if request.ending not in TYPES:
         raise ModelError(f"figures are written as {', '.join(TYPES)}, not '{request.ending[:40]}'")
     scene = _scene(bench, request)

@@ -47,10 +47,17 @@ class Gate:
         """Why a request with these headers (names in lower case) is refused, None if it is not."""
         host = headers.get("host", "")
         if not self.answers_to(host):
-            return Refusal(421, "this server does not answer to that name; use the address that lifagu serve printed")
+            return Refusal(
+                421,
+                "this server does not answer to that name; use the address that lifagu serve printed",
+            )
         elsewhere = headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
-        followed = method in SAFE and headers.get("sec-fetch-dest") == "document"  # a link to here is welcome
-        own = {f"http://{host}", f"https://{host}"} if self.open else {f"http://{host}"}  # perhaps behind a proxy
+        followed = (
+            method in SAFE and headers.get("sec-fetch-dest") == "document"
+        )  # a link to here is welcome
+        own = (
+            {f"http://{host}", f"https://{host}"} if self.open else {f"http://{host}"}
+        )  # perhaps behind a proxy
         foreign = method not in SAFE and headers.get("origin", f"http://{host}") not in own
         if foreign or (elsewhere and not followed):
             return Refusal(403, "this request comes from another page")
@@ -64,7 +71,12 @@ class Gate:
         """
         if not host or len(host) > 300:
             return False
-        names = {"localhost", "127.0.0.1", "[::1]", f"[{self.host}]" if ":" in self.host else self.host}
+        names = {
+            "localhost",
+            "127.0.0.1",
+            "[::1]",
+            f"[{self.host}]" if ":" in self.host else self.host,
+        }
         return self.open or host.lower() in {f"{name}:{self.port}" for name in names}
 
 

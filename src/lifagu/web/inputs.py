@@ -7,13 +7,24 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lifagu.errors import ModelError, listed
-from lifagu.filling import UNKNOWN, Filling
+from lifagu.filling.rules import UNKNOWN, Filling
 
 METHODS = ("share", "profiles", "steps", "structure", "published")
 ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
 MOST_STEPS = 20
 MOST_NAMES = 1000  # names in one request
-FIELDS = ("theta", "method", "steps", "add", "evidence", "unknown", "engine", "variables", "what", "ending")
+FIELDS = (
+    "theta",
+    "method",
+    "steps",
+    "add",
+    "evidence",
+    "unknown",
+    "engine",
+    "variables",
+    "what",
+    "ending",
+)
 
 
 @dataclass(frozen=True)
@@ -44,7 +55,9 @@ class Request:
         if not isinstance(given, dict):
             raise ModelError("a request is a JSON object")
         if wrong := sorted(set(given) - set(FIELDS)):
-            raise ModelError(f"a request has no field {listed(wrong)}; its fields are {', '.join(FIELDS)}")
+            raise ModelError(
+                f"a request has no field {listed(wrong)}; its fields are {', '.join(FIELDS)}"
+            )
         checked = {name: CHECKS[name](value) for name, value in given.items()}
         return cls(**checked)
 
@@ -63,7 +76,12 @@ def _theta(value: Any) -> float:
 
 
 def _steps(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value % 2 or not 2 <= value <= MOST_STEPS:
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int)
+        or value % 2
+        or not 2 <= value <= MOST_STEPS
+    ):
         raise ModelError(f"steps must be 2, 4, 6, … up to {MOST_STEPS}, not {_shown(value)}")
     return value
 
@@ -92,7 +110,11 @@ def _add(value: Any) -> tuple[tuple[str, str], ...]:
 
 
 def _is_pair(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(isinstance(each, str) and each for each in value)
+    return (
+        isinstance(value, list)
+        and len(value) == 2
+        and all(isinstance(each, str) and each for each in value)
+    )
 
 
 def _evidence(value: Any) -> dict[str, Any]:
@@ -100,13 +122,17 @@ def _evidence(value: Any) -> dict[str, Any]:
         raise ModelError("evidence must be an object: variable → label, or label → likelihood")
     for name, seen in _few(value, "evidence").items():
         if not isinstance(seen, str | dict):
-            raise ModelError(f"the evidence for '{name[:80]}' must be a label, or an object label → likelihood")
+            raise ModelError(
+                f"the evidence for '{name[:80]}' must be a label, or an object label → likelihood"
+            )
     return value
 
 
 def _few(values: Any, what: str) -> Any:
     if len(values) > MOST_NAMES:
-        raise ModelError(f"{what} has {len(values)} entries; at most {MOST_NAMES} can be given at once")
+        raise ModelError(
+            f"{what} has {len(values)} entries; at most {MOST_NAMES} can be given at once"
+        )
     return values
 
 

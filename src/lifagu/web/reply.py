@@ -39,7 +39,9 @@ class Reply:
 
 def json_reply(value: Any, status: int = 200) -> Reply:
     """A value as JSON; infinite numbers and nan, which JSON lacks, are null."""
-    return Reply(status, JSON, json.dumps(_finite(value), ensure_ascii=False, allow_nan=False).encode())
+    return Reply(
+        status, JSON, json.dumps(_finite(value), ensure_ascii=False, allow_nan=False).encode()
+    )
 
 
 def error_reply(status: int, message: str, exit_status: int = 2) -> Reply:

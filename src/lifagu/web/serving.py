@@ -17,9 +17,9 @@ import uvicorn
 
 from lifagu.errors import ModelError, Remedy
 from lifagu.web.app import Application
-from lifagu.web.aside import prepare_processes
 from lifagu.web.guard import Gate, is_loopback
 from lifagu.web.limits import Limits
+from lifagu.web.model_process import prepare_processes
 from lifagu.web.sessions import Sessions
 from lifagu.web.sources import Source
 
@@ -46,8 +46,21 @@ def run(settings: Settings, ready: Callable[[str], None]) -> None:
     token = secrets.token_urlsafe(32) if is_open or settings.token else None
     given = Source(settings.model.name, settings.model.absolute()) if settings.model else None
     prepare_processes()
-    with listening, tempfile.TemporaryDirectory(prefix="lifagu-serve-", ignore_cleanup_errors=True) as folder:
-        asyncio.run(_serve(settings, listening, Gate(settings.host, port, is_open), given, token, Path(folder), ready))
+    with (
+        listening,
+        tempfile.TemporaryDirectory(prefix="lifagu-serve-", ignore_cleanup_errors=True) as folder,
+    ):
+        asyncio.run(
+            _serve(
+                settings,
+                listening,
+                Gate(settings.host, port, is_open),
+                given,
+                token,
+                Path(folder),
+                ready,
+            )
+        )
 
 
 async def _serve(
@@ -100,7 +113,9 @@ class _Server(uvicorn.Server):
         """Let Ctrl-C and a wish to terminate end the server."""
         loop = asyncio.get_running_loop()
         for each in (signal.SIGINT, signal.SIGTERM):
-            with suppress(NotImplementedError):  # where signals have no place in event loops, Ctrl-C still interrupts
+            with suppress(
+                NotImplementedError
+            ):  # where signals have no place in event loops, Ctrl-C still interrupts
                 loop.add_signal_handler(each, self.handle_exit, each, None)
         yield
 
@@ -108,7 +123,9 @@ class _Server(uvicorn.Server):
 def _listening(host: str, port: int) -> socket.socket:
     """A socket that listens; a port that is taken or an address that is not ours is an error with a remedy."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # named, so that asyncio sends at once
+    listening = socket.socket(
+        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
+    )  # named, so that asyncio sends at once
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))

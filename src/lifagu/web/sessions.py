@@ -16,8 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from lifagu.errors import ModelError, TooLargeError
-from lifagu.web.aside import CANCELLED, Aside
 from lifagu.web.limits import Limits
+from lifagu.web.model_process import CANCELLED, Aside
 from lifagu.web.reply import Reply
 from lifagu.web.sources import Source
 
@@ -106,7 +106,9 @@ class Sessions:
         """A new model's name and folder; refused while all uploads together are too large."""
         stored = sum(path.stat().st_size for path in self._folder.rglob("*") if path.is_file())
         if stored > STORED * self.limits.upload:
-            raise TooLargeError("too many uploaded models are open on this server; close one, or come back later")
+            raise TooLargeError(
+                "too many uploaded models are open on this server; close one, or come back later"
+            )
         name = secrets.token_urlsafe(16)
         folder = self._folder / name
         folder.mkdir(mode=0o700)
@@ -121,9 +123,13 @@ class Sessions:
         session.models[name] = model
         return model
 
-    def start(self, session: Session, model: OpenModel, operation: str, body: bytes) -> tuple[str, Job]:
+    def start(
+        self, session: Session, model: OpenModel, operation: str, body: bytes
+    ) -> tuple[str, Job]:
         """Begin to compute; the job's task ends with the reply."""
-        finished = [name for name, job in session.jobs.items() if job.task is not None and job.task.done()]
+        finished = [
+            name for name, job in session.jobs.items() if job.task is not None and job.task.done()
+        ]
         for name in finished[: max(len(session.jobs) - MOST_JOBS + 1, 0)]:
             del session.jobs[name]
         if len(session.jobs) >= MOST_JOBS:
@@ -143,12 +149,16 @@ class Sessions:
             model.used = time.monotonic()
             self._end_unused(model)
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, model.aside.ask, operation, body, tell, job.stop)
+            return await loop.run_in_executor(
+                self._threads, model.aside.ask, operation, body, tell, job.stop
+            )
 
     def _end_unused(self, wanted: OpenModel) -> None:
         """Keep the number of processes bounded."""
         running = [each for each in self._models() if each.aside.runs and each is not wanted]
-        idle = sorted((each for each in running if not each.turn.locked()), key=lambda each: each.used)
+        idle = sorted(
+            (each for each in running if not each.turn.locked()), key=lambda each: each.used
+        )
         for model in idle[: max(len(running) + 1 - MOST_PROCESSES, 0)]:
             model.aside.end()
 

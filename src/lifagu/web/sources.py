@@ -13,7 +13,7 @@ from pathlib import Path
 import lifagu
 from lifagu import formats
 from lifagu.errors import FormatError, ModelError, TooLargeError
-from lifagu.loaded import Loaded
+from lifagu.relational.loaded import Loaded
 from lifagu.web.limits import Limits, size_text
 
 ENDINGS = tuple(ending + packed for ending in formats.FORMATS for packed in ("", ".gz"))
@@ -105,7 +105,9 @@ def _unpacked(path: Path, most: int) -> Path:
                         )
                     chunk = unpacker.unconsumed_tail
     except zlib.error as error:
-        raise FormatError(f"the file is not compressed by gzip as its ending says: {error}") from None
+        raise FormatError(
+            f"the file is not compressed by gzip as its ending says: {error}"
+        ) from None
     if not unpacker.eof:
         raise FormatError("the compressed file ends too early; upload it again")
     return target

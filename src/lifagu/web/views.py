@@ -28,7 +28,14 @@ MOST_INDIVIDUALS = 500
 MOST_COMPARED = 40
 MOST_COMPARED_ANSWERS = 8
 COMPARED = ("published", "share", "steps")
-NOTHING_TO_FILL = {"total": 0, "filled": 0, "by_theta": [], "classes": [], "more_classes": 0, "loans": []}
+NOTHING_TO_FILL = {
+    "total": 0,
+    "filled": 0,
+    "by_theta": [],
+    "classes": [],
+    "more_classes": 0,
+    "loans": [],
+}
 
 
 def opened(bench: Workbench, _: Request) -> dict[str, Any]:
@@ -53,7 +60,8 @@ def graph(bench: Workbench, request: Request) -> dict[str, Any]:
         return {"scene": None, "variables": None, "factors": None, "note": _too_many(bench.facts())}
     whole = bench.case(request).graph
     variables = [
-        {"id": f"v{number}", "name": each.name, "labels": each.range} for number, each in enumerate(whole.variables)
+        {"id": f"v{number}", "name": each.name, "labels": each.range}
+        for number, each in enumerate(whole.variables)
     ]
     factors = list(whole.factor_names)
     scene = bench.once(("scene", request.add), lambda: plain(lifagu.draw(whole, "graph")))
@@ -105,7 +113,9 @@ def _loans(moved: Transfer) -> list[tuple[str, str]]:
     if len(moved.transferred) > MOST_DRAWN:
         return []
     pairs = [(receivers, donors) for receivers, donors, _ in moved.loans()]
-    return [(f"f{one}", f"f{other}") for each in pairs for one, other in np.column_stack(each).tolist()]
+    return [
+        (f"f{one}", f"f{other}") for each in pairs for one, other in np.column_stack(each).tolist()
+    ]
 
 
 def lifted(bench: Workbench, request: Request) -> dict[str, Any]:
@@ -114,7 +124,9 @@ def lifted(bench: Workbench, request: Request) -> dict[str, Any]:
     model = case.lifted
     bench.progress.stage("drawing the lifted model")
     return {
-        "scene": bench.once(("lifted scene", *case.filling_key), lambda: plain(lifted_figure(bench, request))),
+        "scene": bench.once(
+            ("lifted scene", *case.filling_key), lambda: plain(lifted_figure(bench, request))
+        ),
         "text": str(model),
         "summary": model.summary,
         "proof": str(model.proof) if model.proof else "",
@@ -152,12 +164,20 @@ def _answers(bench: Workbench, request: Request) -> dict[str, Any]:
 
 def _beside_holes(whole: FactorGraph) -> tuple[str, ...]:
     """Arguments of the first unknown factors, or the first variables."""
-    places = [variable for factor in whole.unknown[:MOST_COMPARED].tolist() for variable in whole.scope(factor)]
+    places = [
+        variable
+        for factor in whole.unknown[:MOST_COMPARED].tolist()
+        for variable in whole.scope(factor)
+    ]
     places = places or list(range(min(len(whole.variable_names), MOST_COMPARED_ANSWERS)))
-    return tuple(whole.variable_names[each] for each in dict.fromkeys(places[:100]))[:MOST_COMPARED_ANSWERS]
+    return tuple(whole.variable_names[each] for each in dict.fromkeys(places[:100]))[
+        :MOST_COMPARED_ANSWERS
+    ]
 
 
-def _shown(view: Callable[[Workbench, Request], dict[str, Any]]) -> Callable[[Workbench, Any], Reply]:
+def _shown(
+    view: Callable[[Workbench, Request], dict[str, Any]],
+) -> Callable[[Workbench, Any], Reply]:
     """An operation that shows what a view gives."""
     return lambda bench, given: json_reply(view(bench, Request.of(given)))
 

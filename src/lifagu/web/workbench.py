@@ -14,7 +14,7 @@ from lifagu.web.sources import Source, read_source
 
 if TYPE_CHECKING:
     from lifagu import Case
-    from lifagu.places import Progress
+    from lifagu.basics.progress import Progress
 
 _Value = TypeVar("_Value")
 

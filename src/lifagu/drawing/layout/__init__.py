@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Floats, Ints, connected_parts, members
+from lifagu.basics.arrays import Floats, Ints, connected_parts, members
 from lifagu.drawing.layout.boxes import packed, separated, tiled
 from lifagu.drawing.layout.judging import cost
 from lifagu.drawing.layout.layered import (
@@ -77,10 +77,14 @@ def _part(sizes: Floats, edges: Ints, gap: float) -> Floats:
     """The best arrangement of a connected part, its upper left corner at (0, 0)."""
     if len(sizes) == 1:
         return 0.5 * sizes
-    tried = [(separated(each, sizes, gap), bonus) for each, bonus in _arrangements(sizes, edges, gap)]
+    tried = [
+        (separated(each, sizes, gap), bonus) for each, bonus in _arrangements(sizes, edges, gap)
+    ]
     counted = edges[~hubs(len(sizes), edges)[edges].any(axis=1)]
     best, _ = min(tried, key=lambda each: cost(each[0], sizes, counted, SHAPE) - each[1])
-    places: Floats = np.round(np.round(best - (best - sizes / 2).min(axis=0), 6), 1)  # so that no last bit shows
+    places: Floats = np.round(
+        np.round(best - (best - sizes / 2).min(axis=0), 6), 1
+    )  # so that no last bit shows
     return places
 
 
@@ -140,4 +144,6 @@ def _root(near: Neighbours, end: int) -> int:
 
 def _is_hub(near: Neighbours, node: int) -> bool:
     """Whether a node has clearly more neighbours than any other."""
-    return len(near[node]) >= 1.6 * max(len(each) for number, each in enumerate(near) if number != node)
+    return len(near[node]) >= 1.6 * max(
+        len(each) for number, each in enumerate(near) if number != node
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints
+from lifagu.basics.arrays import Floats, Ints
 
 MOST_EDGES = 800  # compared pairwise; of more, every second, third, …
 
@@ -36,7 +36,9 @@ def over_nodes(places: Floats, sizes: Floats, edges: Ints) -> int:
     every = 1 + len(edges) * len(places) // 600_000
     edges = edges[::every]
     start, way = places[edges[:, 0]], places[edges[:, 1]] - places[edges[:, 0]]
-    scale = 2 / np.maximum(sizes, 1e-9)  # in units of each node's half axes its shape is about a circle of radius 1
+    scale = 2 / np.maximum(
+        sizes, 1e-9
+    )  # in units of each node's half axes its shape is about a circle of radius 1
     seen = (places[None] - start[:, None]) * scale[None]
     along = way[:, None] * scale[None]
     square = np.maximum((along**2).sum(axis=2), 1e-12)

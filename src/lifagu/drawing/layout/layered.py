@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints, connected_parts
+from lifagu.basics.arrays import Floats, Ints, connected_parts
 
 SWEEPS = 12
 MOST_COMPARED = 800  # edges between two layers
@@ -174,12 +174,18 @@ def _spaced(wanted: Floats, weights: Floats, extents: Floats, gap: float) -> Flo
     [-10.0, 0.0, 10.0]
     """
     offset = np.concatenate(([0.0], np.cumsum((extents[:-1] + extents[1:]) / 2 + gap)))
-    pools: list[tuple[float, float, int]] = []  # isotonic regression: mean, weight and number of each pool
+    pools: list[
+        tuple[float, float, int]
+    ] = []  # isotonic regression: mean, weight and number of each pool
     for mean, weight in zip((wanted - offset).tolist(), weights.tolist(), strict=True):
         many = 1
         while pools and pools[-1][0] > mean:
             other, more, count = pools.pop()
-            mean, weight, many = (mean * weight + other * more) / (weight + more), weight + more, many + count
+            mean, weight, many = (
+                (mean * weight + other * more) / (weight + more),
+                weight + more,
+                many + count,
+            )
         pools.append((mean, weight, many))
     return np.repeat([each[0] for each in pools], [each[2] for each in pools]) + offset
 
@@ -244,7 +250,9 @@ def rings(layers: Layers, sizes: Floats, gap: float) -> Floats:
     radius = float(sizes[layers.rows[0]].max()) / 2
     for row in layers.rows[1:]:
         room = sizes[row].max(axis=1) + gap
-        needed = np.maximum(room, np.roll(room, -1)) / np.diff(angle[row], append=angle[row[0]] + 2 * np.pi)
+        needed = np.maximum(room, np.roll(room, -1)) / np.diff(
+            angle[row], append=angle[row[0]] + 2 * np.pi
+        )
         radius = max(radius + float(sizes[row].max()) + gap, float(np.quantile(needed, 0.95)))
         places[row] = radius * np.column_stack((np.cos(angle[row]), np.sin(angle[row])))
     return places

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints
+from lifagu.basics.arrays import Floats, Ints
 from lifagu.drawing.layout.layered import Neighbours, distances
 
 WHOLE = 300  # nodes up to which all distances are used
@@ -22,7 +22,11 @@ def stress_places(near: Neighbours, edges: Ints, length: float) -> Floats:
     pivots, steps = _pivots(near, count if count <= WHOLE else PIVOTS)
     places = _start(steps)
     small = count <= WHOLE
-    best = _majorised(places, steps[np.argsort(pivots)]) if small else _relaxed(places, pivots, steps, edges)
+    best = (
+        _majorised(places, steps[np.argsort(pivots)])
+        if small
+        else _relaxed(places, pivots, steps, edges)
+    )
     turned: Floats = np.round(length * _turned(best), 6)
     return turned
 
@@ -99,12 +103,16 @@ def _relaxed(places: Floats, pivots: Ints, steps: Floats, edges: Ints) -> Floats
     one = np.concatenate((node, edges[:, 0], edges[:, 1]))
     two = np.concatenate((pivots[number], edges[:, 1], edges[:, 0]))
     wanted = np.concatenate((steps[number, node], np.ones(2 * len(edges))))
-    weights = np.concatenate((region[number] / steps[number, node] ** 2, np.full(2 * len(edges), 4.0)))
+    weights = np.concatenate(
+        (region[number] / steps[number, node] ** 2, np.full(2 * len(edges), 4.0))
+    )
     total = np.bincount(one, weights=weights, minlength=count)
     for _ in range(ROUNDS):
         apart = places[one] - places[two]
         long = np.maximum(np.hypot(apart[:, 0], apart[:, 1]), 1e-9)
         aim = places[two] + apart * (wanted / long)[:, None]
-        mean = np.column_stack([np.bincount(one, weights=weights * aim[:, axis], minlength=count) for axis in (0, 1)])
+        mean = np.column_stack(
+            [np.bincount(one, weights=weights * aim[:, axis], minlength=count) for axis in (0, 1)]
+        )
         places = 0.3 * places + 0.7 * mean / total[:, None]
     return places

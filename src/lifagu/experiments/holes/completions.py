@@ -38,9 +38,15 @@ class Marginals:
     @cached_property
     def near(self) -> NDArray[np.bool_]:
         """Which of the unobserved belong to individuals with holes; and Epid."""
-        touched = {place.individual for factor in self._hospital.hidden if (place := self._hospital.places[factor])}
+        touched = {
+            place.individual
+            for factor in self._hospital.hidden
+            if (place := self._hospital.places[factor])
+        }
         owners = [name.rpartition(".")[2] for name in self._names]
-        near: NDArray[np.bool_] = np.array([owner == "Epid" or int(owner) in touched for owner in owners])
+        near: NDArray[np.bool_] = np.array(
+            [owner == "Epid" or int(owner) in touched for owner in owners]
+        )
         return near & self.unobserved
 
     def under(self, filling: Filling) -> Floats:
@@ -55,7 +61,9 @@ class Marginals:
 
     def exactly(self, moved: lifagu.Transfer, unknown: str) -> tuple[Floats, Floats, Floats]:
         """The answers over all completions, and the lower and upper ends where they are asked for."""
-        found = lifagu.queries(moved, self._names, evidence=self._hospital.evidence, unknown=unknown)
+        found = lifagu.queries(
+            moved, self._names, evidence=self._hospital.evidence, unknown=unknown
+        )
         answer = [each.probabilities for each in found]
         lower = [each.probabilities if each.lower is None else each.lower for each in found]
         upper = [each.probabilities if each.upper is None else each.upper for each in found]
@@ -80,7 +88,9 @@ def own_tables(graph: lifagu.FactorGraph, hospital: Hospital) -> dict[int, Float
         factor = graph.factors[place]
         listed = hospital.draft.factors[place].arguments
         order = [factor.arguments.index(argument) for argument in listed]
-        filling[place] = None if factor.table is None else np.ascontiguousarray(factor.table.transpose(order))
+        filling[place] = (
+            None if factor.table is None else np.ascontiguousarray(factor.table.transpose(order))
+        )
     return filling
 
 
@@ -89,12 +99,14 @@ def completions_of(moved: lifagu.Transfer) -> int:
     return math.prod(len(each.shares) for each in moved.open_classes)
 
 
-def drawn(moved: lifagu.Transfer, hospital: Hospital, count: int, rng: np.random.Generator) -> list[Filling]:
+def drawn(
+    moved: lifagu.Transfer, hospital: Hospital, count: int, rng: np.random.Generator
+) -> list[Filling]:
     """So many completions, each class taking its competing tables as often as their shares say, in random order."""
     chosen = []
     for each in moved.open_classes:
         places = np.searchsorted(np.cumsum(each.shares)[:-1], strata(count, rng), side="right")
         chosen.append([(each, int(each.alternatives[place])) for place in places.tolist()])
-    return [own_tables(moved.completed(choice), hospital) for choice in zip(*chosen, strict=True)] or [
-        own_tables(moved.graph, hospital)
-    ]
+    return [
+        own_tables(moved.completed(choice), hospital) for choice in zip(*chosen, strict=True)
+    ] or [own_tables(moved.graph, hospital)]

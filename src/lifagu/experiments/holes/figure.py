@@ -32,7 +32,14 @@ def draw_figure(path: Path, lines: Sequence[Line], calibration: Sequence[Line]) 
             values = [of.get((scenario, method, answers)) for scenario in scenarios]
             places = [place for place, value in enumerate(values) if value is not None]
             label = f"{method}, {answers}"
-            left.plot([values[place] for place in places], places, marker, color=colour, label=label, markersize=5)
+            left.plot(
+                [values[place] for place in places],
+                places,
+                marker,
+                color=colour,
+                label=label,
+                markersize=5,
+            )
         left.set_yticks(range(len(scenarios)), scenarios)
         left.invert_yaxis()
         left.set_xscale("symlog", linthresh=LINEAR_BELOW)
@@ -51,9 +58,15 @@ def _calibration(axes: Any, calibration: Sequence[Line]) -> None:
     for colour, method in zip(COLOURS, methods, strict=False):
         own = [line for line in calibration if line["method"] == method]
         axes.plot(
-            [line["confidence"] for line in own], [line["right"] for line in own], "o-", color=colour, label=method
+            [line["confidence"] for line in own],
+            [line["right"] for line in own],
+            "o-",
+            color=colour,
+            label=method,
         )
     axes.set(
-        title="stated confidence against right tables", xlabel="share of agreement", ylabel="share of right tables"
+        title="stated confidence against right tables",
+        xlabel="share of agreement",
+        ylabel="share of right tables",
     )
     axes.legend(fontsize=7)

@@ -43,7 +43,9 @@ KINDS: dict[str, FactorKind] = {
     "fS": FactorKind(("Sick",), 1),
 }
 DISTRACTOR = FactorKind(("Stay",), 0)
-TRAPPED = KINDS | {"fTA": FactorKind(("Age", "Stay"), 3)}  # Travel then has the degree of a treatment
+TRAPPED = KINDS | {
+    "fTA": FactorKind(("Age", "Stay"), 3)
+}  # Travel then has the degree of a treatment
 
 
 class Place(NamedTuple):
@@ -91,14 +93,18 @@ class Hospital:
 def hospital(scenario: Scenario, individuals: int, rng: np.random.Generator) -> Hospital:
     """Draw a hospital; the factors come in random order, as order would tell which belong together."""
     population = _population(scenario, individuals, rng)
-    drawn: list[tuple[DraftFactor, Place | None]] = [(DraftFactor("f0", ("Epid",), np.ones(2)), None)]
+    drawn: list[tuple[DraftFactor, Place | None]] = [
+        (DraftFactor("f0", ("Epid",), np.ones(2)), None)
+    ]
     variables = [DraftVariable("Epid", kind=_kind("Epid", scenario))]
     for individual in range(individuals):
         absent = {name for name in ("TreatA", "TreatB") if rng.random() < scenario.missing}
         variables += _variables(individual, absent, scenario)
         drawn += _factors(individual, absent, population, rng)
     drawn = [drawn[place] for place in rng.permutation(len(drawn)).tolist()]
-    draft = _with_epidemic(Draft(tuple(variables), tuple(factor for factor, _ in drawn)), float(rng.normal()))
+    draft = _with_epidemic(
+        Draft(tuple(variables), tuple(factor for factor, _ in drawn)), float(rng.normal())
+    )
     places = tuple(place for _, place in drawn)
     hidden = _hidden(places, scenario, individuals, rng)
     evidence = _observed(draft, places, scenario, rng) if scenario.evidence else {}
@@ -108,7 +114,8 @@ def hospital(scenario: Scenario, individuals: int, rng: np.random.Generator) -> 
 def _population(scenario: Scenario, individuals: int, rng: np.random.Generator) -> Population:
     kinds = TRAPPED if scenario.trap else KINDS
     tables = {
-        name: [_table(kind, scenario, individuals, rng) for _ in range(kind.tables)] for name, kind in kinds.items()
+        name: [_table(kind, scenario, individuals, rng) for _ in range(kind.tables)]
+        for name, kind in kinds.items()
     }
     type_of_cohort = {
         name: _surjection(len(COHORTS), kind.tables, rng)
@@ -127,7 +134,9 @@ def _variables(individual: int, absent: set[str], scenario: Scenario) -> Iterato
     for name in SIZES:
         if name != "Epid" and name not in absent:
             labels = BOOLEAN if _size(name, scenario) == 2 else LEVELS
-            yield DraftVariable(f"{name}.{individual}", labels, _kind(name, scenario), f"p{individual}")
+            yield DraftVariable(
+                f"{name}.{individual}", labels, _kind(name, scenario), f"p{individual}"
+            )
 
 
 def _size(name: str, scenario: Scenario) -> int:
@@ -150,10 +159,18 @@ def _factors(
             continue
         number = OWN if cold or kind is DISTRACTOR else _type(name, cohort, population, rng)
         own = number == OWN
-        table = _table(kind, scenario, population.individuals, rng) if own else population.tables[name][number]
+        table = (
+            _table(kind, scenario, population.individuals, rng)
+            if own
+            else population.tables[name][number]
+        )
         if scenario.noise:
             table = table * np.exp(rng.normal(size=table.shape) * scenario.noise + rng.normal())
-        order = tuple(rng.permutation(table.ndim).tolist()) if scenario.permuted else tuple(range(table.ndim))
+        order = (
+            tuple(rng.permutation(table.ndim).tolist())
+            if scenario.permuted
+            else tuple(range(table.ndim))
+        )
         arguments = [each if each == "Epid" else f"{each}.{individual}" for each in kind.arguments]
         listed = tuple(arguments[place] for place in order)
         place = Place(name, individual, number, order)
@@ -168,12 +185,17 @@ def _type(kind: str, cohort: int, population: Population, rng: np.random.Generat
     return int(population.type_of_cohort[kind][cohort])
 
 
-def _table(kind: FactorKind, scenario: Scenario, individuals: int, rng: np.random.Generator) -> Floats:
+def _table(
+    kind: FactorKind, scenario: Scenario, individuals: int, rng: np.random.Generator
+) -> Floats:
     """Potentials exp(N(0, 1)); with Epid, two slices close to each other, each summing to 1."""
     shape = tuple(_size(name, scenario) for name in kind.arguments)
     if "Epid" not in kind.arguments:
         return np.exp(rng.normal(size=shape))
-    common, apart = rng.normal(size=shape[:-1]), rng.normal(size=shape[:-1]) * EPIDEMIC / np.sqrt(individuals)
+    common, apart = (
+        rng.normal(size=shape[:-1]),
+        rng.normal(size=shape[:-1]) * EPIDEMIC / np.sqrt(individuals),
+    )
     slices = np.stack([np.exp(common - apart), np.exp(common + apart)], axis=-1)
     table: Floats = slices / slices.sum(axis=(0, 1))
     return table
@@ -181,7 +203,9 @@ def _table(kind: FactorKind, scenario: Scenario, individuals: int, rng: np.rando
 
 def _surjection(cohorts: int, tables: int, rng: np.random.Generator) -> Ints:
     """A random map from cohorts onto tables."""
-    return rng.permutation(np.concatenate([np.arange(tables), rng.integers(tables, size=cohorts - tables)]))
+    return rng.permutation(
+        np.concatenate([np.arange(tables), rng.integers(tables, size=cohorts - tables)])
+    )
 
 
 def _with_epidemic(draft: Draft, log_odds: float) -> Draft:
@@ -198,12 +222,22 @@ def _with_epidemic(draft: Draft, log_odds: float) -> Draft:
 def _hidden(
     places: tuple[Place | None, ...], scenario: Scenario, individuals: int, rng: np.random.Generator
 ) -> tuple[int, ...]:
-    removable = np.array([factor for factor, place in enumerate(places) if place and place.kind != "f4"])
+    removable = np.array(
+        [factor for factor, place in enumerate(places) if place and place.kind != "f4"]
+    )
     if scenario.holes == "share":
-        return tuple(sorted(rng.choice(removable, round(scenario.share * len(removable)), replace=False).tolist()))
+        return tuple(
+            sorted(
+                rng.choice(
+                    removable, round(scenario.share * len(removable)), replace=False
+                ).tolist()
+            )
+        )
     owners = np.array([places[factor].individual for factor in removable])
     hidden: list[int] = []
-    for individual in rng.choice(individuals, round(scenario.share * individuals), replace=False).tolist():
+    for individual in rng.choice(
+        individuals, round(scenario.share * individuals), replace=False
+    ).tolist():
         own = removable[owners == individual]
         count = {"one": 1, "half": (len(own) + 1) // 2, "all": len(own)}[scenario.holes]
         hidden += rng.choice(own, count, replace=False).tolist()
@@ -232,7 +266,10 @@ def _observed(
 
 
 def _drawn(
-    variables: list[DraftVariable], factors: list[DraftFactor], epidemic: int, rng: np.random.Generator
+    variables: list[DraftVariable],
+    factors: list[DraftFactor],
+    epidemic: int,
+    rng: np.random.Generator,
 ) -> tuple[int, ...]:
     """Values of an individual's variables given Epid, from the product of its factors."""
     axes = {variable.name: axis for axis, variable in enumerate(variables)}

@@ -22,12 +22,17 @@ class Method(NamedTuple):
 
 METHODS: dict[str, Method] = {
     "published": Method("the paper to the letter", {"published": True}),
-    "structure": Method("largest share, roles aligned, no background knowledge", {"structure_only": True}),
+    "structure": Method(
+        "largest share, roles aligned, no background knowledge", {"structure_only": True}
+    ),
     "kinds": Method("largest share, with kinds", {}, individuals=False),
     "individuals": Method("largest share, with kinds and individuals", {}),
     "steps-4": Method("neighbourhoods of 4 steps, with kinds", {"steps": 4}),
     "steps-6": Method("neighbourhoods of 6 steps, with kinds", {"steps": 6}),
-    "profiles": Method("largest share among individuals that agree on other, informative tables", {"profiles": True}),
+    "profiles": Method(
+        "largest share among individuals that agree on other, informative tables",
+        {"profiles": True},
+    ),
 }
 
 
@@ -45,14 +50,23 @@ def ones(hospital: Hospital) -> Filling:
 def random_donors(hospital: Hospital, rng: np.random.Generator) -> Filling:
     """For each unknown factor the table of a known factor of its kind, whichever."""
     known = _known_tables(hospital)
-    return {factor: _listed(hospital, factor, _any(known[_kind(hospital, factor)], rng)) for factor in hospital.hidden}
+    return {
+        factor: _listed(hospital, factor, _any(known[_kind(hospital, factor)], rng))
+        for factor in hospital.hidden
+    }
 
 
 def mean_tables(hospital: Hospital) -> Filling:
     """For each unknown factor the mean of the known tables of its kind, each scaled to sum 1."""
     known = _known_tables(hospital)
-    means = {kind: np.mean([table / table.sum() for table in tables], axis=0) for kind, tables in known.items()}
-    return {factor: _listed(hospital, factor, means.get(_kind(hospital, factor))) for factor in hospital.hidden}
+    means = {
+        kind: np.mean([table / table.sum() for table in tables], axis=0)
+        for kind, tables in known.items()
+    }
+    return {
+        factor: _listed(hospital, factor, means.get(_kind(hospital, factor)))
+        for factor in hospital.hidden
+    }
 
 
 def _known_tables(hospital: Hospital) -> dict[str, list[Floats]]:
@@ -61,7 +75,9 @@ def _known_tables(hospital: Hospital) -> dict[str, list[Floats]]:
     hidden = set(hospital.hidden)
     for factor, place in enumerate(hospital.places):
         if place and factor not in hidden:
-            known[place.kind].append(hospital.draft.factors[factor].table.transpose(np.argsort(place.order)))
+            known[place.kind].append(
+                hospital.draft.factors[factor].table.transpose(np.argsort(place.order))
+            )
     return known
 
 
@@ -77,4 +93,8 @@ def _any(tables: list[Floats], rng: np.random.Generator) -> Floats | None:
 def _listed(hospital: Hospital, factor: int, table: Floats | None) -> Floats | None:
     """A table with its axes in the order in which the factor lists its arguments."""
     place = hospital.places[factor]
-    return table if table is None or place is None else np.ascontiguousarray(table.transpose(place.order))
+    return (
+        table
+        if table is None or place is None
+        else np.ascontiguousarray(table.transpose(place.order))
+    )

@@ -34,7 +34,10 @@ class Oracle:
 
     def best(self) -> dict[int, Floats]:
         """Each unknown factor with its most probable table."""
-        return {factor: self._table(factor, int(weights.argmax())) for factor, weights in self.weights.items()}
+        return {
+            factor: self._table(factor, int(weights.argmax()))
+            for factor, weights in self.weights.items()
+        }
 
     def drawn(self, count: int, rng: np.random.Generator) -> list[dict[int, Floats]]:
         """So many ways to fill all unknown factors, drawn from the posterior in strata; cohorts are drawn first."""
@@ -52,7 +55,11 @@ class Oracle:
     @property
     def _unknown(self) -> dict[int, Place]:
         places = self._hospital.places
-        return {factor: place for factor in self._hospital.hidden if (place := places[factor]) is not None}
+        return {
+            factor: place
+            for factor in self._hospital.hidden
+            if (place := places[factor]) is not None
+        }
 
     def _table(self, factor: int, number: int) -> Floats:
         place = self._unknown[factor]
@@ -77,11 +84,16 @@ class Oracle:
         for factor, place in enumerate(self._hospital.places):
             if place and place.kind != "f4" and factor not in hidden:
                 known[place.individual].append(place)
-        return {place.individual: self._posterior(known[place.individual]) for place in self._unknown.values()}
+        return {
+            place.individual: self._posterior(known[place.individual])
+            for place in self._unknown.values()
+        }
 
     def _posterior(self, known: list[Place]) -> Floats:
         cold = self._hospital.scenario.cold
-        if any(place.type == OWN for place in known):  # nothing is known about the others' tables then
+        if any(
+            place.type == OWN for place in known
+        ):  # nothing is known about the others' tables then
             return np.zeros(len(COHORTS))
         weights = (1 - cold) * COHORTS
         for place in known:

@@ -13,9 +13,16 @@ from lifagu.experiments.results import Finding
 
 Way = tuple[str, str]
 Lines = dict[tuple[str, str, str], Line]
-BASELINES: tuple[Way, ...] = (("all-ones", "one"), ("random-donor", "one"), ("mean-of-kind", "mean"))
+BASELINES: tuple[Way, ...] = (
+    ("all-ones", "one"),
+    ("random-donor", "one"),
+    ("mean-of-kind", "mean"),
+)
 ONE: tuple[Way, ...] = (*BASELINES, *((name, "one") for name in METHODS), ("oracle", "one"))
-SEVERAL: tuple[Way, ...] = (*((name, way) for name in METHODS for way in ("mean", "mixture")), ("oracle", "mixture"))
+SEVERAL: tuple[Way, ...] = (
+    *((name, way) for name in METHODS for way in ("mean", "mixture")),
+    ("oracle", "mixture"),
+)
 BOUNDS: tuple[Way, ...] = tuple((name, "bounds") for name in METHODS)
 BELIEVABLE = 0.1  # confidence this close to the share of right tables can be believed
 COVERING = 0.9
@@ -24,19 +31,47 @@ MOST = 0.75  # of the scenarios
 # ---- statements
 
 COMPARED: tuple[tuple[str, Way, Way], ...] = (
-    ("dropping the factor is better than the published rule", ("all-ones", "one"), ("published", "one")),
-    ("aligning roles is better than copying by position", ("structure", "one"), ("published", "one")),
+    (
+        "dropping the factor is better than the published rule",
+        ("all-ones", "one"),
+        ("published", "one"),
+    ),
+    (
+        "aligning roles is better than copying by position",
+        ("structure", "one"),
+        ("published", "one"),
+    ),
     ("kinds are better than structure alone", ("kinds", "one"), ("structure", "one")),
     ("individuals are better than kinds", ("individuals", "one"), ("kinds", "one")),
     ("looking 4 steps far is better than kinds", ("steps-4", "one"), ("kinds", "one")),
     ("looking 6 steps far is better than 4", ("steps-6", "one"), ("steps-4", "one")),
     ("the mean table is better than the winning one (kinds)", ("kinds", "mean"), ("kinds", "one")),
-    ("the mixture is better than the winning table (kinds)", ("kinds", "mixture"), ("kinds", "one")),
-    ("the mean table is better than the winning one (steps-6)", ("steps-6", "mean"), ("steps-6", "one")),
-    ("the mixture is better than the winning table (steps-6)", ("steps-6", "mixture"), ("steps-6", "one")),
+    (
+        "the mixture is better than the winning table (kinds)",
+        ("kinds", "mixture"),
+        ("kinds", "one"),
+    ),
+    (
+        "the mean table is better than the winning one (steps-6)",
+        ("steps-6", "mean"),
+        ("steps-6", "one"),
+    ),
+    (
+        "the mixture is better than the winning table (steps-6)",
+        ("steps-6", "mixture"),
+        ("steps-6", "one"),
+    ),
     ("profiles are better than looking 6 steps far", ("profiles", "one"), ("steps-6", "one")),
-    ("the mixture is better than the winning table (profiles)", ("profiles", "mixture"), ("profiles", "one")),
-    ("the best mixture is as good as the oracle's (profiles)", ("profiles", "mixture"), ("oracle", "mixture")),
+    (
+        "the mixture is better than the winning table (profiles)",
+        ("profiles", "mixture"),
+        ("profiles", "one"),
+    ),
+    (
+        "the best mixture is as good as the oracle's (profiles)",
+        ("profiles", "mixture"),
+        ("oracle", "mixture"),
+    ),
 )
 
 
@@ -46,7 +81,9 @@ def findings_of(lines: Sequence[Line]) -> list[Finding]:
     return [
         *(Finding(each, None, {"": _compared(of, scenarios, *ways)}) for each, *ways in COMPARED),
         Finding(
-            "stated confidence can be believed", None, {name: _believable(of, scenarios, name) for name in METHODS}
+            "stated confidence can be believed",
+            None,
+            {name: _believable(of, scenarios, name) for name in METHODS},
         ),
         Finding(
             f"bounds cover {percent(COVERING)} of the marginals",
@@ -63,7 +100,10 @@ def _by_way(lines: Sequence[Line]) -> tuple[Lines, list[str]]:
 
 def _compared(of: Lines, scenarios: Sequence[str], better: Way, worse: Way) -> str:
     """In how many scenarios one way has the smaller mean divergence, and the median ratio of the two."""
-    pairs = [(of[scenario, *better]["kl_mean"], of[scenario, *worse]["kl_mean"]) for scenario in scenarios]
+    pairs = [
+        (of[scenario, *better]["kl_mean"], of[scenario, *worse]["kl_mean"])
+        for scenario in scenarios
+    ]
     less, more = (sum(sign * (one - other) < -1e-12 for one, other in pairs) for sign in (1, -1))
     equal = len(pairs) - less - more
     verdict = _verdict(less, equal, len(pairs))
@@ -75,7 +115,13 @@ def _compared(of: Lines, scenarios: Sequence[str], better: Way, worse: Way) -> s
 def _verdict(yes: int, equal: int, total: int) -> str:
     if equal >= MOST * total:
         return "makes no difference"
-    return "holds" if yes >= MOST * total else "does not hold" if yes <= (1 - MOST) * total else "mixed"
+    return (
+        "holds"
+        if yes >= MOST * total
+        else "does not hold"
+        if yes <= (1 - MOST) * total
+        else "mixed"
+    )
 
 
 def _believable(of: Lines, scenarios: Sequence[str], method: str) -> str:
@@ -89,15 +135,15 @@ def _believable(of: Lines, scenarios: Sequence[str], method: str) -> str:
 def _covering(of: Lines, scenarios: Sequence[str], method: str) -> str:
     covered = [of[scenario, method, "bounds"]["coverage"] for scenario in scenarios]
     enough = sum(each >= COVERING for each in covered)
-    return (
-        f"{_verdict(enough, 0, len(covered))}: in {enough} of {len(covered)} scenarios, least {percent(min(covered))}"
-    )
+    return f"{_verdict(enough, 0, len(covered))}: in {enough} of {len(covered)} scenarios, least {percent(min(covered))}"
 
 
 # ---- the page
 
 
-def report(lines: Sequence[Line], outcomes: Sequence[Outcome], findings: Sequence[Finding], figure: str) -> str:
+def report(
+    lines: Sequence[Line], outcomes: Sequence[Outcome], findings: Sequence[Finding], figure: str
+) -> str:
     """The page; figure: Markdown that shows it, or says why there is none."""
     of, scenarios = _by_way(lines)
     sizes = " and ".join(str(size) for size in sorted({outcome.cell.size for outcome in outcomes}))
@@ -121,7 +167,9 @@ def report(lines: Sequence[Line], outcomes: Sequence[Outcome], findings: Sequenc
         "## Bounds: share of marginals inside / mean width / mean distance outside",
         table(["scenario", *bounds], _rows(of, scenarios, BOUNDS, _coverage)),
         NOTES,
-        table(["method", "what it is"], [[name, method.summary] for name, method in METHODS.items()]),
+        table(
+            ["method", "what it is"], [[name, method.summary] for name, method in METHODS.items()]
+        ),
         table(["scenario", "what it is"], [[name, SCENARIOS[name].summary] for name in scenarios]),
     ]
     return "\n\n".join(parts) + "\n"
@@ -141,20 +189,34 @@ NOTES = f"""\
 - A statement *holds* in three quarters of the scenarios or more and *does not hold* in a quarter or less. Confidence
   can be believed if it is at most {percent(BELIEVABLE)} off (expected calibration error over tenths)."""
 OVERALL = (
-    *("method", "answers", "mean KL", "largest KL", "infinite", "right tables", "right if sure", "Brier", "off"),
+    *(
+        "method",
+        "answers",
+        "mean KL",
+        "largest KL",
+        "infinite",
+        "right tables",
+        "right if sure",
+        "Brier",
+        "off",
+    ),
     "left unknown",
 )
 
 
 def _found(finding: Finding) -> str:
-    return "<br>".join(f"{name}: {found}" if name else found for name, found in finding.found.items())
+    return "<br>".join(
+        f"{name}: {found}" if name else found for name, found in finding.found.items()
+    )
 
 
 def _heads(ways: Sequence[Way]) -> list[str]:
     return [f"{method} {answers}" if answers != "one" else method for method, answers in ways]
 
 
-def _rows(of: Lines, scenarios: Sequence[str], ways: Sequence[Way], shown: Callable[[Line], str]) -> list[list[str]]:
+def _rows(
+    of: Lines, scenarios: Sequence[str], ways: Sequence[Way], shown: Callable[[Line], str]
+) -> list[list[str]]:
     return [[scenario, *(shown(of[scenario, *way]) for way in ways)] for scenario in scenarios]
 
 

@@ -20,7 +20,16 @@ from lifagu.experiments.holes.oracle import Oracle
 from lifagu.experiments.holes.scenarios import SCENARIOS
 
 COLUMNS = (
-    *("method", "answers", "left", "right", "right_identifiable", "kl_mean", "kl_maximum", "kl_infinite"),
+    *(
+        "method",
+        "answers",
+        "left",
+        "right",
+        "right_identifiable",
+        "kl_mean",
+        "kl_maximum",
+        "kl_infinite",
+    ),
     *("brier", "miscalibration", "coverage", "width", "outside", "log10_completions", "considered"),
 )
 FACTS = ("variables", "factors", "observed", "unknown", "identifiable")
@@ -58,30 +67,44 @@ class Bench:
         self._oracle = Oracle(subject)
         self._completions = completions
         self._rng = rng
-        self.identifiable: NDArray[np.bool_] = np.array(list(self._oracle.identifiable.values()), dtype=np.bool_)
+        self.identifiable: NDArray[np.bool_] = np.array(
+            list(self._oracle.identifiable.values()), dtype=np.bool_
+        )
 
     def rows(self) -> Iterator[Row]:
         """Baselines, every method with every way to answer, and the oracle."""
         yield self._single("all-ones", ones(self._hospital))
         yield self._single("random-donor", random_donors(self._hospital, self._rng))
         yield self._single("mean-of-kind", mean_tables(self._hospital), answers="mean")
-        seed = int(self._rng.integers(2**32))  # one for all methods: equal offers then give equal answers
+        seed = int(
+            self._rng.integers(2**32)
+        )  # one for all methods: equal offers then give equal answers
         for name, method in METHODS.items():
-            yield from self._transferred(name, transferred(self._hospital, method), np.random.default_rng(seed))
+            yield from self._transferred(
+                name, transferred(self._hospital, method), np.random.default_rng(seed)
+            )
         yield self._single("oracle", self._oracle.best())
         fillings = self._oracle.drawn(self._completions, self._rng)
         mixture, _, _ = self._over(fillings)
         yield self._row("oracle", "mixture", self._divergences(mixture), considered=len(fillings))
 
-    def _transferred(self, name: str, moved: lifagu.Transfer, rng: np.random.Generator) -> Iterator[Row]:
+    def _transferred(
+        self, name: str, moved: lifagu.Transfer, rng: np.random.Generator
+    ) -> Iterator[Row]:
         best = own_tables(moved.graph, self._hospital)
         left = len(moved.unknown) - len(moved.transferred)
         stated = np.where(np.isin(moved.unknown, moved.transferred), moved.shares, np.nan)
         calibration = scores.calibration(stated, scores.right(self._hospital, best))
         yield self._single(name, best) | calibration | {"left": left}
-        yield self._single(name, own_tables(moved.averaged(), self._hospital), answers="mean") | {"left": left}
+        yield self._single(name, own_tables(moved.averaged(), self._hospital), answers="mean") | {
+            "left": left
+        }
         mixture, lower, upper, considered = self._several(moved, best, rng)
-        counts = {"left": left, "log10_completions": math.log10(completions_of(moved)), "considered": considered}
+        counts = {
+            "left": left,
+            "log10_completions": math.log10(completions_of(moved)),
+            "considered": considered,
+        }
         yield self._row(name, "mixture", self._divergences(mixture), **counts)
         near = self._marginals.near
         bounds = scores.covered(self._marginals.truth[near], lower[near], upper[near])
@@ -91,7 +114,9 @@ class Bench:
         self, moved: lifagu.Transfer, best: Filling, rng: np.random.Generator
     ) -> tuple[Floats, Floats, Floats, int]:
         """Mixture, lower and upper ends, and how many completions were considered: all where that is possible."""
-        if completions_of(moved) <= self._completions and len(moved.unknown) == len(moved.transferred):
+        if completions_of(moved) <= self._completions and len(moved.unknown) == len(
+            moved.transferred
+        ):
             mixture, _, _ = self._marginals.exactly(moved, "mixture")
             _, lower, upper = self._marginals.exactly(moved, "bounds")
             return mixture, lower, upper, completions_of(moved)
@@ -104,7 +129,9 @@ class Bench:
         """A row about one filling."""
         shares = scores.right_shares(scores.right(self._hospital, filling), self.identifiable)
         tables = shares if answers == "one" else {}
-        return self._row(method, answers, tables | self._divergences(self._marginals.under(filling)))
+        return self._row(
+            method, answers, tables | self._divergences(self._marginals.under(filling))
+        )
 
     def _over(self, fillings: Sequence[Filling]) -> tuple[Floats, Floats, Floats]:
         """Mean, smallest and largest marginals over several fillings."""

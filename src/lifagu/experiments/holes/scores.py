@@ -13,7 +13,9 @@ from lifagu.experiments.holes.hospital import Hospital
 
 BINS = 10
 ROUNDING = 1e-9
-NOISY = 0.25  # how far two noisy versions of a table may be apart; different tables are much further
+NOISY = (
+    0.25  # how far two noisy versions of a table may be apart; different tables are much further
+)
 
 
 def right(hospital: Hospital, filling: Filling) -> NDArray[np.bool_]:
@@ -59,7 +61,8 @@ def calibration(confidence: Floats, was_right: NDArray[np.bool_]) -> dict[str, A
     sure, correct = confidence[stated], was_right[stated].astype(np.float64)
     bins = np.minimum((sure * BINS).astype(np.int64), BINS - 1)
     counts, sums, hits = (
-        np.bincount(bins, weights, minlength=BINS).astype(np.float64) for weights in (np.ones(len(sure)), sure, correct)
+        np.bincount(bins, weights, minlength=BINS).astype(np.float64)
+        for weights in (np.ones(len(sure)), sure, correct)
     )
     return {
         "brier": float(((sure - correct) ** 2).mean()) if len(sure) else None,

@@ -41,10 +41,16 @@ def run_paper(
         for d in sorted(set(sizes))
         for seed in range(seeds)
     ]
-    outcomes = gather(folder, cells, {"timed": timed}, run, jobs=jobs, resume=resume, progress=progress)
+    outcomes = gather(
+        folder, cells, {"timed": timed}, run, jobs=jobs, resume=resume, progress=progress
+    )
     lines = summarised(outcomes)
     findings = findings_of(lines, outcomes)
-    tables = {"results": of_rows(outcomes, NAMES), "cells": of_cells(outcomes, NAMES, FACTS), "summary": lines}
+    tables = {
+        "results": of_rows(outcomes, NAMES),
+        "cells": of_cells(outcomes, NAMES, FACTS),
+        "summary": lines,
+    }
     return write_results(
         folder,
         tables,

@@ -32,7 +32,9 @@ def lifted_seconds(lifted: lifagu.ParfactorGraph, question: str) -> float:
     return _seconds(lifted, question, "lifted")
 
 
-def _seconds(model: lifagu.FactorGraph | lifagu.ParfactorGraph, question: str, engine: str) -> float:
+def _seconds(
+    model: lifagu.FactorGraph | lifagu.ParfactorGraph, question: str, engine: str
+) -> float:
     start = time.process_time()
     lifagu.query(model, question, engine=engine)
     return time.process_time() - start

@@ -60,7 +60,9 @@ def epidemic(d: int, rng: np.random.Generator) -> Instance:
 def _instance(draft: Draft, shifts: Floats, asked: str, rng: np.random.Generator) -> Instance:
     truth = draft.graph()
     groups = _members(lifagu.colour(truth).factor_colours)
-    if max(map(len, groups)) == 1:  # two individuals that differ make everything different: equal tables then
+    if (
+        max(map(len, groups)) == 1
+    ):  # two individuals that differ make everything different: equal tables then
         groups = _members(truth.factor_table)
     count = int(np.ceil(rng.uniform(LEAST, MOST) * len(draft.factors)))
     hidden = hide_by_group(groups, count, rng)

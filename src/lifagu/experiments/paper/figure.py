@@ -24,7 +24,9 @@ def draw_figure(path: Path, lines: Sequence[Line]) -> list[Path]:
             _run_times(right, own, generator, colour)
         left.set_yscale("symlog", linthresh=LINEAR_BELOW)
         left.set_ylim(bottom=0)
-        left.set(title="mean divergence, ± one standard deviation", ylabel="KL(truth ‖ answer) in nats")
+        left.set(
+            title="mean divergence, ± one standard deviation", ylabel="KL(truth ‖ answer) in nats"
+        )
         right.set_yscale("log")
         right.set(title="run time of one query", ylabel="CPU seconds")
         for axes in (left, right):
@@ -37,13 +39,22 @@ def draw_figure(path: Path, lines: Sequence[Line]) -> list[Path]:
 
 def _divergences(axes: Any, lines: Sequence[Line], generator: str, colour: str) -> None:
     d, mean, deviation = (
-        np.array([line[name] for line in lines], dtype=np.float64) for name in ("d", "kl_mean", "kl_deviation")
+        np.array([line[name] for line in lines], dtype=np.float64)
+        for name in ("d", "kl_mean", "kl_deviation")
     )
     axes.plot(d, mean, color=colour, label=generator, linewidth=2)
-    axes.fill_between(d, np.maximum(mean - deviation, 0), mean + deviation, color=colour, alpha=0.15, linewidth=0)
+    axes.fill_between(
+        d, np.maximum(mean - deviation, 0), mean + deviation, color=colour, alpha=0.15, linewidth=0
+    )
 
 
 def _run_times(axes: Any, lines: Sequence[Line], generator: str, colour: str) -> None:
     d = [line["d"] for line in lines]
     for engine, style in (("ground", "--"), ("lifted", "-")):
-        axes.plot(d, [line[f"seconds_{engine}"] for line in lines], style, color=colour, label=f"{generator}, {engine}")
+        axes.plot(
+            d,
+            [line[f"seconds_{engine}"] for line in lines],
+            style,
+            color=colour,
+            label=f"{generator}, {engine}",
+        )

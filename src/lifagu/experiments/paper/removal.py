@@ -23,7 +23,9 @@ def five_to_ten_percent(factors: int, rng: np.random.Generator) -> int:
     return max(1, min(within, math.floor(MOST * factors)))
 
 
-def hide_by_place(places: Sequence[Hashable], count: int, rng: np.random.Generator) -> tuple[int, ...]:
+def hide_by_place(
+    places: Sequence[Hashable], count: int, rng: np.random.Generator
+) -> tuple[int, ...]:
     """Factors chosen at random while another known one is possibly identical: the text's constraint.
 
     places: what must be equal for two factors to be possibly identical once one is unknown. A factor that may not be
@@ -38,7 +40,9 @@ def hide_by_place(places: Sequence[Hashable], count: int, rng: np.random.Generat
     return tuple(sorted(hidden))
 
 
-def hide_by_group(groups: Sequence[Sequence[int]], count: int, rng: np.random.Generator) -> tuple[int, ...]:
+def hide_by_group(
+    groups: Sequence[Sequence[int]], count: int, rng: np.random.Generator
+) -> tuple[int, ...]:
     """As the authors did: again and again a colour group with two known members or more, then one of its members."""
     known = [list(group) for group in groups]
     hidden = []

@@ -21,9 +21,15 @@ def findings_of(lines: Sequence[Line], outcomes: Sequence[Outcome]) -> list[Find
     """What was claimed and what was found, for each generator."""
     generators = _generators(lines)
     of_lines = {name: [line for line in lines if line["generator"] == name] for name in generators}
-    of_outcomes = {name: [each for each in outcomes if each.cell.group == name] for name in generators}
+    of_outcomes = {
+        name: [each for each in outcomes if each.cell.group == name] for name in generators
+    }
     return [
-        Finding(claim, published, {name: judge(of_lines[name], of_outcomes[name]) for name in generators})
+        Finding(
+            claim,
+            published,
+            {name: judge(of_lines[name], of_outcomes[name]) for name in generators},
+        )
         for claim, published, judge in CLAIMS
     ]
 
@@ -39,7 +45,9 @@ def _near_zero(lines: Sequence[Line], _: Sequence[Outcome]) -> str:
 
 def _no_difference(_: Sequence[Line], outcomes: Sequence[Outcome]) -> str:
     slopes = [trend(outcomes, measure) for measure in ("mean", "deviation")]
-    return _judged(max(map(abs, slopes)) < BY_CHANCE, f"slopes of {slopes[0]:.1f} and {slopes[1]:.1f} errors")
+    return _judged(
+        max(map(abs, slopes)) < BY_CHANCE, f"slopes of {slopes[0]:.1f} and {slopes[1]:.1f} errors"
+    )
 
 
 def _largest(lines: Sequence[Line], _: Sequence[Outcome]) -> str:
@@ -49,7 +57,9 @@ def _largest(lines: Sequence[Line], _: Sequence[Outcome]) -> str:
 
 def _lifted_faster(lines: Sequence[Line], _: Sequence[Outcome]) -> str:
     first, last = faster_from(lines), lines[-1]
-    ratio = f"{last['seconds_ground'] / last['seconds_lifted']:.1f} times as fast at d = {last['d']}"
+    ratio = (
+        f"{last['seconds_ground'] / last['seconds_lifted']:.1f} times as fast at d = {last['d']}"
+    )
     return _judged(first is not None, ratio if first is None else f"from d = {first} on, {ratio}")
 
 
@@ -110,7 +120,13 @@ def report(lines: Sequence[Line], seeds: int, findings: Sequence[Finding], figur
         _by_size("Mean divergence ± one standard deviation:", lines, generators, _spread),
         _by_size("Milliseconds of one query, ground / lifted:", lines, generators, _times),
         "Over all d, each d counting alike:",
-        table(OVERALL, [_overall(name, [line for line in lines if line["generator"] == name]) for name in generators]),
+        table(
+            OVERALL,
+            [
+                _overall(name, [line for line in lines if line["generator"] == name])
+                for name in generators
+            ],
+        ),
         REMARKS,
     ]
     return "\n\n".join(parts) + "\n"
@@ -135,7 +151,9 @@ REMARKS = """\
   infinite divergences out, too."""
 
 
-def _by_size(title: str, lines: Sequence[Line], generators: Sequence[str], shown: Callable[[Line], str]) -> str:
+def _by_size(
+    title: str, lines: Sequence[Line], generators: Sequence[str], shown: Callable[[Line], str]
+) -> str:
     """A table with a row for each d and a column for each generator."""
     of = {(line["d"], line["generator"]): line for line in lines}
     sizes = dict.fromkeys(line["d"] for line in lines)
@@ -152,7 +170,15 @@ def _times(line: Line) -> str:
 
 
 OVERALL = (
-    *("generator", "unknown", "right tables", "mean KL", "touched queries only", "random donor", "all ones"),
+    *(
+        "generator",
+        "unknown",
+        "right tables",
+        "mean KL",
+        "touched queries only",
+        "random donor",
+        "all ones",
+    ),
     *("largest", "infinite"),
 )
 

@@ -18,12 +18,25 @@ from lifagu.experiments.paper.families import employee, epidemic
 from lifagu.experiments.paper.instances import Generator, Instance
 from lifagu.experiments.paper.text import similar, text
 
-GENERATORS: dict[str, Generator] = {"text": text, "similar": similar, "employee": employee, "epidemic": epidemic}
+GENERATORS: dict[str, Generator] = {
+    "text": text,
+    "similar": similar,
+    "employee": employee,
+    "epidemic": epidemic,
+}
 FACTS = (
     *("variables", "factors", "cohorts", "largest_cohort", "unknown", "right"),
     *("variable_groups", "factor_groups", "largest_group", "seconds_transfer", "seconds_lift"),
 )
-COLUMNS = ("query", "touched", "kl", "kl_random_donor", "kl_ones", "seconds_ground", "seconds_lifted")
+COLUMNS = (
+    "query",
+    "touched",
+    "kl",
+    "kl_random_donor",
+    "kl_ones",
+    "seconds_ground",
+    "seconds_lifted",
+)
 
 
 def generated(cell: Cell) -> tuple[Instance, np.random.Generator]:
@@ -42,17 +55,31 @@ def run(settings: Settings, cell: Cell) -> Outcome:
     ones = {factor: np.ones_like(draft.factors[factor].table) for factor in hidden}
     divergences = [
         divergence(expected, engines.answers(graph, questions))
-        for graph in (moved.graph, draft.graph(random_donors(draft, hidden, rng)), draft.graph(ones))
+        for graph in (
+            moved.graph,
+            draft.graph(random_donors(draft, hidden, rng)),
+            draft.graph(ones),
+        )
     ]
     touched = {argument for factor in hidden for argument in draft.factors[factor].arguments}
-    engines.ground_seconds(truth, questions[0])  # the first query of a process pays for more than itself
+    engines.ground_seconds(
+        truth, questions[0]
+    )  # the first query of a process pays for more than itself
     engines.lifted_seconds(lifted, questions[0])
     rows = []
     for place, question in enumerate(questions):
         seconds: tuple[float | None, float | None] = (None, None)
         if place < settings["timed"]:
-            seconds = engines.ground_seconds(truth, question), engines.lifted_seconds(lifted, question)
-        values = (question, question in touched, *(float(each[place]) for each in divergences), *seconds)
+            seconds = (
+                engines.ground_seconds(truth, question),
+                engines.lifted_seconds(lifted, question),
+            )
+        values = (
+            question,
+            question in touched,
+            *(float(each[place]) for each in divergences),
+            *seconds,
+        )
         rows.append(dict(zip(COLUMNS, values, strict=True)))
     return Outcome(cell, facts, rows)
 
@@ -84,7 +111,9 @@ def _filled(instance: Instance) -> tuple[lifagu.Transfer, lifagu.ParfactorGraph,
     return moved, lifted, facts
 
 
-def random_donors(draft: Draft, hidden: tuple[int, ...], rng: np.random.Generator) -> dict[int, Floats]:
+def random_donors(
+    draft: Draft, hidden: tuple[int, ...], rng: np.random.Generator
+) -> dict[int, Floats]:
     """For each unknown factor the table of a known one that is possibly identical, whichever."""
     places = draft.signatures()
     known = defaultdict(list)

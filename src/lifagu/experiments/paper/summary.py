@@ -80,7 +80,9 @@ def trend(outcomes: Sequence[Outcome], measure: str) -> float:
     """
     of = {"mean": mean, "deviation": deviation}[measure]
     pairs = [(np.log2(each.cell.size), of(column(each.rows, "kl"))) for each in outcomes]
-    x, y = np.array([pair for pair in pairs if pair[1] is not None], dtype=np.float64).reshape(-1, 2).T
+    x, y = (
+        np.array([pair for pair in pairs if pair[1] is not None], dtype=np.float64).reshape(-1, 2).T
+    )
     if len(y) < 3 or not np.ptp(x) or np.ptp(y) < ROUNDING:
         return 0.0
     x = x - x.mean()
@@ -95,7 +97,9 @@ def exponent(lines: Sequence[Line], name: str) -> float | None:
     upper = lines[len(lines) // 2 :] if len(lines) > 3 else lines
     if len(upper) < 2:
         return None
-    x, y = (np.log(np.array([line[each] for line in upper], dtype=np.float64)) for each in ("d", name))
+    x, y = (
+        np.log(np.array([line[each] for line in upper], dtype=np.float64)) for each in ("d", name)
+    )
     return float(np.polyfit(x, y, 1)[0])
 
 

@@ -47,7 +47,9 @@ def _instance(d: int, rng: np.random.Generator, similar: float | None) -> Instan
 
 def _cohorts(d: int, rng: np.random.Generator) -> NDArray[np.int64]:
     """The cohort of each variable but the shared one, in random order: the first has half of all, none is empty."""
-    variables = int(rng.integers(max(2 * d, 5), 3 * d + 1))  # four, of which one is shared, cannot be three cohorts
+    variables = int(
+        rng.integers(max(2 * d, 5), 3 * d + 1)
+    )  # four, of which one is shared, cannot be three cohorts
     first = variables // 2
     rest = variables - 1 - first
     others = int(rng.integers(2, min(4, rest) + 1))

@@ -10,17 +10,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from lifagu.arrays import Ints, as_ids, by_first_occurrence, connected_parts, group_rows
+from lifagu.basics.arrays import Ints, as_ids, by_first_occurrence, connected_parts, group_rows
+from lifagu.basics.inputs import callback, flag, instance
+from lifagu.basics.kernel import Progress, loaded
 from lifagu.errors import ModelError
-from lifagu.evidence import EvidenceLike
-from lifagu.given import callback, flag, instance
-from lifagu.kernel import Progress, loaded
-from lifagu.model import Colouring, FactorGraph
-from lifagu.roles import factor_signatures, observations, variable_roles
-from lifagu.rounding import scaled_tables
+from lifagu.graph.evidence import EvidenceLike
+from lifagu.graph.factor_graph import Colouring, FactorGraph
+from lifagu.graph.tables import GivenTables
+from lifagu.likeness.argument_order import exchange
+from lifagu.likeness.merging import scaled_tables
+from lifagu.likeness.roles import factor_signatures, observations, variable_roles
 from lifagu.symmetry.colour import compiled, reference, rounds
-from lifagu.symmetry.exchange import exchange
-from lifagu.tables import GivenTables
 
 
 def colour(
@@ -93,7 +93,9 @@ def _exchanged(
         return graph, None, factor_start
     exchanged = exchange(graph, up_to_scale=up_to_scale)
     if factor_start is not None:
-        factor_start = _joined(_start("factor_start", factor_start, graph.factor_table), exchanged.graph.factor_table)
+        factor_start = _joined(
+            _start("factor_start", factor_start, graph.factor_table), exchanged.graph.factor_table
+        )
     return exchanged.graph, exchanged.positions, factor_start
 
 
@@ -106,7 +108,10 @@ def _joined(start: Ints, factor_table: Ints) -> Ints:
 
 
 def _start_ids(
-    graph: FactorGraph, evidence: EvidenceLike, variable_start: Ints | None, factor_start: Ints | None
+    graph: FactorGraph,
+    evidence: EvidenceLike,
+    variable_start: Ints | None,
+    factor_start: Ints | None,
 ) -> tuple[Ints, Ints]:
     """Colours before the first round, any integers ≥ 0: (range, evidence) for variables, the table for factors."""
     variables, factors = graph.variable_range, graph.factor_table
@@ -117,7 +122,9 @@ def _start_ids(
     if len(graph.unknown) and factor_start is None:
         classes = factor_signatures(graph.offsets, variable_roles(graph)[graph.arguments])
         factors = np.where(factors < 0, len(graph.tables) + classes, factors)
-    return _start("variable_start", variable_start, variables), _start("factor_start", factor_start, factors)
+    return _start("variable_start", variable_start, variables), _start(
+        "factor_start", factor_start, factors
+    )
 
 
 def _start(name: str, given: Ints | None, default: Ints) -> Ints:

@@ -11,9 +11,9 @@ from types import ModuleType
 
 import numpy as np
 
-from lifagu.arrays import Ints, by_first_occurrence
-from lifagu.kernel import Progress
-from lifagu.model import Colouring, FactorGraph
+from lifagu.basics.arrays import Ints, by_first_occurrence
+from lifagu.basics.kernel import Progress
+from lifagu.graph.factor_graph import Colouring, FactorGraph
 
 
 def refine(
@@ -32,8 +32,20 @@ def refine(
     numbers, and how much of the graph must be new for all of it to be looked at.
     """
     variables, factors = (np.empty(len(colours), dtype=np.int64) for colours in start)
-    offsets, arguments = (np.ascontiguousarray(each, dtype=np.int64) for each in (graph.offsets, graph.arguments))
-    kernel.colour(offsets, arguments, positions, *map(_small, start), variables, factors, progress, wide, share)
+    offsets, arguments = (
+        np.ascontiguousarray(each, dtype=np.int64) for each in (graph.offsets, graph.arguments)
+    )
+    kernel.colour(
+        offsets,
+        arguments,
+        positions,
+        *map(_small, start),
+        variables,
+        factors,
+        progress,
+        wide,
+        share,
+    )
     return Colouring(variables, factors)
 
 

@@ -11,14 +11,17 @@ from collections import deque
 
 import numpy as np
 
-from lifagu.arrays import Ints, by_first_occurrence
-from lifagu.kernel import Progress
-from lifagu.model import Colouring, FactorGraph
-from lifagu.roles import argument_places
+from lifagu.basics.arrays import Ints, by_first_occurrence
+from lifagu.basics.kernel import Progress
+from lifagu.graph.factor_graph import Colouring, FactorGraph
+from lifagu.likeness.roles import argument_places
 
 
 def refine(
-    graph: FactorGraph, start: Colouring, positions: Ints | None = None, progress: Progress | None = None
+    graph: FactorGraph,
+    start: Colouring,
+    positions: Ints | None = None,
+    progress: Progress | None = None,
 ) -> Colouring:
     """The coarsest stable colouring that refines the start colours. O(e log n) time for e arguments, exact.
 
@@ -27,7 +30,12 @@ def refine(
     """
     count = len(graph.variable_names)
     partition = Partition(
-        np.concatenate((start.variable_colours, start.factor_colours + start.variable_colours.max(initial=-1) + 1))
+        np.concatenate(
+            (
+                start.variable_colours,
+                start.factor_colours + start.variable_colours.max(initial=-1) + 1,
+            )
+        )
     )
     neighbours = _neighbours(graph, argument_places(graph) if positions is None else positions)
     total = partition.left
@@ -38,9 +46,15 @@ def refine(
         is_waiting[splitter] = False
         if progress is not None:
             progress(total - partition.left, total)
-        for parent, parts in partition.split_by(_received(partition.elements_of(splitter), neighbours)):
+        for parent, parts in partition.split_by(
+            _received(partition.elements_of(splitter), neighbours)
+        ):
             is_waiting.extend([False] * (len(partition.first) - len(is_waiting)))
-            due = [parent, *parts] if is_waiting[parent] else _all_but_largest(partition, [parent, *parts])
+            due = (
+                [parent, *parts]
+                if is_waiting[parent]
+                else _all_but_largest(partition, [parent, *parts])
+            )
             for part in due:
                 if not is_waiting[part]:
                     is_waiting[part] = True
@@ -111,7 +125,9 @@ def _all_but_largest(partition: Partition, classes: list[int]) -> list[int]:
     return [each for each in classes if each != largest]
 
 
-def _received(splitter: list[int], neighbours: list[list[tuple[int, int]]]) -> dict[int, tuple[int, ...]]:
+def _received(
+    splitter: list[int], neighbours: list[list[tuple[int, int]]]
+) -> dict[int, tuple[int, ...]]:
     """For each neighbour of the class, the sorted positions over which it meets the class."""
     positions: dict[int, list[int]] = {}
     for element in splitter:
@@ -129,7 +145,9 @@ def _neighbours(graph: FactorGraph, positions: Ints) -> list[list[tuple[int, int
     neighbours: list[list[tuple[int, int]]] = [[] for _ in range(count + len(graph.factor_names))]
     sent, offsets = positions.tolist(), graph.offsets.tolist()
     for factor in range(len(graph.factor_names)):
-        for position, variable in zip(sent[offsets[factor] : offsets[factor + 1]], graph.scope(factor), strict=True):
+        for position, variable in zip(
+            sent[offsets[factor] : offsets[factor + 1]], graph.scope(factor), strict=True
+        ):
             neighbours[variable].append((count + factor, position))
             neighbours[count + factor].append((variable, position))
     return neighbours

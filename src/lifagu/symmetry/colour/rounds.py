@@ -6,12 +6,14 @@ from collections.abc import Hashable, Iterator, Sequence
 
 import numpy as np
 
-from lifagu.arrays import Ints
-from lifagu.model import Colouring, FactorGraph
-from lifagu.roles import argument_places
+from lifagu.basics.arrays import Ints
+from lifagu.graph.factor_graph import Colouring, FactorGraph
+from lifagu.likeness.roles import argument_places
 
 
-def colour_rounds(graph: FactorGraph, start: Colouring, positions: Ints | None) -> Iterator[Colouring]:
+def colour_rounds(
+    graph: FactorGraph, start: Colouring, positions: Ints | None
+) -> Iterator[Colouring]:
     """Yield the start colours and the colours after each round, ending with the first that changes nothing.
 
     In a round each factor's signature is (own colour, its arguments' colours in order), then each variable's is
@@ -19,7 +21,10 @@ def colour_rounds(graph: FactorGraph, start: Colouring, positions: Ints | None) 
     place in the list; arguments that share one are not told apart.
     O(e) a round.
     """
-    sent, offsets = (argument_places(graph) if positions is None else positions).tolist(), graph.offsets.tolist()
+    sent, offsets = (
+        (argument_places(graph) if positions is None else positions).tolist(),
+        graph.offsets.tolist(),
+    )
     scopes = [
         list(zip(sent[offsets[factor] : offsets[factor + 1]], graph.scope(factor), strict=True))
         for factor in range(len(graph.factor_names))
@@ -45,7 +50,9 @@ def _one_round(scopes: Sequence[Sequence[tuple[int, int]]], colouring: Colouring
     for factor, scope in zip(factors, scopes, strict=True):
         for position, variable in scope:
             received[variable].append((factor, position))
-    recoloured = _number([(own, tuple(sorted(inbox))) for own, inbox in zip(variables, received, strict=True)])
+    recoloured = _number(
+        [(own, tuple(sorted(inbox))) for own, inbox in zip(variables, received, strict=True)]
+    )
     return Colouring(np.array(recoloured, dtype=np.int64), np.array(factors, dtype=np.int64))
 
 

@@ -11,23 +11,30 @@ from collections.abc import Sequence
 import numpy as np
 
 from lifagu.errors import LifaguError, ModelError
-from lifagu.grounding import ground
-from lifagu.model import Colouring, FactorGraph, check_colouring
-from lifagu.proofs import Proof
-from lifagu.relational import ParfactorGraph
+from lifagu.filling.result import Transfer
+from lifagu.graph.factor_graph import Colouring, FactorGraph, check_colouring
+from lifagu.relational.grounding import ground
+from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.proof import Proof
 from lifagu.symmetry.colour import colour
 from lifagu.symmetry.lifting.building import build
-from lifagu.symmetry.lifting.classes import FactorClass, VariableClasses, factor_classes, variable_classes
+from lifagu.symmetry.lifting.classes import (
+    FactorClass,
+    VariableClasses,
+    factor_classes,
+    variable_classes,
+)
 from lifagu.symmetry.lifting.coordinates import coordinates_of, entities_of
-from lifagu.symmetry.lifting.counting import Slot, shared_positions, slots_of
+from lifagu.symmetry.lifting.dependent_columns import maps_between, structure_of
 from lifagu.symmetry.lifting.drafts import Draft, Frame, draft_of
-from lifagu.symmetry.lifting.maps import maps_between, structure_of
-from lifagu.symmetry.lifting.proving import compare, prove
+from lifagu.symmetry.lifting.proof import compare, prove
 from lifagu.symmetry.lifting.sorts import Sorts
-from lifagu.symmetry.transfer.result import Transfer
+from lifagu.symmetry.lifting.whole_groups import Slot, shared_positions, slots_of
 
 
-def lift(model: FactorGraph | ParfactorGraph | Transfer, colouring: Colouring | None = None) -> ParfactorGraph:
+def lift(
+    model: FactorGraph | ParfactorGraph | Transfer, colouring: Colouring | None = None
+) -> ParfactorGraph:
     """A relational model that means a graph: one relation per group of variables, one parfactor per group of factors.
 
     model: a graph; a `Transfer`, of which the completed graph is lifted; a relational model, which is grounded first.
@@ -45,7 +52,9 @@ def lift(model: FactorGraph | ParfactorGraph | Transfer, colouring: Colouring | 
     """
     graph = model.graph if isinstance(model, Transfer) else model
     if not isinstance(graph, FactorGraph | ParfactorGraph):
-        raise ModelError(f"lift takes a FactorGraph, a ParfactorGraph or a Transfer, not {type(model).__name__}")
+        raise ModelError(
+            f"lift takes a FactorGraph, a ParfactorGraph or a Transfer, not {type(model).__name__}"
+        )
     graph = ground(graph)
     positions = shared_positions(graph)
     if colouring is None:
@@ -82,11 +91,18 @@ def _proved(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> Parfac
 
 
 def _frame(
-    graph: FactorGraph, variables: VariableClasses, factors: Sequence[FactorClass], slots: Sequence[Sequence[Slot]]
+    graph: FactorGraph,
+    variables: VariableClasses,
+    factors: Sequence[FactorClass],
+    slots: Sequence[Sequence[Slot]],
 ) -> Frame:
     """Logical variables for all classes: the sorts there are, the maps between them, and coordinates."""
     sorts = Sorts(graph, variables)
     columns = [sorts.columns(each, own) for each, own in zip(factors, slots, strict=True)]
     maps = [*sorts.maps, *(found for row in columns for found in maps_between(row, sorts.sizes))]
     structure = structure_of(sorts.sizes, sorts.met, maps, sorts.agree)
-    return Frame(variables, structure, coordinates_of(structure, entities_of(structure, columns), sorts.owners))
+    return Frame(
+        variables,
+        structure,
+        coordinates_of(structure, entities_of(structure, columns), sorts.owners),
+    )

@@ -9,18 +9,27 @@ from itertools import count
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Ints, frozen
-from lifagu.assembly import taken_lists
-from lifagu.domains import ConstantRows, Domain
-from lifagu.model import FactorGraph
-from lifagu.parfactors import Parfactor
-from lifagu.relational import ParfactorGraph
+from lifagu.basics.arrays import Ints, frozen
+from lifagu.graph.assembly import taken_lists
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.relational.domains import ConstantRows, Domain
+from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.parfactors import Parfactor
+from lifagu.relational.terms import (
+    Argument,
+    Atom,
+    Comparison,
+    Constraint,
+    Count,
+    Logical,
+    Membership,
+    Term,
+)
 from lifagu.symmetry.lifting.constraints import Condition, Unequal
 from lifagu.symmetry.lifting.drafts import Draft, DraftArgument, Frame
+from lifagu.symmetry.lifting.ground_part import ground_part
 from lifagu.symmetry.lifting.naming import letters
-from lifagu.symmetry.lifting.rest import ground_part
-from lifagu.symmetry.lifting.words import Words, words_for
-from lifagu.terms import Argument, Atom, Comparison, Constraint, Count, Logical, Membership, Term
+from lifagu.symmetry.lifting.relations import Words, words_for
 
 MOST_SINGLE = 1000  # single factors on lifted propositions that become parfactors as well
 FEW = 3  # constants that are excluded one by one
@@ -60,7 +69,9 @@ def build(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> Built:
     return Built(model, np.array(owners, dtype=np.int64))
 
 
-def _single_factors(graph: FactorGraph, frame: Frame, words: Words, covered: NDArray[np.bool_]) -> Ints:
+def _single_factors(
+    graph: FactorGraph, frame: Frame, words: Words, covered: NDArray[np.bool_]
+) -> Ints:
     """Factors all of whose arguments are lifted propositions, like f0(Epid); none if they are very many."""
     proposition = np.zeros(len(frame.variables.sizes), dtype=np.bool_)
     proposition[list(words.relation_of)] = True
@@ -71,7 +82,11 @@ def _single_factors(graph: FactorGraph, frame: Frame, words: Words, covered: NDA
     others = np.bincount(owner[~proposition[frame.variables.of[arguments]]], minlength=len(left))
     chosen: list[int] = left[others == 0].tolist()
     tables = [graph.table(factor) for factor in chosen] if len(chosen) <= MOST_SINGLE else []
-    kept = [factor for factor, table in zip(chosen, tables, strict=False) if table is None or table.any()]
+    kept = [
+        factor
+        for factor, table in zip(chosen, tables, strict=False)
+        if table is None or table.any()
+    ]
     return np.array(kept, dtype=np.int64)
 
 
@@ -88,7 +103,9 @@ def _single(graph: FactorGraph, factor: int, name: str) -> Parfactor:
     return Parfactor(name, tuple(map(Atom, given.arguments)), table)
 
 
-def _parfactors(graph: FactorGraph, frame: Frame, words: Words, draft: Draft, names: Iterator[str]) -> list[Parfactor]:
+def _parfactors(
+    graph: FactorGraph, frame: Frame, words: Words, draft: Draft, names: Iterator[str]
+) -> list[Parfactor]:
     """The parfactors of a draft, one for each copy."""
     fresh = {domain: letters(words.family_of[domain]) for domain in draft.domains}
     logicals = [Logical(next(fresh[domain])) for domain in draft.domains]
@@ -105,7 +122,11 @@ def _parfactors(graph: FactorGraph, frame: Frame, words: Words, draft: Draft, na
 
 
 def _argument(
-    graph: FactorGraph, frame: Frame, words: Words, argument: DraftArgument, logicals: Sequence[Logical]
+    graph: FactorGraph,
+    frame: Frame,
+    words: Words,
+    argument: DraftArgument,
+    logicals: Sequence[Logical],
 ) -> Argument:
     if argument.variables not in words.relation_of:
         return Atom(graph.variable_names[int(frame.variables.members(argument.variables)[0])])
@@ -118,12 +139,17 @@ def _argument(
     return atom if argument.counted < 0 else Count(logicals[argument.counted], atom)
 
 
-def _constraints(condition: Condition, logicals: Sequence[Logical], domains: Sequence[Domain]) -> list[Constraint]:
+def _constraints(
+    condition: Condition, logicals: Sequence[Logical], domains: Sequence[Domain]
+) -> list[Constraint]:
     if isinstance(condition, Unequal):
         return [Comparison(logicals[condition.one], logicals[condition.two])]
     own = tuple(domains[each] for each in condition.variables)
     rows = condition.rows
     if len(own) == 1 and not condition.inside and len(rows) <= FEW:
-        return [Comparison(logicals[condition.variables[0]], own[0].constant(each)) for each in rows[:, 0].tolist()]
+        return [
+            Comparison(logicals[condition.variables[0]], own[0].constant(each))
+            for each in rows[:, 0].tolist()
+        ]
     variables = tuple(logicals[each] for each in condition.variables)
     return [Membership(variables, ConstantRows(own, rows), condition.inside)]

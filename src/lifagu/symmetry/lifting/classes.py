@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.arrays import Ints, first_places, group_rows
-from lifagu.model import Colouring, FactorGraph
+from lifagu.basics.arrays import Ints, first_places, group_rows
+from lifagu.graph.factor_graph import Colouring, FactorGraph
 
 MOST_CLASSES = 1_000  # classes of factors that are lifted, the largest ones, since each costs a millisecond or two
 LARGE = 100  # factors in a class that is always lifted
@@ -51,7 +51,9 @@ class FactorClass:
 
 def variable_classes(graph: FactorGraph, colouring: Colouring) -> VariableClasses:
     """The classes of variables under a colouring. O(n log n)."""
-    of = group_rows(np.column_stack((colouring.variable_colours, graph.variable_declared, graph.degrees == 0)))
+    of = group_rows(
+        np.column_stack((colouring.variable_colours, graph.variable_declared, graph.degrees == 0))
+    )
     order = np.argsort(of, kind="stable")
     sizes = np.bincount(of)
     starts = np.cumsum(sizes) - sizes
@@ -73,13 +75,23 @@ def factor_classes(
         if 0 < arity <= MOST_ARGUMENTS:
             sent = positions[graph.offsets[factors, None] + np.arange(arity)]
             own = graph.factor_table[factors], variables.of[arguments], sent
-            alike = _alike(colouring.factor_colours[factors], np.column_stack((own[0] + 1, *own[1:])))
+            alike = _alike(
+                colouring.factor_colours[factors], np.column_stack((own[0] + 1, *own[1:]))
+            )
             shared = (sent[:, 1:] == sent[:, :-1]).any(axis=1)
             for rows in _worth_lifting(alike, shared):
                 table, classes, places = (each[rows[0]].tolist() for each in own)
-                found.append(FactorClass(factors[rows], arguments[rows], table, tuple(classes), tuple(places)))
+                found.append(
+                    FactorClass(
+                        factors[rows], arguments[rows], table, tuple(classes), tuple(places)
+                    )
+                )
     found.sort(key=lambda each: -len(each.factors))
-    kept = [each for place, each in enumerate(found) if place < MOST_CLASSES or len(each.factors) >= LARGE]
+    kept = [
+        each
+        for place, each in enumerate(found)
+        if place < MOST_CLASSES or len(each.factors) >= LARGE
+    ]
     return sorted(kept, key=lambda each: int(each.factors[0]))
 
 

@@ -12,8 +12,8 @@ from itertools import combinations
 
 import numpy as np
 
-from lifagu.arrays import Ints, connected_parts, distinct
-from lifagu.ground_tables import lexicographic_codes
+from lifagu.basics.arrays import Ints, connected_parts, distinct
+from lifagu.relational.ground_tables import lexicographic_codes
 
 MOST_UNEQUAL = 5  # logical variables between which inequalities are counted in every pattern
 
@@ -57,8 +57,17 @@ def conditions_for(rows: Ints, domains: Sequence[int], sizes: Sequence[int]) -> 
             conditions.append(_listed(rows, block, sizes))
         else:
             conditions += unequal
-    explicit = {each for condition in conditions if isinstance(condition, Listed) for each in condition.variables}
-    alone = [each for each in range(rows.shape[1]) if each not in explicit and len(values[each]) < sizes[each]]
+    explicit = {
+        each
+        for condition in conditions
+        if isinstance(condition, Listed)
+        for each in condition.variables
+    }
+    alone = [
+        each
+        for each in range(rows.shape[1])
+        if each not in explicit and len(values[each]) < sizes[each]
+    ]
     return [*(_listed(rows, (each,), sizes) for each in alone), *conditions]
 
 
@@ -99,7 +108,8 @@ def _blocks(rows: Ints, variables: tuple[int, ...], counts: Sequence[int]) -> li
     pairs = [
         (one, two)
         for one, two in combinations(range(len(variables)), 2)
-        if _count(rows, (variables[one], variables[two])) < counts[variables[one]] * counts[variables[two]]
+        if _count(rows, (variables[one], variables[two]))
+        < counts[variables[one]] * counts[variables[two]]
     ]
     ends = np.array(pairs, dtype=np.int64).reshape(len(pairs), 2)
     part = connected_parts(len(variables), ends[:, 0], ends[:, 1]).tolist()
@@ -120,10 +130,14 @@ def _unequal(
         for one, two in combinations(block, 2)
         if domains[one] == domains[two] and not (rows[:, one] == rows[:, two]).any()
     ]
-    if len(block) > MOST_UNEQUAL or any(not np.array_equal(values[one], values[two]) for one, two in pairs):
+    if len(block) > MOST_UNEQUAL or any(
+        not np.array_equal(values[one], values[two]) for one, two in pairs
+    ):
         return None
     free = math.prod(len(values[each]) for each in block if not any(each in pair for pair in pairs))
-    if _count(rows, block) != free * _colourings(pairs, {each: len(values[each]) for pair in pairs for each in pair}):
+    if _count(rows, block) != free * _colourings(
+        pairs, {each: len(values[each]) for pair in pairs for each in pair}
+    ):
         return None
     return [Unequal(one, two) for one, two in pairs]
 
@@ -137,7 +151,10 @@ def _colourings(pairs: Sequence[tuple[int, int]], sizes: dict[int, int]) -> int:
     if not pairs:
         return math.prod(sizes.values())
     (one, two), *rest = pairs
-    merged = {(min(pair), max(pair)) for pair in ((one if a == two else a, one if b == two else b) for a, b in rest)}
+    merged = {
+        (min(pair), max(pair))
+        for pair in ((one if a == two else a, one if b == two else b) for a, b in rest)
+    }
     others = {each: size for each, size in sizes.items() if each != two}
     return _colourings(rest, sizes) - _colourings(sorted(merged), others)
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lifagu.arrays import Ints, connected_parts, distinct, group_rows
-from lifagu.symmetry.lifting.maps import Column, Structure
+from lifagu.basics.arrays import Ints, connected_parts, distinct, group_rows
+from lifagu.symmetry.lifting.dependent_columns import Column, Structure
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,9 @@ class Coordinates:
     domains: list[Sketch]
 
 
-def coordinates_of(structure: Structure, entities: set[int], owners: dict[int, Ints]) -> Coordinates:
+def coordinates_of(
+    structure: Structure, entities: set[int], owners: dict[int, Ints]
+) -> Coordinates:
     """Coordinates for all parts, smaller ones first, since larger ones are called by those they belong to.
 
     entities: parts that are called by themselves although they belong to others; owners: for some sorts the
@@ -51,7 +53,9 @@ def coordinates_of(structure: Structure, entities: set[int], owners: dict[int, I
         size = alignment.sizes[part]
         given: list[Coordinate] = []
         for each in [] if part in entities else structure.maps[part]:
-            given += [Coordinate(one.domain, one.values[each.image]) for one in found.of[each.target]]
+            given += [
+                Coordinate(one.domain, one.values[each.image]) for one in found.of[each.target]
+            ]
         known = _refining(given, size)
         if _count(known, size) < size:
             known += _own(known, size, _candidates(structure, part, owners), found.domains)
@@ -75,7 +79,9 @@ def _refining(coordinates: Sequence[Coordinate], size: int) -> list[Coordinate]:
 
 def _joint(coordinates: Sequence[Coordinate], size: int) -> Ints:
     """Number things alike that the coordinates do not tell apart."""
-    return group_rows(np.column_stack([np.zeros(size, dtype=np.int64), *(each.values for each in coordinates)]))
+    return group_rows(
+        np.column_stack([np.zeros(size, dtype=np.int64), *(each.values for each in coordinates)])
+    )
 
 
 def _count(coordinates: Sequence[Coordinate], size: int) -> int:
@@ -84,16 +90,26 @@ def _count(coordinates: Sequence[Coordinate], size: int) -> int:
 
 def _minimal(coordinates: list[Coordinate], size: int) -> list[Coordinate]:
     """The coordinates without those that the others make superfluous, small ones first."""
-    counts = {id(each): len(distinct(each.values)) for each in coordinates} if len(coordinates) > 1 else {}
+    counts = (
+        {id(each): len(distinct(each.values)) for each in coordinates}
+        if len(coordinates) > 1
+        else {}
+    )
     kept = list(coordinates)
     for each in sorted(coordinates, key=lambda each: counts.get(id(each), 0)):
         others = [other for other in kept if other is not each]
-        if others and math.prod(counts[id(other)] for other in others) >= size and _count(others, size) == size:
+        if (
+            others
+            and math.prod(counts[id(other)] for other in others) >= size
+            and _count(others, size) == size
+        ):
             kept = others
     return kept
 
 
-def _own(known: list[Coordinate], size: int, candidates: Sequence[Ints], domains: list[Sketch]) -> list[Coordinate]:
+def _own(
+    known: list[Coordinate], size: int, candidates: Sequence[Ints], domains: list[Sketch]
+) -> list[Coordinate]:
     """Coordinates for what the known ones leave open: individuals that fit, else a number."""
     joint = _joint(known, size)
     most = int(np.bincount(joint).max())
@@ -130,14 +146,20 @@ def _candidates(structure: Structure, part: int, owners: dict[int, Ints]) -> lis
             matrix[index[sort]] = owners[sort]
             matrices.append(matrix)
     columns = list(matrices[0].T) if matrices else []
-    return [each for each in columns if all((other == each[:, None]).any(axis=1).all() for other in matrices[1:])]
+    return [
+        each
+        for each in columns
+        if all((other == each[:, None]).any(axis=1).all() for other in matrices[1:])
+    ]
 
 
 def _settled(found: Coordinates, structure: Structure, owners: dict[int, Ints]) -> Coordinates:
     """Individuals as constants: one domain for all that overlap, numbers where some variable does not list them."""
     wrong = _contradicted(found, structure, owners)
     named = [
-        number for number, each in enumerate(found.domains) if each.individuals is not None and number not in wrong
+        number
+        for number, each in enumerate(found.domains)
+        if each.individuals is not None and number not in wrong
     ]
     of_domain = np.full(len(found.domains), -1, dtype=np.int64)
     new: list[Sketch] = []
@@ -151,17 +173,25 @@ def _settled(found: Coordinates, structure: Structure, owners: dict[int, Ints]) 
         of_domain[number] = len(new)
         new.append(Sketch(found.domains[number].size))
     return Coordinates(
-        {part: [_moved(each, found, of_domain, new) for each in own] for part, own in found.of.items()}, new
+        {
+            part: [_moved(each, found, of_domain, new) for each in own]
+            for part, own in found.of.items()
+        },
+        new,
     )
 
 
-def _moved(coordinate: Coordinate, old: Coordinates, of_domain: Ints, new: Sequence[Sketch]) -> Coordinate:
+def _moved(
+    coordinate: Coordinate, old: Coordinates, of_domain: Ints, new: Sequence[Sketch]
+) -> Coordinate:
     domain = int(of_domain[coordinate.domain])
     ids = old.domains[coordinate.domain].individuals
     if ids is None:
         return Coordinate(domain, coordinate.values)
     settled = new[domain].individuals
-    return Coordinate(domain, np.searchsorted(ids if settled is None else settled, coordinate.values))
+    return Coordinate(
+        domain, np.searchsorted(ids if settled is None else settled, coordinate.values)
+    )
 
 
 def _contradicted(found: Coordinates, structure: Structure, owners: dict[int, Ints]) -> set[int]:
@@ -178,7 +208,9 @@ def _contradicted(found: Coordinates, structure: Structure, owners: dict[int, In
 
 def _overlapping(sets: Sequence[Ints | None]) -> Ints:
     """Number sets of individuals alike that are connected by common members."""
-    values = np.concatenate([np.zeros(0, dtype=np.int64), *(each for each in sets if each is not None)])
+    values = np.concatenate(
+        [np.zeros(0, dtype=np.int64), *(each for each in sets if each is not None)]
+    )
     owner = np.repeat(np.arange(len(sets)), [0 if each is None else len(each) for each in sets])
     individuals = group_rows(values[:, None])
     return connected_parts(len(sets) + len(values), owner, len(sets) + individuals)[: len(sets)]
@@ -191,12 +223,19 @@ def entities_of(structure: Structure, columns: Sequence[Sequence[Column]]) -> se
     """
     alignment, found = structure.alignment, set()
     for row in columns:
-        sorts = [(alignment.part[each.sort], each) for each in row if structure.maps[alignment.part[each.sort]]]
+        sorts = [
+            (alignment.part[each.sort], each)
+            for each in row
+            if structure.maps[alignment.part[each.sort]]
+        ]
         for place, (part, one) in enumerate(sorts):
             size = alignment.sizes[part]
             for other, two in sorts[:place]:
                 if other == part and len(one.rows) >= size * (size - 1):
-                    left, right = alignment.index[one.sort][one.rows], alignment.index[two.sort][two.rows]
+                    left, right = (
+                        alignment.index[one.sort][one.rows],
+                        alignment.index[two.sort][two.rows],
+                    )
                     pairs = distinct(left * size + right)
                     if len(pairs) == size * (size - 1) and not (left == right).any():
                         found.add(part)

@@ -8,15 +8,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lifagu.arrays import Floats, Ints, first_places, group_rows
-from lifagu.ground_tables import histogram_of_each
-from lifagu.model import FactorGraph
-from lifagu.substitutions import LIMIT
+from lifagu.basics.arrays import Floats, Ints, first_places, group_rows
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.relational.ground_tables import histogram_of_each
+from lifagu.relational.substitutions import LIMIT
 from lifagu.symmetry.lifting.classes import FactorClass, VariableClasses
 from lifagu.symmetry.lifting.constraints import Condition, Listed, Unequal, conditions_for
 from lifagu.symmetry.lifting.coordinates import Coordinate, Coordinates
-from lifagu.symmetry.lifting.counting import Slot
-from lifagu.symmetry.lifting.maps import Structure
+from lifagu.symmetry.lifting.dependent_columns import Structure
+from lifagu.symmetry.lifting.whole_groups import Slot
 
 MOST_COPIES = 64  # parfactors that may stand side by side for equal factors on equal arguments
 
@@ -37,7 +37,9 @@ class Frame:
         if number not in self._known:
             alignment = self.structure.alignment
             own = self.coordinates.of[alignment.part[number]]
-            self._known[number] = [Coordinate(each.domain, each.values[alignment.index[number]]) for each in own]
+            self._known[number] = [
+                Coordinate(each.domain, each.values[alignment.index[number]]) for each in own
+            ]
         return self._known[number]
 
     def size(self, domain: int) -> int:
@@ -99,7 +101,9 @@ class _Logicals:
         return None
 
 
-def draft_of(graph: FactorGraph, factors: FactorClass, slots: Sequence[Slot], frame: Frame) -> Draft | None:
+def draft_of(
+    graph: FactorGraph, factors: FactorClass, slots: Sequence[Slot], frame: Frame
+) -> Draft | None:
     """The draft of a class of factors, None if it has to stay in the ground part.
 
     Runs that cannot be counted, because their variables are not a whole domain in order, are listed one by one.
@@ -109,7 +113,11 @@ def draft_of(graph: FactorGraph, factors: FactorClass, slots: Sequence[Slot], fr
         return None  # only a grounding makes these; no parfactor may say so
     drafted = _drafted(factors, slots, frame)
     if drafted is None and len(factors.factors) > 1:
-        slots = [Slot(each.first + place, 1, each.variables) for each in slots for place in range(each.length)]
+        slots = [
+            Slot(each.first + place, 1, each.variables)
+            for each in slots
+            for place in range(each.length)
+        ]
         drafted = _drafted(factors, slots, frame)
     if drafted is None:
         return None
@@ -202,7 +210,11 @@ def _copies(logicals: _Logicals, sizes: Sequence[int]) -> list[list[Condition]] 
 
 def _substitutions(conditions: Sequence[Condition], sizes: Sequence[int]) -> int:
     """How many substitutions have to be looked at to find the admitted ones."""
-    listed = [each for each in conditions if isinstance(each, Listed) and each.inside and len(each.variables) > 1]
+    listed = [
+        each
+        for each in conditions
+        if isinstance(each, Listed) and each.inside and len(each.variables) > 1
+    ]
     joined = {variable for each in listed for variable in each.variables}
     free = math.prod(size for variable, size in enumerate(sizes) if variable not in joined)
     return free * math.prod(len(each.rows) for each in listed)

@@ -6,13 +6,23 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 
-from lifagu.arrays import Ints
-from lifagu.model import FactorGraph
-from lifagu.terms import is_relation_name
+from lifagu.basics.arrays import Ints
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.relational.terms import is_relation_name
 
 MOST_READ = 1000  # names from which a common stem is found
 RELATIONS = "RSTUPQABCDEFGHIJKLMNOVWXYZ"
-FAMILIES = ("XYZ", "MNO", "PQR", "STU", "VW", "ABC", "DEF", "GHI", "JKL")  # first names of logical variables, by domain
+FAMILIES = (
+    "XYZ",
+    "MNO",
+    "PQR",
+    "STU",
+    "VW",
+    "ABC",
+    "DEF",
+    "GHI",
+    "JKL",
+)  # first names of logical variables, by domain
 
 
 def base_name(graph: FactorGraph, variables: Ints) -> str | None:
@@ -102,4 +112,6 @@ def letters(number: int) -> Iterator[str]:
 def letter_families(relations: Sequence[str]) -> Iterator[int]:
     """The numbers of the families of letters that no relation is called by."""
     taken = set(relations)
-    return (number for number in count() if number >= len(FAMILIES) or not taken & set(FAMILIES[number]))
+    return (
+        number for number in count() if number >= len(FAMILIES) or not taken & set(FAMILIES[number])
+    )

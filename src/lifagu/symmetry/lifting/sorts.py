@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lifagu.arrays import Ints
-from lifagu.model import FactorGraph
+from lifagu.basics.arrays import Ints
+from lifagu.graph.factor_graph import FactorGraph
 from lifagu.symmetry.lifting.classes import FactorClass, VariableClasses
-from lifagu.symmetry.lifting.counting import Slot
-from lifagu.symmetry.lifting.maps import Column, Map
+from lifagu.symmetry.lifting.dependent_columns import Column, Map
+from lifagu.symmetry.lifting.whole_groups import Slot
 
 
 class Sorts:
@@ -55,7 +55,9 @@ class Sorts:
         new = len(self.sizes)
         self.sizes += [count, length]
         for axis, image in enumerate((np.arange(count)[:, None], np.arange(length))):
-            if blocks.shape[axis] > 1:  # a single thing is no sort that logical variables could range over
+            if (
+                blocks.shape[axis] > 1
+            ):  # a single thing is no sort that logical variables could range over
                 by_place = np.empty(blocks.size, dtype=np.int64)
                 by_place[places] = np.broadcast_to(image, blocks.shape)
                 self.maps.append(Map(variables, new + axis, by_place))

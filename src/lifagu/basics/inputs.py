@@ -1,0 +1,98 @@
+"""Single values as they were handed in: of the right kind, or refused in one line that says what was expected."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any
+
+from lifagu.errors import FormatError, ModelError, did_you_mean
+
+
+def shown(value: Any) -> str:
+    """A value in an error: one line, not too long.
+
+    >>> shown("2G"), shown(["x"] * 99)
+    ("'2G'", "['x', 'x', 'x', 'x', 'x', 'x', 'x', 'x',…")
+    """
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:40].rstrip() + "…"
+
+
+def number(what: str, value: Any) -> float:
+    """A number that is no truth value and not nan.
+
+    >>> number("theta", "0.5")
+    Traceback (most recent call last):
+    lifagu.errors.ModelError: theta is a number, not '0.5'
+    """
+    if not isinstance(value, Real) or isinstance(value, bool) or value != value:
+        raise ModelError(f"{what} is a number, not {shown(value)}")
+    return float(value)
+
+
+def whole(what: str, value: Any, least: int, of: str = "") -> int:
+    """A whole number from some number on; of: what it counts, for the error.
+
+    >>> whole("memory_limit", "2G", 1, of=" of bytes")
+    Traceback (most recent call last):
+    lifagu.errors.ModelError: memory_limit is a whole number of bytes, 1 or more, not '2G'
+    """
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < least:
+        raise ModelError(f"{what} is a whole number{of}, {least} or more, not {shown(value)}")
+    return int(value)
+
+
+def flag(what: str, value: Any) -> bool:
+    """A truth value, numpy's included."""
+    if not isinstance(value, bool) and type(value).__name__ not in ("bool", "bool_"):
+        raise ModelError(f"{what} is True or False, not {shown(value)}")
+    return bool(value)
+
+
+def text(what: str, value: Any) -> str:
+    """A text that is not empty, such as a name."""
+    if not isinstance(value, str) or not value:
+        raise ModelError(f"{what} has the name {shown(value)}; names are non-empty texts")
+    return value
+
+
+def chosen(what: str, value: Any, options: Sequence[str]) -> str:
+    """One of some words."""
+    if not isinstance(value, str) or value not in options:
+        close = did_you_mean(value, options) if isinstance(value, str) else ""
+        raise ModelError(f"{what} is {shown(value)}; choose one of {', '.join(options)}{close}")
+    return value
+
+
+def items(what: str, value: Any) -> list[Any]:
+    """What a list, a tuple or anything else that is no text and no mapping holds."""
+    try:
+        if isinstance(value, str | bytes | Mapping):
+            raise TypeError
+        return list(value)
+    except TypeError:
+        raise ModelError(f"{what}, not {shown(value)}") from None
+
+
+def instance(what: str, value: Any, *kinds: type) -> None:
+    """A value of one of some kinds, as in "lift takes a FactorGraph or a Transfer"."""
+    if not isinstance(value, kinds):
+        raise ModelError(
+            f"{what} takes a {' or a '.join(each.__name__ for each in kinds)}, not {type(value).__name__}"
+        )
+
+
+def callback(what: str, value: Any) -> None:
+    """A function to be called, or None."""
+    if value is not None and not callable(value):
+        raise ModelError(f"{what} is a function to be called now and then, not {shown(value)}")
+
+
+def path(value: Any) -> Path:
+    """Where a file or folder is."""
+    if not isinstance(value, str | os.PathLike) or "\0" in os.fspath(value):
+        raise FormatError(f"a path is a text or a Path, not {shown(value)}")
+    return Path(value)

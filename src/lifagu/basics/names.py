@@ -1,0 +1,234 @@
+"""Names of nodes: given one by one, or generated on demand so that millions of nodes need no Python objects."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import repeat
+from typing import overload
+
+import numpy as np
+
+from lifagu.basics.arrays import Ints
+from lifagu.basics.frozen import Frozen
+from lifagu.basics.inputs import items
+from lifagu.errors import ModelError, did_you_mean
+
+
+class Names(Frozen, Sequence[str]):
+    """The names of nodes 0…n-1 of one sort ("variable" or "factor"), with the way back from name to number."""
+
+    def __init__(self, sort: str, given: Iterable[str]) -> None:
+        self.sort = sort
+        self._given = tuple(items(f"names of {sort}s are given in a list", given))
+        for position, name in enumerate(self._given):
+            if not isinstance(name, str) or not name:
+                raise ModelError(
+                    f"{sort} {position} has the name {name!r}; names are non-empty texts"
+                )
+        if len(set(self._given)) != len(self._given):
+            twice = next(name for name, count in Counter(self._given).items() if count > 1)
+            raise ModelError(
+                f"{sort} '{twice}' is declared twice; give each {sort} a name of its own"
+            )
+
+    def __len__(self) -> int:
+        return len(self._given)
+
+    @overload
+    def __getitem__(self, node: int) -> str: ...
+    @overload
+    def __getitem__(self, node: slice) -> Sequence[str]: ...
+    def __getitem__(self, node: int | slice) -> str | Sequence[str]:
+        return self._given[node]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {name: number for number, name in enumerate(self._given)}
+
+    def find(self, name: str) -> int | None:
+        """Return the number of the node with this name, or None."""
+        return self._numbers.get(name)
+
+    def find_each(self, names: Sequence[str]) -> Ints:
+        """The numbers of the nodes with these names, -1 where there is none."""
+        return np.fromiter(
+            map(self._numbers.get, names, repeat(-1)), dtype=np.int64, count=len(names)
+        )
+
+    def with_parentheses(self) -> Sequence[int]:
+        """The numbers of the names that hold a parenthesis, as those made of a relation and its constants do."""
+        return [number for number, name in enumerate(self) if "(" in name]
+
+    def of_nodes(self, nodes: Ints) -> list[str]:
+        """The names of many nodes at once."""
+        return list(map(self.__getitem__, nodes.tolist()))
+
+    def origins(self, nodes: Ints) -> Ints:
+        """A number for each node that tells apart those whose names are made from different parfactors or relations."""
+        return np.zeros(len(nodes), dtype=np.int64)
+
+    def heads(self) -> Counter[str]:
+        """What stands before the first parenthesis of the names that have one, and how often."""
+        return Counter(name.partition("(")[0].strip() for name in self if "(" in name)
+
+    def number(self, name: str) -> int:
+        """Return the number of the node with this name; a missing one is an error that suggests a close name."""
+        found = self.find(name) if isinstance(name, str) else None
+        if found is None:
+            raise ModelError(
+                f"there is no {self.sort} '{name}' in the model{did_you_mean(str(name), self)}"
+            )
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return isinstance(name, str) and self.find(name) is not None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Names):
+            return NotImplemented
+        return (
+            self.sort == other.sort
+            and len(self) == len(other)
+            and all(map(str.__eq__, self, other))
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        shown = ", ".join(self[:3]) + (", …" if len(self) > 3 else "")
+        return f"<{len(self)} {self.sort} names: {shown}>"
+
+
+def found_one_by_one(names: Names, wanted: Sequence[str]) -> Ints:
+    """The numbers of the nodes with these names, -1 where there is none, for names that are in no dictionary."""
+    found = map(names.find, wanted)
+    return np.fromiter(
+        (-1 if each is None else each for each in found), dtype=np.int64, count=len(wanted)
+    )
+
+
+def _is_number(text: str) -> bool:
+    """Whether a text is a whole number below 10¹⁸ as it is printed."""
+    return text.isdigit() and text.isascii() and len(text) <= 18 and (text[0] != "0" or text == "0")
+
+
+class NumberedNames(Names):
+    """Names made from a prefix and the node's number: ``x0, x1, …``.
+
+    >>> names = NumberedNames("variable", "x", 10**9)
+    >>> names[123456789], names.number("x7"), "x007" in names
+    ('x123456789', 7, False)
+    """
+
+    def __init__(self, sort: str, prefix: str, count: int) -> None:
+        self.sort = sort
+        self.prefix = prefix
+        self._count = count
+
+    def __len__(self) -> int:
+        return self._count
+
+    @overload
+    def __getitem__(self, node: int) -> str: ...
+    @overload
+    def __getitem__(self, node: slice) -> Sequence[str]: ...
+    def __getitem__(self, node: int | slice) -> str | Sequence[str]:
+        number = range(self._count)[node]
+        if isinstance(number, range):
+            return [f"{self.prefix}{each}" for each in number]
+        return f"{self.prefix}{number}"
+
+    def find(self, name: str) -> int | None:
+        """Return the number of the node with this name, or None."""
+        digits = name[len(self.prefix) :] if name.startswith(self.prefix) else ""
+        return int(digits) if _is_number(digits) and int(digits) < self._count else None
+
+    def find_each(self, names: Sequence[str]) -> Ints:
+        """The numbers of the nodes with these names, -1 where there is none."""
+        start = len(self.prefix)
+        digits = [name[start:] if name.startswith(self.prefix) else "" for name in names]
+        numbers = np.array(
+            [int(each) if _is_number(each) else -1 for each in digits], dtype=np.int64
+        )
+        return np.where(numbers < self._count, numbers, -1)
+
+    def with_parentheses(self) -> Sequence[int]:
+        """The numbers of the names that hold a parenthesis: all or none."""
+        return range(self._count if "(" in self.prefix else 0)
+
+    def heads(self) -> Counter[str]:
+        """What stands before the first parenthesis, which is in the prefix if there is one."""
+        return Counter(
+            {self.prefix.partition("(")[0].strip(): self._count} if "(" in self.prefix else {}
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, NumberedNames):
+            return (self.sort, self.prefix, len(self)) == (other.sort, other.prefix, len(other))
+        return super().__eq__(other)
+
+    __hash__ = None
+
+
+class ChosenNames(Names):
+    """Some of the names in another list: node i has the name names[numbers[i]], numbers being distinct.
+
+    >>> names = ChosenNames(NumberedNames("variable", "x", 10**6), np.array([7, 3]))
+    >>> list(names), names.find("x3"), names.find("x4")
+    (['x7', 'x3'], 1, None)
+    """
+
+    def __init__(self, names: Names, numbers: Ints) -> None:
+        self.sort = names.sort
+        self.names: Names = names.names if isinstance(names, ChosenNames) else names
+        self.numbers: Ints = names.numbers[numbers] if isinstance(names, ChosenNames) else numbers
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, node: int) -> str: ...
+    @overload
+    def __getitem__(self, node: slice) -> Sequence[str]: ...
+    def __getitem__(self, node: int | slice) -> str | Sequence[str]:
+        if isinstance(node, slice):
+            return [self.names[each] for each in self.numbers[node].tolist()]
+        return self.names[int(self.numbers[node])]
+
+    def __iter__(self) -> Iterator[str]:
+        return map(self.names.__getitem__, self.numbers.tolist())
+
+    @cached_property
+    def _places(self) -> Ints:
+        places = np.full(len(self.names), -1, dtype=np.int64)
+        places[self.numbers] = np.arange(len(self.numbers))
+        return places
+
+    def find(self, name: str) -> int | None:
+        """Return the number of the node with this name, or None."""
+        number = self.names.find(name)
+        place = -1 if number is None else int(self._places[number])
+        return None if place < 0 else place
+
+    def find_each(self, names: Sequence[str]) -> Ints:
+        """The numbers of the nodes with these names, -1 where there is none."""
+        numbers = self.names.find_each(names)
+        return np.where(numbers < 0, -1, np.append(self._places, -1)[numbers])
+
+    def of_nodes(self, nodes: Ints) -> list[str]:
+        """The names of many nodes at once."""
+        return self.names.of_nodes(self.numbers[nodes])
+
+    def origins(self, nodes: Ints) -> Ints:
+        """Where the names of these nodes come from, as numbers."""
+        return self.names.origins(self.numbers[nodes])
+
+    def with_parentheses(self) -> Sequence[int]:
+        """The numbers of the names that hold a parenthesis."""
+        if isinstance(self.names, NumberedNames) and not self.names.with_parentheses():
+            return ()
+        return super().with_parentheses()
+
+    __hash__ = None

@@ -1,0 +1,98 @@
+"""Databases behind one small protocol: queries in, columns out in batches; and result tables put into one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Protocol
+
+from lifagu.basics.columns import Columns
+from lifagu.data.databases.addresses import Address, address_of
+from lifagu.data.databases.by_sqlalchemy import ServedDatabase
+from lifagu.data.databases.cells import CellColumn
+from lifagu.data.databases.duckdb_files import (
+    EmbeddedDatabase,
+    check_duckdb,
+    is_parquet,
+    replace_in_duckdb,
+)
+from lifagu.data.databases.writing_by_sqlalchemy import check_served, replace_in_served
+from lifagu.data.snapshots import pin
+from lifagu.errors import FormatError, Remedy
+from lifagu.relational.loaded import Source
+from lifagu.relational.template import Query
+
+PREFIX = "lifagu_"
+_IDENTIFIER = re.compile(r"[a-z][a-z0-9_]{0,62}")
+
+
+class Database(Protocol):
+    """What templates need of a database. All its queries see one state, and none can change it."""
+
+    def columns(self, query: Query) -> list[str]:
+        """The names of a query's columns."""
+
+    def batches(self, query: Query) -> Iterator[list[CellColumn]]:
+        """The rows of a query, some at a time, by column."""
+
+    def close(self) -> None:
+        """Let go of the database."""
+
+
+@contextmanager
+def opened(source: Source) -> Iterator[Database]:
+    """The database that a source names, to read from."""
+    address = address_of(source)
+    served = address.kind in ("postgresql", "sqlite")
+    parquet = [
+        table for table, path in address.files.items() if is_parquet(path)
+    ]  # read when they are asked for
+    with pin(address.shown, address.files, by_path=parquet) as files:
+        database: Database = ServedDatabase(address) if served else EmbeddedDatabase(address, files)
+        try:
+            yield database
+        finally:
+            database.close()
+
+
+def write_results(source: Source, tables: Mapping[str, Columns]) -> None:
+    """Put tables ``lifagu_…`` into a database in one transaction, each in place of an earlier one of its name.
+
+    Nothing else is touched; if anything fails, or the process is killed, the database is as it was.
+    """
+    address = _writable(source)
+    for name, columns in tables.items():
+        _check_names(name, columns)
+    (replace_in_duckdb if address.kind == "duckdb" else replace_in_served)(address, tables)
+
+
+def check_writable(source: Source) -> None:
+    """Refuse now, before long work, a database that `write_results` would refuse."""
+    address = _writable(source)
+    (check_duckdb if address.kind == "duckdb" else check_served)(address)
+
+
+def _writable(source: Source) -> Address:
+    address = address_of(source)
+    if address.kind == "files":
+        raise FormatError(
+            f"{source.place}: '{address.shown}' are data files, into which no results can be written",
+            remedy=Remedy.WRITE_ELSEWHERE,
+        )
+    return address
+
+
+def _check_names(table: str, columns: Columns) -> None:
+    """Tables and columns of results have plain names, which need no quoting anywhere."""
+    if not table.startswith(PREFIX) or not _IDENTIFIER.fullmatch(table):
+        raise FormatError(
+            f"'{table}' is no name of a result table; those are {PREFIX} and lower-case letters"
+        )
+    for column in columns:
+        if not _IDENTIFIER.fullmatch(column):
+            raise FormatError(
+                f"'{column}' is no name of a column of {table}; write lower-case letters and digits"
+            )
+    if not columns:
+        raise FormatError(f"{table} has no columns")

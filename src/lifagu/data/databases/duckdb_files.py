@@ -1,0 +1,181 @@
+"""DuckDB as a source: a database file, or CSV and Parquet files that queries see as tables."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.columns import Columns
+from lifagu.data.databases.addresses import Address
+from lifagu.data.databases.cells import CellColumn, Cells, NumberLists, cells_of
+from lifagu.data.databases.queries import BATCH, failed, not_a_query, plain
+from lifagu.data.duck import Duck, literal, quoted
+from lifagu.data.parquet.copying import selected
+from lifagu.data.snapshots import WAITS, Pinned
+from lifagu.errors import FormatError
+from lifagu.relational.template import Query
+
+_INTEGERS = ("BIGINT", "INTEGER", "SMALLINT", "TINYINT", "UINTEGER", "USMALLINT", "UTINYINT")
+_AS_THEY_ARE = (*_INTEGERS, "DOUBLE", "BOOLEAN", "VARCHAR")  # all others are read as texts
+PURPOSE = "a database as a source"
+LOCKED = "Could not set lock"  # what DuckDB says of a file that another process writes
+_DIGITS = ("DECIMAL", "FLOAT")  # texts of these may end in zeros
+
+
+class EmbeddedDatabase:
+    """Queries answered by DuckDB, read-only; it sees nothing beside its own file, or the files that are tables."""
+
+    def __init__(self, address: Address, files: Pinned) -> None:
+        self._address = address
+        self._duck = _readable(address)
+        try:
+            self._open(files)
+        except BaseException:
+            self._duck.close()
+            raise
+
+    def _open(self, files: Pinned) -> None:
+        allowed = []
+        self._duck.show(files)
+        for table, path in self._address.files.items():
+            if table not in files.files:
+                raise FormatError(f"{path}: there is no such file")
+            place = literal(files.files[table].source)
+            if is_parquet(path):
+                allowed.append(
+                    place
+                )  # as a path: DuckDB does not find descriptors among those that are allowed
+                self._duck.run(f"CREATE VIEW {quoted(table)} AS FROM {_parquet(place)}", path)
+            else:  # read once, as each reading would find out the types of columns anew, from all rows
+                packed = path.name.lower().endswith(".gz")
+                self._duck.run(f"CREATE TABLE {quoted(table)} AS FROM {_csv(place, packed)}", path)
+        self._duck.run(f"SET allowed_paths = [{', '.join(allowed)}]", self._address.shown)
+        self._duck.run("SET enable_external_access = false", self._address.shown)
+        self._duck.run("SET lock_configuration = true", self._address.shown)
+        self._duck.run("BEGIN TRANSACTION", self._address.shown)  # all queries see one state
+
+    def close(self) -> None:
+        """Forget the connection."""
+        self._duck.close()
+
+    def columns(self, query: Query) -> list[str]:
+        """The names of a query's columns."""
+        return list(self._types(query))
+
+    def batches(self, query: Query) -> Iterator[list[CellColumn]]:
+        """The rows of a query, some at a time, by column."""
+        types = self._types(query)
+        with failed(query):
+            self._duck.run(f"CREATE OR REPLACE TEMP TABLE lifagu_rows AS {plain(query.sql)}", "")
+            ((first, count),) = self._duck.rows(
+                "SELECT coalesce(min(rowid), 0), count(*) FROM lifagu_rows", ""
+            )
+        for start in range(
+            first, first + count, BATCH
+        ):  # numbers of rows not yet committed do not begin with 0
+            page = f"FROM lifagu_rows WHERE rowid >= {start} AND rowid < {start + BATCH}"
+            with failed(query):
+                yield [self._column(name, kind, page) for name, kind in types.items()]
+        self._duck.run("DROP TABLE IF EXISTS lifagu_rows", self._address.shown)
+
+    def _types(self, query: Query) -> dict[str, str]:
+        with failed(query):
+            if not self._duck.is_query(plain(query.sql), ""):
+                raise not_a_query(query)
+            return {
+                str(row[0]): str(row[1])
+                for row in self._duck.rows(f"DESCRIBE {plain(query.sql)}", "")
+            }
+
+    def _column(self, name: str, kind: str, page: str) -> CellColumn:
+        if kind.endswith("]"):
+            return self._lists(name, page)
+        value = quoted(name) if kind in _AS_THEY_ARE else f"CAST({quoted(name)} AS VARCHAR)"
+        (found,) = self._duck.columns(f"SELECT {value} {page} ORDER BY rowid", "")
+        cells = _cells(found)
+        if kind.startswith(_DIGITS):
+            return cells_of([None if text is None else Decimal(text) for text in cells.texts()])
+        return cells
+
+    def _lists(self, name: str, page: str) -> NumberLists:
+        """Lists of numbers; a NULL within a list becomes nan, which no table may hold."""
+        value = quoted(name)
+        (lengths,) = self._duck.columns(
+            f"SELECT CAST(coalesce(len({value}), -1) AS BIGINT) {page} ORDER BY rowid", ""
+        )
+        numbers = (
+            f"SELECT CAST(unnest({value}) AS DOUBLE) FROM (SELECT {value} {page} ORDER BY rowid)"
+        )
+        (found,) = self._duck.columns(numbers, "")
+        values = np.where(np.ma.getmaskarray(found), np.nan, np.ma.getdata(found))
+        offsets = np.concatenate(([0], np.cumsum(np.maximum(lengths, 0))))
+        return NumberLists(offsets, values.astype(np.float64), lengths < 0)
+
+
+def _cells(found: NDArray[Any]) -> Cells:
+    missing, values = np.ma.getmaskarray(found), np.ma.getdata(found)
+    whole = values.dtype.kind in "iu"
+    return Cells(
+        values.astype(np.int64) if whole else values, missing, textual=values.dtype == object
+    )
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a data file holds a Parquet table."""
+    return path.name.lower().endswith(".parquet")
+
+
+def _parquet(place: str) -> str:
+    return f"read_parquet({place}, hive_partitioning = false)"
+
+
+def _csv(place: str, packed: bool) -> str:
+    compression = literal("gzip" if packed else "none")
+    return f"read_csv({place}, sample_size = -1, hive_partitioning = false, compression = {compression})"
+
+
+def _readable(address: Address) -> Duck:
+    """The database, or one for files; one that another process is just writing is waited for, a moment."""
+    if address.kind != "duckdb":
+        return Duck(purpose=PURPOSE)
+    for wait in WAITS:
+        try:
+            return Duck(file=address.target, read_only=True, purpose=PURPOSE)
+        except FormatError as error:
+            if LOCKED not in str(error):
+                raise
+            time.sleep(wait)
+    return Duck(file=address.target, read_only=True, purpose=PURPOSE)
+
+
+def replace_in_duckdb(address: Address, tables: Mapping[str, Columns]) -> None:
+    """Put tables into a DuckDB file, each in place of one of the same name, all or none."""
+    with _writable(address) as duck:
+        duck.run("BEGIN TRANSACTION", address.shown)
+        for name, columns in tables.items():
+            with selected(duck, columns) as statement:
+                duck.run(
+                    f"CREATE OR REPLACE TABLE {quoted(name)} AS {statement}",
+                    f"{address.shown}: {name}",
+                )
+        duck.run("COMMIT", address.shown)
+
+
+def check_duckdb(address: Address) -> None:
+    """Refuse a file that cannot be written."""
+    _writable(address).close()
+
+
+def _writable(address: Address) -> Duck:
+    try:
+        return Duck(threads=1, file=address.target, purpose="a database as a target")
+    except FormatError as error:
+        raise FormatError(
+            f"{address.shown}: cannot be written: {error.message.partition(': ')[2]}"
+        ) from None

@@ -1,0 +1,50 @@
+"""What all databases have in common: how queries are put, and what is said when one fails."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from lifagu.errors import FormatError, TooLargeError
+from lifagu.relational.template import Query
+
+BATCH = 2**17  # rows that are held as objects of the driver at a time
+LONGEST = 300  # characters of a query that an error shows
+
+
+def plain(sql: str) -> str:
+    """A query without what ends it, so that it can stand within another; a comment at its end does no harm.
+
+    >>> plain("SELECT 1; ")
+    'SELECT 1\\n'
+    """
+    return sql.strip().rstrip(";").rstrip() + "\n"
+
+
+def shown_sql(query: Query) -> str:
+    """A query on one line, its beginning if it is long."""
+    text = " ".join(query.sql.split())
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def query_error(query: Query, message: str) -> FormatError:
+    """The error about a query: its place, what is wrong, and the query."""
+    return FormatError(f"{query.place}: {message}; the query is: {shown_sql(query)}")
+
+
+def not_a_query(query: Query) -> FormatError:
+    """The error for something else than one SELECT."""
+    return query_error(query, "this is not one query that only reads; write a single SELECT")
+
+
+@contextmanager
+def failed(query: Query) -> Iterator[None]:
+    """Say which query failed, and where it stands."""
+    try:
+        yield
+    except TooLargeError as error:
+        raise error.saying(f"{query.place}: {error.message.removeprefix(': ')}") from None
+    except FormatError as error:
+        if error.message.startswith(f"{query.place}:"):
+            raise
+        raise query_error(query, f"the query fails: {error.message.removeprefix(': ')}") from None

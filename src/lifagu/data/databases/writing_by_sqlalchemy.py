@@ -1,0 +1,134 @@
+"""Result tables into PostgreSQL, by COPY, and into SQLite, by bound parameters; all of them or none."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.arrays import Ints
+from lifagu.basics.columns import Column, Columns, Lists, Nullable, Numbered, row_count
+from lifagu.data.databases.addresses import Address
+from lifagu.data.databases.by_sqlalchemy import connection, said_plainly
+from lifagu.data.databases.queries import BATCH
+from lifagu.data.duck import quoted
+from lifagu.errors import FormatError
+
+_TYPES = {"i": "BIGINT", "u": "BIGINT", "f": "DOUBLE PRECISION", "b": "BOOLEAN", "O": "TEXT"}
+
+
+def replace_in_served(address: Address, tables: Mapping[str, Columns]) -> None:
+    """Put tables into a database in one transaction, each in place of one of the same name."""
+    with (
+        connection(address, read_only=False) as found,
+        said_plainly(address, f"{address.shown}: cannot be written: "),
+    ):
+        _begin(address, found)
+        for name, columns in tables.items():
+            found.exec_driver_sql(f"DROP TABLE IF EXISTS {quoted(name)}")
+            types = ", ".join(
+                f"{quoted(each)} {_type(address, column)}" for each, column in columns.items()
+            )
+            found.exec_driver_sql(f"CREATE TABLE {quoted(name)} ({types})")
+            _fill(address, found, name, columns)
+        found.commit()
+
+
+def check_served(address: Address) -> None:
+    """Refuse a database in which no table can be made."""
+    with (
+        connection(address, read_only=False) as found,
+        said_plainly(address, f"{address.shown}: cannot be written: "),
+    ):
+        _begin(address, found)
+        if address.kind == "postgresql":
+            checks = "current_setting('transaction_read_only') = 'off', has_schema_privilege(current_schema(), 'CREATE')"
+            writable, allowed = found.exec_driver_sql(f"SELECT {checks}").one()
+            if not (writable and allowed):
+                why = (
+                    "no right to make tables in the current schema"
+                    if writable
+                    else "it is read-only"
+                )
+                raise FormatError(f"{address.shown}: cannot be written: {why}")
+
+
+def _begin(address: Address, found: Any) -> None:
+    """SQLite's driver would begin only at the first row, and end at each table; so it is told."""
+    if address.kind == "sqlite":
+        found.connection.driver_connection.isolation_level = None
+        found.exec_driver_sql("BEGIN IMMEDIATE")
+
+
+def _type(address: Address, column: Column) -> str:
+    if isinstance(column, Lists):
+        return f"{_TYPES[column.values.dtype.kind]}[]" if address.kind == "postgresql" else "TEXT"
+    if isinstance(column, Nullable):
+        return "BIGINT"
+    return "TEXT" if isinstance(column, Numbered) else _TYPES[column.dtype.kind]
+
+
+def _fill(address: Address, found: Any, name: str, columns: Columns) -> None:
+    """The rows of one table, some at a time."""
+    names = ", ".join(map(quoted, columns))
+    if address.kind == "postgresql":
+        cursor = found.connection.cursor()
+        with cursor.copy(f"COPY {quoted(name)} ({names}) FROM STDIN") as copy:
+            for row in _rows(columns, as_text=False):
+                copy.write_row(row)
+        return
+    places = ", ".join("?" for _ in columns)
+    cursor = found.connection.cursor()
+    cursor.executemany(
+        f"INSERT INTO {quoted(name)} ({names}) VALUES ({places})", _rows(columns, as_text=True)
+    )
+
+
+def _rows(columns: Columns, as_text: bool) -> Iterator[tuple[Any, ...]]:
+    for start in range(0, row_count(columns), BATCH):
+        part = slice(start, min(start + BATCH, row_count(columns)))
+        yield from zip(
+            *(_values(column, part, as_text) for column in columns.values()), strict=True
+        )
+
+
+def _values(column: Column, part: slice, as_text: bool) -> list[Any]:
+    """Some rows of a column as plain values, None for null."""
+    if isinstance(column, Nullable):
+        return [None if each < 0 else each for each in column.numbers[part].tolist()]
+    if isinstance(column, Numbered):
+        return [f"{column.prefix}{each}" for each in column.numbers[part].tolist()]
+    if isinstance(column, Lists):
+        return _lists(
+            column,
+            np.arange(part.start, part.stop) if column.of is None else column.of[part],
+            as_text,
+        )
+    return _plain(column[part])
+
+
+def _lists(column: Lists, of: Ints, as_text: bool) -> list[Any]:
+    """Lists as JSON, or for PostgreSQL: numbers as the text of an array, which is faster, texts as they are."""
+    met, places = np.unique(of, return_inverse=True)
+    starts, ends = column.offsets[met].tolist(), column.offsets[met + 1].tolist()
+    lists = [
+        _plain(column.values[start:end]) or None for start, end in zip(starts, ends, strict=True)
+    ]
+    if as_text:
+        shown: list[Any] = [each and json.dumps(each, ensure_ascii=False) for each in lists]
+    elif column.values.dtype.kind in "iuf":
+        shown = [
+            each and "{" + ",".join("NULL" if item is None else repr(item) for item in each) + "}"
+            for each in lists
+        ]
+    else:
+        shown = lists
+    return [shown[place] for place in places.reshape(-1).tolist()]
+
+
+def _plain(values: NDArray[Any]) -> list[Any]:
+    plain: list[Any] = values.tolist()
+    return [None if each != each else each for each in plain] if values.dtype.kind == "f" else plain

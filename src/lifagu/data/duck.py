@@ -1,0 +1,212 @@
+"""The door to DuckDB: a private database in memory or on disk, without network or settings of the user."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager, suppress
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.atomic_files import PathLike
+from lifagu.data.snapshots import DESCRIPTORS, Pinned
+from lifagu.errors import FormatError, LifaguError, MissingExtraError, Remedy, TooLargeError
+
+MOST_THREADS = 8
+DISK_FULL = (
+    "No space left on device",
+    "max_temp_directory_size",
+    "not enough space",
+    "File too large",
+    "quota exceeded",
+)
+_OWN_PATH = re.compile(rf"{DESCRIPTORS}/\d+")
+Result = TypeVar("Result")
+
+
+class Duck:
+    """A DuckDB, in memory if no file is named; every failure becomes one line that begins with the place.
+
+    folder: where a database of ours is kept, and where it spills to. memory_limit: in bytes.
+    """
+
+    def __init__(
+        self,
+        threads: int | None = None,
+        file: PathLike | None = None,
+        read_only: bool = False,
+        purpose: str = "a folder of Parquet tables",
+        folder: PathLike | None = None,
+        memory_limit: int | None = None,
+    ) -> None:
+        try:
+            import duckdb
+        except ImportError:
+            raise MissingExtraError("duckdb", purpose) from None
+        self._errors = duckdb
+        self._shown: dict[str, str] = {}
+        self._thread = one_thread()
+        self._connection = self._connected(threads, file, read_only, folder, memory_limit)
+        self._connection.execute(
+            "SET enable_progress_bar = false"
+        )  # it would show one in notebooks
+
+    def _connected(
+        self,
+        threads: int | None,
+        file: PathLike | None,
+        read_only: bool,
+        folder: PathLike | None,
+        memory_limit: int | None,
+    ) -> Any:
+        settings = {
+            "threads": str(threads or min(_processors(), MOST_THREADS)),
+            "temp_directory": ""
+            if folder is None
+            else str(Path(folder) / "spilled"),  # never the current folder
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "python_enable_replacements": "false",  # names in statements are tables, never Python variables
+        }
+        if memory_limit is not None:
+            settings["memory_limit"] = f"{memory_limit}B"
+        kept = file if folder is None else Path(folder) / "tables.duckdb"
+        database = ":memory:" if kept is None else os.fspath(kept)
+        opened = partial(self._errors.connect, database, read_only=read_only, config=settings)
+        return opened() if kept is None else self._finished(opened, kept)
+
+    def __enter__(self) -> Duck:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def show(self, files: Pinned) -> None:
+        """Speak of these files as the user does, however they are read."""
+        self._shown |= {file.source: file.shown for file in files.files.values()}
+
+    def close(self) -> None:
+        """Let go of the database; what was not committed is undone."""
+        with suppress(RuntimeError):  # where it was closed before
+            self._settle()
+        self._thread.shutdown()
+        self._connection.close()
+
+    def is_query(self, statement: str, place: PathLike) -> bool:
+        """Whether a text is one statement that only reads."""
+        found = self._finished(lambda: self._connection.extract_statements(statement), place)
+        return len(found) == 1 and found[0].type == self._errors.StatementType.SELECT
+
+    def run(self, statement: str, place: PathLike) -> None:
+        """Run a statement for its effect."""
+        self._finished(lambda: self._connection.execute(statement), place)
+
+    def rows(self, statement: str, place: PathLike) -> list[tuple[Any, ...]]:
+        """The rows of a small result."""
+        return self._finished(lambda: list(self._connection.execute(statement).fetchall()), place)
+
+    def columns(self, statement: str, place: PathLike) -> list[NDArray[Any]]:
+        """The columns of a result as arrays, in the order of its rows; those with nulls are masked."""
+        return self._finished(
+            lambda: list(self._connection.execute(statement).fetchnumpy().values()), place
+        )
+
+    @contextmanager
+    def tables(self, tables: Mapping[str, Mapping[str, NDArray[Any]]]) -> Iterator[None]:
+        """Arrays that statements can read as tables for the time being."""
+        for name, columns in tables.items():
+            self._connection.register(
+                name, {key: np.ascontiguousarray(column) for key, column in columns.items()}
+            )
+        try:
+            yield
+        finally:
+            for name in tables:
+                self._connection.unregister(name)
+
+    def _finished(self, work: Callable[[], Result], place: PathLike) -> Result:
+        """The result of some work, done in another thread so that Ctrl-C arrives here at once and ends it there."""
+        try:
+            return self._thread.submit(work).result()
+        except KeyboardInterrupt:
+            self._settle()
+            raise
+        except self._errors.Error as error:
+            memory = isinstance(error, self._errors.OutOfMemoryException)
+            text = _OWN_PATH.sub(
+                lambda found: self._shown.get(found[0], found[0]), str(error).strip()
+            )
+            raise self._refusal(text, memory, place) from None
+
+    def _settle(self) -> None:
+        """End what is still running; an interruption may come before a statement has begun, so it is said again."""
+        all_done = self._thread.submit(lambda: None)
+        while not wait([all_done], timeout=0.1).done:
+            if hasattr(self, "_connection"):  # else it is still being opened
+                self._connection.interrupt()
+
+    @staticmethod
+    def _refusal(text: str, memory: bool, place: PathLike) -> LifaguError:
+        """What DuckDB says as one line of ours."""
+        if any(sign in text for sign in DISK_FULL):
+            if os.sep in str(place):
+                return TooLargeError(
+                    f"{place}: the disk is full; free some of it, or write to another one"
+                )
+            return TooLargeError(f"{place}: the disk is full", remedy=Remedy.OTHER_TEMP)
+        if memory:
+            return TooLargeError(f"{place}: the memory does not suffice", remedy=Remedy.MORE_MEMORY)
+        return FormatError(f"{place}: {text.partition(chr(10))[0]}")
+
+
+def one_thread() -> ThreadPoolExecutor:
+    """A pool of one thread that has begun: if it were interrupted while it begins, the pool would not know of it."""
+    pool = ThreadPoolExecutor(1)
+    pool.submit(lambda: None).result()
+    return pool
+
+
+def file_source(path: PathLike) -> str:
+    """A Parquet file as a table expression with its row numbers; a ``*`` or ``[`` in its name is no pattern.
+
+    >>> file_source("it's[1].parquet")
+    "read_parquet('it''s[[]1[]].parquet', hive_partitioning = false, file_row_number = true)"
+    """
+    return (
+        f"read_parquet({literal(_plain(path))}, hive_partitioning = false, file_row_number = true)"
+    )
+
+
+def parquet_files(path: PathLike) -> str:
+    """A Parquet file, or all of a folder in the order of their names, as a table expression.
+
+    >>> parquet_files("big.parquet")
+    "read_parquet('big.parquet', hive_partitioning = false)"
+    """
+    pattern = f"{_plain(path)}/*.parquet" if Path(path).is_dir() else _plain(path)
+    return f"read_parquet({literal(pattern)}, hive_partitioning = false)"
+
+
+def _plain(path: PathLike) -> str:
+    """A path in which no character means a pattern."""
+    return re.sub(r"[\[\]*?]", lambda found: f"[{found[0]}]", str(path))
+
+
+def literal(text: str) -> str:
+    """A text as SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quoted(name: str) -> str:
+    """The name of a column as SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,1 @@
+"""Folders of Parquet tables: a model and results as columns, through DuckDB."""

@@ -1,0 +1,146 @@
+"""Evidence and requested marginals from queries: rows of constants become numbers of ground variables."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lifagu.basics.arrays import Ints, distinct, frozen
+from lifagu.basics.names import ChosenNames
+from lifagu.data.databases.cells import codes_of
+from lifagu.data.databases.queries import query_error
+from lifagu.data.templates.batches import Batch, batches, check_width, first_repeated, label_numbers
+from lifagu.data.templates.factors_from_queries import RowReader
+from lifagu.errors import FormatError, ModelError
+from lifagu.graph.evidence import Evidence
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.relational.ground_names import JoinedNames, RowNames
+from lifagu.relational.grounding import expand_evidence
+from lifagu.relational.template import Asked, Query
+
+
+class Observer:
+    """Looks up ground variables of a loaded graph."""
+
+    def __init__(self, reader: RowReader, graph: FactorGraph) -> None:
+        self._reader, self._graph = reader, graph
+        self._words = reader.model.vocabulary
+
+    # ---- evidence
+
+    def evidence(self) -> Evidence:
+        """What was observed: by queries, overridden by what the template itself says."""
+        template, found = self._reader.template, Evidence()
+        for relation, query in template.evidence.items():
+            found = found.overridden(
+                self._queried(self._words.relation_names.number(relation), query)
+            )
+        if not template.observed:
+            return found
+        literal = expand_evidence(self._reader.model, template.observed, self._graph)
+        return found.overridden(self._graph.evidence(literal))
+
+    def _queried(self, relation: int, query: Query) -> Evidence:
+        """The rows (constants…, value) of one relation; NULL is not observed, and what no factor has is left out."""
+        labels = self._words.relations[relation].range
+        check_width(
+            query,
+            self._reader.database.columns(query),
+            [*self._words.relations[relation].of, "the value"],
+        )
+        rows, values = [self._no_rows(relation)], [np.zeros(0, dtype=np.int64)]
+        for batch in batches(self._reader.database, query, self._reader.progress):
+            place = len(batch.names) - 1
+            cells = batch.cells(place)
+            found = codes_of(cells, label_numbers(labels))
+            wrong = (found < 0) & ~cells.missing
+            batch.refuse(wrong, lambda row, cells=cells: self._no_label(relation, cells.text(row)))  # type: ignore[misc]
+            rows.append(self._constants(relation, batch))
+            values.append(found)
+        value = np.concatenate(values)
+        variable = np.where(value < 0, -1, self._variables(relation, np.vstack(rows)))
+        self._refuse_repeated(query, variable)
+        there = np.flatnonzero(variable >= 0)
+        there = there[np.argsort(variable[there], kind="stable")]
+        if not len(there):
+            return Evidence()
+        canonical = self._graph.declared_order(int(variable[there[0]]))
+        return Evidence(frozen(variable[there]), frozen(canonical[value[there]]))
+
+    def _no_label(self, relation: int, text: str) -> str:
+        labels = self._words.relations[relation].range
+        return f"'{text}' is not a label of relation '{self._words.relations[relation].name}' ({', '.join(labels)})"
+
+    def _refuse_repeated(self, query: Query, variables: Ints) -> None:
+        if (rows := first_repeated(variables)) is not None:
+            name = self._graph.variable_names[int(variables[rows[0] - 1])]
+            raise query_error(
+                query, f"rows {rows[0]} and {rows[1]}: {name} is observed twice; keep one value"
+            )
+
+    def _no_rows(self, relation: int) -> Ints:
+        return np.zeros((0, len(self._words.domains_of[relation])), dtype=np.int64)
+
+    def _constants(self, relation: int, batch: Batch) -> Ints:
+        """The numbers of the constants in a batch's first columns."""
+        of = self._words.domains_of[relation]
+        columns = [
+            self._reader.constants(domain).numbers(batch, place) for place, domain in enumerate(of)
+        ]
+        return np.column_stack([np.zeros((len(batch), 0), dtype=np.int64), *columns])
+
+    def _variables(self, relation: int, rows: Ints) -> Ints:
+        """The numbers of the ground variables with these constants, -1 where there is none."""
+        places = self._rows(relation).places(rows)
+        return np.where(places < 0, -1, places + self._start(relation))
+
+    def _rows(self, relation: int) -> RowNames:
+        rows = self._names.lists[1 + relation]
+        assert isinstance(rows, RowNames)
+        return rows
+
+    def _start(self, relation: int) -> int:
+        return self._names.start(1 + relation)
+
+    @property
+    def _names(self) -> JoinedNames:
+        assert isinstance(self._graph.variable_names, JoinedNames)
+        return self._graph.variable_names
+
+    # ---- questions
+
+    def asked(self) -> ChosenNames:
+        """The variables whose marginals are requested, in order, each once."""
+        numbers = [np.zeros(0, dtype=np.int64), *map(self._asked, self._reader.template.queries)]
+        every = np.concatenate(numbers)
+        first = np.sort(np.unique(every, return_index=True)[1])
+        return ChosenNames(self._graph.variable_names, frozen(every[first]))
+
+    def _asked(self, asked: Asked) -> Ints:
+        relation = self._words.relation_names.find(asked.name)
+        if asked.query is not None:
+            assert relation is not None
+            return self._listed(relation, asked.query)
+        if relation is not None:
+            return self._start(relation) + np.arange(len(self._rows(relation)))
+        try:
+            return np.array([self._graph.variable_names.number(asked.name)])
+        except ModelError as error:
+            raise FormatError(f"{asked.place}: {error}") from None
+
+    def _listed(self, relation: int, query: Query) -> Ints:
+        """The ground variables that a query lists by their constants, in the order of their numbers."""
+        check_width(
+            query, self._reader.database.columns(query), list(self._words.relations[relation].of)
+        )
+        rows = [self._no_rows(relation)]
+        for batch in batches(self._reader.database, query, self._reader.progress):
+            rows.append(self._constants(relation, batch))
+        numbers = self._variables(relation, np.vstack(rows))
+        if (numbers < 0).any():
+            row = int(np.argmax(numbers < 0))
+            name = self._words.ground_name(relation, np.vstack(rows)[row].tolist())
+            raise query_error(
+                query,
+                f"row {row + 1}: '{name}' does not exist: no ground factor has it as an argument",
+            )
+        return distinct(numbers)

@@ -1,0 +1,74 @@
+"""Lending: a receiver takes its donor's table, with its own arguments re-ordered so that their places match."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.tables import Tables, permuted_tables
+from lifagu.likeness.roles import by_arity
+
+
+def aligned_tables(graph: FactorGraph, tables: Tables, keys: Ints) -> Ints:
+    """Number of each known factor's table after sorting its arguments stably by key; -1 for unknown factors.
+
+    Equal numbers mean equal tables with places aligned. tables: what counts as equal, the graph's own by default.
+    """
+    aligned = np.full(len(graph.factor_names), -1, dtype=np.int64)
+    count = 0
+    for factors, matrix in by_arity(graph, keys):
+        known = graph.factor_table[factors] >= 0
+        order = np.argsort(matrix[known], axis=1, kind="stable")
+        numbers = permuted_tables(tables, graph.factor_table[factors[known]], order)
+        aligned[factors[known]] = count + numbers
+        count += int(numbers.max(initial=-1)) + 1
+    return aligned
+
+
+def alignments(
+    graph: FactorGraph, keys: Ints, receivers: Ints, donors: Ints
+) -> list[tuple[Ints, Ints]]:
+    """Per arity: which receivers (places in the list), and for each donor position the receiver's position there."""
+    arity = np.diff(graph.offsets)[receivers]
+    result = []
+    for size in np.flatnonzero(np.bincount(arity)).tolist():
+        places = np.flatnonzero(arity == size)
+        slots = np.arange(size)
+        mine = np.argsort(
+            keys[graph.offsets[receivers[places], None] + slots], axis=1, kind="stable"
+        )
+        theirs = np.argsort(
+            keys[graph.offsets[donors[places], None] + slots], axis=1, kind="stable"
+        )
+        alignment = np.empty_like(mine)
+        np.put_along_axis(alignment, theirs, mine, axis=1)
+        result.append((places, alignment))
+    return result
+
+
+def lend(graph: FactorGraph, keys: Ints, receivers: Ints, donors: Ints, arguments: Ints) -> None:
+    """Re-order the receivers' arguments, in place in the given copy of the graph's, to match their donors'."""
+    for places, alignment in alignments(graph, keys, receivers, donors):
+        start = graph.offsets[receivers[places], None]
+        arguments[start + np.arange(alignment.shape[1])] = graph.arguments[start + alignment]
+
+
+def align_axes(graph: FactorGraph, keys: Ints, table: Floats, donor: int, other: int) -> Floats:
+    """A donor's table with its axes in the order of another donor's, places matched by key."""
+    (_, alignment), *_ = alignments(graph, keys, np.array([donor]), np.array([other]))
+    return table.transpose(alignment[0])
+
+
+def order_decided(table: Floats, keys: list[int]) -> bool:
+    """Whether swapping two positions of equal key changes the table: then list order decided the alignment.
+
+    >>> order_decided(np.array([[1, 2], [3, 4]]), [0, 0]), order_decided(np.array([[1, 2], [2, 4]]), [0, 0])
+    (True, False)
+    """
+    return any(
+        not np.array_equal(table, np.swapaxes(table, first, second))
+        for second in range(len(keys))
+        for first in range(second)
+        if keys[first] == keys[second]
+    )

@@ -1,0 +1,201 @@
+"""Filling all unknown factors of one individual from another: same places one to one, equal known tables.
+
+A variable's owner is the first individual it lists; a factor's owner is the common owner of its arguments that have
+one (`sql.scale.homes` says the same in SQL, and a test asks both). A donor individual has a table for every one of its
+factors and agrees with the receiver wherever that has one.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.arrays import (
+    Ints,
+    by_first_occurrence,
+    first_places,
+    group_lists,
+    group_rows,
+    members,
+)
+from lifagu.filling.donors import Offers
+from lifagu.graph.factor_graph import FactorGraph
+
+
+def variable_owners(graph: FactorGraph) -> Ints:
+    """The individual each variable belongs to, which is the first it lists; -1 if it lists none."""
+    listed = np.diff(graph.individual_offsets) > 0
+    owner = np.full(len(graph.variable_names), -1, dtype=np.int64)
+    owner[listed] = graph.individual_ids[graph.individual_offsets[:-1][listed]]
+    return owner
+
+
+def factor_owners(graph: FactorGraph) -> Ints:
+    """The individual each factor belongs to, -1 if none or several."""
+    owner = variable_owners(graph)
+    result = np.full(len(graph.factor_names), -1, dtype=np.int64)
+    for factors, matrix in graph.scopes:
+        owners = owner[matrix]
+        highest = owners.max(axis=1, initial=-1)
+        same = ((owners == highest[:, None]) | (owners < 0)).all(axis=1)
+        result[factors] = np.where(same, highest, -1)
+    return result
+
+
+@dataclass(frozen=True, eq=False)
+class Homes:
+    """The factors of each individual that owns some: by signature, then in input order.
+
+    factors[starts[h]:starts[h+1]] belong to home h; home[i] is the home of entry i; tokens[i] numbers its (signature,
+    table) and known[i] says whether it has one; shape[h] numbers the multiset of signatures of home h; size[h] is the
+    number of individuals it stands for.
+    """
+
+    starts: Ints
+    factors: Ints
+    home: Ints
+    tokens: Ints
+    known: NDArray[np.bool_]
+    shape: Ints
+    size: Ints
+
+
+@dataclass(frozen=True)
+class Profile:
+    """Donor individuals with the same tables in the same places: how many, and the one declared first."""
+
+    support: int
+    first_factor: int
+    home: int
+    tokens: Counter[int]
+
+
+def offers_by_individual(
+    owners: Ints, signatures: Ints, aligned: Ints, keys: Ints, sizes: Ints | None = None
+) -> Offers:
+    """Offers to the unknown factors of individuals for whom a donor individual exists.
+
+    owners[m]: the individual that owns a factor, -1 for none; sizes[m]: how many individuals that one stands for, None
+    for one each. Individuals are grouped by what they have; donors are looked up by the rarest table they must share.
+    """
+    homes = _homes(owners, signatures, aligned, sizes)
+    lookup = _Lookup(homes)
+    incomplete = np.unique(homes.home[~homes.known])
+    class_of_home = _receiver_classes(homes, incomplete)
+    alternatives = [
+        lookup.alternatives(int(incomplete[place]))
+        for place in first_places(class_of_home[incomplete]).tolist()
+    ]
+    served = np.array([bool(each) for each in alternatives], dtype=np.bool_)
+    entries = np.flatnonzero(~homes.known)
+    entries = entries[served[class_of_home[homes.home[entries]]]] if len(entries) else entries
+    slot = (
+        np.arange(len(entries))
+        - first_places(by_first_occurrence(homes.home[entries]))[
+            by_first_occurrence(homes.home[entries])
+        ]
+    )
+    offered = [(support, lent) for each in alternatives for support, lent in each]
+    lengths = [len(lent) for _, lent in offered]
+    return Offers(
+        homes.factors[entries],
+        (np.cumsum(served) - 1)[class_of_home[homes.home[entries]]],
+        slot,
+        np.concatenate(([0], np.cumsum([len(each) for each in alternatives if each]))).astype(
+            np.int64
+        ),
+        np.array([support for support, _ in offered], dtype=np.int64),
+        np.cumsum([0, *lengths])[:-1].astype(np.int64),
+        np.array([factor for _, lent in offered for factor in lent], dtype=np.int64),
+        keys,
+        unit="individual",
+        sizes=sizes,
+    )
+
+
+def _homes(owners: Ints, signatures: Ints, aligned: Ints, sizes: Ints | None) -> Homes:
+    owned = np.flatnonzero(owners >= 0)
+    factors = owned[np.lexsort((owned, signatures[owned], owners[owned]))]
+    home = by_first_occurrence(owners[factors])
+    starts = (
+        np.concatenate(([0], np.cumsum(np.bincount(home))))
+        if len(home)
+        else np.zeros(1, dtype=np.int64)
+    )
+    tokens = group_rows(np.column_stack((signatures[factors], aligned[factors] + 1)))
+    shape = group_lists(starts, signatures[factors])
+    size = np.ones(len(shape), dtype=np.int64) if sizes is None else sizes[factors[starts[:-1]]]
+    return Homes(starts, factors, home, tokens, aligned[factors] >= 0, shape, size)
+
+
+def _receiver_classes(homes: Homes, incomplete: Ints) -> Ints:
+    """Number of each incomplete home's class (equal shape, equal known tables), by first occurrence; -1 for others."""
+    classes = np.full(len(homes.shape), -1, dtype=np.int64)
+    entries = np.flatnonzero(homes.known)
+    entries = entries[np.lexsort((homes.tokens[entries], homes.home[entries]))]
+    per_home = np.bincount(homes.home[entries], minlength=len(homes.shape))
+    known = group_lists(np.concatenate(([0], np.cumsum(per_home))), homes.tokens[entries])
+    classes[incomplete] = group_rows(np.column_stack((homes.shape[incomplete], known[incomplete])))
+    return classes
+
+
+class _Lookup:
+    """Donor profiles by shape and by the tables in them."""
+
+    def __init__(self, homes: Homes) -> None:
+        self._homes = homes
+        self._by_shape: dict[int, list[Profile]] = defaultdict(list)
+        self._by_token: dict[tuple[int, int], list[Profile]] = defaultdict(list)
+        for shape, profile in _profiles(homes):
+            self._by_shape[shape].append(profile)
+            for token in profile.tokens:
+                self._by_token[shape, token].append(profile)
+
+    def alternatives(self, home: int) -> list[tuple[int, list[int]]]:
+        """(support, factors lent) of each profile that fits an incomplete home, best first."""
+        homes, shape = self._homes, int(self._homes.shape[home])
+        entries = np.arange(homes.starts[home], homes.starts[home + 1])
+        needed = Counter(homes.tokens[entries[homes.known[entries]]].tolist())
+        pools = [self._by_token.get((shape, token), []) for token in needed]
+        pool: Sequence[Profile] = min(pools, key=len) if pools else self._by_shape.get(shape, [])
+        fitting = [profile for profile in pool if needed <= profile.tokens]
+        fitting.sort(key=lambda profile: (-profile.support, profile.first_factor))
+        return [(profile.support, self._lent(profile.home, needed)) for profile in fitting]
+
+    def _lent(self, donor: int, needed: Counter[int]) -> list[int]:
+        """The donor's factors that are left once the receiver's known ones have found the first equal one each."""
+        homes, needed = self._homes, needed.copy()
+        lent = []
+        for entry in range(homes.starts[donor], homes.starts[donor + 1]):
+            token = int(homes.tokens[entry])
+            if needed[token]:
+                needed[token] -= 1
+            else:
+                lent.append(int(homes.factors[entry]))
+        return lent
+
+
+def _profiles(homes: Homes) -> list[tuple[int, Profile]]:
+    """Shape and profile of the individuals that have a table for each of their factors, grouped by equal tables."""
+    complete = np.bincount(homes.home[~homes.known], minlength=len(homes.shape)) == 0
+    entries = (
+        np.flatnonzero(complete[homes.home]) if len(homes.home) else np.zeros(0, dtype=np.int64)
+    )
+    entries = entries[np.lexsort((homes.tokens[entries], homes.home[entries]))]
+    donors = np.flatnonzero(complete)
+    starts = np.concatenate(([0], np.cumsum(np.diff(homes.starts)[donors])))
+    declared = (
+        np.minimum.reduceat(homes.factors, homes.starts[:-1]) if len(homes.shape) else homes.factors
+    )
+    found = []
+    for group in members(group_lists(starts, homes.tokens[entries])):
+        first = int(group[np.argmin(declared[donors[group]])])
+        home = int(donors[first])
+        tokens = Counter(homes.tokens[entries[starts[first] : starts[first + 1]]].tolist())
+        support = int(homes.size[donors[group]].sum())
+        found.append((int(homes.shape[home]), Profile(support, int(declared[home]), home, tokens)))
+    return found

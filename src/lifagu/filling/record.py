@@ -1,0 +1,129 @@
+"""What a transfer did, for each unknown factor, and why, in a sentence anybody understands."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Competitor:
+    """One table a class could take: a factor that has it, how many candidates agree with it, and its potentials."""
+
+    donor: str
+    agreeing: int
+    share: float
+    table: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Record:
+    """Why an unknown factor got its table, or did not.
+
+    status: transferred, below_threshold, no_candidate or ill_typed. candidates and agreeing count known factors, or
+    individuals where unit is "individual". alignment: for each donor position the receiver's argument that stands
+    there now. agreed: in how many other places the candidates' owners have the same tables as its own, where profiles
+    were compared. tables: how many different ones compete; competing: the first of them, best first. members: unknown
+    factors treated alike.
+    """
+
+    factor: str
+    status: str
+    donor: str | None
+    candidates: int
+    agreeing: int
+    share: float | None
+    tie: bool
+    alignment: tuple[int, ...] | None
+    ambiguous_alignment: bool
+    ambiguous_assignment: bool
+    unit: str
+    steps: int | None
+    agreed: int | None
+    theta: float
+    equality: str
+    members: int
+    tables: int
+    competing: tuple[Competitor, ...]
+    fallback: bool
+
+    @property
+    def reason(self) -> str:
+        """The record as a sentence or two."""
+        return " ".join([_outcome(self), *_warnings(self)])
+
+    def as_dict(self) -> dict[str, Any]:
+        """Plain values, ready for JSON."""
+        values = asdict(self)
+        values["alignment"] = None if self.alignment is None else list(self.alignment)
+        values["competing"] = [asdict(each) for each in self.competing]
+        return {**values, "reason": self.reason}
+
+
+def _outcome(record: Record) -> str:
+    who = (
+        "other individuals with matching factors"
+        if record.unit == "individual"
+        else "known factors in such a place"
+    )
+    if record.agreed:
+        others = "another place" if record.agreed == 1 else f"{record.agreed} other places"
+        who += f" whose owners have the same tables as its own in {others}"
+    count = f"{record.agreeing} of {record.candidates}"
+    takes = f"it takes the table of {record.donor}"
+    if record.status == "no_candidate":
+        return "No known factor stands in a place like this one, so it stays unknown."
+    if record.status == "below_threshold":
+        return (
+            f"Only {count} {who} agree ({record.share:.3g}), less than the {record.theta:.3g} asked for, so it stays "
+            "unknown."
+        )
+    if record.status == "ill_typed":
+        return (
+            f"{count} {who} agree, but their arguments are listed in another order, and copying position by position "
+            "would mix up ranges, so it stays unknown."
+        )
+    if record.candidates == 1:
+        one = (
+            who.replace("individuals", "individual")
+            .replace("factors in", "factor in")
+            .replace("s have", " has")
+        )
+        return f"There is just one {one.removeprefix('other ')}, so {takes}."
+    if record.agreeing == record.candidates:
+        return f"All {record.candidates} {who} agree, so {takes}."
+    return f"{count} {who} agree, so {takes}; {record.tables} different tables compete."
+
+
+def _warnings(record: Record) -> list[str]:
+    found = []
+    if record.fallback and record.status != "no_candidate":
+        found.append(
+            "No other individual matches its owner as a whole, so single factors were compared."
+        )
+    if record.agreed == 0 and record.status != "no_candidate":
+        found.append(
+            "Nobody with such a factor is like its owner in other tables that tell more, so all were counted."
+        )
+    if record.equality != "exactly" and record.candidates > 1:
+        found.append(f"Tables were compared {record.equality}.")
+    if record.tie:
+        found.append("Another table is as frequent; the one declared first was chosen.")
+    if (
+        record.status == "transferred"
+        and record.members > 1
+        and record.tables > 1
+        and record.unit == "factor"
+    ):
+        found.append(
+            f"The {record.members} unknown factors in such a place cannot be told apart and all take this table."
+        )
+    if record.ambiguous_assignment:
+        found.append(
+            "Its owner has several unknown factors in such a place; they were matched in the order listed."
+        )
+    if record.ambiguous_alignment:
+        found.append(
+            "Some of its arguments play the same role; the order in which they are listed decided."
+        )
+    return found

@@ -1,0 +1,174 @@
+"""Transfer, the heart of LIFAGU: unknown factors take the tables of known factors in symmetric places.
+
+Luttermann, Möller and Gehrke (2023), Algorithm 1, computed by grouping instead of comparing pairs. The differences to
+the paper, each of which can be switched off, are documented in docs/transfer.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from lifagu.basics.arrays import Ints
+from lifagu.errors import ModelError, Remedy
+from lifagu.filling.alignment import aligned_tables
+from lifagu.filling.donors import Offers, offers_by_signature
+from lifagu.filling.individuals import factor_owners, offers_by_individual
+from lifagu.filling.neighbourhood import hubs, neighbourhood_keys
+from lifagu.filling.profiles import offers_by_profile
+from lifagu.filling.result import Transfer
+from lifagu.filling.rules import Filling
+from lifagu.graph.evidence import EvidenceLike
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.tables import Tables
+from lifagu.graph.views import counted
+from lifagu.likeness.argument_order import canonical_orders
+from lifagu.likeness.merging import compared, merge_tables, scaled_tables
+from lifagu.likeness.roles import factor_signatures, variable_roles
+from lifagu.likeness.tolerance_bound import Drift, rounded_up
+
+
+def transfer(
+    graph: FactorGraph, theta: float = 0.0, evidence: EvidenceLike = None, **settings: Any
+) -> Transfer:
+    """Fill unknown factors from known ones in symmetric places; near-linear in the graph.
+
+    theta: the share of candidates that must agree; settings: the others of `Filling`, such as ``steps=4``.
+
+    >>> graph = (
+    ...     FactorGraph.build().variables(["A", "B", "C"])
+    ...     .factor("f1", ["A", "B"], [1, 2, 3, 4]).factor("f2", ["C", "B"], None).graph()
+    ... )
+    >>> moved = transfer(graph)
+    >>> moved.record[0].donor, moved.graph.factor("f2").table.tolist()
+    ('f1', [[1.0, 2.0], [3.0, 4.0]])
+    """
+    return fill(graph, Filling.of({"theta": theta, **settings}), evidence)
+
+
+def fill(graph: FactorGraph, filling: Filling, evidence: EvidenceLike = None) -> Transfer:
+    """The same with all options in one value."""
+    if not isinstance(graph, FactorGraph):
+        raise ModelError(
+            f"transfer takes a FactorGraph, not {type(graph).__name__}; ground a relational model first"
+        )
+    if filling.profiles and not len(graph.individuals):
+        raise ModelError(
+            "profiles compare individuals, and no variable declares one", remedy=Remedy.NO_PROFILES
+        )
+    graph, drift, equality = _merged(graph, filling)
+    seen = graph.evidence(evidence)
+    observed = seen if filling.uses_evidence else None
+    roles = variable_roles(graph, kinds=filling.uses_kinds, evidence=observed)
+    keys = roles[graph.arguments]
+    tables = scaled_tables(graph.tables) if filling.up_to_scale else graph.tables
+    positional = np.zeros_like(keys) if filling.published else keys
+    aligned = aligned_tables(graph, tables, positional)
+    signatures = factor_signatures(graph.offsets, keys)
+    compares_owners = filling.uses_kinds and not filling.profiles and filling.steps is None
+    use_individuals = bool(len(graph.individuals)) and compares_owners
+    owners = factor_owners(graph) if use_individuals else np.full(len(graph.factor_names), -1)
+    if filling.profiles:
+        offers = _offers_with_profiles(graph, signatures, aligned, keys)
+    elif filling.steps is None:
+        offers = _plain_offers(graph, signatures, aligned, keys, owners)
+    else:
+        levels = neighbourhood_keys(
+            graph, roles, aligned, filling.steps // 2, hubs(graph, kinds=filling.uses_kinds)
+        )
+        offers = _offers_with_back_off(graph, tables, levels)
+    return Transfer(graph, filling, tuple(offers), signatures, owners, equality, drift)
+
+
+def transfer_types(
+    graph: FactorGraph,
+    keys: Ints,
+    sizes: Ints,
+    owners: Ints,
+    filling: Filling,
+) -> Transfer:
+    """The same where each factor of the graph stands for sizes[f] factors that share its table and its keys.
+
+    keys[e]: the role of each argument, which the graph itself need not show; factors are in the order of the first they
+    stand for. owners[f]: the individual that owns factor f, -1 for none; it stands for sizes[f] individuals whose
+    factors are alike in each place. The first of these stands for itself alone, as it is the one that lends.
+    """
+    tables = scaled_tables(graph.tables) if filling.up_to_scale else graph.tables
+    aligned = aligned_tables(graph, tables, np.zeros_like(keys) if filling.published else keys)
+    signatures = factor_signatures(graph.offsets, keys)
+    offers = tuple(_plain_offers(graph, signatures, aligned, keys, owners, sizes))
+    equality = "up to a factor" if filling.up_to_scale else "exactly"
+    return Transfer(graph, filling, offers, signatures, owners, equality, None)
+
+
+def _merged(graph: FactorGraph, filling: Filling) -> tuple[FactorGraph, Drift | None, str]:
+    """The graph with almost equal tables merged, how far that moved them, and how they were compared, in words."""
+    digits, tolerance, up_to_scale = filling.digits, filling.tolerance, filling.up_to_scale
+    scale = ["up to a factor"] * up_to_scale
+    if not filling.merges_tables:
+        return graph, None, "".join(scale) or "exactly"
+    orders = None
+    if filling.commutative:
+        orders = canonical_orders(compared(graph.tables, digits, up_to_scale), tolerance or 0.0)
+    merged = merge_tables(
+        graph, digits=digits, tolerance=tolerance, up_to_scale=up_to_scale, orders=orders
+    )
+    closeness = (
+        f"within {tolerance:g}" if digits is None else f"to {counted(digits, 'significant digit')}"
+    )
+    change = f"{closeness} (largest relative change {rounded_up(merged.largest_change)})"
+    return merged.graph, merged.drift, " and ".join([change, *scale])
+
+
+def _plain_offers(
+    graph: FactorGraph,
+    signatures: Ints,
+    aligned: Ints,
+    keys: Ints,
+    owners: Ints,
+    sizes: Ints | None = None,
+) -> Iterator[Offers]:
+    """From individual to individual where that works, else from factor to factor."""
+    rest = graph.unknown
+    if (owners >= 0).any():
+        offers = offers_by_individual(owners, signatures, aligned, keys, sizes)
+        yield offers
+        rest = np.setdiff1d(rest, offers.receivers)
+    yield offers_by_signature(
+        rest, np.flatnonzero(graph.factor_table >= 0), signatures, aligned, keys, sizes=sizes
+    )
+
+
+def _offers_with_profiles(
+    graph: FactorGraph, signatures: Ints, aligned: Ints, keys: Ints
+) -> Iterator[Offers]:
+    """From owners that agree on other tables, else from all factors in such a place."""
+    offers = offers_by_profile(graph, signatures, aligned, keys)
+    yield offers
+    rest = np.setdiff1d(graph.unknown, offers.receivers)
+    plain = offers_by_signature(
+        rest, np.flatnonzero(graph.factor_table >= 0), signatures, aligned, keys
+    )
+    yield replace(plain, agreed=np.zeros(len(plain.first) - 1, dtype=np.int64))
+
+
+def _offers_with_back_off(
+    graph: FactorGraph, tables: Tables, levels: Sequence[Ints]
+) -> Iterator[Offers]:
+    """From the widest neighbourhood to the narrowest; classes without a candidate go on to the next."""
+    rest = graph.unknown
+    known = np.flatnonzero(graph.factor_table >= 0)
+    for depth in range(len(levels), 0, -1):
+        keys = levels[depth - 1]
+        aligned = aligned_tables(graph, tables, keys)
+        offers = offers_by_signature(
+            rest, known, factor_signatures(graph.offsets, keys), aligned, keys, steps=2 * depth
+        )
+        served = offers.alternatives > 0
+        if depth > 1:
+            offers = offers.only(served)
+        yield offers
+        rest = np.setdiff1d(rest, offers.receivers)

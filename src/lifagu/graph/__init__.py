@@ -1,0 +1,1 @@
+"""Factor graphs: variables, ranges, tables, evidence, and the graph itself."""

@@ -1,0 +1,121 @@
+"""From what was handed in to what a graph holds: names, ranges, kinds and individuals, renumbered by first use."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lifagu.basics.arrays import Ints, as_ids, by_first_occurrence, first_places, frozen
+from lifagu.basics.inputs import items
+from lifagu.basics.names import Names, NumberedNames
+from lifagu.errors import ModelError
+from lifagu.graph.ranges import Ranges, check_labels
+from lifagu.graph.validation import check_ids, check_offsets
+
+
+def names_of(sort: str, names: str | Iterable[str], count: int) -> Names:
+    """Names given one by one, or made from a prefix; as many as there are nodes."""
+    if isinstance(names, str) and names:
+        return NumberedNames(sort, names, count)
+    given = names if isinstance(names, Names) and names.sort == sort else Names(sort, names)
+    if len(given) != count:
+        raise ModelError(f"{len(given)} {sort} names were given for {count} {sort}s")
+    return given
+
+
+def scopes_of(offsets: Ints, arguments: Ints) -> list[tuple[Ints, Ints]]:
+    """Per arity, ascending: the factors of that arity, and the factors × arity matrix of their arguments."""
+    arity = np.diff(offsets)
+    scopes = []
+    for size in np.flatnonzero(np.bincount(arity)).tolist():
+        rows = np.flatnonzero(arity == size)
+        matrix = arguments[offsets[rows, None] + np.arange(size)]
+        scopes.append((frozen(rows), frozen(matrix)))
+    return scopes
+
+
+def declared_ranges(ranges: Sequence[Sequence[str]], variable_ranges: Ints) -> tuple[Ranges, Ints]:
+    """Distinct label orders in order of first use, and the number of each variable's."""
+    listed = items("ranges is a list of lists of labels", ranges)
+    given = [check_labels(labels, f"range {number}") for number, labels in enumerate(listed)]
+    check_ids(variable_ranges, 0, len(given), "variable_ranges", "ranges")
+    distinct = list(dict.fromkeys(given))
+    number = np.array([distinct.index(labels) for labels in given], dtype=np.int64)
+    same = number[variable_ranges] if len(given) else variable_ranges
+    used = [distinct[order] for order in _by_first_use(same)]
+    return Ranges(tuple(used)), by_first_occurrence(same)
+
+
+def _by_first_use(ids: Ints) -> list[int]:
+    """The non-negative ids that occur, in order of first occurrence."""
+    first = first_places(ids)
+    occurring: list[int] = np.argsort(first, kind="stable")[
+        : int((first < len(ids)).sum())
+    ].tolist()
+    return occurring
+
+
+def used_names(
+    what: str, names: Sequence[str], ids: Any, count: int
+) -> tuple[tuple[str, ...], Ints]:
+    """Names (of kinds or individuals) that occur, in order of first use, and the ids renumbered to match."""
+    if ids is None:
+        return (), np.full(count, -1, dtype=np.int64)
+    ids = as_ids(ids, f"variable_{what}s")
+    known = Names(what, names)
+    check_ids(ids, -1, len(known), f"variable_{what}s", f"{what}s")
+    if len(ids) != count:
+        raise ModelError(f"variable_{what}s has {len(ids)} entries for {count} variables")
+    return tuple(known[number] for number in _by_first_use(ids)), by_first_occurrence(ids)
+
+
+def individual_lists(
+    names: Sequence[str], offsets: Any, ids: Any, count: int
+) -> tuple[tuple[str, ...], Ints, Ints]:
+    """Individuals that occur, in order of first use, and each variable's list of them."""
+    if offsets is None:
+        if ids is not None:
+            raise ModelError(
+                "variable_individuals came without individual_offsets, which say whose they are; give both"
+            )
+        return (), frozen(np.zeros(count + 1, dtype=np.int64)), frozen(np.zeros(0, dtype=np.int64))
+    offsets, ids = as_ids(offsets, "individual_offsets"), as_ids(ids, "variable_individuals")
+    check_offsets(offsets, len(ids), "individual_offsets")
+    if len(offsets) != count + 1:
+        raise ModelError(
+            f"individual_offsets has {len(offsets)} entries for {count} variables; give {count + 1}"
+        )
+    names = items("names of individuals are given in a list", names)
+    check_ids(ids, 0, len(names), "variable_individuals", "individuals")
+    used, ids = used_names("individual", names, ids, len(ids))
+    return used, frozen(offsets), frozen(ids)
+
+
+def extended(array: Ints, more: Ints) -> Ints:
+    """A read-only array with more at its end."""
+    return frozen(np.concatenate((array, more)))
+
+
+def taken_lists(offsets: Ints, values: Ints, chosen: Ints) -> tuple[Ints, Ints]:
+    """The values of the chosen lists one after another, and where each of them ends if put after all lists."""
+    lengths = np.diff(offsets)[chosen]
+    ends = np.cumsum(lengths)
+    within = np.arange(int(lengths.sum())) - np.repeat(ends - lengths, lengths)
+    return values[np.repeat(offsets[chosen], lengths) + within], offsets[-1] + ends
+
+
+def renamed(names: Names, chosen: Ints, old: str, new: str) -> Names:
+    """All names and, after them, those of the chosen nodes for a new individual in place of an old one.
+
+    >>> list(renamed(Names("factor", ["f.al", "g", "alf(al,m)"]), np.array([0, 1, 2]), "al", "eve"))[3:]
+    ['f.eve', 'g.eve', 'alf(eve,m)']
+    """
+    word = re.compile(rf"(?<!\w){re.escape(old)}(?!\w)")
+    copies = [
+        word.sub(lambda _: new, name) if word.search(name) else f"{name}.{new}"
+        for name in map(names.__getitem__, chosen)
+    ]
+    return Names(names.sort, [*names, *copies])

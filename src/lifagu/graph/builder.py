@@ -1,0 +1,239 @@
+"""A builder for people: variables by name, tables as nested lists, mistakes reported where they are made."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats
+from lifagu.basics.inputs import items, shown, text
+from lifagu.errors import ModelError, did_you_mean
+from lifagu.graph.ranges import BOOLEAN, Labels, check_labels
+from lifagu.graph.tables import as_floats, not_numbers, potential_fault
+from lifagu.graph.validation import repeated_argument_error, table_size_error
+
+_Graph = TypeVar("_Graph")
+TableLike = str | Sequence[Any] | np.ndarray[Any, Any] | None
+
+
+class GraphBuilder(Generic[_Graph]):
+    """Collects variables and factors; `graph` freezes them. Every method returns the builder.
+
+    >>> from lifagu import FactorGraph
+    >>> graph = (
+    ...     FactorGraph.build()
+    ...     .variable("Epid")
+    ...     .variables(["Sick.alice", "Sick.bob"], kind="Sick")
+    ...     .table("phi", [[3, 1], [1, 2]])
+    ...     .factors({"f.alice": ["Sick.alice", "Epid"], "f.bob": ["Sick.bob", "Epid"]}, "phi")
+    ...     .graph()
+    ... )
+    """
+
+    def __init__(self, finish: Callable[..., _Graph]) -> None:
+        self._finish = finish
+        self._named_ranges: dict[str, Labels] = {}
+        self._named_tables: dict[str, int] = {}
+        self._ranges: dict[Labels, int] = {}
+        self._tables: list[Floats] = []
+        self._variables: dict[str, int] = {}
+        self._variable_ranges: list[int] = []
+        self._variable_sizes: list[int] = []
+        self._kinds: dict[str, int] = {}
+        self._variable_kinds: list[int] = []
+        self._individuals: dict[str, int] = {}
+        self._individual_offsets: list[int] = [0]
+        self._variable_individuals: list[int] = []
+        self._factors: dict[str, None] = {}
+        self._factor_tables: list[int] = []
+        self._offsets: list[int] = [0]
+        self._arguments: list[int] = []
+
+    def range(self, name: str, labels: Iterable[str]) -> GraphBuilder[_Graph]:
+        """Name a range, for use by its name in `variable`."""
+        if text("a range", name) in self._named_ranges:
+            raise ModelError(f"range '{name}' is declared twice; give each range a name of its own")
+        self._named_ranges[name] = check_labels(labels, f"range '{name}'")
+        return self
+
+    def table(
+        self, name: str, potentials: Sequence[Any] | np.ndarray[Any, Any]
+    ) -> GraphBuilder[_Graph]:
+        """Name a table, for use by its name in `factor`."""
+        if text("a table", name) in self._named_tables:
+            raise ModelError(f"table '{name}' is declared twice; give each table a name of its own")
+        self._named_tables[name] = self._add_table(potentials, f"table '{name}'")
+        return self
+
+    def variable(
+        self,
+        name: str,
+        range: str | Iterable[str] = BOOLEAN,
+        *,
+        kind: str | None = None,
+        individual: str | Iterable[str] = (),
+    ) -> GraphBuilder[_Graph]:
+        """Add a variable; its range is a list of labels or the name of a range, Boolean if not given."""
+        if text("a variable", name) in self._variables:
+            raise ModelError(
+                f"variable '{name}' is declared twice; give each variable a name of its own"
+            )
+        labels = self._labels(name, range)
+        individuals = individuals_of(f"'{name}'", individual)
+        if kind is not None:
+            text(f"the kind of '{name}'", kind)
+        self._variables[name] = len(self._variables)
+        self._variable_ranges.append(self._ranges.setdefault(labels, len(self._ranges)))
+        self._variable_sizes.append(len(labels))
+        self._variable_kinds.append(
+            -1 if kind is None else self._kinds.setdefault(kind, len(self._kinds))
+        )
+        for each in individuals:
+            self._variable_individuals.append(
+                self._individuals.setdefault(each, len(self._individuals))
+            )
+        self._individual_offsets.append(len(self._variable_individuals))
+        return self
+
+    def variables(
+        self,
+        names: Iterable[str],
+        range: str | Iterable[str] = BOOLEAN,
+        *,
+        kind: str | None = None,
+        individual: str | Iterable[str] = (),
+    ) -> GraphBuilder[_Graph]:
+        """Add several variables that share a range (and kind and individuals, where given)."""
+        if isinstance(names, str):
+            raise ModelError(
+                f"variables takes a list of names; for the single variable '{names}' use variable"
+            )
+        labels = range if isinstance(range, str) else check_labels(range, "the variables")
+        owners = (
+            individual
+            if isinstance(individual, str)
+            else individuals_of("the variables", individual)
+        )
+        for name in items("variables takes a list of names", names):
+            self.variable(name, labels, kind=kind, individual=owners)
+        return self
+
+    def factor(self, name: str, arguments: Iterable[str], table: TableLike) -> GraphBuilder[_Graph]:
+        """Add a factor; its table is nested lists or an array, the name of a table, or None if unknown.
+
+        Potentials are row-major over the arguments as listed, the last one fastest.
+        """
+        if text("a factor", name) in self._factors:
+            raise ModelError(
+                f"factor '{name}' is declared twice; give each factor a name of its own"
+            )
+        arguments = arguments_of(name, arguments)
+        scope = [self._argument(name, argument) for argument in arguments]
+        if len(set(scope)) < len(scope):
+            raise repeated_argument_error(
+                name, next(each for each in arguments if arguments.count(each) > 1)
+            )
+        number = self._table(name, table)
+        span = math.prod(self._variable_sizes[variable] for variable in scope)
+        if number >= 0 and len(self._tables[number]) != span:
+            raise table_size_error(name, len(self._tables[number]), arguments, span)
+        self._factors[name] = None
+        self._factor_tables.append(number)
+        self._arguments.extend(scope)
+        self._offsets.append(len(self._arguments))
+        return self
+
+    def factors(
+        self, scopes: Mapping[str, Iterable[str]], table: TableLike
+    ) -> GraphBuilder[_Graph]:
+        """Add several factors (name → arguments) that share one table, or are all unknown."""
+        if not isinstance(scopes, Mapping):
+            raise ModelError(f"factors takes a mapping from name to arguments, not {shown(scopes)}")
+        if table is not None and not isinstance(table, str):
+            self._named_tables[""] = self._add_table(table, "the table")
+            table = ""
+        for name, arguments in scopes.items():
+            self.factor(name, arguments, table)
+        return self
+
+    def graph(self) -> _Graph:
+        """Freeze what was collected into a graph."""
+        return self._finish(
+            ranges=list(self._ranges),
+            variable_ranges=self._variable_ranges,
+            offsets=self._offsets,
+            arguments=self._arguments,
+            tables=self._tables,
+            factor_tables=self._factor_tables,
+            variable_names=list(self._variables),
+            factor_names=list(self._factors),
+            kinds=list(self._kinds),
+            variable_kinds=self._variable_kinds,
+            individuals=list(self._individuals),
+            individual_offsets=self._individual_offsets,
+            variable_individuals=self._variable_individuals,
+        )
+
+    def _labels(self, variable: str, given: str | Iterable[str]) -> Labels:
+        if isinstance(given, tuple) and given in self._ranges:
+            return given
+        if not isinstance(given, str):
+            return check_labels(given, f"variable '{variable}'")
+        if given not in self._named_ranges:
+            raise ModelError(
+                f"variable '{variable}' has the range '{given}', which is not declared"
+                f"{did_you_mean(given, self._named_ranges)}"
+            )
+        return self._named_ranges[given]
+
+    def _argument(self, factor: str, variable: str) -> int:
+        number = self._variables.get(variable) if isinstance(variable, str) else None
+        if number is None:
+            raise ModelError(
+                f"factor '{factor}' has the argument '{variable}', which is not a variable of the model"
+                f"{did_you_mean(str(variable), self._variables)}"
+            )
+        return number
+
+    def _table(self, factor: str, table: TableLike) -> int:
+        if table is None:
+            return -1
+        if not isinstance(table, str):
+            return self._add_table(table, f"factor '{factor}'")
+        if table not in self._named_tables:
+            raise ModelError(
+                f"factor '{factor}' has the table '{table}', which is not declared"
+                f"{did_you_mean(table, self._named_tables)}"
+            )
+        return self._named_tables[table]
+
+    def _add_table(self, potentials: Sequence[Any] | np.ndarray[Any, Any], owner: str) -> int:
+        values = as_floats(potentials)
+        if values is None:
+            raise not_numbers(owner)
+        if fault := potential_fault(values):
+            raise ModelError(f"{owner} has {fault}")
+        self._tables.append(values)
+        return len(self._tables) - 1
+
+
+def individuals_of(variable: str, given: str | Iterable[str]) -> tuple[str, ...]:
+    """The individuals of a variable, given as one name or several."""
+    names = (
+        (given,)
+        if isinstance(given, str)
+        else items(f"the individuals of {variable} are names in a list", given)
+    )
+    return tuple(text(f"an individual of {variable}", name) for name in names)
+
+
+def arguments_of(factor: str, given: str | Iterable[Any]) -> list[Any]:
+    """The arguments of a factor, given as one name or several."""
+    return (
+        [given]
+        if isinstance(given, str)
+        else items(f"the arguments of '{factor}' are names in a list", given)
+    )

@@ -1,0 +1,295 @@
+"""Evidence: what was observed. It belongs to the question, never to the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints, as_ids, first_places, frozen, group_rows
+from lifagu.basics.frozen import Frozen
+from lifagu.basics.inputs import items
+from lifagu.basics.names import Names
+from lifagu.errors import ModelError, listed
+from lifagu.graph.ranges import Labels, Ranges, value_of
+from lifagu.graph.tables import as_floats, potential_fault
+
+Observation = str | Mapping[str, float]
+
+
+def _none() -> Ints:
+    return frozen(np.zeros(0, dtype=np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Bearers(Frozen):
+    """The variables that evidence is about: their names, and which declared label order each has."""
+
+    names: Names
+    ranges: Ranges
+    declared: Ints
+
+    def is_same(self, other: Bearers) -> bool:
+        """Whether these are the very variables of another graph, as in graphs that differ in their tables alone."""
+        return (
+            self.names is other.names
+            and self.ranges is other.ranges
+            and self.declared is other.declared
+        )
+
+    def labels_and_values(self, variable: int) -> tuple[Labels, Ints]:
+        """The declared labels of a variable, and the canonical value of each."""
+        declared = int(self.declared[variable])
+        return self.ranges.declared[declared], self.ranges.to_declared(declared)
+
+    def canonical(self, variable: int) -> Labels:
+        """The labels of a variable by canonical value."""
+        return self.ranges.canonical[self.ranges.range_of[self.declared[variable]]]
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence(Frozen):
+    """Observed values (variables ascending, values canonical) and soft evidence (likelihoods per value).
+
+    of: the variables that the numbers stand for; None for numbers that fit whatever they are used with.
+    """
+
+    variables: Ints = field(default_factory=_none)
+    values: Ints = field(default_factory=_none)
+    soft_variables: Ints = field(default_factory=_none)
+    likelihoods: tuple[Floats, ...] = ()
+    of: Bearers | None = None
+
+    def __bool__(self) -> bool:
+        return bool(len(self.variables) or len(self.soft_variables))
+
+    def value_of_each(self, count: int) -> Ints:
+        """For each of `count` variables its observed canonical value, -1 where nothing was observed."""
+        values = np.full(count, -1, dtype=np.int64)
+        values[self.variables] = self.values
+        return values
+
+    def renumbered(self, number: Ints) -> Evidence:
+        """The evidence of another graph: variable v is number[v] there, -1 if it is not in it; the order is kept."""
+        hard, soft = number[self.variables] >= 0, number[self.soft_variables] >= 0
+        return Evidence(
+            frozen(number[self.variables][hard]),
+            frozen(self.values[hard]),
+            frozen(number[self.soft_variables][soft]),
+            tuple(each for each, kept in zip(self.likelihoods, soft.tolist(), strict=True) if kept),
+        )
+
+    def overridden(self, later: Evidence) -> Evidence:
+        """This evidence where the later one says nothing, and the later one.
+
+        >>> first = Evidence(np.array([1, 2]), np.array([0, 0]))
+        >>> first.overridden(Evidence(np.array([2]), np.array([1]))).values.tolist()
+        [0, 1]
+        """
+        if self.of and later.of and not self.of.is_same(later.of):
+            raise ModelError(
+                "evidence of two graphs cannot be put together by number; pass evidence by name"
+            )
+        again = np.concatenate((later.variables, later.soft_variables))
+        hard, soft = ~np.isin(self.variables, again), ~np.isin(self.soft_variables, again)
+        variables = np.concatenate((self.variables[hard], later.variables))
+        values = np.concatenate((self.values[hard], later.values))
+        soft_variables = np.concatenate((self.soft_variables[soft], later.soft_variables))
+        kept = [each for each, stays in zip(self.likelihoods, soft.tolist(), strict=True) if stays]
+        likelihoods = [*kept, *later.likelihoods]
+        order, soft_order = (
+            np.argsort(variables, kind="stable"),
+            np.argsort(soft_variables, kind="stable"),
+        )
+        return Evidence(
+            frozen(variables[order]),
+            frozen(values[order]),
+            frozen(soft_variables[soft_order]),
+            tuple(likelihoods[each] for each in soft_order.tolist()),
+            later.of or self.of,
+        )
+
+    def bound_to(self, bearers: Bearers) -> Evidence:
+        """The same evidence on these variables: at once if it is theirs, else by name; what does not fit is refused."""
+        if self.of is None:
+            return replace(_checked(self, bearers), of=bearers)
+        return self if self.of.is_same(bearers) else _moved(self, self.of, bearers)
+
+
+def _checked(evidence: Evidence, bearers: Bearers) -> Evidence:
+    """Evidence by number that fits these variables; anything else is an error."""
+    sizes = bearers.ranges.sizes[bearers.ranges.range_of[bearers.declared]]
+    hard, values, soft = (
+        as_ids(getattr(evidence, name), f"{name} of evidence")
+        for name in ("variables", "values", "soft_variables")
+    )
+    likelihoods = tuple(
+        map(as_floats, items("likelihoods of evidence are a tuple of arrays", evidence.likelihoods))
+    )
+    for variables in (hard, soft):
+        if (
+            (np.diff(variables) <= 0).any()
+            or (variables < 0).any()
+            or (variables >= len(sizes)).any()
+        ):
+            raise ModelError(
+                f"evidence by number names ascending variables below {len(sizes)}, each once"
+            )
+    if len(values) != len(hard) or (values < 0).any() or (values >= sizes[hard]).any():
+        raise ModelError(
+            "evidence by number has one value per variable, each below the size of its range"
+        )
+    kept = tuple(
+        frozen(each) for each in likelihoods if each is not None and potential_fault(each) is None
+    )
+    if len(kept) < len(likelihoods) or list(map(len, kept)) != sizes[soft].tolist():
+        raise ModelError(
+            "soft evidence by number has one likelihood, 0 or more, per value of each variable"
+        )
+    return Evidence(frozen(hard), frozen(values), frozen(soft), kept)
+
+
+def _moved(evidence: Evidence, old: Bearers, new: Bearers) -> Evidence:
+    """Evidence of another graph by name: the same variables with the same labels, whatever their numbers are here."""
+    observed = np.concatenate((evidence.variables, evidence.soft_variables))
+    names = old.names.of_nodes(observed)
+    number = new.names.find_each(names)
+    if (number < 0).any():
+        name = names[int(np.argmax(number < 0))]
+        raise ModelError(
+            f"the evidence belongs to another graph: it observes '{name}', which this one does not have; "
+            "pass evidence by name, for variables that are here"
+        )
+    order_of, order = _value_orders(old, observed, new, number, names)
+    count = len(evidence.variables)
+    values = order[order_of[:count], evidence.values]
+    likelihoods = [
+        each[np.argsort(order[which, : len(each)])]
+        for each, which in zip(evidence.likelihoods, order_of[count:].tolist(), strict=True)
+    ]
+    hard, soft = np.argsort(number[:count]), np.argsort(number[count:])
+    return Evidence(
+        frozen(number[:count][hard]),
+        frozen(values[hard]),
+        frozen(number[count:][soft]),
+        tuple(frozen(likelihoods[place]) for place in soft.tolist()),
+        new,
+    )
+
+
+def _value_orders(
+    old: Bearers, mine: Ints, new: Bearers, theirs: Ints, names: Sequence[str]
+) -> tuple[Ints, Ints]:
+    """For each variable a row of a matrix that says which canonical value there each canonical value here is."""
+    pairs = np.column_stack((old.declared[mine], new.declared[theirs]))
+    kind_of = group_rows(pairs)
+    order = np.zeros(
+        (int(kind_of.max(initial=-1)) + 1, int(old.ranges.sizes.max(initial=0))), dtype=np.int64
+    )
+    for kind, place in enumerate(first_places(kind_of).tolist()):
+        before, after = old.canonical(int(mine[place])), new.canonical(int(theirs[place]))
+        if sorted(before) != sorted(after):
+            raise ModelError(
+                f"the evidence belongs to another graph, where '{names[place]}' has the range {', '.join(before)} and "
+                f"not {', '.join(after)}; pass evidence by name"
+            )
+        order[kind, : len(before)] = [after.index(label) for label in before]
+    return kind_of, order
+
+
+class Observations(Frozen, Mapping[str, Observation]):
+    """Evidence by name that is bound already: millions of observations without a text each."""
+
+    def __init__(self, bound: Evidence, of: Bearers) -> None:
+        self.bound, self._of = bound, of
+
+    def __len__(self) -> int:
+        return len(self.bound.variables) + len(self.bound.soft_variables)
+
+    def __iter__(self) -> Iterator[str]:
+        numbers = np.concatenate((self.bound.variables, self.bound.soft_variables))
+        return map(self._of.names.__getitem__, numbers.tolist())
+
+    def __getitem__(self, name: str) -> Observation:
+        variable = self._of.names.find(name) if isinstance(name, str) else None
+        if variable is None:
+            raise KeyError(name)
+        labels, canonical = self._of.labels_and_values(variable)
+        if (place := _place(self.bound.variables, variable)) is not None:
+            return labels[int(np.flatnonzero(canonical == self.bound.values[place])[0])]
+        if (place := _place(self.bound.soft_variables, variable)) is not None:
+            return dict(zip(labels, self.bound.likelihoods[place][canonical].tolist(), strict=True))
+        raise KeyError(name)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} observations>"
+
+
+def _place(ascending: Ints, wanted: int) -> int | None:
+    place = int(np.searchsorted(ascending, wanted))
+    return place if place < len(ascending) and ascending[place] == wanted else None
+
+
+EvidenceLike = Evidence | Mapping[str, Observation] | None
+
+
+def by_name(evidence: EvidenceLike) -> Mapping[str, Observation]:
+    """Evidence by name, as relational models take it; that of a graph is spelt out when it is looked at.
+
+    >>> by_name(None)
+    {}
+    """
+    if isinstance(evidence, Evidence):
+        if evidence.of is None:
+            raise ModelError(
+                "evidence by number belongs to a graph; pass evidence by name to a relational model"
+            )
+        return Observations(evidence, evidence.of)
+    if not isinstance(evidence, Mapping | None):
+        raise ModelError(
+            f"evidence is a mapping from variable to label, not {type(evidence).__name__}"
+        )
+    return {} if evidence is None else evidence
+
+
+def bind_evidence(
+    evidence: Mapping[str, Observation],
+    names: Names,
+    labels_of: Callable[[int], tuple[Labels, Ints]],
+) -> Evidence:
+    """Turn names and labels into numbers. labels_of(variable) gives its declared labels and their canonical values."""
+    hard: dict[int, int] = {}
+    soft: dict[int, Floats] = {}
+    for name, observed in evidence.items():
+        variable = names.number(name)
+        labels, canonical = labels_of(variable)
+        if isinstance(observed, Mapping):
+            soft[variable] = likelihood_of(name, observed, labels)[np.argsort(canonical)]
+        else:
+            hard[variable] = int(canonical[value_of(observed, labels, name)])
+    return Evidence(
+        frozen(np.array(sorted(hard), dtype=np.int64)),
+        frozen(np.array([hard[variable] for variable in sorted(hard)], dtype=np.int64)),
+        frozen(np.array(sorted(soft), dtype=np.int64)),
+        tuple(frozen(soft[variable]) for variable in sorted(soft)),
+    )
+
+
+def likelihood_of(name: str, observed: Mapping[str, float], labels: Labels) -> Floats:
+    """Likelihoods of one variable in its declared order."""
+    for label in observed:
+        value_of(label, labels, name)
+    missing = [label for label in labels if label not in observed]
+    if missing:
+        raise ModelError(
+            f"soft evidence for '{name}' lacks a likelihood for {listed(missing)}; give one per label"
+        )
+    if (values := as_floats([observed[label] for label in labels])) is None or len(values) != len(
+        labels
+    ):
+        raise ModelError(f"soft evidence for '{name}' holds something that is not a number")
+    values = values + 0.0
+    if fault := potential_fault(values):
+        raise ModelError(f"soft evidence for '{name}' has {fault}")
+    return values

@@ -1,0 +1,103 @@
+"""Connected parts of a graph, and a summary of what is in it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.arrays import Ints, by_first_occurrence, connected_parts
+from lifagu.basics.names import ChosenNames
+from lifagu.graph.assembly import taken_lists
+from lifagu.graph.factor_graph import FactorGraph
+
+
+def parts_without(graph: FactorGraph, observed: NDArray[np.bool_]) -> Ints:
+    """Number of the connected part of each variable once the observed ones are removed; -1 for those. Near-linear."""
+    part_of = np.full(len(observed), -1, dtype=np.int64)
+    owner = np.repeat(np.arange(len(graph.factor_names)), np.diff(graph.offsets))
+    free = ~observed[graph.arguments]
+    owner, arguments = owner[free], graph.arguments[free]
+    chained = owner[1:] == owner[:-1]
+    numbers = connected_parts(len(observed), arguments[:-1][chained], arguments[1:][chained])
+    part_of[~observed] = by_first_occurrence(numbers[~observed])
+    return part_of
+
+
+def parts_of_factors(graph: FactorGraph, part_of: Ints, factors: Ints) -> Ints:
+    """Part of each factor: that of its arguments which are in one (they are all in the same), -1 if none is."""
+    result = np.full(len(factors), -1, dtype=np.int64)
+    values, ends = taken_lists(graph.offsets, graph.arguments, factors)
+    owner = np.repeat(np.arange(len(factors)), np.diff(np.concatenate(([graph.offsets[-1]], ends))))
+    inside = part_of[values] >= 0
+    result[owner[inside]] = part_of[values[inside]]
+    return result
+
+
+def subgraph(graph: FactorGraph, part_of: Ints, wanted: Ints) -> tuple[FactorGraph, Ints]:
+    """The graph of the wanted connected parts alone, and the number of each variable in it (-1 for the others).
+
+    part_of: as `parts_without` gives it when nothing is observed.
+    """
+    variables = np.flatnonzero(np.isin(part_of, wanted))
+    parts = parts_of_factors(graph, part_of, np.arange(len(graph.factor_names)))
+    return taken(graph, variables, np.flatnonzero(np.isin(parts, wanted)))
+
+
+def taken(graph: FactorGraph, variables: Ints, factors: Ints) -> tuple[FactorGraph, Ints]:
+    """The graph of some variables and factors in the given order, and each variable's number in it (-1: not in it).
+
+    The arguments of the factors must be among the variables. No name is copied.
+    """
+    number = np.full(len(graph.variable_names), -1, dtype=np.int64)
+    number[variables] = np.arange(len(variables))
+    arguments, ends = taken_lists(graph.offsets, graph.arguments, factors)
+    individual_ids, individual_ends = taken_lists(
+        graph.individual_offsets, graph.individual_ids, variables
+    )
+    part = replace(
+        graph,
+        variable_names=ChosenNames(graph.variable_names, variables),
+        variable_declared=graph.variable_declared[variables],
+        variable_kind=graph.variable_kind[variables],
+        individual_offsets=np.concatenate(([0], individual_ends - graph.individual_offsets[-1])),
+        individual_ids=individual_ids,
+        factor_names=ChosenNames(graph.factor_names, factors),
+        factor_table=graph.factor_table[factors],
+        offsets=np.concatenate(([0], ends - graph.offsets[-1])),
+        arguments=number[arguments],
+    )
+    return part, number
+
+
+def describe(graph: FactorGraph) -> dict[str, Any]:
+    """Sizes, ranges, unknown factors, connected parts, and what can be asked, as plain values."""
+    part_of = parts_without(graph, np.zeros(len(graph.variable_names), dtype=np.bool_))
+    parts = int(part_of.max(initial=-1)) + 1
+    holes = np.zeros(parts, dtype=np.bool_)
+    owner = np.repeat(graph.factor_table < 0, np.diff(graph.offsets))
+    holes[part_of[graph.arguments[owner]]] = True
+    answerable = np.flatnonzero(~holes[part_of]) if parts else np.zeros(0, dtype=np.int64)
+    sizes = np.bincount(graph.variable_range, minlength=len(graph.ranges.canonical)).tolist()
+    return {
+        "variables": len(graph.variable_names),
+        "factors": len(graph.factor_names),
+        "arguments": len(graph.arguments),
+        "distinct_tables": len(graph.tables),
+        "unknown_factors": len(graph.unknown),
+        "unknown_examples": [graph.factor_names[factor] for factor in graph.unknown[:5].tolist()],
+        "largest_arity": int(np.diff(graph.offsets).max(initial=0)),
+        "largest_degree": int(graph.degrees.max(initial=0)),
+        "ranges": {
+            "/".join(labels): count
+            for labels, count in zip(graph.ranges.canonical, sizes, strict=True)
+        },
+        "kinds": list(graph.kinds),
+        "individuals": len(graph.individuals),
+        "connected_parts": parts,
+        "parts_with_unknown_factors": int(holes.sum()),
+        "answerable_variables": len(answerable),
+        "example_query": graph.variable_names[int(answerable[0])] if len(answerable) else None,
+    }

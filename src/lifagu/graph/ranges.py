@@ -1,0 +1,105 @@
+"""Ranges: the labels a variable can take, and the one canonical order behind every declared order.
+
+Two ranges with the same set of labels are the same range. The order declared first is canonical and used
+inside; a variable declared with another order is shown, read and written in its own order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lifagu.basics.arrays import Ints, frozen
+from lifagu.basics.frozen import Frozen
+from lifagu.basics.inputs import items
+from lifagu.errors import ModelError, did_you_mean, listed
+
+Labels = tuple[str, ...]
+BOOLEAN: Labels = ("false", "true")
+
+
+def check_labels(labels: Iterable[str], owner: str) -> Labels:
+    """Labels as a tuple; an empty range, an empty label or a label given twice is an error naming the owner."""
+    labels = tuple(items(f"{owner} has a range that is a list of labels", labels))
+    if not labels:
+        raise ModelError(f"{owner} has an empty range; give it at least one label")
+    for label in labels:
+        if not isinstance(label, str) or not label:
+            raise ModelError(
+                f"{owner} has the label {label!r} in its range; labels are non-empty texts"
+            )
+        if labels.count(label) > 1:
+            raise ModelError(
+                f"{owner} has the label '{label}' twice in its range; labels must differ"
+            )
+    return labels
+
+
+@dataclass(frozen=True)
+class Ranges(Frozen):
+    """The distinct declared label orders of a graph, by first use.
+
+    >>> ranges = Ranges((("false", "true"), ("true", "false"), ("low", "high")))
+    >>> ranges.canonical, ranges.range_of.tolist()
+    ((('false', 'true'), ('low', 'high')), [0, 0, 1])
+    """
+
+    declared: tuple[Labels, ...]
+
+    @cached_property
+    def _first(self) -> dict[frozenset[str], int]:
+        first: dict[frozenset[str], int] = {}
+        for labels in self.declared:
+            first.setdefault(frozenset(labels), len(first))
+        return first
+
+    @cached_property
+    def range_of(self) -> Ints:
+        """For each declared order, the number of its range."""
+        return frozen(
+            np.array([self._first[frozenset(labels)] for labels in self.declared], dtype=np.int64)
+        )
+
+    @cached_property
+    def canonical(self) -> tuple[Labels, ...]:
+        """For each range, its labels in canonical order."""
+        found: dict[int, Labels] = {}
+        for labels, number in zip(self.declared, self.range_of, strict=True):
+            found.setdefault(int(number), labels)
+        return tuple(found.values())
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """For each range, its number of labels."""
+        return frozen(np.array([len(labels) for labels in self.canonical], dtype=np.int64))
+
+    def to_canonical(self, declared: int) -> Ints:
+        """For each canonical value, its position in the declared order."""
+        order = self.declared[declared]
+        return np.array(
+            [order.index(label) for label in self.canonical[self.range_of[declared]]],
+            dtype=np.int64,
+        )
+
+    def to_declared(self, declared: int) -> Ints:
+        """For each position in the declared order, its canonical value."""
+        return self._orders[declared]
+
+    @cached_property
+    def _orders(self) -> list[Ints]:
+        return [
+            frozen(np.argsort(self.to_canonical(number))) for number in range(len(self.declared))
+        ]
+
+
+def value_of(label: str, labels: Sequence[str], variable: str) -> int:
+    """Return the position of a label; a missing one is an error that lists what there is."""
+    if not isinstance(label, str) or label not in labels:
+        raise ModelError(
+            f"variable '{variable}' has no value '{label}'; its range is {listed(labels)}"
+            f"{did_you_mean(str(label), labels)}"
+        )
+    return labels.index(label)

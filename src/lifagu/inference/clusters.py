@@ -1,0 +1,63 @@
+"""Steps of a plan taken together: where tables are small, one larger product is cheaper than several tiny ones."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from lifagu.inference.plan import Plan
+
+FIXED = 4000  # what a product costs apart from its size, in entries times tables
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """Ranks summed out at once, and the entries of the plan's steps that this stands for."""
+
+    drop: tuple[int, ...]
+    entries: int
+
+
+def make_clusters(
+    plan: Plan, sizes: Sequence[int], lowest: Sequence[int]
+) -> tuple[list[Cluster | None], list[int]]:
+    """For each rank its cluster (None if it joined another), and the rank under which it is now found.
+
+    sizes: range size of each rank, kept ones last; lowest: the lowest rank of each table. The kept ranks share one
+    last cluster, which sums out nothing. A step joins the one that takes its result if the product of both costs less
+    than the two. Cost: linear in the plan.
+    """
+    count = len(plan.steps)
+    rank = {step.variable: place for place, step in enumerate(plan.steps)}
+    parents = [
+        min([rank.get(each, count) for each in step.neighbours], default=-1) for step in plan.steps
+    ]
+    entries = [step.entries for step in plan.steps] + [plan.kept_entries]
+    tables = [0] * (count + 1)
+    for place in [
+        *(min(each, count) for each in lowest),
+        *(parent for parent in parents if parent >= 0),
+    ]:
+        tables[place] += 1
+    drop = [[place] for place in range(count)] + [[]]
+    ticks = [step.entries for step in plan.steps] + [0]
+    found = list(range(count + 1))
+    for place, parent in enumerate(parents):
+        if parent < 0:
+            continue
+        union = entries[parent] * math.prod([sizes[each] for each in drop[place]])
+        together = tables[place] + tables[parent] - 1
+        apart = FIXED + entries[place] * tables[place] + entries[parent] * tables[parent]
+        if union * together > apart:
+            continue
+        entries[parent], tables[parent], found[place] = union, together, parent
+        drop[parent] = drop[place] + drop[parent]
+        ticks[parent] += ticks[place]
+    for place in reversed(range(count)):
+        found[place] = found[found[place]]
+    clusters = [
+        Cluster(tuple(drop[place]), ticks[place]) if found[place] == place else None
+        for place in range(count + 1)
+    ]
+    return clusters, found + [count] * (len(sizes) - count - 1)

@@ -1,0 +1,70 @@
+"""The engines that solve connected parts: which one plans and runs a part, and what it promises."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from types import ModuleType
+from typing import Protocol
+
+from lifagu.basics.arrays import Floats
+from lifagu.inference import conditioning, elimination, enumeration
+from lifagu.inference.part import AnyPart
+from lifagu.inference.plan import Plan
+from lifagu.inference.question_checks import Question
+from lifagu.inference.table import log_sum
+
+ENGINES: dict[str, ModuleType] = {
+    "auto": elimination,
+    "lifted": elimination,
+    "ground": elimination,
+    "enumerate": enumeration,
+}
+
+
+class PartPlan(Protocol):
+    """What an engine promises about one part: its cost, in words too, and what would not fit."""
+
+    @property
+    def total(self) -> int:
+        """Numbers to be computed, for showing progress."""
+
+    def obstacle(self, limit: int) -> str | None:
+        """Why the part does not fit into so many bytes, None if it does."""
+
+
+def plan_part(
+    engine: str,
+    part: AnyPart,
+    questions: Sequence[Question],
+    names: Callable[[int], str],
+    limit: int,
+    most: float = math.inf,
+) -> PartPlan:
+    """An engine's plan for one part; where elimination does not fit, a plan that conditions on some variables.
+
+    most: entries beyond which elimination is not wanted, which is a `TooDearError`.
+    """
+    if ENGINES[engine] is enumeration:
+        return enumeration.plan(part, questions, names)
+    plan = elimination.plan(part, questions, names, most)
+    return conditioning.plan(part, plan, questions, limit) if plan.obstacle(limit) else plan
+
+
+def run_part(
+    engine: str,
+    part: AnyPart,
+    plan: PartPlan,
+    questions: Sequence[Question],
+    tick: Callable[[int], None],
+) -> tuple[float, list[Floats]]:
+    """log Z of one part and the log marginal of each question."""
+    if isinstance(plan, Plan):
+        return elimination.run(part, plan, questions, tick)
+    if isinstance(plan, conditioning.Conditioned):
+        part_log, tables = conditioning.run(part, plan, questions, tick)
+    else:
+        part_log, tables = ENGINES[engine].run(part, plan, questions, tick)
+    return part_log, tables if part_log == -math.inf else [
+        table - log_sum(table) for table in tables
+    ]

@@ -1,0 +1,193 @@
+"""Probabilities on their way back through the steps: joint marginals of rows, and marginals of variables.
+
+The adjoint of a row's log table is the joint marginal of its arguments. Rows that share a table need not share their
+marginal, so joint marginals are kept per class of rows: cost follows the number of classes, not of rows. A joint
+marginal that nobody looks at is never computed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lifagu.basics.arrays import (
+    Ints,
+    by_first_occurrence,
+    first_places,
+    group_rows,
+    group_rows_bitwise,
+    members,
+)
+from lifagu.inference.lifted.logs import Table, log_sums
+from lifagu.inference.lifted.numbered import Numbered
+
+if TYPE_CHECKING:
+    from lifagu.inference.lifted.rows import ByArity
+
+FEW = 64  # tables that are compared with all others
+SAMPLE = 256  # tables that are compared to see whether any are equal
+
+Keys = dict[tuple[tuple[int, ...], bytes], int]
+
+
+class _Later:
+    """Tables along the last axis that are computed when somebody looks at them."""
+
+    def __init__(self, compute: Callable[[], Table], shape: tuple[int, ...] | None) -> None:
+        self._compute = compute
+        self._shape = shape
+        self.same: Ints | None = (
+            None  # for each table the number of the first that equals it, once that is known
+        )
+
+    @cached_property
+    def values(self) -> Table:
+        return self._compute()
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.values.shape[:-1] if self._shape is None else self._shape
+
+
+class Joints:
+    """Tables by number, up to a constant factor each; they may be put off until somebody looks at them."""
+
+    def __init__(self) -> None:
+        self._numbered: Numbered[_Later] = Numbered()
+        self._keys: Keys = {}
+
+    def add(self, table: Table) -> int:
+        """Number of a table."""
+        return self.later_one(lambda: table)
+
+    def later(self, compute: Callable[[], Table], shape: tuple[int, ...], many: int) -> Ints:
+        """Numbers of so many tables of one shape, computed along the last axis when somebody looks at them."""
+        return self._numbered.append(_Later(compute, shape), many)
+
+    def later_one(self, compute: Callable[[], Table]) -> int:
+        """Number of a table that is computed when somebody looks at it."""
+        return int(self._numbered.append(_Later(lambda: compute()[..., None], None), 1)[0])
+
+    def __getitem__(self, number: int) -> Table:
+        entry, place = self._numbered.at(number)
+        return entry.values[..., place].astype(np.longdouble)
+
+    def shape(self, number: int) -> tuple[int, ...]:
+        """The shape of a table."""
+        return self._numbered.at(number)[0].shape
+
+    def stack(self, numbers: Ints) -> Table:
+        """Tables of one shape, along the last axis."""
+        found = [
+            (same, inside, self._numbered.entries[own].values)
+            for own, same, inside in self._numbered.found(numbers)
+        ]
+        if len(found) == 1:
+            return found[0][2][..., found[0][1]]
+        back = np.argsort(np.concatenate([same for same, _, _ in found]))
+        return np.concatenate([values[..., inside] for _, inside, values in found], axis=-1)[
+            ..., back
+        ]
+
+    def alike_in_shape(self, numbers: Ints) -> list[Ints]:
+        """The places of tables of the same shape."""
+        shapes: dict[tuple[int, ...], list[Ints]] = {}
+        for own, same, _ in self._numbered.found(numbers):
+            shapes.setdefault(self._numbered.entries[own].shape, []).append(same)
+        return [np.sort(np.concatenate(each)) for each in shapes.values()]
+
+    def classes(self, numbers: Ints) -> Iterator[tuple[Ints, int]]:
+        """The places of equal tables, and the number of each."""
+        known = self.looked_at(numbers)
+        for same in members(by_first_occurrence(known)):
+            yield same, int(known[same[0]])
+
+    def looked_at(self, numbers: Ints) -> Ints:
+        """The same tables by numbers that are equal where tables are (in double precision).
+
+        Far from what was observed, many become equal.
+        """
+        known = np.empty_like(numbers)
+        for own, same, inside in self._numbered.found(numbers):
+            entry = self._numbered.entries[own]
+            if entry.same is None:
+                first = int(numbers[same[0]] - inside[0])
+                entry.same = _equal(entry.values, first, self._keys)
+            known[same] = entry.same[inside]
+        return known
+
+
+def _equal(values: Table, first: int, keys: Keys) -> Ints:
+    """For each table, numbered on from the first, the number of one that equals it: of any if they are few."""
+    many = values.shape[-1]
+    rows = np.ascontiguousarray(values.reshape(-1, many).T, dtype=np.float64)
+    if many <= FEW:
+        shape = values.shape[:-1]
+        return np.array(
+            [
+                keys.setdefault((shape, row.tobytes()), first + place)
+                for place, row in enumerate(rows)
+            ]
+        )
+    sample = rows[np.linspace(0, many - 1, SAMPLE).astype(np.int64)] if many > SAMPLE else rows
+    if many > SAMPLE and int(group_rows_bitwise(sample).max()) == SAMPLE - 1:
+        return first + np.arange(many)
+    group = group_rows_bitwise(rows)
+    return first + first_places(group)[group]
+
+
+class Marginals:
+    """Log marginals of variables, -1 where nothing is known. of_variable: equal numbers for equal marginals."""
+
+    def __init__(self, count: int) -> None:
+        self._numbered: Numbered[Table] = Numbered()
+        self._keys: Keys = {}
+        self.of_variable: Ints = np.full(count, -1, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return len(self._numbered)
+
+    def add(self, variables: Ints, kinds: Ints, tables: Table) -> None:
+        """These variables have these marginals (along the last axis), each by its kind."""
+        normal = tables - log_sums(tables, (0,))
+        same = _equal(normal, len(self), self._keys)
+        self._numbered.append(normal, tables.shape[-1])
+        self.of_variable[variables] = same[kinds]
+
+    def add_one(self, variables: Ints, table: Table) -> None:
+        """These variables all have this marginal."""
+        self.add(variables, np.zeros(len(variables), dtype=np.int64), table[:, None])
+
+    def table(self, number: int) -> Table:
+        """A marginal by its number."""
+        entry, place = self._numbered.at(number)
+        return entry[:, place]
+
+    def __getitem__(self, variable: int) -> Table:
+        return self.table(int(self.of_variable[variable]))
+
+
+@dataclass(frozen=True, eq=False)
+class Adjoints:
+    """What is known after a step: the joint marginal of each row, by arity, and the marginals of variables."""
+
+    of_row: ByArity
+    joints: Joints
+    marginals: Marginals
+
+    def before(self, labels: ByArity, kept: ByArity) -> ByArity:
+        """For the rows before a step the joint marginals of those that it left alone; the others have none (-1)."""
+        before = {arity: np.full(len(each), -1, dtype=np.int64) for arity, each in labels.items()}
+        for arity, rows in kept.items():
+            if arity and len(rows):
+                before[arity][rows] = self.of_row[arity][: len(rows)]
+        return before
+
+    def alike(self, numbers: Ints, orders: Ints) -> Iterator[tuple[Ints, int, Ints]]:
+        """Rows with the same joint marginal and the same order of arguments: places, its number, and the order."""
+        for same in members(group_rows(np.column_stack((numbers, orders)))):
+            yield same, int(numbers[same[0]]), orders[same[0]]

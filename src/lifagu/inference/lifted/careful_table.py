@@ -1,0 +1,325 @@
+"""One log table, made with care: a bound on its rounding errors, and a way to know it better.
+
+A new table is computed in extended precision together with a bound on its errors. Where that bound, multiplied by the
+rows that the table stands on, is more than is promised, it is computed again with more digits: small ones to 50, large
+ones in two parts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from functools import cached_property
+from itertools import combinations_with_replacement
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.arrays import Floats
+from lifagu.inference.lifted.double_digits import Twofold, whole
+from lifagu.inference.lifted.fifty_digits import (
+    SMALL,
+    Fine,
+    fine_block,
+    fine_log_sum,
+    fine_logs,
+    fine_sum,
+    rounded,
+    stripped,
+    total,
+    weighed,
+)
+from lifagu.inference.lifted.integers import sets_of_members
+from lifagu.inference.lifted.logs import (
+    UNIT,
+    Table,
+    block_product,
+    log_multinomial,
+    log_sum,
+    log_sum_error,
+    multinomial_error,
+    powers,
+    span,
+    spread_axes,
+)
+
+PROMISE = 1e-11  # by how much all rows of a table together may be off, as logs
+FINE_WORK = 2**16  # entries that may be computed to 50 digits for one table
+WIDE_SPAN = 1e4  # of a table from which on differences of its entries are taken in two parts
+
+
+@dataclass(frozen=True, eq=False)
+class Digits:
+    """A way to compute a table to 50 digits, and how many entries that takes; what was computed is kept."""
+
+    compute: Callable[[], Fine]
+    work: int
+
+    @cached_property
+    def table(self) -> Fine:
+        """The table."""
+        return self.compute()
+
+
+@dataclass(frozen=True, eq=False)
+class Made:
+    """A log table: its values, what they leave out where that is known, and a bound on the errors of both together."""
+
+    values: Table
+    error: float = 0.0
+    rest: Table | None = None
+    digits: Digits | None = None
+
+    @cached_property
+    def span(self) -> float:
+        """The largest finite entry by absolute value."""
+        return span(self.values)
+
+    @property
+    def rough_error(self) -> float:
+        """A bound on the errors of the values alone."""
+        return self.error + (0.0 if self.rest is None else UNIT * self.span)
+
+    @property
+    def twofold(self) -> Twofold:
+        """The table in two parts."""
+        return Twofold(self.values, np.zeros_like(self.values) if self.rest is None else self.rest)
+
+    def changed(self, change: Callable[[Any], Any]) -> Made:
+        """The table with its entries moved or repeated, none of them computed anew."""
+        digits, rest = self.digits, self.rest
+        return Made(
+            change(self.values),
+            self.error,
+            None if rest is None else change(rest),
+            None if digits is None else Digits(lambda: change(digits.table), digits.work),
+        )
+
+
+def given(potentials: Floats, logs: Table | None = None, error: float = 0.0) -> Made:
+    """A table that was given; logs: where they are known already, with a bound on their errors."""
+    if logs is None:
+        with np.errstate(divide="ignore"):
+            logs = np.log(potentials.astype(np.longdouble))
+        error = 2 * UNIT * span(logs)
+    return Made(logs, error, None, Digits(lambda: fine_logs(potentials), potentials.size))
+
+
+def histogram_weights(counts: NDArray[Any], maximise: bool) -> Made:
+    """For each histogram how many assignments it stands for; where only the best counts, one."""
+    if maximise:
+        return Made(np.zeros(len(counts), dtype=np.longdouble))
+    return Made(log_multinomial(counts), multinomial_error(counts))
+
+
+def summed(made: Sequence[tuple[Made, tuple[int, ...], Fraction]], many: int) -> Made:
+    """The sum of tables, each with its axes in an order and to a power, for so many rows."""
+    size = made[0][0].values.size
+    sizes = sum(float(often) * each.span for each, _, often in made)
+    error = (
+        sum(float(often) * each.rough_error for each, _, often in made)
+        + (len(made) + 2) * UNIT * sizes
+    )
+    digits = _digits([each for each, _, _ in made], size * len(made))
+    if digits is not None:
+        tables = [(digits_of(each), order, often) for each, order, often in made]
+        digits = Digits(
+            lambda: fine_sum([(each.table, order, often) for each, order, often in tables]),
+            digits.work,
+        )
+    if many * error > PROMISE and (digits is None or digits.work > FINE_WORK):
+        so_far: Twofold | None = None
+        for each, order, often in made:
+            parts = each.twofold
+            term = Twofold(parts.main.transpose(order), parts.rest.transpose(order)).times(
+                _fraction(often)
+            )
+            so_far = term if so_far is None else so_far.plus(term)
+        assert so_far is not None, "a sum has terms"
+        exact = (
+            sum(float(often) * each.error for each, _, often in made)
+            + 4 * len(made) * UNIT**2 * sizes
+        )
+        return Made(so_far.main, exact, so_far.rest)
+    values = sum(_power(each.values.transpose(order), often) for each, order, often in made)
+    return Made(np.asarray(values), error, None, digits)
+
+
+def summed_out(
+    made: Sequence[tuple[Made, tuple[int, ...]]],
+    sizes: tuple[int, ...],
+    together: int,
+    maximise: bool,
+) -> tuple[Made, Table]:
+    """The product of tables with its first axes summed out, and what these are given the rest.
+
+    made: tables, and which axis of the product each of their slots is; together: how many axes are summed out. Second,
+    log P(those | the others): product − result.
+    """
+    first = tuple(range(together))
+    error = sum(each.rough_error for each, _ in made) + (len(made) + 1) * UNIT * sum(
+        each.span for each, _ in made
+    )
+    if any(each.rest is not None or each.span > WIDE_SPAN for each, _ in made):
+        product = Twofold(
+            np.zeros(sizes, dtype=np.longdouble), np.zeros(sizes, dtype=np.longdouble)
+        )
+        for each, axes in made:
+            two = each.twofold
+            product = product.plus(
+                Twofold(spread_axes(two.main, axes, sizes), spread_axes(two.rest, axes, sizes))
+            )
+        result, conditional, rest = _summed_out_twofold(product, first, maximise)
+        error = sum(each.error for each, _ in made) + 4 * len(made) * UNIT**2 * sum(
+            each.span for each, _ in made
+        )
+    else:
+        whole_product = block_product(
+            [(each.values, axes) for each, axes in made], np.zeros(sizes, dtype=np.longdouble)
+        )
+        result = whole_product.max(axis=first) if maximise else log_sum(whole_product, axis=first)
+        conditional, rest = whole_product - np.where(np.isneginf(result), 0, result), None
+    if not maximise:
+        error += log_sum_error(
+            math.prod(sizes[:together]), result if rest is None else np.zeros_like(result)
+        )
+    digits = (
+        None
+        if maximise
+        else _digits([each for each, _ in made], math.prod(sizes) * (len(made) + 1))
+    )
+    if digits is not None:
+        tables = [(digits_of(each), axes) for each, axes in made]
+        digits = Digits(lambda: _fine_summed_out(tables, sizes, together), digits.work)
+    return Made(result, error, rest, digits), conditional
+
+
+def without_top(made: Made, many: int) -> tuple[Made, Decimal]:
+    """The table without its largest entry, and the log weight of that on so many rows; known better where promised.
+
+    One that is zero everywhere stays as it is and makes the log weight -inf.
+    """
+    highest = made.values.max(initial=-np.inf)
+    if highest == -np.inf:
+        return Made(made.values), weighed(-math.inf, many)
+    digits = made.digits
+    if digits is not None and many * made.rough_error > PROMISE and digits.work <= FINE_WORK:
+        top, left = stripped(digits.table)
+        parts = rounded(left)
+        return Made(
+            parts.main, UNIT**2 * span(parts.main), parts.rest, Digits(lambda: left, 0)
+        ), weighed(top, many)
+    values = np.asarray(made.values - highest) + 0
+    error = made.error + (0.0 if made.rest is not None else UNIT * span(values))
+    weight, rest = weighed(highest, many), None
+    if made.rest is not None:
+        below = _rest_of_highest(made)
+        parts = made.twofold.minus(
+            Twofold(np.full_like(values, highest), np.full_like(values, below))
+        )
+        values, rest, weight = parts.main, parts.rest, total([weight, weighed(below, many)])
+    return Made(values, error, rest, stripped_digits(digits)), weight
+
+
+def counted(made: Made, slots: Sequence[int], tie: int, counts: NDArray[Any], many: int) -> Made:
+    """The product of a symmetric table over all sets of members in its slots, as a table of (histogram, others).
+
+    Each way to give values to the slots counts as often as there are sets of members with these values. tie: the slot
+    that holds the histogram itself, -1 if none does.
+    """
+    front = (*slots, *(() if tie < 0 else (tie,)))
+    moved = made.changed(lambda table: np.moveaxis(table, front, range(len(front))))
+    terms = []
+    for values in combinations_with_replacement(range(counts.shape[1]), len(slots)):
+        place = values if tie >= 0 else (*values, None)
+        piece = moved.changed(lambda table, place=place: table[place])  # type: ignore[misc]
+        often = sets_of_members(counts, values)
+        terms.append((often.reshape(-1, *(1,) * (piece.values.ndim - 1)), piece))
+    return weighted(terms, many)
+
+
+def weighted(terms: Sequence[tuple[NDArray[Any], Made]], many: int) -> Made:
+    """The sum of tables to the power of whole numbers, which have the shape of the result, for so many rows."""
+    most = [abs(int(often.max(initial=0))) for often, _ in terms]
+    sizes = sum(count * each.span for count, (_, each) in zip(most, terms, strict=True))
+    rough = sum(count * each.rough_error for count, (_, each) in zip(most, terms, strict=True))
+    error = rough + (len(terms) + 2) * UNIT * sizes
+    if many * error <= PROMISE:
+        values = sum(powers(often.astype(np.longdouble), each.values) for often, each in terms)
+        return Made(np.asarray(values, dtype=np.longdouble), error)
+    so_far: Twofold | None = None
+    for often, each in terms:
+        term = each.twofold.times(whole(often))
+        so_far = term if so_far is None else so_far.plus(term)
+    assert so_far is not None, "a range has values"
+    exact = sum(count * each.error for count, (_, each) in zip(most, terms, strict=True))
+    return Made(so_far.main, exact + 4 * len(terms) * UNIT**2 * sizes, so_far.rest)
+
+
+def digits_of(made: Made) -> Digits:
+    """How a table is computed to 50 digits, where that is known."""
+    assert made.digits is not None, "looked at before"
+    return made.digits
+
+
+def _digits(made: Sequence[Made], work: int) -> Digits | None:
+    """The work that 50 digits take for a table made of others; None if it is large or one of them is not known so."""
+    if not made or work > SMALL * 4 or any(each.digits is None for each in made):
+        return None
+    return Digits(
+        lambda: np.empty(0, dtype=object), work + sum(digits_of(each).work for each in made)
+    )
+
+
+def _fine_summed_out(
+    parts: Sequence[tuple[Digits, tuple[int, ...]]], sizes: tuple[int, ...], together: int
+) -> Fine:
+    product = fine_block([(digits.table, axes) for digits, axes in parts], sizes)
+    return fine_log_sum(product.reshape(-1, *sizes[together:]))
+
+
+def _summed_out_twofold(
+    product: Twofold, axes: tuple[int, ...], maximise: bool
+) -> tuple[Table, Table, Table]:
+    """The result, its conditional and what the result leaves out, of a product in two parts."""
+    highest = product.main.max(axis=axes, keepdims=True, initial=-np.inf)
+    shift = np.where(np.isneginf(highest), 0, highest)
+    below = product.minus(Twofold(shift, np.zeros_like(shift))).main
+    inner = (
+        below.max(axis=axes, keepdims=True)
+        if maximise
+        else np.expand_dims(log_sum(below, axis=axes), axes)
+    )
+    conditional = below - np.where(np.isneginf(inner), 0, inner)
+    result = Twofold(inner, np.zeros_like(inner)).plus(Twofold(shift, np.zeros_like(shift)))
+    return np.squeeze(result.main, axis=axes), conditional, np.squeeze(result.rest, axis=axes)
+
+
+def stripped_digits(digits: Digits | None) -> Digits | None:
+    """How a table without its largest entry is computed to 50 digits."""
+    return None if digits is None else Digits(lambda: stripped(digits.table)[1], digits.work)
+
+
+def _rest_of_highest(made: Made) -> np.longdouble:
+    """What the largest entry leaves out."""
+    assert made.rest is not None, "asked only where there is a rest"
+    return np.longdouble(made.rest.reshape(-1)[made.values.argmax()])
+
+
+def _power(table: Table, often: Fraction) -> Table:
+    """The table to the power of a count."""
+    if not often:
+        return np.zeros_like(table)
+    return table * (np.longdouble(often.numerator) / np.longdouble(often.denominator))
+
+
+def _fraction(often: Fraction) -> Twofold:
+    """A number in two parts."""
+    main = np.longdouble(often.numerator) / np.longdouble(often.denominator)
+    left = often - Fraction(*main.as_integer_ratio())
+    rest = np.longdouble(left.numerator) / np.longdouble(left.denominator)
+    return Twofold(np.asarray(main), np.asarray(rest))

@@ -1,0 +1,260 @@
+"""Rows over cells of interchangeable individuals: a million individuals cost as much as two.
+
+An entry is a pattern, and a variable stands for all ground variables of its kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.arrays import Ints
+from lifagu.inference.lifted.cells import eliminating, merging, pairs, twins
+from lifagu.inference.lifted.cells.pattern import Entries
+from lifagu.inference.lifted.cells.pattern import Individuals as Individuals
+from lifagu.inference.lifted.cells.pattern import Pattern as Pattern
+from lifagu.inference.lifted.rows import (
+    Apart,
+    Blocks,
+    Booleans,
+    ByArity,
+    Classes,
+    Costs,
+    CountedRows,
+    Joined,
+    MergedRows,
+    Place,
+    SlotClasses,
+)
+from lifagu.inference.lifted.tables import Sum
+
+
+@dataclass(frozen=True, eq=False)
+class Patterns:
+    """All rows, by arity: patterns and the numbers of their tables."""
+
+    individuals: Individuals
+    patterns: Mapping[int, Sequence[Pattern]]
+    labels: ByArity
+
+    def count(self) -> int:
+        """Number of rows with arguments."""
+        return sum(
+            self.weight(pattern)
+            for arity, each in self.patterns.items()
+            if arity
+            for pattern in each
+        )
+
+    def weight(self, new: Pattern) -> int:
+        """Number of rows that a pattern stands for."""
+        return self.individuals.weight(new)
+
+    def members(self, variables: Ints) -> int:
+        """Number of ground variables that these stand for."""
+        return sum(map(self.individuals.members, variables.tolist()))
+
+    def example(self, new: Pattern) -> tuple[int, ...]:
+        """The variables of a pattern."""
+        return new.variables
+
+    def alone(self, variables: Ints) -> Pattern:
+        """A pattern on nothing but this one variable."""
+        (variable,) = variables.tolist()
+        cells = self.individuals.cells_of[variable]
+        return Pattern(cells, ((variable, tuple(range(len(cells)))),))
+
+    def naming(self, variables: Ints, like: int, logical: int) -> Patterns:
+        """The same rows, which now know new variables, named like another (-1: like none) but for one individual."""
+        cells = self.individuals.cells_of[like] if like >= 0 else ()
+        left = tuple(cell for place, cell in enumerate(cells) if place != logical)
+        known = self.individuals.cells_of | dict.fromkeys(variables.tolist(), left)
+        return Patterns(Individuals(self.individuals.sizes, known), self.patterns, self.labels)
+
+    def arities(self) -> list[int]:
+        """Arities with rows, ascending, without 0."""
+        return sorted(arity for arity, each in self.patterns.items() if arity and each)
+
+    def pairings(self) -> list[Ints]:
+        """Sets of patterns of arity 2 that may pair two variables: each by itself."""
+        return [np.array([entry]) for entry in range(len(self.patterns.get(2, ())))]
+
+    def at(self, place: Place, slot: int) -> Ints:
+        """The variable in one slot of each of these patterns."""
+        return np.array(
+            [self.patterns[place[0]][entry].variables[slot] for entry in place[1].tolist()]
+        )
+
+    def without(self, removed: ByArity) -> tuple[Patterns, ByArity]:
+        """The patterns that are left, and for each arity which old ones they are."""
+        left = {
+            arity: np.delete(np.arange(len(each)), removed.get(arity, []))
+            for arity, each in self.patterns.items()
+        }
+        patterns = {
+            arity: [self.patterns[arity][entry] for entry in kept.tolist()]
+            for arity, kept in left.items()
+        }
+        labels = {arity: self.labels[arity][kept] for arity, kept in left.items()}
+        return Patterns(self.individuals, patterns, labels), left
+
+    def plus(self, more: Sequence[tuple[Pattern, Ints]]) -> tuple[Patterns, list[Place]]:
+        """The patterns with further ones (pattern, its one label) at the end, and where each of them went."""
+        patterns = {arity: list(each) for arity, each in self.patterns.items()}
+        labels = {arity: each.tolist() for arity, each in self.labels.items()}
+        places = []
+        for pattern, label in more:
+            arity = len(pattern.arguments)
+            places.append((arity, np.array([len(patterns.setdefault(arity, []))])))
+            patterns[arity].append(pattern)
+            labels.setdefault(arity, []).extend(label.tolist())
+        return Patterns(self.individuals, patterns, _arrays(labels)), places
+
+    def relabelled(self, labels: ByArity) -> Patterns:
+        """The same patterns with other tables."""
+        return Patterns(self.individuals, self.patterns, labels)
+
+    def uses(self, labels: int) -> NDArray[np.object_]:
+        """For each of so many labels the number of rows with it."""
+        counts = np.zeros(labels, dtype=object)
+        for arity, each in self.patterns.items():
+            for pattern, label in zip(each, self.labels[arity].tolist(), strict=True):
+                counts[label] += self.weight(pattern)
+        return counts
+
+    def merge(self, first_label: int) -> MergedRows[Pattern]:
+        """Bring rows over the same variables together; a table that is alone keeps its label and its order."""
+        sums = {}
+        patterns, labels, target, order = {}, {}, {}, {}
+        for arity in self.arities():
+            own: dict[Sum, int] = {}
+            patterns[arity], labels[arity], target[arity], order[arity] = merging.merge(
+                self.patterns[arity], self.labels[arity], self.individuals, first_label, own
+            )
+            if own:
+                sums[arity] = merging.listed(list(own), arity)
+            first_label += len(own)
+        return MergedRows(
+            Patterns(self.individuals, patterns, _arrays(labels)), sums, target, order
+        )
+
+    @property
+    def _entries(self) -> Entries:
+        """All patterns with arguments."""
+        return Entries(
+            self.individuals, {arity: self.patterns[arity] for arity in self.arities()}, self.labels
+        )
+
+    @cached_property
+    def _where(self) -> dict[int, list[tuple[int, int, int]]]:
+        """For each variable the arity, the entry and the slot of its places."""
+        found: dict[int, list[tuple[int, int, int]]] = {}
+        for arity in self.arities():
+            for entry, pattern in enumerate(self.patterns[arity]):
+                for slot, variable in enumerate(pattern.variables):
+                    found.setdefault(variable, []).append((arity, entry, slot))
+        return found
+
+    def elimination_costs(self, wanted: Booleans, log_sizes: NDArray[np.float64]) -> Costs:
+        """Cost of each wanted variable that can be eliminated."""
+        return eliminating.costs(self._entries, self._where, wanted, log_sizes)
+
+    def in_small_groups(self, chosen: Ints, count: int, most: int) -> Booleans:
+        """No variable: one that stands for many is in groups as large as its cells."""
+        return np.zeros(count, dtype=np.bool_)
+
+    def states_around(self, log_sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+        """More than can be told: a variable stands for many."""
+        return np.full(len(log_sizes), np.inf)
+
+    def independent(
+        self, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False
+    ) -> Ints:
+        """Those of the chosen, cheapest first and then in id order, that share no row with one taken before."""
+        taken: list[int] = []
+        blocked: set[int] = set()
+        price = dict(zip(chosen.tolist(), cost.tolist(), strict=True))
+        for place in np.lexsort((chosen, cost)).tolist():
+            variable = int(chosen[place])
+            where = self._where.get(variable, ())
+            near = {
+                other
+                for arity, entry, _ in where
+                for other in self.patterns[arity][entry].variables
+            }
+            cheapest = min(
+                (price[other] for other in near if other in price), default=price[variable]
+            )
+            if variable not in blocked and not (lowest and cheapest < price[variable]):
+                taken.append(variable)
+                blocked |= near
+        return np.sort(np.array(taken, dtype=np.int64))
+
+    def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks[Pattern]]:
+        """The rows around each of the chosen (independent) variables."""
+        return [
+            eliminating.block(self._entries, each, self._where.get(each, ()))
+            for each in chosen.tolist()
+        ]
+
+    def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Classes]:
+        """Variables whose ground variables may be interchangeable, one class at a time: proposals only."""
+        open_variables = np.flatnonzero(wanted).tolist()
+        return twins.proposed(self._entries, open_variables, sizes, slot_classes)
+
+    def interchangeable(
+        self, classes: Classes, variables: Ints, slot_classes: SlotClasses
+    ) -> list[int]:
+        """The one class, unless its ground variables cannot be swapped without changing the rows."""
+        return twins.interchangeable(self._entries, classes, int(variables[0]), slot_classes)
+
+    def apart_from_each_other(self, classes: Classes) -> list[int]:
+        """The one class."""
+        return list(range(len(classes)))
+
+    def quotient(
+        self, classes: Classes, variables: Ints, slot_classes: SlotClasses
+    ) -> list[CountedRows[Pattern]]:
+        """Replace the members of the one class by a variable that counts them."""
+        return twins.quotient(self._entries, classes, int(variables[0]), slot_classes)
+
+    def wide(self) -> Patterns:
+        """The rows with more than one argument."""
+        return Patterns(
+            self.individuals,
+            {arity: each for arity, each in self.patterns.items() if arity != 1},
+            {arity: each for arity, each in self.labels.items() if arity != 1},
+        )
+
+    def unary(self, count: int) -> tuple[Ints, Ints]:
+        """For each of `count` variables the label and the entry of its row of arity 1, -1 if there is none."""
+        label, entry = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
+        for place, pattern in enumerate(self.patterns.get(1, ())):
+            label[pattern.variables[0]] = self.labels[1][place]
+            entry[pattern.variables[0]] = place
+        return label, entry
+
+    def apart(self, old: Ints, turned: bool) -> Apart[Pattern] | None:
+        """Whether these patterns of arity 2 pair all A(X) with all B(Y), X ≠ Y; turned: A is in the second slot."""
+        return pairs.apart(self.patterns[2][int(old[0])], self.individuals, turned)
+
+    def matchings(self, wanted: Booleans) -> list[tuple[Ints, Ints]]:
+        """Pairs of variables that the rows of one table match one to one."""
+        every = [pattern for arity in self.arities() for pattern in self.patterns[arity]]
+        found = dict.fromkeys(pair for pattern in every for pair in pairs.matchings(pattern))
+        return [
+            (np.array([pair[0]]), np.array([pair[1]])) for pair in found if wanted[list(pair)].all()
+        ]
+
+    def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined[Pattern]] | None:
+        """Replace both variables of a pair by one, everywhere; None if some row holds two whole pairs."""
+        pair = int(first[0]), int(second[0])
+        return pairs.join(self._entries, pair, int(joined[0]))
+
+
+def _arrays(labels: Mapping[int, Sequence[int]]) -> ByArity:
+    return {arity: np.array(each, dtype=np.int64) for arity, each in labels.items()}

@@ -1,0 +1,165 @@
+"""Patterns: rows of one shape over cells of interchangeable individuals, described instead of listed."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
+from itertools import chain, permutations, product
+
+import numpy as np
+
+from lifagu.basics.arrays import Ints
+from lifagu.errors import NotLiftedError
+
+MOST_ORDERS = 40320  # argument orders that are compared to find the symmetries of a pattern
+Argument = tuple[
+    int, tuple[int, ...]
+]  # a variable, and which of the pattern's individuals stand in its name
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """All rows that arise by putting individuals for 0, 1, … (those of one cell different from each other).
+
+    cells: the cell of each individual; arguments: distinct. Each row counts 1/fold times: rows over the same variables
+    in another order are told apart here, so that a pattern with f symmetries has every row f times.
+    """
+
+    cells: tuple[int, ...]
+    arguments: tuple[Argument, ...]
+    fold: int = 1
+
+    @property
+    def variables(self) -> tuple[int, ...]:
+        """The variable of each argument."""
+        return tuple(variable for variable, _ in self.arguments)
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        """The individuals that stand in arguments, by first occurrence."""
+        return tuple(
+            dict.fromkeys(chain.from_iterable(individuals for _, individuals in self.arguments))
+        )
+
+    def reordered(self, order: Sequence[int]) -> Pattern:
+        """The same rows with the arguments in another order."""
+        return Pattern(self.cells, tuple(self.arguments[slot] for slot in order), self.fold)
+
+
+@dataclass
+class Individuals:
+    """How many individuals there are in each cell, and which cells the individuals in a variable's name are from.
+
+    A variable with k individuals stands for one ground variable per choice of k (those of one cell different).
+    """
+
+    sizes: list[int] = field(default_factory=list)
+    cells_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    def choices(self, cells: Iterable[int], taken: Iterable[int] = ()) -> int:
+        """In how many ways individuals of these cells can be chosen, different from each other and from those taken.
+
+        >>> Individuals([10, 3]).choices((0, 0, 1)), Individuals([10, 3]).choices((0, 1), taken=(1, 1))
+        (270, 10)
+        """
+        used = Counter(taken)
+        ways = 1
+        for cell, often in Counter(cells).items():
+            ways *= math.perm(max(self.sizes[cell] - used[cell], 0), often)
+        return ways
+
+    def listed(self, cells: Sequence[int]) -> Ints:
+        """These choices one by one: an n×k matrix of places in the cells, in lexicographic order.
+
+        >>> Individuals([2]).listed((0, 0)).tolist()
+        [[0, 1], [1, 0]]
+        """
+        rows = np.zeros((1, 0), dtype=np.int64)
+        for place, cell in enumerate(cells):
+            size = self.sizes[cell]
+            rows = np.column_stack(
+                (np.repeat(rows, size, axis=0), np.tile(np.arange(size), len(rows)))
+            )
+            for earlier in range(place):
+                if cells[earlier] == cell:
+                    rows = rows[rows[:, earlier] != rows[:, place]]
+        return rows
+
+    def weight(self, pattern: Pattern) -> int:
+        """How many rows a pattern stands for."""
+        return int(Fraction(self.choices(pattern.cells), pattern.fold))
+
+    def members(self, variable: int) -> int:
+        """How many ground variables a variable stands for."""
+        return self.choices(self.cells_of[variable])
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Patterns by arity, the labels of their tables, and the individuals they are about."""
+
+    individuals: Individuals
+    patterns: Mapping[int, Sequence[Pattern]]
+    labels: Mapping[int, Ints]
+
+    def each(self) -> Iterator[tuple[int, int, int, Pattern]]:
+        """Arity, place, label and pattern of each."""
+        for arity, patterns in self.patterns.items():
+            for place, pattern in enumerate(patterns):
+                yield arity, place, int(self.labels[arity][place]), pattern
+
+
+Encoded = tuple[Argument, ...]
+
+
+@lru_cache(maxsize=4096)
+def arrangements(arguments: tuple[Argument, ...]) -> tuple[Encoded, tuple[tuple[int, ...], ...]]:
+    """A description that two argument lists share iff they stand on the same variables up to order, and all the orders
+    of the arguments that give it: as many as there are symmetries.
+
+    >>> arrangements(((5, (1,)), (5, (0,))))
+    (((5, (0,)), (5, (1,))), ((0, 1), (1, 0)))
+    """
+    by_variable: dict[int, list[int]] = {}
+    for slot, (variable, _) in sorted(enumerate(arguments), key=lambda pair: pair[1][0]):
+        by_variable.setdefault(variable, []).append(slot)
+    if math.prod(math.factorial(len(slots)) for slots in by_variable.values()) > MOST_ORDERS:
+        raise NotLiftedError(f"a table with {len(arguments)} arguments of one kind")
+    best: Encoded | None = None
+    found: list[tuple[int, ...]] = []
+    for parts in product(*(permutations(slots) for slots in by_variable.values())):
+        order = tuple(chain.from_iterable(parts))
+        encoded = _encoded(arguments, order)
+        if best is None or encoded < best:
+            best, found = encoded, []
+        if encoded == best:
+            found.append(order)
+    return best or (), tuple(found)
+
+
+def _encoded(arguments: tuple[Argument, ...], order: Sequence[int]) -> Encoded:
+    """Arguments in this order, individuals numbered by first occurrence."""
+    number: dict[int, int] = {}
+    return tuple(
+        (
+            arguments[slot][0],
+            tuple(number.setdefault(each, len(number)) for each in arguments[slot][1]),
+        )
+        for slot in order
+    )
+
+
+def compact(
+    cells: Sequence[int], arguments: Sequence[Argument], fold: int = 1
+) -> tuple[Pattern, dict[int, int]]:
+    """A pattern in which only individuals that are used appear, numbered by first occurrence; and these numbers."""
+    number: dict[int, int] = {}
+    renamed = tuple(
+        (variable, tuple(number.setdefault(each, len(number)) for each in individuals))
+        for variable, individuals in arguments
+    )
+    return Pattern(tuple(cells[each] for each in number), renamed, fold), number

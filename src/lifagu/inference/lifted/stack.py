@@ -1,0 +1,206 @@
+"""Many log tables of one shape at once, one each along the last axis: rows that have a table of their own.
+
+Sums and products are done for all of them by one array operation, in extended precision or, where there are many, in
+double precision, with a bound on the errors of each. Work is done in pieces that fit a processor's cache, on two
+threads; the pieces do not depend on the number of threads, and so neither do the results.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.arrays import Floats, Ints
+from lifagu.inference.lifted.careful_table import Digits, Made
+from lifagu.inference.lifted.logs import UNIT, Table, log_sums
+
+PIECE = 2**17  # entries that are worked on at a time
+LONG_SUM = 16  # terms from which on sums are added up in extended precision
+MANY = 64  # tables on few rows each from which on double precision does
+Axes = tuple[int, ...]
+Precision = type[np.float64] | type[np.longdouble]
+
+
+def _unknown(place: int) -> Digits | None:
+    return None
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """Tables along the last axis, none of which leaves anything out; a bound on the errors of each, and its span.
+
+    digits: how each is computed to 50 digits, where that is known.
+    """
+
+    values: Table
+    error: Floats
+    span: Floats
+    digits: Callable[[int], Digits | None] = _unknown
+
+    def __len__(self) -> int:
+        return len(self.error)
+
+    def made(self, place: int) -> Made:
+        """One of the tables."""
+        values = self.values[..., place].astype(np.longdouble)
+        return Made(values, float(self.error[place]), None, self.digits(place))
+
+    def some(self, places: Ints) -> Stack:
+        """Some of the tables."""
+        digits = (
+            (lambda place: self.digits(int(places[place])))
+            if self.digits is not _unknown
+            else _unknown
+        )
+        return Stack(self.values[..., places], self.error[places], self.span[places], digits)
+
+
+def precision(many: NDArray[Any]) -> Precision:
+    """The precision of new tables that stand on so many rows each: an error counts as often as there are rows."""
+    return np.float64 if len(many) > MANY and many.max() <= MANY else np.longdouble
+
+
+def unit(values: NDArray[np.floating]) -> float:
+    """The largest relative error of one operation."""
+    return UNIT if values.dtype == np.longdouble else 2.0**-53
+
+
+def spans(values: Table) -> Floats:
+    """The largest finite entry of each table by absolute value."""
+    flat = values.reshape(-1, values.shape[-1])
+    lowest, highest = flat.min(axis=0, initial=0), flat.max(axis=0, initial=0)
+    if np.isneginf(lowest).any():
+        lowest = flat.min(axis=0, initial=0, where=flat > -np.inf)
+    return np.asarray(np.maximum(-lowest, highest), dtype=np.float64)
+
+
+def without_tops(values: Table, error: Floats) -> tuple[Stack, Table]:
+    """Tables without their largest entries, and these; a table that is zero everywhere stays as it is."""
+    top = values.reshape(-1, values.shape[-1]).max(axis=0, initial=-np.inf)
+    below = values - np.where(np.isneginf(top), 0, top)
+    sizes = spans(below)
+    return Stack(below, error + unit(values) * sizes, sizes), top
+
+
+def stacked(
+    shape: Axes,
+    many: int,
+    precision: Precision,
+    compute: Callable[[int, int], tuple[Table, Floats]],
+    entries: int,
+    digits: Callable[[int], Digits | None] = _unknown,
+) -> tuple[Stack, Table]:
+    """Tables computed piece by piece: without their largest entries, and these.
+
+    compute(start, stop) gives the tables of a piece, with bounds on their errors, by working on so many entries each.
+    """
+    values: Table = np.empty((*shape, many), dtype=precision)
+    top: Table = np.empty(many, dtype=precision)
+    error, span = np.empty(many), np.empty(many)
+
+    def piece(start: int, stop: int) -> None:
+        found, top[start:stop] = without_tops(*compute(start, stop))
+        values[..., start:stop], error[start:stop], span[start:stop] = (
+            found.values,
+            found.error,
+            found.span,
+        )
+
+    in_pieces(many, entries, piece)
+    return Stack(values, error, span, digits), top
+
+
+def product(parts: Sequence[tuple[Stack, Axes]], sizes: Axes, precision: Precision) -> Table:
+    """The product of stacks; of each, which axis of the product its slots are. sizes: of these axes."""
+    many = len(parts[0][0]) if parts else 1
+    total: Table = np.zeros((*sizes, many), dtype=precision)
+    for stack, axes in parts:
+        total += spread_stack(stack.values, axes, sizes).astype(precision, copy=False)
+    return total
+
+
+def spread_stack(values: Table, axes: Axes, sizes: Axes) -> Table:
+    """Tables as seen from a product: axes in its order, those that they lack of size one."""
+    order = sorted(range(len(axes)), key=axes.__getitem__)
+    shape = [size if axis in axes else 1 for axis, size in enumerate(sizes)]
+    return values.transpose(*order, len(axes)).reshape(*shape, values.shape[-1])
+
+
+def projections(joint: Table, axes: Axes) -> Table:
+    """Of each table everything but the given axes summed out, and these in the given order."""
+    drop = tuple(axis for axis in range(joint.ndim - 1) if axis not in axes)
+    kept = [axis for axis in range(joint.ndim - 1) if axis in axes]
+    return log_sums(joint, drop).transpose(*(kept.index(axis) for axis in axes), len(axes))
+
+
+def summed_out(
+    parts: Sequence[tuple[Stack, Axes]],
+    sizes: Axes,
+    together: int,
+    maximise: bool,
+    precision: Precision,
+) -> tuple[Table, Floats]:
+    """Products with their first axes summed out, and bounds on their errors."""
+    whole = product(parts, sizes, precision)
+    first, own = tuple(range(together)), unit(whole)
+    result = whole.max(axis=first) if maximise else log_sums(whole, first)
+    error = (
+        (len(parts) + 1) * own * sum((stack.span for stack, _ in parts), np.zeros(whole.shape[-1]))
+    )
+    error = error + sum((stack.error for stack, _ in parts), np.zeros(whole.shape[-1]))
+    if not maximise:
+        terms = int(np.prod(sizes[:together], dtype=np.int64))
+        error += (2 * terms + 4 + 2 * spans(result)) * own
+    return result, error
+
+
+def added_up(values: Table, often: Floats, starts: Ints) -> Table:
+    """Sums of tables to powers: those from each start on, up to the next."""
+    lengths = np.diff(starts)
+    if int(lengths.max(initial=0)) > LONG_SUM:
+        values = values.astype(np.longdouble, copy=False)
+    if (often != 1).any():
+        values = values * often
+    if int(lengths.max(initial=0)) <= PIECE // 64:
+        return np.add.reduceat(values, starts[:-1], axis=-1)
+    every = [values[..., start:stop].sum(axis=-1) for start, stop in pairwise(starts)]
+    return np.stack(every, axis=-1)
+
+
+def in_pieces(many: int, entries: int, work: Callable[[int, int], None]) -> None:
+    """Call work(start, stop) for pieces of so many places with so many entries each."""
+    step = max(1, PIECE // max(entries, 1))
+    bounds = [(start, min(start + step, many)) for start in range(0, many, step)]
+    if len(bounds) < 4 or (os.cpu_count() or 1) < 2:
+        for start, stop in bounds:
+            work(start, stop)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(2) as threads:
+        list(threads.map(lambda piece: work(*piece), bounds))
+
+
+def near(one: Table, other: Table, tolerance: Floats) -> NDArray[np.bool_]:
+    """Which pairs of tables have the same zeros and differ nowhere by more than a tolerance."""
+    with np.errstate(invalid="ignore"):
+        alike = (one == other) | (np.abs(one - other) <= tolerance)
+    return np.asarray(alike.reshape(-1, alike.shape[-1]).all(axis=0))
+
+
+def swappable_slots(stack: Stack) -> Ints:
+    """For each table (a row) and each of its slots the first one it may be swapped with, up to its errors."""
+    arity = stack.values.ndim - 1
+    first = np.tile(np.arange(arity), (len(stack), 1))
+    for slot in range(arity):
+        for each in reversed(range(slot)):
+            if stack.values.shape[each] == stack.values.shape[slot]:
+                alike = near(stack.values, np.swapaxes(stack.values, each, slot), 2 * stack.error)
+                first[alike, slot] = first[alike, each]
+    return first

@@ -1,0 +1,444 @@
+"""Tables by number: log tables without their largest entry, kept one by one with care or many of one shape at once.
+
+Tables that differ by no more than their errors share a number, unless that breaks what is promised about errors. Where
+hardly any row shares a table, tables are numbers of a stack, and nobody compares them.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.arrays import Floats, Ints, first_places, group_rows, group_rows_bitwise, members
+from lifagu.inference.lifted import careful_table as carefully
+from lifagu.inference.lifted import stack as at_once
+from lifagu.inference.lifted.careful_table import (
+    FINE_WORK,
+    PROMISE,
+    WIDE_SPAN,
+    Digits,
+    Made,
+    given,
+    stripped_digits,
+    without_top,
+)
+from lifagu.inference.lifted.fifty_digits import fine_logs, same, total, weighed
+from lifagu.inference.lifted.logs import Table, near, swappable_slots, symmetric
+from lifagu.inference.lifted.numbered import Numbered
+from lifagu.inference.lifted.stack import Axes, Precision, Stack
+
+FEW = 2  # tables that are made one by one: at once costs as much
+FEW_POTENTIALS = 2**16  # of which extended precision costs nothing
+FEW_TERMS = 64  # of a sum that is computed with care
+FEW_WIDE = 2**10  # products of tables with entries far apart that are computed with care
+SHARED = 2  # rows for each table from which on tables are compared …
+FEW_COMPARED = 64  # … or tables that are compared in any case
+_GRID = 2.0**-36  # tables in the same squares of this grid are compared
+_OFFSET = 0.3719  # of the grid, so that round numbers are not at its lines
+
+Sum = tuple[
+    tuple[int, Axes, Fraction], ...
+]  # tables: label, order in which to take its axes, how often
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Tables to be made of others: the terms from starts[i] on, up to starts[i + 1], are added up for table i.
+
+    labels, orders, often: of each term its table, the order in which to take the axes, and how often it counts.
+    """
+
+    starts: Ints
+    labels: Ints
+    orders: Ints
+    often: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def terms(self, place: int) -> Sum:
+        """The terms of one table."""
+        terms = range(self.starts[place], self.starts[place + 1])
+        return tuple(
+            (int(self.labels[t]), tuple(self.orders[t].tolist()), Fraction(self.often[t]))
+            for t in terms
+        )
+
+    def some(self, places: Ints) -> Sums:
+        """Some of the tables."""
+        lengths = np.diff(self.starts)[places]
+        starts = np.concatenate(([0], np.cumsum(lengths)))
+        terms = np.repeat(self.starts[places] - starts[:-1], lengths) + np.arange(starts[-1])
+        return Sums(starts, self.labels[terms], self.orders[terms], self.often[terms])
+
+
+@dataclass(eq=False)
+class TablePool:
+    """All tables of a problem, by number; it only ever grows, so that problems made from one another can share it."""
+
+    widest: float = 0.0  # the largest span of all tables
+    _numbered: Numbered[Made | Stack] = field(default_factory=Numbered)
+    _numbers: dict[tuple[tuple[int, ...], bytes], list[int]] = field(default_factory=dict)
+    _swappable: dict[int, Ints] = field(default_factory=dict)  # of the tables of an entry
+
+    def __getitem__(self, number: int) -> Table:
+        return self.made(number).values
+
+    def __len__(self) -> int:
+        return len(self._numbered)
+
+    def copy(self) -> TablePool:
+        """Tables that go on from here on their own."""
+        numbers = {key: list(each) for key, each in self._numbers.items()}
+        return TablePool(self.widest, self._numbered.copy(), numbers, dict(self._swappable))
+
+    # ---- looking at tables
+
+    def made(self, number: int) -> Made:
+        """One table."""
+        entry, place = self._numbered.at(number)
+        return entry if isinstance(entry, Made) else entry.made(place)
+
+    def stack(self, numbers: Ints) -> Stack:
+        """Tables of one shape, along the last axis."""
+        found = list(self._found(numbers))
+        if len(found) == 1:
+            entry, _, inside = found[0]
+            return (
+                _stacked(entry)
+                if isinstance(entry, Made) and len(inside) == 1
+                else _stacked(entry).some(inside)
+            )
+        parts = [(places, _stacked(entry).some(inside)) for entry, places, inside in found]
+        back = np.argsort(np.concatenate([places for places, _ in parts]))
+        return Stack(
+            np.concatenate([part.values for _, part in parts], axis=-1)[..., back],
+            np.concatenate([part.error for _, part in parts])[back],
+            np.concatenate([part.span for _, part in parts])[back],
+        )
+
+    def _found(self, numbers: Ints) -> Iterator[tuple[Made | Stack, Ints, Ints]]:
+        """The entries that hold these tables: which of these, and where in the entry they are."""
+        for own, places, inside in self._numbered.found(numbers):
+            yield self._numbered.entries[own], places, inside
+
+    def spans(self, numbers: Ints) -> Floats:
+        """The largest finite entry of tables by absolute value."""
+        found = np.zeros(len(numbers))
+        for entry, places, inside in self._found(numbers):
+            found[places] = _stacked(entry).span[inside]
+        return found
+
+    def shapes(self, arity: int, numbers: Ints) -> Ints:
+        """The shapes of tables with so many axes: a matrix."""
+        found = np.zeros((len(numbers), arity), dtype=np.int64)
+        for entry, places, _ in self._found(numbers):
+            found[places] = entry.values.shape[:arity]
+        return found
+
+    def alike_in_shape(self, numbers: Ints) -> list[Ints]:
+        """The places of tables of the same shape."""
+        shapes: dict[tuple[int, ...], list[Ints]] = {}
+        for entry, places, _ in self._found(numbers):
+            shapes.setdefault(_stacked(entry).values.shape[:-1], []).append(places)
+        return [np.sort(np.concatenate(each)) for each in shapes.values()]
+
+    def slot_classes(self, arity: int, labels: Ints) -> Ints:
+        """For each label which slots of its table may be swapped: rows of class numbers."""
+        found = np.empty((len(labels), arity), dtype=np.int64)
+        for own, places, inside in self._numbered.found(labels):
+            found[places] = self._swappable_in(own)[inside]
+        return found
+
+    def swappable(self, number: int) -> tuple[int, ...]:
+        """For each slot of a table the first one it may be swapped with, up to its errors."""
+        own, _, inside = next(self._numbered.found(np.array([number])))
+        return tuple(self._swappable_in(own)[inside[0]].tolist())
+
+    def _swappable_in(self, place: int) -> Ints:
+        """For each table of an entry and each of its slots the first one it may be swapped with."""
+        if place not in self._swappable:
+            entry = self._numbered.entries[place]
+            if isinstance(entry, Made):
+                self._swappable[place] = np.array(
+                    [swappable_slots(entry.values, 2 * entry.rough_error)], dtype=np.int64
+                )
+            else:
+                self._swappable[place] = at_once.swappable_slots(entry)
+        return self._swappable[place]
+
+    def symmetric(self, number: int, slots: Sequence[int]) -> bool:
+        """Whether swapping any two of the slots leaves a table as it is, up to its errors."""
+        made = self.made(number)
+        return symmetric(made.values, slots, 2 * made.rough_error)
+
+    # ---- adding tables
+
+    def add(self, made: Made, many: int) -> tuple[int, Decimal]:
+        """The number of a table that stands on so many rows, and the log weight of its maximum on all of them."""
+        left, weight = without_top(made, many)
+        return self._known(left, many), weight
+
+    def add_given(self, potentials: Floats, many: Ints) -> tuple[Ints, Decimal]:
+        """The numbers of given tables (along the last axis) that stand on so many rows, and their log weight."""
+
+        def digits(place: int) -> Digits | None:
+            return stripped_digits(
+                Digits(partial(fine_logs, potentials[..., place]), potentials[..., place].size)
+            )
+
+        def logs(start: int, stop: int) -> tuple[Table, Floats]:
+            with np.errstate(divide="ignore"):
+                found: Table = np.log(potentials[..., start:stop], dtype=precision)
+            return found, 2 * at_once.unit(found) * at_once.spans(found)
+
+        shape = potentials.shape[:-1]
+        own = potentials.size > FEW_POTENTIALS and int(many.sum()) < SHARED * len(
+            many
+        )  # nobody compares them
+        precision = at_once.precision(many) if own else np.longdouble
+        stack, top = at_once.stacked(shape, len(many), precision, logs, math.prod(shape), digits)
+        return self._add(stack, top, many, lambda place: given(potentials[..., place]))
+
+    def add_sums(self, sums: Sums, many: NDArray[Any]) -> tuple[Ints, Decimal]:
+        """The numbers of tables that are sums of others and stand on so many rows, and their log weight."""
+
+        def made(place: int) -> Made:
+            return self.summed(sums.terms(place), int(many[place]))
+
+        if sums.often.dtype == object or (len(sums) <= FEW and len(sums.labels) <= FEW_TERMS):
+            return self._add_each(map(made, range(len(sums))), many)
+        first, lengths = sums.starts[:-1], np.diff(sums.starts)
+        shapes = np.take_along_axis(
+            self.shapes(sums.orders.shape[1], sums.labels[first]), sums.orders[first], axis=1
+        )
+        numbers, weights = np.empty(len(sums), dtype=np.int64), []
+        for alike in members(group_rows(np.column_stack((shapes, lengths > at_once.LONG_SUM)))):
+            precision = at_once.precision(many[alike])
+            values, error = self._added_up(
+                sums.some(alike), tuple(shapes[alike[0]].tolist()), precision
+            )
+            short, again = lengths[alike] <= FEW_TERMS, partial(_one_of, made, alike)
+            stack, top = at_once.without_tops(values, error)
+            numbers[alike], weight = self._add(stack, top, many[alike], again, careful=short)
+            weights.append(weight)
+        return numbers, total(weights)
+
+    def _added_up(
+        self, sums: Sums, shape: tuple[int, ...], precision: Precision
+    ) -> tuple[Table, Floats]:
+        """Sums of one shape, and bounds on their errors."""
+        many, often = len(sums.labels), sums.often.astype(np.float64)
+        values: Table = np.empty((*shape, many), dtype=precision)
+        error, span = np.empty(many), np.empty(many)
+        for alike in (
+            members(group_rows(sums.orders)) if sums.orders.shape[1] else [np.arange(many)]
+        ):
+            terms = self.stack(sums.labels[alike])
+            values[..., alike] = terms.values.transpose(*sums.orders[alike[0]], len(shape))
+            error[alike], span[alike] = terms.error, terms.span
+        result = at_once.added_up(values, often, sums.starts)
+        sizes = np.add.reduceat(often * span, sums.starts[:-1])
+        rounding = (np.diff(sums.starts) + 2) * at_once.unit(result) * sizes
+        return result, np.add.reduceat(often * error, sums.starts[:-1]) + rounding
+
+    def add_blocks(
+        self,
+        axes: Sequence[Axes],
+        labels: Ints,
+        sizes: Axes,
+        together: int,
+        many: NDArray[Any],
+        maximise: bool,
+    ) -> tuple[Ints, Decimal, Table | None]:
+        """The numbers of products with their first axes summed out that stand on so many rows, and their log weight.
+
+        axes: for each table of a product which axis each of its slots is; labels: a row for each product; sizes: of the
+        axes; together: how many are summed out. Last, where there are few products, log P(those | the others).
+        """
+
+        def block(place: int) -> tuple[Made, Table]:
+            return self.block(
+                list(zip(labels[place].tolist(), axes, strict=True)), sizes, together, maximise
+            )
+
+        if len(labels) <= FEW or (len(labels) <= FEW_WIDE and self._wide(labels)):
+            found = [block(place) for place in range(len(labels))]
+            numbers, weight = self._add_each((made for made, _ in found), many)
+            return numbers, weight, np.stack([conditional for _, conditional in found], axis=-1)
+        precision = at_once.precision(many)
+
+        def summed_out(start: int, stop: int) -> tuple[Table, Floats]:
+            parts = self.parts(axes, labels[start:stop])
+            return at_once.summed_out(parts, sizes, together, maximise, precision)
+
+        entries = int(np.prod(sizes, dtype=np.int64))
+        stack, top = at_once.stacked(sizes[together:], len(labels), precision, summed_out, entries)
+        numbers, weight = self._add(stack, top, many, lambda place: block(place)[0])
+        return numbers, weight, None
+
+    def _wide(self, labels: Ints) -> bool:
+        """Whether tables have entries so far apart that differences of these are taken with care."""
+        return (
+            self.widest > WIDE_SPAN
+            and float(self.spans(labels.reshape(-1)).max(initial=0)) > WIDE_SPAN
+        )
+
+    def parts(self, axes: Sequence[Axes], labels: Ints) -> list[tuple[Stack, Axes]]:
+        """The tables of products as stacks; axes: for each table of a product which axis each of its slots is."""
+        return [(self.stack(column), own) for column, own in zip(labels.T, axes, strict=True)]
+
+    def _add_each(self, made: Iterator[Made], many: NDArray[Any]) -> tuple[Ints, Decimal]:
+        added = [self.add(each, int(often)) for each, often in zip(made, many, strict=True)]
+        return np.array([number for number, _ in added], dtype=np.int64), total(
+            weight for _, weight in added
+        )
+
+    def _add(
+        self,
+        stack: Stack,
+        top: Table,
+        many: NDArray[Any],
+        made: Callable[[int], Made],
+        careful: NDArray[np.bool_] | bool = True,
+    ) -> tuple[Ints, Decimal]:
+        """Add tables without their largest entries; those that might break what is promised are made again one by one.
+
+        top: these largest entries; made: the way to make a table again; careful: for which that may be done at all.
+        """
+        risky = (many * stack.error > PROMISE) | (stack.span > WIDE_SPAN)
+        again = risky & careful
+        plain = np.flatnonzero(~again)
+        numbers = np.empty(len(stack), dtype=np.int64)
+        left = stack if len(plain) == len(stack) else stack.some(plain)
+        if 0 < len(plain) <= FEW_COMPARED or int(many[plain].sum()) >= SHARED * len(plain) > 0:
+            numbers[plain] = self._compared(left, many[plain])
+        elif len(plain):
+            numbers[plain] = self._append(left)
+        weights = [weighed((top[plain] * many[plain]).sum(), 1)]
+        for place in np.flatnonzero(again).tolist():
+            numbers[place], weight = self.add(made(place), int(many[place]))
+            weights.append(weight)
+        return numbers, total(weights)
+
+    def _append(self, entry: Made | Stack) -> Ints:
+        """The numbers of new tables."""
+        self.widest = max(self.widest, float(np.max(entry.span, initial=0.0)))
+        return self._numbered.append(entry, 1 if isinstance(entry, Made) else len(entry))
+
+    # ---- tables that are the same
+
+    def _known(self, made: Made, many: int) -> int:
+        """The number of a table that is the same, or a new one."""
+        alike = self._numbers.setdefault((made.values.shape, _squares(made.values).tobytes()), [])
+        for number in alike:
+            if _same(self.made(number), made, many):
+                return number
+        alike.append(int(self._append(made)[0]))
+        return alike[-1]
+
+    def _compared(self, stack: Stack, many: NDArray[Any]) -> Ints:
+        """The numbers of tables, of which those that are the same or known share one."""
+        shape, squares = (
+            stack.values.shape[:-1],
+            np.ascontiguousarray(_squares(stack.values).reshape(-1, len(stack)).T),
+        )
+        group = (
+            group_rows_bitwise(squares)
+            if squares.shape[1]
+            else np.zeros(len(stack), dtype=np.int64)
+        )
+        examples, uses = first_places(group), np.bincount(group, weights=many)
+        numbers = np.empty(len(examples), dtype=np.int64)
+        new: list[int] = []
+        for place, example in enumerate(examples.tolist()):
+            alike = self._numbers.setdefault((shape, squares[example].tobytes()), [])
+            made = stack.made(example) if alike else None
+            known = (
+                number
+                for number in alike
+                if made and _same(self.made(number), made, int(uses[place]))
+            )
+            if (number := next(known, None)) is None:
+                number = len(self) + len(new)
+                alike.append(number)
+                new.append(example)
+            numbers[place] = number
+        if new:
+            self._append(stack.some(np.array(new)))
+        found, first = numbers[group], examples[group]
+        tolerance = stack.error + stack.error[first]
+        for place in np.flatnonzero(
+            ~at_once.near(stack.values, stack.values[..., first], tolerance)
+        ).tolist():
+            found[place] = self._known(stack.made(place), int(many[place]))
+        return found
+
+    # ---- one table made of others
+
+    def summed(self, terms: Sum, many: int) -> Made:
+        """The sum of tables, each with its axes in an order and to a power, for so many rows."""
+        return carefully.summed(
+            [(self.made(label), order, often) for label, order, often in self._together(terms)],
+            many,
+        )
+
+    def _together(self, terms: Sum) -> Sum:
+        """The terms, those that are the same up to slots that may be swapped once."""
+        often_of: dict[tuple[int, Axes], tuple[Axes, Fraction]] = {}
+        for label, order, often in terms:
+            swappable = self.swappable(label) if len(terms) > 1 else order
+            look = tuple(swappable[slot] for slot in order)
+            first, before = often_of.get((label, look), (order, Fraction(0)))
+            often_of[label, look] = first, before + often
+        return tuple((label, order, often) for (label, _), (order, often) in often_of.items())
+
+    def block(
+        self, parts: Sequence[tuple[int, Axes]], sizes: Axes, together: int, maximise: bool
+    ) -> tuple[Made, Table]:
+        """The product of tables (label, and which axis each of its slots is) with its first axes summed out.
+
+        together: how many axes are summed out. Second, log P(those | the others): product − result.
+        """
+        return carefully.summed_out(
+            [(self.made(label), axes) for label, axes in parts], sizes, together, maximise
+        )
+
+
+def _one_of(made: Callable[[int], Made], places: Ints, place: int) -> Made:
+    return made(int(places[place]))
+
+
+def _stacked(entry: Made | Stack) -> Stack:
+    if isinstance(entry, Stack):
+        return entry
+    return Stack(entry.values[..., None], np.array([entry.rough_error]), np.array([entry.span]))
+
+
+def _squares(values: Table) -> Floats:
+    """For each entry its square on a grid; tables are compared only with those in the same squares."""
+    return np.floor(
+        np.where(np.isneginf(values), -1e18, values).astype(np.float64) / _GRID + _OFFSET
+    )
+
+
+def _same(known: Made, made: Made, many: int) -> bool:
+    """Whether a table that stands on so many rows may be taken for one that is known."""
+    tolerance = known.rough_error + made.rough_error
+    if many * (known.rough_error + tolerance) <= PROMISE:
+        return near(known.values, made.values, tolerance)
+    if not near(known.values, made.values, tolerance):
+        return False
+    if known.digits is None or made.digits is None:
+        return near(known.values, made.values, 0) and near(known.twofold.rest, made.twofold.rest, 0)
+    return max(known.digits.work, made.digits.work) <= FINE_WORK and same(
+        known.digits.table, made.digits.table
+    )

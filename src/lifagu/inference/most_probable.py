@@ -1,0 +1,197 @@
+"""A most probable assignment: the same lifted steps and ground elimination, with maxima in place of sums."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.arrays import Ints, frozen
+from lifagu.basics.frozen import Frozen
+from lifagu.basics.html import Shown
+from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError
+from lifagu.graph.evidence import Evidence, EvidenceLike
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.parts import parts_without
+from lifagu.graph.views import counted
+from lifagu.inference import maximisation
+from lifagu.inference.lifted.assignment import CellValues, GroundValues
+from lifagu.inference.lifted.engine import reduce
+from lifagu.inference.lifted.reduced import Reduced
+from lifagu.inference.lifted.residual import residual
+from lifagu.inference.part import Residual
+from lifagu.inference.parts_from_lists import Untouched, listed_parts
+from lifagu.inference.plan import Plan, TooDearError, memory_limit_of
+from lifagu.inference.prepared import Staying
+from lifagu.inference.price import BEST_ASSIGNMENT, hardly_shares, worth_planning
+from lifagu.inference.question_checks import check_known, why_zero
+
+ENGINES = ("auto", "lifted", "ground")
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Best(Frozen, Shown):
+    """A most probable assignment, as canonical values of all variables, and the natural log of its weight."""
+
+    graph: FactorGraph
+    log_weight: float
+    values: Ints
+    plan: str
+
+    @property
+    def assignment(self) -> dict[str, str]:
+        """Label of each variable, by name."""
+        graph = self.graph
+        labels = [graph.ranges.canonical[number] for number in graph.variable_range.tolist()]
+        return {
+            name: labels[variable][value]
+            for variable, (name, value) in enumerate(
+                zip(graph.variable_names, self.values.tolist(), strict=True)
+            )
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Search(Staying):
+    """The search for a best assignment after the lifted steps: what is left, and a plan for each part of it."""
+
+    reduced: Reduced | Untouched
+    rest: Residual
+    plans: tuple[Plan, ...]
+    why: str = ""
+
+    @property
+    def total(self) -> int:
+        """Numbers to be computed for what the lifted steps have left."""
+        return sum(plan.total for plan in self.plans)
+
+    def __str__(self) -> str:
+        dearest = sorted(self.plans, key=lambda plan: -plan.total)[:3]
+        engine = "lifted" if self.reduced.steps else "ground"
+        lines = [f"{engine} engine, because {self.why}"] if self.why else []
+        lines += [str(self.reduced)] if self.reduced.steps else []
+        more = len(self.plans) - len(dearest)
+        return "\n".join(
+            [
+                *lines,
+                *map(str, dearest),
+                *([f"and {counted(more, 'smaller part')}"] if more else []),
+            ]
+        )
+
+    def run(
+        self, evidence: Evidence, progress: Progress | None
+    ) -> tuple[float, GroundValues | CellValues]:
+        """The log weight of a best assignment, and its values, traced back through the lifted steps."""
+        values = np.full(len(self.rest.part_of), -1, dtype=np.int64)
+        values[evidence.variables] = evidence.values
+        logs = [self.rest.log_constant]
+        for done, (part, plan) in enumerate(zip(self.rest.parts, self.plans, strict=True), 1):
+            log_weight, chosen = maximisation.map_part(part, plan, lambda _: None)
+            logs.append(log_weight)
+            values[list(chosen)] = list(chosen.values())
+            if progress:
+                progress(done, len(self.plans))
+        if -math.inf in logs:
+            raise NoAnswerError(why_zero(evidence))
+        traced = (
+            GroundValues(values)
+            if isinstance(self.reduced, Untouched)
+            else self.reduced.trace_back(values)
+        )
+        return math.fsum(logs), traced
+
+
+def plan_search(reduced: Reduced, limit: int) -> Search:
+    """Plan the search in what the lifted steps have left; what does not fit is refused."""
+    return _search(reduced, residual(reduced.problem), reduced.problem.variables.name, limit)
+
+
+def _search(
+    reduced: Reduced | Untouched,
+    rest: Residual,
+    names: Callable[[int], str],
+    limit: int,
+    most: float = math.inf,
+) -> Search:
+    """A plan for each part; what does not fit is refused, and more than `most` entries are a `TooDearError`."""
+    plans = tuple([maximisation.plan(part, names, most) for part in rest.parts])
+    for plan in plans:
+        if obstacle := plan.obstacle(limit):
+            raise TooLargeError(f"the best assignment {obstacle}", remedy=Remedy.ASK_FOR_LESS)
+    return Search(reduced, rest, plans)
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedBest(Shown):
+    """The search for a best assignment planned and ready to run; `str` shows the plan and its cost."""
+
+    graph: FactorGraph
+    evidence: Evidence
+    search: Search
+    notes: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join([str(self.search), *self.notes])
+
+    def run(self, progress: Progress | None = None) -> Best:
+        """Find it; progress(done, total) is called now and then."""
+        log_weight, values = self.search.run(self.evidence, progress)
+        every = np.arange(len(self.graph.variable_names))
+        return Best(self.graph, log_weight, frozen(values.of(every)), str(self))
+
+
+def prepare_best(
+    graph: FactorGraph,
+    evidence: EvidenceLike = None,
+    *,
+    engine: str = "auto",
+    memory_limit: int | None = None,
+) -> PreparedBest:
+    """Plan the search for a most probable assignment that agrees with the evidence; what does not fit is refused."""
+    if not isinstance(engine, str) or engine not in ENGINES:
+        raise ModelError(
+            f"the best assignment is found by the engines {', '.join(ENGINES)}, not '{engine}'"
+        )
+    limit = memory_limit_of(memory_limit)
+    observation = graph.evidence(evidence)
+    free = observation.value_of_each(len(graph.variable_names)) < 0
+    part_of = parts_without(graph, ~free)
+    check_known(graph, part_of, free, [], what="the best assignment")
+    search = _priced(graph, observation, free, limit) if engine == "auto" else None
+    if search is None and engine == "ground":
+        search = _on_the_ground(graph, listed_parts(graph, observation, None, None)[0], limit)
+    if search is None:
+        search = plan_search(reduce(graph, observation, free, (), maximise=True), limit)
+    return PreparedBest(graph, observation, search)
+
+
+def _on_the_ground(
+    graph: FactorGraph, rest: Residual, limit: int, most: float = math.inf
+) -> Search:
+    names = graph.variable_names
+    return _search(Untouched(names), rest, names.__getitem__, limit, most)
+
+
+def _priced(
+    graph: FactorGraph, evidence: Evidence, free: NDArray[np.bool_], limit: int
+) -> Search | None:
+    """The search on the ground where it is expected to cost less than lifted steps; None where it is not."""
+    if hardly_shares(graph):
+        rest, _ = listed_parts(graph, evidence, None, None)
+        return replace(_on_the_ground(graph, rest, limit), why="hardly any table is shared")
+    most = worth_planning(graph, evidence, BEST_ASSIGNMENT, lambda: int(free.sum()))
+    if not most:
+        return None
+    rest, _ = listed_parts(graph, evidence, None, None)
+    try:
+        search = _on_the_ground(graph, rest, limit, most)
+    except (TooDearError, TooLargeError):
+        return None
+    return replace(
+        search, why=f"its plan of {search.total:,} entries costs less than looking for lifted steps"
+    )

@@ -1,0 +1,243 @@
+"""In which order to sum variables out, and what it will cost: known, printable and refusable before anything runs.
+
+Orders are greedy: the variable whose elimination leaves the smallest table first (min-weight). Where running that would
+cost much more than planning, others are tried (min-fill, and the order of the input, which often follows a sensible
+layout), each only until it is clear that it costs more; the cheapest plan is taken.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from time import monotonic
+from typing import NamedTuple
+
+from lifagu.basics.inputs import whole
+from lifagu.graph.views import counted
+from lifagu.inference import elimination_orders
+
+Order = Callable[
+    [elimination_orders.Neighbours, dict[int, int], Collection[int]],
+    elimination_orders.Eliminations,
+]
+
+BYTES_PER_ENTRY = 8
+WORKING_COPIES = 3  # the product, the tables it is made of, and the table that remains
+DEAR = 2**15  # entries for each variable from which on a second order is tried …
+DEARER = 2**18  # … and all others …
+WALKED = 4  # … so many times fewer if there is a walk back, which uses each entry more often …
+HOPELESS = 2**64  # … and entries in one table beyond which no order will help
+EASY = 2**25  # entries up to which a table fits easily, so that only the total work counts
+WORSE = 2  # an order is given up when it costs so many times as much as the best
+SMALL = 5000  # variables up to which more than one order is tried
+ORDERS: dict[str, Order] = {
+    "min-fill": elimination_orders.min_fill,
+    "weighted min-fill": elimination_orders.weighted_min_fill,
+    "input": elimination_orders.input_order,
+    "backward input": elimination_orders.backward_order,
+}
+
+
+class TooDearError(Exception):
+    """A plan takes more entries than are wanted."""
+
+
+class Step(NamedTuple):
+    """Sum out one variable: a product over it and its neighbours of `entries` numbers."""
+
+    variable: int
+    neighbours: tuple[int, ...]
+    entries: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """An elimination order with its cost; `kept` are the variables that remain to the end.
+
+    Before anything else, variables that say nothing about the questions are dropped, together with their factors
+    (positions in the part), which leave only a constant.
+    """
+
+    steps: tuple[Step, ...]
+    kept: tuple[int, ...]
+    kept_entries: int
+    method: str
+    keeps_tables: bool = False
+    names: Callable[[int], str] = str
+    dropped: tuple[int, ...] = ()
+    dropped_factors: frozenset[int] = frozenset()
+    log_constant: float = 0.0
+
+    @cached_property
+    def largest(self) -> int:
+        """Entries of the largest table made."""
+        return max([self.kept_entries, *(step.entries for step in self.steps)])
+
+    @cached_property
+    def total(self) -> int:
+        """Entries of all tables summed: proportional to the running time."""
+        return sum(step.entries for step in self.steps)
+
+    @property
+    def memory(self) -> int:
+        """Estimated peak memory in bytes."""
+        stored = (
+            self.total // 2 if self.keeps_tables else 0
+        )  # what each step leaves for the walk back
+        return BYTES_PER_ENTRY * (WORKING_COPIES * self.largest + stored)
+
+    def obstacle(self, limit: int) -> str | None:
+        """Why the plan does not fit into so many bytes, as the end of a sentence; None if it does."""
+        if self.memory <= limit:
+            return None
+        dearest = max(self.steps, key=lambda step: step.entries, default=None)
+        where = (
+            f" (summing out {self.names(dearest.variable)})"
+            if dearest and dearest.entries == self.largest
+            else ""
+        )
+        return (
+            f"needs a table of {_power(self.largest)} entries{where}, about {readable_size(self.memory)}, but the "
+            f"limit is {readable_size(limit)}"
+        )
+
+    def __str__(self) -> str:
+        return self._text
+
+    @cached_property
+    def _text(self) -> str:
+        kept = f", keep {', '.join(map(self.names, self.kept))}" if self.kept else ""
+        dropped = (
+            f"drop {counted(len(self.dropped), 'variable')} that cannot matter, "
+            if self.dropped
+            else ""
+        )
+        head = (
+            f"{dropped}eliminate {counted(len(self.steps), 'variable')} in {self.method} order{kept}: largest table "
+            f"{self.largest} entries, {self.total} entries in all, about {readable_size(self.memory)}"
+        )
+        dearest = sorted(self.steps, key=lambda step: -step.entries)[:3]
+        lines = [
+            f"  {self.names(step.variable)} with {counted(len(step.neighbours), 'neighbour')}: {step.entries} entries"
+            for step in dearest
+        ]
+        return "\n".join([head, *(["  dearest steps:", *lines] if lines else [])])
+
+
+def make_plan(
+    scopes: Iterable[Sequence[int]],
+    sizes: dict[int, int],
+    keep: Sequence[int] = (),
+    *,
+    keeps_tables: bool = False,
+    names: Callable[[int], str] = str,
+    most: float = math.inf,
+) -> Plan:
+    """A good elimination order for tables on these scopes. sizes: range size of every variable to be handled.
+
+    Where the first order takes more than `most` entries, none is wanted: that is a `TooDearError`.
+
+    Cost: see `orders`; more than one is tried only where that is small beside the cost of running.
+    """
+    near = neighbours(scopes, sizes, keep)
+    kept = math.prod([sizes[variable] for variable in keep])
+
+    def plan(order: Order, method: str, most: float) -> Plan | None:
+        steps, total = [], 0
+        for variable, around in order(
+            {each: set(others) for each, others in near.items()}, sizes, set(keep)
+        ):
+            steps.append(_step(variable, around, sizes))
+            total += steps[-1].entries
+            if total > most:
+                return None
+        return Plan(tuple(steps), tuple(keep), kept, method, keeps_tables, names)
+
+    best = plan(elimination_orders.min_weight, "min-weight", most)
+    if best is None:
+        raise TooDearError
+    dear = len(sizes) * (DEAR // WALKED if keeps_tables else DEAR)
+    for method in _further_orders(sizes) if best.largest <= HOPELESS else ():
+        if best.total <= dear:
+            break
+        other = plan(ORDERS[method], method, WORSE * best.total)
+        best = min(best, other or best, key=lambda each: (max(each.largest, EASY), each.total))
+        dear = max(dear, len(sizes) * DEARER)
+    return best
+
+
+def _further_orders(sizes: dict[int, int]) -> list[str]:
+    """Orders to be tried in turn while a plan is dear; weights say nothing where all ranges are of one size."""
+    if len(sizes) > SMALL:
+        return []
+    alike = len(set(sizes.values())) == 1
+    return [
+        *(["min-fill"] if alike else ["weighted min-fill", "min-fill"]),
+        "input",
+        "backward input",
+    ]
+
+
+def neighbours(
+    scopes: Iterable[Sequence[int]], sizes: dict[int, int], keep: Sequence[int]
+) -> elimination_orders.Neighbours:
+    """For each variable those that it shares a scope with; kept variables share one, too."""
+    near: dict[int, set[int]] = {variable: set() for variable in sorted(sizes)}
+    for scope in {tuple(scope): None for scope in (*scopes, keep)}:
+        for variable in scope:
+            near[variable].update(scope)
+    for variable, around in near.items():
+        around.discard(variable)
+    return near
+
+
+def _step(variable: int, around: set[int], sizes: dict[int, int]) -> Step:
+    near = tuple(sorted(around))
+    return Step(variable, near, math.prod([sizes[each] for each in near], start=sizes[variable]))
+
+
+def readable_size(size: int) -> str:
+    """``1.5 GiB`` and the like.
+
+    >>> readable_size(3 * 2**29)
+    '1.5 GiB'
+    """
+    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
+        if size >= 2**power:
+            return (
+                f"{size / 2**power:.3g} {unit}"
+                if size < 2 ** (power + 20)
+                else f"2^{round(math.log2(size))} bytes"
+            )
+    return f"{size} bytes"
+
+
+def _power(entries: int) -> str:
+    return str(entries) if entries < 10**6 else f"2^{math.log2(entries):.3g}"
+
+
+def memory_limit_of(given: int | None) -> int:
+    """A memory limit as it was given, in bytes, or the usual one."""
+    return (
+        default_memory_limit() if given is None else whole("memory_limit", given, 1, of=" of bytes")
+    )
+
+
+def default_memory_limit() -> int:
+    """Three quarters of the memory that is free, in bytes (of 8 GiB where the system does not tell)."""
+    return _free_memory(int(monotonic())) * 3 // 4
+
+
+@lru_cache(maxsize=1)
+def _free_memory(second: int) -> int:
+    """Memory that is free, looked up once in every second."""
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        return next(
+            int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")
+        )
+    except (OSError, StopIteration):
+        return 8 * 2**30

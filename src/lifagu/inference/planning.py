@@ -1,0 +1,250 @@
+"""Questions taken apart and planned: by the ground engine where that is cheap, by lifted steps where they save more.
+
+The lifted engine does what can be done for many places at once; what it leaves falls into connected parts, which are
+planned one at a time, those equal up to renaming once. The ground engine takes the graph's own parts.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.errors import ModelError, TooLargeError
+from lifagu.graph.evidence import Evidence, EvidenceLike
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.parts import parts_without
+from lifagu.inference.engines import ENGINES
+from lifagu.inference.part import Residual
+from lifagu.inference.parts_from_lists import Untouched, count_variables, listed_parts
+from lifagu.inference.plan import TooDearError, memory_limit_of
+from lifagu.inference.planning_by_part import plan_parts, plan_rest
+from lifagu.inference.prepared import Prepared
+from lifagu.inference.price import ALL_MARGINALS, LISTED, ONE_ANSWER, hardly_shares, worth_planning
+from lifagu.inference.question_checks import (
+    PartsTooLargeError,
+    Question,
+    TooLarge,
+    check_known,
+    known_variables,
+    question_of,
+)
+
+DEAR = 2**22  # entries in all from which on another plan is looked for
+
+
+def prepare(
+    graph: FactorGraph,
+    questions: Sequence[Sequence[str]],
+    evidence: EvidenceLike = None,
+    *,
+    engine: str = "auto",
+    memory_limit: int | None = None,
+) -> Prepared:
+    """Plan the answers to several questions (tuples of names); none at all asks for log Z alone.
+
+    Refuses before anything large is computed: unknown factors in a queried part, tables that would not fit.
+    """
+    limit = memory_limit_of(memory_limit)
+    asked = [question_of(graph, names, limit) for names in questions]
+    return _inquiry(graph, asked, evidence, engine, limit, everything=False).planned()
+
+
+def plan_marginals(
+    graph: FactorGraph, evidence: EvidenceLike, *, engine: str, limit: int
+) -> tuple[Prepared, tuple[TooLarge, ...]]:
+    """Plan all single marginals; connected parts that do not fit are left out, unless that would be all of them."""
+    inquiry = _inquiry(graph, (), evidence, engine, limit, everything=True)
+    left: list[TooLarge] = []
+    while True:
+        try:
+            return inquiry.planned(), tuple(left)
+        except PartsTooLargeError as error:
+            inquiry, more = _without(inquiry, error)
+            left += more
+
+
+def _without(inquiry: Inquiry, error: PartsTooLargeError) -> tuple[Inquiry, list[TooLarge]]:
+    """The inquiry without the connected parts that do not fit, and these; the error, if nothing would be left."""
+    graph = inquiry.graph
+    part_of = parts_without(graph, inquiry.evidence.value_of_each(len(graph.variable_names)) >= 0)
+    included = part_of >= 0 if inquiry.included is None else inquiry.included & (part_of >= 0)
+    estimates = {
+        int(part_of[part[0]]): estimate
+        for part, estimate in error.parts
+        if part and isinstance(part[0], int)
+    }
+    fits = included & ~np.isin(part_of, list(estimates))
+    if not fits.any() or len(estimates) == 0:
+        raise error
+    names = graph.variable_names
+    left = [
+        TooLarge(tuple(names.of_nodes(np.flatnonzero(part_of == number))), estimate, error.remedy)
+        for number, estimate in estimates.items()
+    ]
+    return replace(inquiry, included=fits), left
+
+
+def _inquiry(
+    graph: FactorGraph,
+    asked: Sequence[Question],
+    evidence: EvidenceLike,
+    engine: str,
+    limit: int,
+    everything: bool,
+) -> Inquiry:
+    """Questions checked: there is such an engine, and no unknown factor is connected to what is asked for."""
+    if not isinstance(engine, str) or engine not in ENGINES:
+        raise ModelError(f"there is no engine '{engine}'; choose one of {', '.join(ENGINES)}")
+    observation = graph.evidence(evidence)
+    included = None
+    if len(graph.unknown):
+        part_of = parts_without(graph, observation.value_of_each(len(graph.variable_names)) >= 0)
+        included = known_variables(graph, part_of)
+        if not everything:
+            check_known(graph, part_of, included, asked)
+    return Inquiry(graph, tuple(asked), observation, engine, limit, everything, included)
+
+
+@dataclass(frozen=True, eq=False)
+class Inquiry:
+    """Questions to a graph that have answers. everything: all single marginals are asked for instead.
+
+    included[v]: whether v takes part, which those connected to unknown factors do not, nor those that do not fit; None
+    if all do.
+    """
+
+    graph: FactorGraph
+    asked: tuple[Question, ...]
+    evidence: Evidence
+    engine: str
+    limit: int
+    everything: bool
+    included: NDArray[np.bool_] | None
+
+    def planned(self) -> Prepared:
+        """A plan by the engine that was chosen; `auto` compares what two of them cost."""
+        if self.engine == "ground":
+            return self.ground()
+        if self.engine == "lifted":
+            return self.lifted()
+        return self.priced() if self.engine == "auto" else self.attempt(walks=False)
+
+    @cached_property
+    def parts(self) -> tuple[Residual, int]:
+        """The graph's own parts as far as they matter, and the number of variables that do not."""
+        asked = (
+            None
+            if self.everything
+            else {variable for question in self.asked for variable in question}
+        )
+        return listed_parts(self.graph, self.evidence, asked, self.included)
+
+    def ground(self, why: str = "", most: float = math.inf) -> Prepared:
+        """The graph's own parts, planned one by one."""
+        rest, dropped = self.parts
+        untouched = Untouched(self.graph.variable_names, dropped)
+        return plan_parts(
+            self.graph, self.evidence, self.engine, self.asked, self._titles, untouched, rest, self.limit,
+            everything=self.everything, walks=False, whole=self.included is None, why=why, most=most,
+        )  # fmt: skip
+
+    def priced(self) -> Prepared:
+        """Ground or lifted, whichever is expected to cost less; a ground plan is only made where that is quick."""
+        if hardly_shares(self.graph):
+            return self.ground("hardly any table is shared")
+        effort = ALL_MARGINALS if self.everything or len(self.asked) > 1 else ONE_ANSWER
+        most = worth_planning(
+            self.graph, self.evidence, effort, lambda: count_variables(self.parts[0])
+        )
+        try:
+            found = self.ground(most=most) if most else None
+        except (TooDearError, TooLargeError):
+            found = None
+        if found is None:
+            return self._lifted_or_ground(
+                "" if len(self.graph.factor_names) > LISTED else "much looks alike"
+            )
+        return replace(
+            found,
+            why=f"its plan of {found.total:,} entries costs less than looking for lifted steps",
+        )
+
+    def _lifted_or_ground(self, why: str = "") -> Prepared:
+        """Lifted steps; where what they leave is dear or does not fit, the ground plan if that costs less."""
+        listed = len(self.graph.factor_names) <= LISTED
+        try:
+            lifted = replace(self.lifted(), why=why)
+        except TooLargeError as error:
+            if not listed:
+                raise
+            try:
+                return self.ground("what lifted steps leave does not fit")
+            except TooLargeError as other:
+                raise other if self.everything else error from None
+        if lifted.total < DEAR or not listed:
+            return lifted
+        try:
+            return self.ground("what lifted steps leave would cost more", most=lifted.total)
+        except (TooDearError, TooLargeError):
+            return lifted
+
+    def lifted(self) -> Prepared:
+        """Lifted steps, then what they leave.
+
+        One variable that is asked for is kept; where that is dear, perhaps probabilities walk back to it instead: what
+        is kept is no longer like others, which can be in the way of counting them.
+        """
+        if len(self.asked) != 1 or len(self.asked[0]) > 1:
+            return self.attempt(self.everything or len(set(self.asked)) > 1)
+        try:
+            kept = self.attempt(walks=False)
+            if kept.total < DEAR:
+                return kept
+        except TooLargeError as error:
+            try:
+                return self.attempt(walks=True)
+            except TooLargeError:
+                raise error from None
+        try:
+            return min(kept, self.attempt(walks=True), key=lambda prepared: prepared.total)
+        except TooLargeError:
+            return kept
+
+    def attempt(self, walks: bool) -> Prepared:
+        """Lifted steps (none for the engine that enumerates) that keep what is asked for jointly, or does not walk."""
+        from lifagu.inference.lifted.engine import do_nothing, reduce
+
+        graph, count = self.graph, len(self.graph.variable_names)
+        observed = self.evidence.value_of_each(count) >= 0
+        free = ~observed if self.included is None else self.included & ~observed
+        keep = {
+            each for question in self.asked if len(question) > 1 or not walks for each in question
+        }
+        keep -= set(np.flatnonzero(observed).tolist())
+        if self.engine in ("auto", "lifted"):
+            reduced = reduce(graph, self.evidence, free, sorted(keep), drop=not walks)
+        else:
+            reduced = do_nothing(graph, self.evidence, free, sorted(keep))
+        whole = self.included is None
+        return plan_rest(
+            graph,
+            self.evidence,
+            self.engine,
+            self.asked,
+            self._titles,
+            reduced,
+            self.limit,
+            self.everything,
+            walks,
+            whole,
+        )
+
+    @property
+    def _titles(self) -> tuple[tuple[str, ...], ...]:
+        names = self.graph.variable_names
+        return tuple([tuple([names[variable] for variable in question]) for question in self.asked])

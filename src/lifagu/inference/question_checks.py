@@ -1,0 +1,132 @@
+"""Questions checked: names become numbers, and what cannot be answered is refused with the reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.arrays import Ints
+from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError, listed
+from lifagu.graph.evidence import Evidence
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.parts import parts_of_factors
+from lifagu.inference.plan import BYTES_PER_ENTRY, WORKING_COPIES, readable_size
+
+Question = tuple[int, ...]
+HERE = " in the same connected part"
+
+
+@dataclass(frozen=True)
+class TooLarge:
+    """Variables (or classes of them) of a connected part that does not fit and was left out, and what it would take.
+
+    remedy: what to do about it.
+    """
+
+    variables: tuple[str, ...]
+    estimate: str
+    remedy: Remedy
+
+    def __str__(self) -> str:
+        return f"left out: {listed(self.variables)}; what is connected to them {self.estimate}"
+
+
+class PartsTooLargeError(TooLargeError):
+    """Some connected parts do not fit: for each its variables, those that were listed by the name of their kind."""
+
+    remedy: Remedy
+
+    def __init__(
+        self, what: str, parts: Sequence[tuple[tuple[int | str, ...], str]], engine: str
+    ) -> None:
+        remedy = Remedy.GROUND_ENGINE if engine == "enumerate" else Remedy.ASK_FOR_LESS
+        super().__init__(f"{what} {parts[0][1]}", remedy=remedy)
+        self.parts = parts
+
+
+def question_of(graph: FactorGraph, names: Sequence[str], limit: int) -> Question:
+    """The variables of a question as numbers, none twice, and not too many for one answer."""
+    question = tuple(graph.variable_names.number(name) for name in names)
+    check_question(
+        [graph.variable_names[variable] for variable in question],
+        graph.sizes[list(question)],
+        limit,
+    )
+    return question
+
+
+def check_question(names: Sequence[str], sizes: Ints, limit: int) -> None:
+    """Refuse a question about nothing, about a variable twice, or with too many values for one answer."""
+    if not names:
+        raise ModelError("a question names at least one variable")
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ModelError(f"the question names '{twice}' twice; name each variable once")
+    size = BYTES_PER_ENTRY * WORKING_COPIES * math.prod(sizes.tolist())
+    if size > limit or len(names) > 60:
+        raise TooLargeError(
+            f"a joint answer about {len(names)} variables needs about {readable_size(size)}, but the limit is "
+            f"{readable_size(limit)}",
+            remedy=Remedy.FEWER_JOINTLY,
+        )
+
+
+def pieces_of(question: Question, part_of: Ints) -> dict[int, Question]:
+    """For each part that holds variables of the question, those variables in the question's order."""
+    pieces: dict[int, Question] = {}
+    for variable in question:
+        if (number := int(part_of[variable])) >= 0:
+            pieces[number] = (*pieces.get(number, ()), variable)
+    return pieces
+
+
+def known_variables(graph: FactorGraph, part_of: Ints) -> NDArray[np.bool_]:
+    """Which variables are in connected parts without unknown factors."""
+    return ~np.isin(part_of, parts_of_factors(graph, part_of, graph.unknown)) | (part_of < 0)
+
+
+def check_known(
+    graph: FactorGraph,
+    part_of: Ints,
+    known: NDArray[np.bool_],
+    asked: Sequence[Question],
+    what: str = "log Z",
+) -> None:
+    """Refuse questions about parts with unknown factors, and what is about the whole graph where there are any."""
+    holes = parts_of_factors(graph, part_of, graph.unknown)
+    for question in asked:
+        for number, piece in pieces_of(question, part_of).items():
+            if not known[piece[0]]:
+                names = graph.variable_names
+                what = asked_for(names.__getitem__, len(names), [piece])
+                raise NoAnswerError(_missing(graph, graph.unknown[holes == number], what))
+    if not asked and len(graph.unknown):
+        raise NoAnswerError(_missing(graph, graph.unknown, what, where=""))
+
+
+def _missing(graph: FactorGraph, factors: Ints, what: str, where: str = HERE) -> str:
+    return no_answer(what, [graph.factor_names[factor] for factor in factors.tolist()], where)
+
+
+def no_answer(what: str, unknown: Sequence[str], where: str = HERE) -> str:
+    """Why a question about parts with unknown factors has no answer."""
+    verb = "is" if len(unknown) == 1 else "are"
+    return f"{what} has no answer: {listed(unknown)} {verb} unknown{where}; give a table, or ask elsewhere"
+
+
+def asked_for(name: Callable[[int], str], count: int, pieces: Iterable[Question]) -> str:
+    """The questions in words, ``P(A, B)``, as far as they are about the first `count` variables; else log Z."""
+    shown = [piece for piece in pieces if all(variable < count for variable in piece)]
+    asked = [f"P({', '.join(map(name, piece))})" for piece in shown]
+    return listed(asked, limit=2) or "log Z"
+
+
+def why_zero(evidence: Evidence) -> str:
+    """Why the total weight is zero, as far as one can tell."""
+    if evidence:
+        return "the evidence has probability zero; check the observed values against the zeros in the tables"
+    return "every assignment has weight zero; the zeros in the tables contradict each other"

@@ -1,0 +1,291 @@
+"""Kinds of ground variables: all those of a relation that differ only in interchangeable individuals."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints, first_places, group_rows
+from lifagu.errors import ModelError
+from lifagu.graph.evidence import Evidence
+from lifagu.graph.ranges import Labels
+from lifagu.inference.lifted.cells import Individuals
+from lifagu.inference.relational.cells import Partition
+from lifagu.inference.relational.telling_apart import observation_key
+from lifagu.relational.parfactor_graph import Observed, ParfactorGraph
+from lifagu.relational.relations import Place
+
+Binding = tuple[
+    int, int
+]  # a cell, and which of a pattern's individuals; -1 where the cell has one member only
+LETTERS = "XYZUVW"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A relation and, for each of its terms, the cell and which individual of the name it is (-1: the only one there).
+
+    A plain variable is a kind of its own, with relation -1. counted: where it is a histogram, the kinds whose values it
+    counts, and which individual of their names (-1: none, they are told apart).
+    """
+
+    relation: int
+    variable: int = -1
+    terms: tuple[Binding, ...] = ()
+    counted: tuple[tuple[int, int], ...] = ()
+
+
+class Kinds:
+    """All kinds that exist, numbered in the order in which they were met; numbers are the engine's variables."""
+
+    def __init__(
+        self, model: ParfactorGraph, partitions: Sequence[Partition], evidence: Sequence[Observed]
+    ) -> None:
+        self.model = model
+        self.partitions = partitions
+        starts = np.cumsum([0, *(len(each.sizes) for each in partitions)]).tolist()
+        self.first_cell: list[int] = starts
+        self.individuals = Individuals([size for each in partitions for size in each.sizes])
+        self.kinds: list[Kind] = []
+        self.sizes: list[int] = []
+        self._numbers: dict[Kind, int] = {}
+        self._ranges = [each for each in evidence if each.relation < 0 or each.is_range]
+        self._single = _by_look(
+            self, [each for each in evidence if each.relation >= 0 and not each.is_range]
+        )
+        self._seen: dict[int, Observed | None] = {}
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def plain(self, variable: int) -> int:
+        """The number of a plain variable."""
+        return self._add(Kind(-1, variable), (), int(self.model.ground_part.sizes[variable]))
+
+    def of(self, relation: int, bindings: Sequence[Binding]) -> tuple[int, tuple[int, ...]]:
+        """The number of a kind, and the individuals in its name, by first occurrence."""
+        number: dict[int, int] = {}
+        terms = tuple(
+            (cell, number.setdefault(individual, len(number)) if individual >= 0 else -1)
+            for cell, individual in bindings
+        )
+        cells = {local: cell for cell, local in terms if local >= 0}
+        size = len(self.model.vocabulary.relations[relation].range)
+        kind = self._add(
+            Kind(relation, -1, terms), tuple(cells[each] for each in range(len(cells))), size
+        )
+        return kind, tuple(number)
+
+    def histogram(self, counted: Sequence[int], logical: int, size: int) -> int:
+        """The variable that counts the values of kinds, over one of the individuals in their name (-1: none)."""
+        cells = self.individuals.cells_of[counted[0]]
+        left = tuple(cell for place, cell in enumerate(cells) if place != logical)
+        return self._add(Kind(-1, -1, (), tuple((each, logical) for each in counted)), left, size)
+
+    def _add(self, kind: Kind, cells: tuple[int, ...], size: int) -> int:
+        number = self._numbers.setdefault(kind, len(self.kinds))
+        if number == len(self.kinds):
+            self.kinds.append(kind)
+            self.sizes.append(size)
+            self.individuals.cells_of[number] = cells
+        return number
+
+    def cell(self, domain: int, constant: int) -> int:
+        """The cell of a constant."""
+        return self.first_cell[domain] + int(self.partitions[domain].cells(np.array([constant]))[0])
+
+    def find(self, place: Place) -> int | None:
+        """The kind of a ground variable, or of a plain one (relation -1); None if no factor has it."""
+        relation, constants = place
+        if relation < 0:
+            return self._numbers.get(Kind(-1, constants[0]))
+        bindings = []
+        for domain, constant in zip(
+            self.model.vocabulary.domains_of[relation], constants, strict=True
+        ):
+            cell = self.cell(domain, constant)
+            bindings.append((cell, constant if self.individuals.sizes[cell] > 1 else -1))
+        number: dict[Binding, int] = {}
+        terms = tuple(
+            (cell, number.setdefault((cell, constant), len(number)) if constant >= 0 else -1)
+            for cell, constant in bindings
+        )
+        return self._numbers.get(Kind(relation, -1, terms))
+
+    def sort_key(self, number: int) -> tuple[int, int, tuple[Binding, ...]]:
+        """Plain variables first, then kinds by relation and cells."""
+        kind = self.kinds[number]
+        return kind.relation, kind.variable, kind.terms
+
+    # ---- what was observed
+
+    @property
+    def evidence(self) -> list[Observed]:
+        """The evidence; of pieces that say the same about single ground variables of one kind, the first."""
+        return [*self._ranges, *self._single.values()]
+
+    def observed(self, number: int) -> Observed | None:
+        """The evidence on a kind: that on one of its ground variables, as cells tell apart what evidence does."""
+        if number not in self._seen:
+            self._seen[number] = self._find_observed(self.kinds[number])
+        return self._seen[number]
+
+    def _find_observed(self, kind: Kind) -> Observed | None:
+        if kind.counted:
+            return None
+        if kind.relation < 0:
+            return next(
+                (
+                    each
+                    for each in self._ranges
+                    if each.variable == kind.variable and each.relation < 0
+                ),
+                None,
+            )
+        example = self._example(kind)
+        found = [
+            each
+            for each in self._ranges
+            if each.relation == kind.relation
+            and all(
+                low <= own <= high for own, (low, high) in zip(example, each.spans, strict=True)
+            )
+        ]
+        look = (
+            kind.relation,
+            *self.look(kind.relation, np.array([example], dtype=np.int64))[0].tolist(),
+        )
+        found += [self._single[look]] if look in self._single else []
+        for other in found[1:]:
+            if observation_key(other) != observation_key(found[0]):
+                raise ModelError(
+                    f"'{other.name}' observes what '{found[0].name}' does, but otherwise; keep one"
+                )
+        return found[0] if found else None
+
+    def look(self, relation: int, constants: Ints) -> Ints:
+        """What ground variables of a relation look like: the cells of their constants, and which of these are equal."""
+        columns = [np.zeros(len(constants), dtype=np.int64)]
+        for place, domain in enumerate(self.model.vocabulary.domains_of[relation]):
+            columns.append(self.partitions[domain].cells(constants[:, place]))
+            columns += [
+                (constants[:, place] == constants[:, earlier]).astype(np.int64)
+                for earlier in range(place)
+            ]
+        return np.column_stack(columns)
+
+    def value(self, number: int) -> int:
+        """The observed value of a kind, -1 if there is none."""
+        seen = self.observed(number)
+        if seen is None or not isinstance(seen.observation, str):
+            return -1
+        return self.labels(number).index(seen.observation)
+
+    @property
+    def observation(self) -> Evidence:
+        """The evidence as numbers of kinds and values."""
+        hard = [
+            (number, self.value(number)) for number in range(len(self)) if self.value(number) >= 0
+        ]
+        soft = [
+            (number, seen)
+            for number in range(len(self))
+            if (seen := self._likelihood(number)) is not None
+        ]
+        return Evidence(
+            np.array([number for number, _ in hard], dtype=np.int64),
+            np.array([value for _, value in hard], dtype=np.int64),
+            np.array([number for number, _ in soft], dtype=np.int64),
+            tuple(likelihood for _, likelihood in soft),
+        )
+
+    def _likelihood(self, number: int) -> Floats | None:
+        seen = self.observed(number)
+        if seen is None or not isinstance(seen.observation, Mapping):
+            return None
+        return np.array([float(seen.observation[label]) for label in self.labels(number)])
+
+    # ---- names
+
+    def labels(self, number: int) -> Labels:
+        """The labels of a kind's values."""
+        kind = self.kinds[number]
+        if kind.relation < 0:
+            return self.model.ground_part.labels(kind.variable)
+        return self.model.vocabulary.relations[kind.relation].range
+
+    def name(self, number: int) -> str:
+        """The name of the first ground variable of a kind."""
+        kind = self.kinds[number]
+        if kind.counted:
+            return f"the histogram of {self.name(kind.counted[0][0])}"
+        if kind.relation < 0:
+            return self.model.ground_part.variable_names[kind.variable]
+        return self.model.vocabulary.ground_name(kind.relation, self._example(kind))
+
+    def _example(self, kind: Kind) -> list[int]:
+        """The constants of the first ground variable of a kind."""
+        taken: dict[int, int] = {}
+        chosen: dict[int, int] = {}
+        for cell, individual in kind.terms:
+            if individual >= 0 and individual not in chosen:
+                chosen[individual] = taken.get(cell, 0)
+                taken[cell] = taken.get(cell, 0) + 1
+        return [self.constant(cell, chosen.get(individual, 0)) for cell, individual in kind.terms]
+
+    def constant(self, cell: int, place: int) -> int:
+        """The constant at a place in a cell."""
+        domain = int(np.searchsorted(self.first_cell, cell, side="right")) - 1
+        return self.partitions[domain].first(cell - self.first_cell[domain], place + 1)[place]
+
+    def constants(self, cell: int) -> Ints:
+        """All constants of a cell."""
+        domain = int(np.searchsorted(self.first_cell, cell, side="right")) - 1
+        return self.partitions[domain].constants(cell - self.first_cell[domain])
+
+    def members(self, number: int) -> str:
+        """The ground variables of a kind in words: ``Smokes(X), X in 2..1000000``."""
+        kind = self.kinds[number]
+        cells = self.individuals.cells_of[number]
+        if not cells:
+            return self.name(number)
+        letters = [
+            LETTERS[each] if len(cells) <= len(LETTERS) else f"X{each + 1}"
+            for each in range(len(cells))
+        ]
+        words = self.model.vocabulary
+        texts = []
+        for domain, (cell, individual) in zip(
+            words.domains_of[kind.relation], kind.terms, strict=True
+        ):
+            texts.append(letters[individual] if individual >= 0 else self._text(domain, cell))
+        ranges: dict[int, list[str]] = {}
+        for individual, cell in enumerate(cells):
+            ranges.setdefault(cell, []).append(letters[individual])
+        parts = [f"{words.relations[kind.relation].name}({','.join(texts)})"]
+        for cell, own in ranges.items():
+            domain = int(np.searchsorted(self.first_cell, cell, side="right")) - 1
+            parts.append(f"{', '.join(own)} in {self._text(domain, cell)}")
+            parts += [
+                f"{left} != {right}" for place, right in enumerate(own) for left in own[:place]
+            ]
+        return ", ".join(parts)
+
+    def _text(self, domain: int, cell: int) -> str:
+        return self.partitions[domain].text(cell - self.first_cell[domain])
+
+
+def _by_look(kinds: Kinds, evidence: Sequence[Observed]) -> dict[tuple[int, ...], Observed]:
+    """Evidence on single ground variables by relation and look; the first of those that say the same of a kind."""
+    of_relation: dict[int, list[Observed]] = {}
+    for observed in evidence:
+        of_relation.setdefault(observed.relation, []).append(observed)
+    found: dict[tuple[int, ...], Observed] = {}
+    for relation, pieces in of_relation.items():
+        constants = np.array([[low for low, _ in each.spans] for each in pieces], dtype=np.int64)
+        looks = kinds.look(relation, constants.reshape(len(pieces), -1))
+        for first in first_places(group_rows(looks)).tolist():
+            found[(relation, *looks[first].tolist())] = pieces[first]
+    return found

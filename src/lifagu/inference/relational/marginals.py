@@ -1,0 +1,218 @@
+"""All single marginals of a relational model: one for each kind of interchangeable ground variables."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.html import Shown
+from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
+from lifagu.graph.views import counted
+from lifagu.inference.lifted.engine import reduce_cells
+from lifagu.inference.marginals import Computed
+from lifagu.inference.plan import memory_limit_of
+from lifagu.inference.prepared import Prepared, Progress
+from lifagu.inference.question_checks import PartsTooLargeError, TooLarge
+from lifagu.inference.relational.ground_variables import ground_names
+from lifagu.inference.relational.problem import Shattered, missing, shattered, start
+from lifagu.inference.relational.questions import Observed, known_kinds, plan_cells
+from lifagu.inference.relational.telling_apart import lists_individuals
+from lifagu.relational.parfactor_graph import ParfactorGraph
+
+MOST_LISTED = 10**7  # ground variables that may be listed by name
+
+
+@dataclass(frozen=True)
+class MarginalClass:
+    """Interchangeable ground variables: the first one's name, all of them in words, how many, and their marginal."""
+
+    representative: str
+    members: str
+    count: int
+    probabilities: dict[str, float]
+
+
+class ListedMarginals(dict[str, dict[str, float]]):
+    """Marginals by ground name."""
+
+    def __init__(self, named: dict[str, dict[str, float]], found: ClassMarginals) -> None:
+        super().__init__(named)
+        self.log_partition, self.engine = found.log_partition, found.engine
+        self.left_out, self.too_large = found.left_out, found.too_large
+
+
+def prepare_relational_marginals(
+    model: ParfactorGraph, evidence: Observed, memory_limit: int | None = None
+) -> PreparedClassMarginals:
+    """Plan the marginals of all kinds in connected parts without unknown factors."""
+    limit = memory_limit_of(memory_limit)
+    if lists_individuals(model):
+        raise NotLiftedError(
+            "individuals are listed one by one, so that each may have a marginal of its own"
+        )
+    whole = shattered(model, evidence or {}, ())
+    included = known_kinds(whole, [], "")
+    left: list[TooLarge] = []
+    while True:
+        reduced = reduce_cells(start(whole, included, (), maximise=False))
+        try:
+            prepared = plan_cells(
+                whole, [], (), reduced, limit, everything=True, walks=True, complete=not left
+            )
+            return PreparedClassMarginals(model, whole, prepared, tuple(left))
+        except PartsTooLargeError as error:
+            included, more = _without(whole, included, error)
+            left += more
+
+
+def _without(
+    whole: Shattered, included: NDArray[np.bool_], error: PartsTooLargeError
+) -> tuple[NDArray[np.bool_], list[TooLarge]]:
+    """The kinds without those in connected parts that do not fit, and these; the error, if nothing would be left."""
+    kinds = whole.kinds
+    numbers = {kinds.name(number): number for number in range(len(kinds))}
+    estimates: dict[int, str] = {}
+    for variables, estimate in error.parts:
+        for each in variables[:1]:
+            estimates[int(whole.part_of[numbers[each] if isinstance(each, str) else each])] = (
+                estimate
+            )
+    fits = included & ~np.isin(whole.part_of, list(estimates))
+    if not fits.any() or not estimates:
+        raise error
+    left = [np.flatnonzero(included & (whole.part_of == part)).tolist() for part in estimates]
+    names = [
+        tuple([kinds.members(number) for number in part if not kinds.kinds[number].counted])
+        for part in left
+    ]
+    return fits, [
+        TooLarge(*each, error.remedy) for each in zip(names, estimates.values(), strict=True)
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedClassMarginals(Shown):
+    """All marginals planned and ready to run; `str` shows the plan and its cost."""
+
+    model: ParfactorGraph
+    whole: Shattered
+    prepared: Prepared
+    too_large: tuple[TooLarge, ...] = ()
+
+    def __str__(self) -> str:
+        return "\n".join([str(self.prepared), *map(str, self.too_large)])
+
+    def run(self, progress: Progress | None = None) -> ClassMarginals:
+        """Compute them; progress(done, total) is called now and then."""
+        return ClassMarginals(
+            self.prepared, self.prepared.solve(progress), self.too_large, self.model, self.whole
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ClassMarginals(Computed):
+    """P(variable | evidence) of every ground variable of a relational model, kept by class.
+
+    By name like any mapping (label → probability); `classes` has one entry per class. Variables connected to unknown
+    factors are left out, and those in connected parts that do not fit, which `too_large` lists. log_partition is then
+    None.
+    """
+
+    model: ParfactorGraph
+    whole: Shattered
+
+    @cached_property
+    def _known(self) -> list[int]:
+        """The kinds with a marginal, plain variables first, then by relation and constants."""
+        kinds, marginals = self.whole.kinds, self.solution.marginals
+        known = [
+            number
+            for number, kind in enumerate(kinds.kinds)
+            if not kind.counted
+            and (self.whole.observed[number] >= 0 or marginals.of_variable[number] >= 0)
+        ]
+        return sorted(known, key=kinds.sort_key)
+
+    @cached_property
+    def classes(self) -> list[MarginalClass]:
+        """One entry per class of interchangeable ground variables."""
+        kinds = self.whole.kinds
+        return [
+            MarginalClass(
+                kinds.name(number),
+                kinds.members(number),
+                kinds.individuals.members(number),
+                self._distribution(number),
+            )
+            for number in self._known
+        ]
+
+    @property
+    def left_out(self) -> list[str]:
+        """Classes connected to unknown factors, or in parts that are too large, in words."""
+        kinds = self.whole.kinds
+        known = set(self._known)
+        left = [
+            number
+            for number, kind in enumerate(kinds.kinds)
+            if number not in known and not kind.counted
+        ]
+        return [kinds.members(number) for number in sorted(left, key=kinds.sort_key)]
+
+    def _distribution(self, number: int) -> dict[str, float]:
+        labels, value = self.whole.kinds.labels(number), int(self.whole.observed[number])
+        if value >= 0:
+            return {label: float(place == value) for place, label in enumerate(labels)}
+        table = self.solution.marginals[number]
+        return dict(zip(labels, np.exp(np.asarray(table, dtype=np.float64)).tolist(), strict=True))
+
+    def __getitem__(self, name: str) -> dict[str, float]:
+        number = self.whole.kinds.find(self.model.place_of(name))
+        if number is None:
+            raise ModelError(missing(name))
+        if number not in self._known:
+            raise self.refusal(name, self.whole.kinds.members(number))
+        return self._distribution(number)
+
+    def __contains__(self, name: object) -> bool:
+        try:
+            return (
+                isinstance(name, str)
+                and self.whole.kinds.find(self.model.place_of(name)) in self._known
+            )
+        except ModelError:
+            return False
+
+    @property
+    def count(self) -> int:
+        """How many ground variables have a marginal, also where they are more than `len` can say."""
+        return sum(map(self.whole.kinds.individuals.members, self._known))
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __iter__(self) -> Iterator[str]:
+        self._check_few()
+        return (name for name, _, _ in ground_names(self.whole.kinds, self._known))
+
+    def expanded(self) -> ListedMarginals:
+        """Every ground variable by name with its marginal; refused where there are too many."""
+        distributions = {number: self._distribution(number) for number in self._known}
+        self._check_few()
+        named = {
+            name: distributions[number]
+            for name, number, _ in ground_names(self.whole.kinds, self._known)
+        }
+        return ListedMarginals(named, self)
+
+    def _check_few(self) -> None:
+        if self.count > MOST_LISTED:
+            what = f"there are {self.count} ground variables, too many to list"
+            raise TooLargeError(what, remedy=Remedy.BY_CLASS)
+
+    def __repr__(self) -> str:
+        return f"<ClassMarginals: {counted(self.count, 'variable')} of {counted(len(self._known), 'kind')}>"

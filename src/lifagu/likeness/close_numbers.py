@@ -1,0 +1,171 @@
+"""Numbers and rows of numbers that are almost equal: the same to some digits, or within a factor of each other.
+
+Groups never chain: each is narrow as a whole, and none depends on the order in which rows are listed.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, group_rows
+
+POWERS = np.array(
+    [float(f"1e{power}") for power in range(-300, 309)]
+)  # each the double nearest to it
+LOWEST, HIGHEST = 1e-270, 1e290  # between these powers of ten neither underflow nor overflow below
+
+
+def significant(values: Floats, digits: int) -> Floats:
+    """Numbers ≥ 0 rounded to significant digits, half to even as in print; equal results are equal bit by bit.
+
+    Multiplying by a power of ten is off by at most two roundings; where that could decide, the number is printed.
+
+    >>> significant(np.array([0.123456, 0.1234001, 0.0, 99999.0]), 3).tolist()
+    [0.123, 0.123, 0.0, 100000.0]
+    """
+    result = np.zeros(len(values))
+    usual = (values > LOWEST) & (values < HIGHEST)
+    numbers = values[usual]
+    power = np.floor(np.log10(numbers)).astype(np.int64)
+    power += (numbers >= _power(power + 1)).astype(np.int64) - (numbers < _power(power))
+    scaled = numbers * _power(digits - 1 - power)
+    doubtful = np.abs(scaled - np.floor(scaled) - 0.5) <= scaled * 2.0**-51
+    result[usual] = _decimal(np.rint(scaled), power - digits + 1)
+    rest = (values > 0) & ~usual
+    rest[np.flatnonzero(usual)[doubtful]] = True
+    result[rest] = [float(f"{value:.{digits - 1}e}") for value in values[rest].tolist()]
+    return result
+
+
+def _power(exponents: Ints) -> Floats:
+    return POWERS[exponents + 300]
+
+
+def _decimal(mantissas: Floats, exponents: Ints) -> Floats:
+    """The doubles nearest to mantissa × 10^exponent."""
+    up, down = _power(np.maximum(exponents, 0)), _power(np.maximum(-exponents, 0))
+    result = np.where(exponents < 0, mantissas / down, mantissas * up)
+    rest = np.flatnonzero(
+        np.abs(exponents) > 22
+    )  # up to there the power is exact, so that one operation rounds once
+    pairs = zip(mantissas[rest].tolist(), exponents[rest].tolist(), strict=True)
+    result[rest] = [float(f"{int(mantissa)}e{exponent}") for mantissa, exponent in pairs]
+    return result
+
+
+def ranks(values: Floats, tolerance: float = 0.0) -> Ints:
+    """Numbers ≥ 0 ranked, those linked by steps of at most a factor 1 + tolerance alike; 0 only like 0.
+
+    >>> ranks(np.array([3.0, 0.0, 1.0, 1.01, 1.02]), 0.011).tolist()
+    [2, 0, 1, 1, 1]
+    """
+    order = np.argsort(values, kind="stable")
+    result = np.empty(len(values), dtype=np.int64)
+    with np.errstate(over="ignore"):
+        result[order] = np.cumsum(_gaps(values[order], tolerance)) - 1
+    return result
+
+
+def narrow_groups(rows: Floats, tolerance: float) -> Ints:
+    """Group rows of an n×k matrix ≥ 0 so that in no column of a group one number exceeds 1 + tolerance times another.
+
+    Zeros only match zeros. Rows are first told apart wherever a column has a gap, which separates no two that are
+    within the tolerance of each other; a group that is still too wide is cut along its widest column, from its
+    smallest number upwards, and looked at again. At most k + 1 times, each O(k n log n) for the rows concerned.
+
+    >>> narrow_groups(np.array([[1, 5], [1.01, 5], [1.02, 5], [3, 5]]), 0.01).tolist()
+    [0, 0, 1, 2]
+    """
+    groups = group_rows(np.packbits(rows == 0, axis=1).astype(np.int64))
+    with np.errstate(over="ignore"):
+        while True:
+            wide = np.flatnonzero(np.isin(groups, _wide(rows, groups, tolerance)[0]))
+            if not len(wide):
+                return groups
+            inside = _cut_widest(
+                rows[wide], _split_at_gaps(rows[wide], groups[wide], tolerance), tolerance
+            )
+            groups[wide] = int(groups.max()) + 1 + inside
+            groups = by_first_occurrence(groups)
+
+
+def _gaps(ordered: Floats, tolerance: float) -> NDArray[np.bool_]:
+    """Where ascending numbers step up by more than the tolerance, the first one included."""
+    return np.concatenate(([True], ordered[1:] > ordered[:-1] * (1 + tolerance)))[: len(ordered)]
+
+
+def _starts(groups: Ints) -> NDArray[np.bool_]:
+    """Where another group begins in an array sorted by group."""
+    return np.concatenate(([True], groups[1:] != groups[:-1]))[: len(groups)]
+
+
+def _wide(rows: Floats, groups: Ints, tolerance: float) -> tuple[Ints, Ints]:
+    """Groups that exceed the tolerance in some column, and the widest column of each."""
+    some = np.flatnonzero((np.bincount(groups) > 1)[groups])
+    some = some[np.argsort(groups[some], kind="stable")]
+    if not len(some) or not rows.shape[1]:
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
+    first = np.flatnonzero(_starts(groups[some]))
+    lowest, highest = (
+        each.reduceat(rows[some], first, axis=0) for each in (np.minimum, np.maximum)
+    )
+    exceeds = highest > lowest * (1 + tolerance)
+    widest = np.where(exceeds, highest / np.where(lowest > 0, lowest, 1), 0).argmax(axis=1)
+    wide = exceeds.any(axis=1)
+    return groups[some[first]][wide], widest[wide]
+
+
+def _split_at_gaps(rows: Floats, groups: Ints, tolerance: float) -> Ints:
+    """The groups split wherever some column of one has a gap, column after column."""
+    groups = by_first_occurrence(groups)
+    rest = np.arange(len(rows))
+    for column in rows.T:
+        own, values = groups[rest], column[rest]
+        order = np.lexsort((values, own))
+        breaks = _starts(own[order]) | _gaps(values[order], tolerance)
+        groups[rest[order]] = len(rows) + np.cumsum(breaks)
+        groups = by_first_occurrence(groups)
+        rest = np.flatnonzero((np.bincount(groups) > 1)[groups])
+    return groups
+
+
+def _cut_widest(rows: Floats, groups: Ints, tolerance: float) -> Ints:
+    """The groups that are too wide cut along their widest column into pieces that are not, smallest numbers first."""
+    wide, widest = _wide(rows, groups, tolerance)
+    column = np.full(int(groups.max(initial=-1)) + 1, -1)
+    column[wide] = widest
+    rest = np.flatnonzero(column[groups] >= 0)
+    values, own = rows[rest, column[groups[rest]]], groups[rest]
+    order = np.lexsort((values, own))
+    pieces = np.cumsum(_piece_starts(own[order], values[order], tolerance))
+    groups = groups.copy()
+    groups[rest[order]] = len(rows) + pieces
+    return by_first_occurrence(groups)
+
+
+def _piece_starts(groups: Ints, values: Floats, tolerance: float) -> NDArray[np.bool_]:
+    """Where pieces start in numbers sorted by group and size: each reaches from its first number up to the tolerance.
+
+    The first number beyond each one's reach is found by sorting once more; from the first of each group these jumps
+    lead from piece to piece, followed by doubling them.
+    """
+    count = len(values)
+    order = np.lexsort(
+        (
+            np.repeat((0, 1), count),
+            np.concatenate((values, values * (1 + tolerance))),
+            np.concatenate((groups, groups)),
+        )
+    )
+    passed = np.cumsum(order < count)
+    jump = np.full(count + 1, count)
+    jump[order[order >= count] - count] = passed[order >= count]
+    reached = np.append(_starts(groups), False)
+    while True:
+        landed = jump[np.flatnonzero(reached)]
+        if reached[landed].all():
+            return reached[:count]
+        reached[landed] = True
+        reached[count] = True
+        jump = jump[jump]

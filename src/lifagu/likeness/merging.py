@@ -1,0 +1,182 @@
+"""When are two tables equal? Exactly by default; on request to some digits, within a tolerance, or up to a factor.
+
+To some digits and within a tolerance, tables are replaced by one they share, and how far each potential moved is kept
+(`Drift`). Up to a factor, nothing is replaced: tables agree, and each factor keeps its own, so that log Z stays right.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints, as_ids, first_places, frozen
+from lifagu.basics.inputs import flag, instance, number, whole
+from lifagu.errors import ModelError, Remedy
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.tables import GivenTables, Tables, tables_by_axes, turned
+from lifagu.likeness.close_numbers import narrow_groups, significant
+from lifagu.likeness.tolerance_bound import Drift
+
+SCALE_TOLERANCE = 1e-12  # tables are equal up to a factor within this, as dividing is not exact
+
+
+class Merged(NamedTuple):
+    """A graph whose tables that are almost equal have become one, and how far that moved the potentials."""
+
+    graph: FactorGraph
+    drift: Drift
+
+    @property
+    def largest_change(self) -> float:
+        """The largest relative change of any potential."""
+        return self.drift.largest_change
+
+
+def round_tables(graph: FactorGraph, digits: int) -> Merged:
+    """Replace tables that are equal after rounding to so many significant digits by the one declared first.
+
+    >>> graph = FactorGraph.build().variable("A").factor("f", "A", [1, 2]).factor("g", "A", [1, 2.0001]).graph()
+    >>> rounded = round_tables(graph, 3)
+    >>> len(rounded.graph.tables), round(rounded.largest_change, 7)
+    (1, 5e-05)
+    """
+    return merge_tables(graph, digits=digits)
+
+
+def merge_tables(
+    graph: FactorGraph,
+    *,
+    digits: int | None = None,
+    tolerance: float | None = None,
+    up_to_scale: bool = False,
+    orders: Ints | None = None,
+) -> Merged:
+    """Replace tables over the same ranges that are almost equal by one table; near-linear in the potentials.
+
+    digits: those equal after rounding to so many significant digits become the one declared first. tolerance: tables
+    are grouped so that no potential in a group exceeds 1 + tolerance times another at its place, zeros only with
+    zeros, and each becomes the mean over the factors in its group; see `narrow_groups` for how groups are formed.
+    up_to_scale: tables are divided by their largest potential before, and multiplied by it again after.
+    orders: for each axis of the tables, in the layout of `Tables.axes`, which one comes there when they are compared.
+
+    >>> graph = FactorGraph.build().variable("A").factor("f", "A", [1, 2]).factor("g", "A", [1, 2.02]).graph()
+    >>> merged = merge_tables(graph, tolerance=0.01)
+    >>> merged.graph.factor("f").table.tolist(), round(merged.largest_change, 4)
+    ([1.0, 2.01], 0.005)
+    """
+    instance("merge_tables", graph, FactorGraph)
+    flag("up_to_scale", up_to_scale)
+    if digits is not None and tolerance is not None:
+        what = "tables are merged to some digits or within a tolerance, not both"
+        raise ModelError(what, remedy=Remedy.DIGITS_OR_TOLERANCE)
+    if digits is not None and not 1 <= whole("digits", digits, 0) <= 15:
+        raise ModelError(f"digits must lie between 1 and 15, not {digits}")
+    if tolerance is not None and not 0 <= number("tolerance", tolerance) < 1:
+        raise ModelError(f"the tolerance must lie between 0 and 1, not {tolerance}")
+    tables = graph.tables
+    if orders is not None:
+        orders = _checked_orders(tables, orders)
+    listed = tables if orders is None else turned(tables, orders)
+    uses = np.bincount(graph.factor_table[graph.factor_table >= 0], minlength=len(tables))
+    merged = replace(
+        listed, values=frozen(_merged_values(listed, uses, digits, tolerance, up_to_scale))
+    )
+    new = merged if orders is None else turned(merged, inverse_orders(tables, orders))
+    drift = Drift.between(tables, new, graph.factor_table)
+    return Merged(graph.refilled(GivenTables(new.values, new.offsets), graph.factor_table), drift)
+
+
+def compared(tables: Tables, digits: int | None, up_to_scale: bool) -> Tables:
+    """The tables as they are compared: divided by their largest potential, rounded, or as they are."""
+    values = (
+        tables.values / np.repeat(_largest(tables), np.diff(tables.offsets))
+        if up_to_scale
+        else tables.values
+    )
+    return replace(tables, values=frozen(values if digits is None else significant(values, digits)))
+
+
+def scaled_tables(tables: Tables) -> Tables:
+    """The tables divided by their largest potential, such that those equal up to a factor are equal bit by bit."""
+    scaled = compared(tables, None, up_to_scale=True)
+    values = scaled.values.copy()
+    for numbers, _, rows in tables_by_axes(scaled):
+        groups = narrow_groups(rows, SCALE_TOLERANCE)
+        values[tables.offsets[numbers, None] + np.arange(rows.shape[1])] = rows[
+            first_places(groups)[groups]
+        ]
+    return replace(tables, values=frozen(values))
+
+
+def equal_up_to_scale(tables: Tables) -> Ints:
+    """For each table the first one that equals it up to a factor."""
+    first = np.arange(len(tables))
+    for numbers, _, rows in tables_by_axes(compared(tables, None, up_to_scale=True)):
+        groups = narrow_groups(rows, SCALE_TOLERANCE)
+        first[numbers] = numbers[first_places(groups)[groups]]
+    return first
+
+
+def inverse_orders(tables: Tables, orders: Ints) -> Ints:
+    """The orders of axes that undo others, both in the layout of `Tables.axes`."""
+    starts = np.repeat(tables.axis_offsets[:-1], np.diff(tables.axis_offsets))
+    inverse = np.empty_like(orders)
+    inverse[starts + orders] = np.arange(len(orders)) - starts
+    return inverse
+
+
+def _checked_orders(tables: Tables, given: Ints) -> Ints:
+    """Orders of the axes of all tables, each axis once."""
+    orders = as_ids(given, "orders")
+    starts = np.repeat(tables.axis_offsets[:-1], np.diff(tables.axis_offsets))
+    if len(orders) != len(starts) or not np.array_equal(
+        np.sort(starts + orders), np.arange(len(starts))
+    ):
+        raise ModelError(f"orders must list the axes of each table, {len(starts)} in all")
+    return orders
+
+
+def _merged_values(
+    tables: Tables, uses: Ints, digits: int | None, tolerance: float | None, up_to_scale: bool
+) -> Floats:
+    """The potentials of all tables once those that are almost equal are replaced; uses[t]: factors that have each."""
+    values = tables.values.copy()
+    scale = _largest(tables) if up_to_scale else np.ones(len(tables))
+    for numbers, _, old in tables_by_axes(tables):
+        rows = old / scale[numbers, None]
+        rows[(rows == 0) & (old > 0)] = np.finfo(
+            np.float64
+        ).smallest_subnormal  # zeros only match zeros
+        seen = rows if digits is None else significant(rows.reshape(-1), digits).reshape(rows.shape)
+        groups = narrow_groups(seen, tolerance or 0.0)
+        first = first_places(groups)
+        shared = rows[first] if digits is not None else _means(rows, groups, uses[numbers])
+        several = (np.bincount(groups) > 1)[groups]
+        if digits is not None:
+            several &= first[groups] != np.arange(len(numbers))
+        new = np.where(several[:, None], shared[groups] * scale[numbers, None], old)
+        new = np.where(((new > 0) == (old > 0)).all(axis=1, keepdims=True), new, old)
+        values[tables.offsets[numbers, None] + np.arange(old.shape[1])] = new
+    return values
+
+
+def _means(rows: Floats, groups: Ints, uses: Ints) -> Floats:
+    """The mean row of each group, a row counting as often as it is used, between the smallest and the largest."""
+    order = np.argsort(groups, kind="stable")
+    first = np.flatnonzero(np.diff(groups[order], prepend=-1))
+    share = uses / np.bincount(groups, weights=uses)[groups]
+    total = np.add.reduceat(rows[order] * share[order, None], first, axis=0)
+    lowest, highest = (
+        each.reduceat(rows[order], first, axis=0) for each in (np.minimum, np.maximum)
+    )
+    return np.clip(total, lowest, highest)
+
+
+def _largest(tables: Tables) -> Floats:
+    """The largest potential of each table."""
+    if not len(tables):
+        return np.zeros(0)
+    largest: Floats = np.maximum.reduceat(tables.values, tables.offsets[:-1])
+    return largest

@@ -1,0 +1,106 @@
+"""Questions for belief propagation on colour groups, and all marginals as it estimates them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from lifagu.basics.html import Shown
+from lifagu.errors import NoAnswerError, Remedy, listed
+from lifagu.graph.evidence import EvidenceLike
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.inference import propagation as propagation
+from lifagu.inference.answer import Convergence
+from lifagu.inference.prepared import Planned, Result
+from lifagu.inference.question_checks import TooLarge
+from lifagu.symmetry.colour import colour
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Propagated(Shown):
+    """Questions for belief propagation on the colour groups: not exact, and the notes of the answers say so.
+
+    counts: how many factors came without a table, and how many of them got one.
+    """
+
+    graph: FactorGraph
+    questions: Sequence[Sequence[str]]
+    evidence: EvidenceLike
+    settings: dict[str, Any]
+    counts: tuple[int, int] = (0, 0)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks beside the answers."""
+        return ("belief propagation is not exact on graphs with loops",)
+
+    def __str__(self) -> str:
+        return f"bp engine: belief propagation on {colour(self.graph, self.evidence)}"
+
+    def run(self, progress: Progress | None = None) -> Result:
+        """Pass messages until they stand still."""
+        if len(self.graph.unknown):
+            names = listed(
+                [self.graph.factor_names[factor] for factor in self.graph.unknown.tolist()]
+            )
+            what = f"belief propagation needs every table, but {names} stay unknown"
+            raise NoAnswerError(what, remedy=Remedy.EXACT_ENGINE)
+        if not self.questions:
+            raise NoAnswerError(
+                "belief propagation only estimates log Z", remedy=Remedy.EXACT_ENGINE
+            )
+        groups = colour(self.graph, self.evidence)
+        answers = propagation.answers(
+            self.graph, self.questions, self.evidence, groups, progress=progress, **self.settings
+        )
+        return Result(answers, None, answers[0].notes, *self.counts)
+
+
+@dataclass(frozen=True, eq=False)
+class BeliefMarginals(Mapping[str, Mapping[str, float]]):
+    """All marginals as belief propagation estimates them, by name, and how far it came."""
+
+    found: Mapping[str, Mapping[str, float]]
+    convergence: Convergence | None
+    notes: tuple[str, ...]
+    engine: str = "bp"
+    log_partition: float | None = None
+    left_out: Sequence[str] = ()
+    too_large: tuple[TooLarge, ...] = field(default=())
+
+    def __getitem__(self, name: str) -> Mapping[str, float]:
+        return self.found[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.found)
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+
+@dataclass(frozen=True, eq=False)
+class PlannedBeliefs(Shown):
+    """All marginals, planned for belief propagation."""
+
+    asked: Planned[Result]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Remarks beside the answers."""
+        return self.asked.notes
+
+    def __str__(self) -> str:
+        return str(self.asked)
+
+    def run(self, progress: Progress | None = None) -> BeliefMarginals:
+        """Pass messages until they stand still."""
+        result = self.asked.run(progress)
+        found = {
+            answer.variables[0]: {label: each for (label,), each in answer.items()}
+            for answer in result.answers
+        }
+        came = result.answers[0].convergence if result.answers else None
+        return BeliefMarginals(found, came, result.notes)

@@ -1,0 +1,242 @@
+"""A folder of Parquet tables on an engine, its holes filled: what all work there begins with.
+
+`sql` runs statements over all factors, `symmetry` decides about the few types of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.atomic_files import PathLike
+from lifagu.errors import FormatError
+from lifagu.filling.result import Transfer
+from lifagu.filling.rules import Filling
+from lifagu.filling.transfer import transfer_types
+from lifagu.graph.evidence import Observation
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.ranges import Ranges
+from lifagu.graph.validation import MOST_AXES, table_size_error
+from lifagu.likeness.roles import factor_signatures, roles
+from lifagu.scale.eliminating import Mark
+from lifagu.scale.evidence import Observations, observe
+from lifagu.scale.factor_types import Looks, Types, find_looks, find_types, has_unknown
+from lifagu.scale.individuals import split_by_home
+from lifagu.scale.intake import (
+    Given,
+    check_individuals,
+    check_names,
+    declared_kinds,
+    declared_ranges,
+    names,
+    take_in,
+)
+from lifagu.scale.journal import Journal
+
+Stage = Callable[[str], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Completed:
+    """A folder taken in. What is many is in tables of the engine; what is few is here.
+
+    The tables: arguments (factor, position, variable) and, side by side, scopes (id, arity, v0, …),
+    as given; looks (id, look); typed (id, type); observed (id, observation). graph: one factor for
+    each type, as it is in the end, each argument being a variable of its own.
+    """
+
+    journal: Journal
+    given: Given
+    ranges: Ranges
+    kinds: list[str]
+    observations: Observations
+    looks: Looks
+    types: Types
+    graph: FactorGraph
+
+    @property
+    def unknown(self) -> int:
+        """How many factors came without a table."""
+        return int(self.types.size[self.types.table < 0].sum())
+
+    @property
+    def transferred(self) -> int:
+        """How many of them got one."""
+        return self.unknown - self.left
+
+    @property
+    def left(self) -> int:
+        """How many factors have no table in the end."""
+        return int(self.types.size[self.graph.unknown].sum())
+
+    @property
+    def weakest_share(self) -> float | None:
+        """The smallest share of agreement behind a table that was lent; None if none was."""
+        return None
+
+    @cached_property
+    def marks(self) -> list[Mark]:
+        """What is known of the variables with each look."""
+        looks, seen = self.looks, self.observations
+        pairs = zip(seen.declared, seen.seen.tolist(), strict=True)
+        observation = {pair: number for number, pair in enumerate(pairs)}
+        columns = (looks.declared.tolist(), looks.seen.tolist(), looks.size.tolist())
+        marks = []
+        for declared, code, many in zip(*columns, strict=True):
+            labels, value, likelihood = self.ranges.declared[declared], None, None
+            if code:
+                number = observation[declared, code]
+                value, likelihood = seen.values[number], seen.likelihoods[number]
+            observed = -1 if value is None else labels.index(value)
+            marks.append(Mark(labels, observed, likelihood, many))
+        return marks
+
+    @property
+    def hard(self) -> NDArray[np.bool_]:
+        """Which looks are of variables whose value was observed."""
+        return np.array([mark.observed >= 0 for mark in self.marks], dtype=np.bool_)
+
+
+@dataclass(frozen=True, eq=False)
+class Filled(Completed):
+    """The same, filled: transfer says which type lent to which."""
+
+    transfer: Transfer
+
+    @property
+    def weakest_share(self) -> float | None:
+        """The smallest share of agreement behind a table that was lent; None if none was."""
+        return float(self.lent_shares.min()) if len(self.lent_shares) else None
+
+    @property
+    def lent_types(self) -> Ints:
+        """The types that got a table."""
+        return self.types.first[self.transfer.transferred]
+
+    @property
+    def lent_shares(self) -> Floats:
+        """The share of agreement behind the table of each of them."""
+        moved = self.transfer
+        shares: Floats = moved.shares[np.searchsorted(moved.unknown, moved.transferred)]
+        return shares
+
+
+def take_on(
+    journal: Journal, path: PathLike, evidence: Mapping[str, Observation], stage: Stage
+) -> Completed:
+    """Take a folder in on an engine; its holes stay.
+
+    evidence: by name, over the folder's own. stage(line): what is being done. What an earlier run
+    on the engine's folder finished is taken from there.
+    """
+    given, ranges, kinds, observations = _taken_in(journal, path, evidence, stage)
+    looks, types = _types(journal, given, ranges, observations, False, stage)
+    graph = _graph_of_types(journal, given, ranges, kinds, looks, types)
+    return Completed(journal, given, ranges, kinds, observations, looks, types, graph)
+
+
+def fill_on(
+    journal: Journal,
+    path: PathLike,
+    evidence: Mapping[str, Observation],
+    filling: Filling,
+    stage: Stage,
+) -> Filled:
+    """The same with its unknown factors filled."""
+    given, ranges, kinds, observations = _taken_in(journal, path, evidence, stage)
+    fills = has_unknown(journal, given)
+    looks, types = _types(journal, given, ranges, observations, fills, stage)
+    keys, owners = _roles(ranges, looks, filling), np.full(len(types.first), -1)
+    if fills and filling.uses_kinds and "individual" in given.columns["variables"]:
+        stage("finding what individuals have")
+        signatures = factor_signatures(types.offsets, keys[types.looks])
+        types, owners = split_by_home(journal, given, types, signatures)
+    graph = _graph_of_types(journal, given, ranges, kinds, looks, types)
+    moved = transfer_types(graph, keys[types.looks], types.size, owners, filling)
+    graph = moved.averaged() if filling.unknown == "mean" else moved.graph
+    return Filled(journal, given, ranges, kinds, observations, looks, types, graph, moved)
+
+
+def _taken_in(
+    journal: Journal, path: PathLike, evidence: Mapping[str, Observation], stage: Stage
+) -> tuple[Given, Ranges, list[str], Observations]:
+    """A folder checked, its ranges and kinds, and what was observed."""
+    stage(f"checking {path}")
+    given = take_in(journal, path)
+    journal.once("names", lambda: check_names(journal, given))
+    journal.once("individuals", lambda: check_individuals(journal, given))
+    ranges = Ranges(tuple(declared_ranges(journal, given)))
+    kinds = declared_kinds(journal, given)
+    return given, ranges, kinds, observe(journal, given, ranges, evidence)
+
+
+def _types(
+    journal: Journal,
+    given: Given,
+    ranges: Ranges,
+    observations: Observations,
+    fills: bool,
+    stage: Stage,
+) -> tuple[Looks, Types]:
+    """Looks of variables and types of factors; fills: kinds and degrees count, as for roles."""
+    stage("finding types of factors")
+    looks = find_looks(journal, given, observations, kinds=fills, degrees=fills)
+    types = find_types(journal, given, len(looks.declared))
+    _check_tables(journal, given, ranges, looks, types)
+    return looks, types
+
+
+def _graph_of_types(
+    journal: Journal, given: Given, ranges: Ranges, kinds: list[str], looks: Looks, types: Types
+) -> FactorGraph:
+    """One factor for each type, with arguments of its own, called as the first such factor."""
+    return FactorGraph.from_arrays(
+        ranges=ranges.declared,
+        variable_ranges=looks.declared[types.looks],
+        offsets=types.offsets,
+        arguments=np.arange(len(types.looks)),
+        tables=types.tables,
+        factor_tables=types.table,
+        factor_names=names(journal, given, "factors", types.first.tolist()),
+        kinds=kinds,
+        variable_kinds=looks.kind[types.looks],
+    )
+
+
+def _roles(ranges: Ranges, looks: Looks, filling: Filling) -> Ints:
+    """The role of each look."""
+    kinds = looks.kind if filling.uses_kinds else None
+    seen = looks.seen if filling.uses_evidence else None
+    return roles(ranges.range_of[looks.declared], looks.degree, kinds, seen)
+
+
+def _check_tables(
+    journal: Journal, given: Given, ranges: Ranges, looks: Looks, types: Types
+) -> None:
+    """Potentials must be as many as the arguments span."""
+    sizes = ranges.sizes[ranges.range_of[looks.declared]] if len(looks.declared) else looks.declared
+    for number in np.flatnonzero(types.table >= 0).tolist():
+        scope = types.looks[types.offsets[number] : types.offsets[number + 1]]
+        span = float(np.prod(sizes[scope].astype(np.float64)))
+        length = len(types.tables[types.table[number]])
+        if span == length and len(scope) <= MOST_AXES:
+            continue
+        first = int(types.first[number])
+        (factor,) = names(journal, given, "factors", [first])
+        if len(scope) > MOST_AXES:
+            raise FormatError(
+                f"{given.folder}: factor '{factor}' has a table and {len(scope)} arguments, more than the {MOST_AXES} "
+                "a table may have; leave out those with a single value"
+            )
+        rows = journal.engine.rows(
+            f"SELECT variable FROM arguments WHERE factor = {first} ORDER BY position"
+        )
+        arguments = names(journal, given, "variables", [variable for (variable,) in rows])
+        raise FormatError(
+            f"{given.folder}: {table_size_error(factor, length, arguments, int(span))}"
+        )

@@ -1,0 +1,169 @@
+"""From a folder with holes to answers in one step: fill, colour, answer, say what rests on what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import compress
+from pathlib import Path
+
+import numpy as np
+
+from lifagu.basics.atomic_files import PathLike, replaced_folder
+from lifagu.basics.columns import Column, Columns, Lists, Nullable, name_column
+from lifagu.basics.names import Names
+from lifagu.data.parquet.writing import write_table
+from lifagu.errors import FormatError
+from lifagu.filling.rules import Filling
+from lifagu.graph.evidence import Observation
+from lifagu.inference.listed_rows import has_answer, prepare_listed
+from lifagu.questions.by_sql.asking import few_arguments, left_over
+from lifagu.questions.by_sql.completing import Filled, Stage, fill_on
+from lifagu.questions.by_sql.lifting import find_groups, type_records
+from lifagu.questions.by_sql.resting import lent_behind, tallied
+from lifagu.questions.by_sql.workplace import BESIDE, journal_of, memory_limit
+from lifagu.questions.findings import Distribution, Imputed, Requested
+from lifagu.questions.place import Place
+from lifagu.questions.requested_marginals import distribution_of
+from lifagu.questions.writing_results import IMPUTED, check_imputed_target
+from lifagu.relational.ground_parts import declared_tables
+from lifagu.scale.intake import names, numbers_of
+from lifagu.scale.near_holes import find_near, write_imputed
+from lifagu.scale.results import register_columns
+from lifagu.scale.supports import lent_to, register_lent
+
+MOST_ASKED = 100  # variables that are asked about when nobody says which
+
+
+def impute_by_sql(
+    folder: PathLike,
+    queries: Sequence[str] | None,
+    evidence: Mapping[str, Observation],
+    filling: Filling,
+    place: Place,
+    *,
+    out: PathLike | None,
+) -> Imputed:
+    """Fill the unknown factors of a folder, find what is alike, and answer about single variables.
+
+    queries: the variables to ask about; None for those near unknown factors, the first hundred.
+    out: a folder for transfers, tables and marginals. Everything else as for `lift_by_sql`.
+    """
+    if out is not None:
+        check_imputed_target(out)
+        if Path(out).suffix:
+            raise FormatError(
+                f"{out}: what {place.on} finds is written as Parquet; name a folder without an ending"
+            )
+    limit = memory_limit(place)
+    about = ("impute", Path(folder), filling, evidence, list(queries or ()))
+    with journal_of(place, int((1 - BESIDE) * limit), *about) as journal:
+        whole = fill_on(journal, folder, evidence, filling, place.progress.stage)
+        return _impute(whole, filling, queries, place, out, int(BESIDE * limit))
+
+
+def _impute(
+    whole: Filled,
+    filling: Filling,
+    queries: Sequence[str] | None,
+    place: Place,
+    out: PathLike | None,
+    memory: int,
+) -> Imputed:
+    """Colour and ask a folder that was filled; memory: what may be used here, beside the engine."""
+    asked, offered = _asked(whole, queries)
+    groups = find_groups(whole, memory, place.rounds, place.progress.stage)
+    marginals = _requested(whole, asked, memory, place)
+    if out is not None:
+        _write(whole, marginals, out, place.progress.stage)
+    sizes = whole.types.size
+    return Imputed(whole.transfer, sizes, filling.unknown, groups, None, marginals, offered)
+
+
+def _asked(whole: Filled, queries: Sequence[str] | None) -> tuple[dict[str, int], int | None]:
+    """The variables asked about, by name, and how many could be where nobody said which."""
+    journal, given, types = whole.journal, whole.given, whole.types
+    if queries is not None:
+        return numbers_of(journal, given, queries), None
+    unknown, free = types.first[types.table < 0], np.flatnonzero(~whole.hard)
+    numbers, count = find_near(journal, given, unknown, free, MOST_ASKED)
+    return dict(zip(names(journal, given, "variables", numbers), numbers, strict=True)), count
+
+
+def _requested(whole: Filled, asked: Mapping[str, int], memory: int, place: Place) -> Requested:
+    """The answers about single variables, each with what it rests on, and those without one."""
+    found, unanswered, free = _answered(whole, asked, memory, place)
+    numbers, own = [asked[name] for name in found], {}
+    if len(whole.lent_types):
+        register_lent(whole.journal, whole.lent_types, whole.lent_shares)
+        own = lent_to(whole.journal, whole.given, numbers)
+    behind = lent_behind(whole, free, memory, place.progress.stage)
+    return Requested(
+        Names("variable", list(found)),
+        np.arange(len(found)),
+        tuple(found.values()),
+        *tallied(own, numbers),
+        *tallied(behind, numbers),
+        Names("variable", unanswered),
+    )
+
+
+def _answered(
+    whole: Filled, asked: Mapping[str, int], memory: int, place: Place
+) -> tuple[dict[str, Distribution], list[str], list[int]]:
+    """The answers by name, the names without one, and which variables of the former are free."""
+    if not asked:
+        return {}, [], []
+    numbers = list(asked.values())
+    singles = [[number] for number in numbers]
+    few, stage = few_arguments(memory), place.progress.stage
+    left, _ = left_over(whole, asked, singles, memory, few, stage)
+    can = has_answer(left, numbers)
+    questions = list(compress(singles, can))
+    answers = []
+    if questions:
+        stage("answering")
+        answers = prepare_listed(left, questions, memory).run(place.progress).answers
+    found = {answer.variables[0]: distribution_of(answer) for answer in answers}
+    free = [number for (number,) in questions if left.known[number].observed < 0]
+    return found, list(compress(asked, [not each for each in can])), free
+
+
+# ---- writing
+
+
+def _write(whole: Filled, marginals: Requested, out: PathLike, stage: Stage) -> None:
+    """The tables of an `impute`, by name; the engine writes those with a row for each factor."""
+    records = type_records(whole)
+    donors = records["donor_id"]
+    assert isinstance(donors, Nullable)
+    places = np.where(donors.numbers < 0, -1, np.searchsorted(whole.types.first, donors.numbers))
+    named: dict[str, Column] = {
+        "status": records["status"],
+        "donor": name_column(whole.graph.factor_names, places),
+    }
+    told = ("factor_id", "status", "donor_id")
+    rest = {column: each for column, each in records.items() if column not in told}
+    register_columns(whole.journal, "named_records", {**named, **rest})
+    register_columns(whole.journal, "filled", _filled_columns(whole))
+    columns = [*named, *(column for column in rest if column != "type")]
+    with replaced_folder(out, IMPUTED) as folder:
+        for table in write_imputed(whole.journal, whole.given, columns, folder):
+            stage(f"writing {table}")
+        write_table(folder / "marginals.parquet", marginals.columns())
+
+
+def _filled_columns(whole: Filled) -> Columns:
+    """For each type that got a table: where its arguments stand, in order, and the potentials."""
+    filled, graph = whole.transfer.transferred, whole.graph
+    tables, table_of = declared_tables(graph)
+    arity = np.diff(graph.offsets)[filled]
+    columns: dict[str, Column] = {"type": whole.types.first[filled], "arity": arity}
+    for place in range(int(arity.max(initial=0))):
+        at = np.minimum(graph.offsets[filled] + place, len(graph.arguments) - 1)
+        positions = whole.types.positions[graph.arguments[at]]
+        columns[f"p{place}"] = np.where(place < arity, positions, -1)
+    lengths = np.array([len(each) for each in tables], dtype=np.int64)
+    potentials = np.concatenate(tables) if tables else np.zeros(0)
+    starts = np.concatenate(([0], np.cumsum(lengths)))
+    columns["potentials"] = Lists(starts, potentials, table_of[filled])
+    return columns

@@ -1,0 +1,211 @@
+"""Figures of models: what is to be seen is computed here, drawn by the room `drawing`, and written to a file.
+
+This file composes: `colour`, `transfer` and `lift` say what there is to see, `drawing` makes a scene of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from lifagu.basics.atomic_files import PathLike, replaced_file
+from lifagu.basics.inputs import flag, instance
+from lifagu.basics.inputs import path as as_path
+from lifagu.drawing.graphs import Loan, fits, graph_scene, recoloured
+from lifagu.drawing.lifted import Source, is_groundable, lifted_scene
+from lifagu.drawing.painting import to_pdf, to_png
+from lifagu.drawing.scene import Scene
+from lifagu.drawing.svg import to_svg
+from lifagu.errors import FormatError, ModelError, TooLargeError
+from lifagu.filling.result import Transfer
+from lifagu.filling.transfer import transfer
+from lifagu.graph.evidence import Evidence, EvidenceLike
+from lifagu.graph.factor_graph import Colouring, FactorGraph, check_colouring
+from lifagu.relational.grounding import expand_evidence, ground
+from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.symmetry.colour import colour, colour_rounds
+from lifagu.symmetry.lifting import lift
+
+WHAT = ("graph", "colours", "lifted", "transfers")
+Model = FactorGraph | ParfactorGraph | Transfer
+ENDINGS = (".svg", ".png", ".pdf")
+
+
+def draw(
+    model: Model,
+    what: str | None = None,
+    *,
+    evidence: EvidenceLike = None,
+    colouring: Colouring | None = None,
+    commutative: bool = False,
+) -> Scene:
+    """A figure of a model, which notebooks show; `plot` writes it to a file.
+
+    model: a graph, a relational model, or a `Transfer`. what: "graph" (as it is), "colours" (what looks alike has one
+    colour and sign), "lifted" (one node per group, with sizes) or "transfers" (arrows from donors to receivers);
+    without it a transfer shows its arrows, a relational model itself, and a graph the graph. evidence: observed
+    variables are marked, and colours tell them apart. colouring: groups to show instead of those that colour passing
+    finds. A graph beyond 2,000 nodes is shown lifted, and a note says so.
+
+    >>> draw(FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 2, 3, 4]).graph())
+    <Scene: graph, 3 nodes, 2 edges>
+    """
+    usual = _usual(model)
+    what = usual if what is None else what
+    if not isinstance(what, str) or what not in WHAT:
+        raise ModelError(f"there is no figure '{what}'; choose one of {', '.join(WHAT)}")
+    flag("commutative", commutative)
+    if isinstance(model, ParfactorGraph) and (what == "lifted" or not is_groundable(model)):
+        return _instead(lifted_scene(model), what, "What this model means")
+    whole = model if isinstance(model, Transfer) else ground(model)
+    graph = whole.original if isinstance(whole, Transfer) else whole
+    if isinstance(model, ParfactorGraph):
+        evidence = expand_evidence(model, evidence, graph)
+    seen = graph.evidence(evidence)
+    if what == "transfers" and not isinstance(whole, Transfer):
+        whole = transfer(graph, evidence=seen)
+    if what == "graph" and fits(graph):
+        return graph_scene(graph, evidence=seen)
+    if what == "lifted" or not fits(graph):
+        return _instead(_lifted(whole), what, f"A graph of {_sizes(graph)}")
+    if colouring is not None:
+        check_colouring(colouring, graph)
+    groups = colouring or _colours(whole, seen, commutative)
+    if what == "colours" or not isinstance(whole, Transfer):
+        return graph_scene(graph, what=what, colouring=groups, evidence=seen)
+    loans, reasons = _loans(whole)
+    return graph_scene(
+        graph, what=what, colouring=groups, evidence=seen, loans=loans, reasons=reasons
+    )
+
+
+def plot(
+    model: Model | Scene,
+    path: PathLike,
+    what: str | None = None,
+    *,
+    evidence: EvidenceLike = None,
+    colouring: Colouring | None = None,
+    commutative: bool = False,
+) -> Scene:
+    """Write a figure to a .svg, .png or .pdf file, replacing it in one step, and return it; see `draw`.
+
+    Equal figures give equal bytes. SVG needs nothing else, PNG and PDF need the extra ``plot``.
+    """
+    ending = check_figure(path)
+    scene = (
+        model
+        if isinstance(model, Scene)
+        else draw(model, what, evidence=evidence, colouring=colouring, commutative=commutative)
+    )
+    image = (
+        to_svg(scene).encode()
+        if ending == ".svg"
+        else to_png(scene)
+        if ending == ".png"
+        else to_pdf(scene)
+    )
+    with replaced_file(path) as temporary:
+        temporary.write_bytes(image)
+    return scene
+
+
+def draw_rounds(
+    model: FactorGraph | Transfer, evidence: EvidenceLike = None, *, commutative: bool = False
+) -> list[Scene]:
+    """One figure per round of colour passing, first the start: colours and signs change, nothing moves.
+
+    >>> graph = FactorGraph.build().variables(["A", "B", "C"])
+    >>> graph = graph.factors({"f": ["A", "B"], "g": ["C", "B"]}, [1, 2, 3, 4]).graph()
+    >>> [[group.sign for group in scene.groups if group.size] for scene in draw_rounds(graph)]
+    [['1', 'a'], ['1', '2', 'a'], ['1', '2', 'a']]
+    """
+    instance("draw_rounds", model, FactorGraph, Transfer)
+    flag("commutative", commutative)
+    shown = model.original if isinstance(model, Transfer) else model
+    if not fits(shown):
+        raise TooLargeError(
+            f"rounds are drawn node by node, and a graph of {_sizes(shown)} is too large for that"
+        )
+    graph, settings = _start(model, commutative)
+    rounds = list(colour_rounds(graph, graph.evidence(evidence), **settings))
+    scene = graph_scene(shown, evidence=shown.evidence(evidence))
+    first = int(rounds[-1].variable_colours.max(initial=-1)) + 1
+    return [recoloured(scene, shown, each, first) for each in rounds]
+
+
+def check_figure(path: PathLike) -> str:
+    """The ending of a file for a figure; any other is an error."""
+    ending = as_path(path).suffix.lower()
+    if ending not in ENDINGS:
+        raise FormatError(
+            f"{path}: figures are written as {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}"
+        )
+    return ending
+
+
+def _usual(model: Model) -> str:
+    if isinstance(model, ParfactorGraph):
+        return "lifted"
+    if isinstance(model, Transfer):
+        return "transfers"
+    if isinstance(model, FactorGraph):
+        return "graph"
+    raise ModelError(
+        f"figures are drawn of a FactorGraph, a ParfactorGraph or a Transfer, not {type(model).__name__}"
+    )
+
+
+def _colours(whole: FactorGraph | Transfer, evidence: Evidence, commutative: bool) -> Colouring:
+    graph, settings = _start(whole, commutative)
+    return colour(graph, evidence, **settings)
+
+
+def _start(whole: FactorGraph | Transfer, commutative: bool) -> tuple[FactorGraph, dict[str, Any]]:
+    """The completed graph, and how colour passing starts on it."""
+    if isinstance(whole, FactorGraph):
+        return whole, {"commutative": commutative}
+    return whole.graph, {**whole.start, "commutative": commutative or whole.filling.commutative}
+
+
+def _lifted(whole: FactorGraph | Transfer) -> Scene:
+    """The lifted graph; of a small graph with its groups, so that colours are those of the graph's own figure."""
+    graph = whole.graph if isinstance(whole, Transfer) else whole
+    source = (
+        Source(graph, _colours(whole, graph.evidence(None), commutative=False))
+        if fits(graph)
+        else None
+    )
+    return lifted_scene(lift(graph), source)
+
+
+def _instead(scene: Scene, what: str, of: str) -> Scene:
+    """A lifted scene, with a note if another one was asked for."""
+    if what == "lifted":
+        return scene
+    return replace(
+        scene,
+        notes=(
+            f"{of} is too large to be drawn node by node; this is its lifted graph",
+            *scene.notes,
+        ),
+    )
+
+
+def _sizes(graph: FactorGraph) -> str:
+    return f"{len(graph.variable_names):,} variables and {len(graph.factor_names):,} factors"
+
+
+def _loans(moved: Transfer) -> tuple[list[Loan], dict[int, str]]:
+    """Who takes whose table, and what is said about each unknown factor."""
+    unknown = moved.original.unknown.tolist()
+    reasons = {factor: record.reason for factor, record in zip(unknown, moved.record, strict=True)}
+    shares = dict(zip(unknown, moved.shares.tolist(), strict=True))
+    pairs = sorted(
+        (receiver, donor)
+        for receivers, donors, _ in moved.loans()
+        for receiver, donor in zip(receivers.tolist(), donors.tolist(), strict=True)
+    )
+    return [
+        Loan(receiver, donor, shares[receiver], reasons[receiver]) for receiver, donor in pairs
+    ], reasons

@@ -1,0 +1,292 @@
+"""What filling a model finds: groups, who lent what, and answers; the same values in memory and by SQL."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.columns import Column, Columns, Lists, Nullable, name_column, texts, used_names
+from lifagu.basics.frozen import Frozen
+from lifagu.basics.html import Shown
+from lifagu.basics.names import Names
+from lifagu.errors import ModelError, NoAnswerError, Remedy
+from lifagu.filling.record_columns import record_columns
+from lifagu.filling.result import Transfer
+from lifagu.graph.assembly import taken_lists
+from lifagu.graph.evidence import Evidence
+from lifagu.graph.factor_graph import Colouring, FactorGraph
+from lifagu.graph.views import counted
+from lifagu.inference.answer import Convergence
+from lifagu.likeness.tolerance_bound import Bound, Merging
+from lifagu.questions.transfer_summary import Left, Lent, summary
+from lifagu.relational.ground_parts import declared_tables
+from lifagu.relational.parfactor_graph import ParfactorGraph
+
+MOST_GROUPS = 40  # of each sort that are described
+MOST_MEMBERS = 8  # of each group that are named
+Distribution = dict[
+    str, tuple[float, float | None, float | None]
+]  # label → probability, and its limits if there are
+
+
+@dataclass(frozen=True)
+class Group:
+    """One of many groups: of "variables" or of "factors", how many members it has, and the names of the first few."""
+
+    sort: str
+    size: int
+    members: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Groups(Frozen):
+    """What looks alike: how many nodes there are of each sort, in how many groups, and the largest of these.
+
+    largest: the largest groups of each sort, equal ones by their first member. within: which node is in which group;
+    None where the work was done on an engine, which writes that into files.
+    """
+
+    variable_count: int
+    variables: int
+    factor_count: int
+    factors: int
+    largest: tuple[Group, ...]
+    within: Colouring | None = None
+
+    @classmethod
+    def of(cls, graph: FactorGraph, colouring: Colouring) -> Groups:
+        """The groups of a graph in memory; only what is described is named."""
+        sorts = (
+            ("variables", graph.variable_names, colouring.variable_colours),
+            ("factors", graph.factor_names, colouring.factor_colours),
+        )
+        largest = tuple(group for each in sorts for group in _largest(*each))
+        counts = [int(colours.max(initial=-1)) + 1 for _, _, colours in sorts]
+        return cls(
+            len(graph.variable_names),
+            counts[0],
+            len(graph.factor_names),
+            counts[1],
+            largest,
+            colouring,
+        )
+
+    @property
+    def colouring(self) -> Colouring:
+        """Which node is in which group."""
+        if self.within is None:
+            raise ModelError(
+                "on an engine, groups are not held in memory", remedy=Remedy.WRITE_GROUPS
+            )
+        return self.within
+
+    def __repr__(self) -> str:
+        variables, factors = (
+            counted(self.variables, "variable group"),
+            counted(self.factors, "factor group"),
+        )
+        return f"<Groups: {variables}, {factors}>"
+
+
+def _largest(sort: str, names: Names, colours: Ints) -> list[Group]:
+    sizes = np.bincount(colours)
+    found = []
+    for group in np.argsort(-sizes, kind="stable")[:MOST_GROUPS].tolist():
+        first = np.flatnonzero(colours == group)[:MOST_MEMBERS]
+        found.append(Group(sort, int(sizes[group]), tuple(names.of_nodes(first))))
+    return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Lift(Frozen, Shown):
+    """What was unknown in a model, what was lent by whom, and what looks alike then.
+
+    transfer: a record for each unknown factor; on an engine one factor stands for all that are treated alike, factor f
+    for sizes[f] of them. way: how competing tables are used, as in `Filling.unknown`. evidence: what was observed,
+    bound to the transfer's graph; None on an engine.
+    """
+
+    transfer: Transfer
+    sizes: Ints
+    way: str
+    groups: Groups
+    evidence: Evidence | None
+
+    @property
+    def unknown(self) -> int:
+        """How many factors came without a table."""
+        return int(self.sizes[self.transfer.unknown].sum())
+
+    @property
+    def filled(self) -> int:
+        """How many of them got one."""
+        return int(self.sizes[self.transfer.transferred].sum())
+
+    @property
+    def lent(self) -> tuple[Lent, ...]:
+        """Who lent what to whom, one entry for what is alike."""
+        return self._summary[0]
+
+    @property
+    def left(self) -> tuple[Left, ...]:
+        """What stays unknown and why, one entry for what is alike."""
+        return self._summary[1]
+
+    @cached_property
+    def _summary(self) -> tuple[tuple[Lent, ...], tuple[Left, ...]]:
+        return summary(self.transfer, self.sizes)
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether the whole model is in memory, so that it can be looked at factor by factor."""
+        return self.evidence is not None
+
+    @cached_property
+    def model(self) -> ParfactorGraph:
+        """The lifted model: what looks alike said once."""
+        if not self.is_in_memory:
+            raise ModelError("on an engine, no lifted model is made", remedy=Remedy.WRITE_GROUPS)
+        from lifagu.symmetry.lifting import lift
+
+        return lift(self.transfer)
+
+    @property
+    def merging(self) -> Merging | None:
+        """How tables were compared; None where that was done exactly."""
+        equality = self.transfer.equality
+        return None if equality == "exactly" else Merging(equality, self.bound)
+
+    @property
+    def bound(self) -> Bound | None:
+        """How far answers can be off because tables were merged; None where none were, or where that is not known."""
+        return self.transfer.bound(self.evidence) if self.way == "one" else None
+
+    def __repr__(self) -> str:
+        left = self.unknown - self.filled
+        return f"<{type(self).__name__}: {counted(self.filled, 'factor')} filled, {left} left unknown{self._more}>"
+
+    @property
+    def _more(self) -> str:
+        return f", {counted(self.groups.variables, 'variable group')}"
+
+
+@dataclass(frozen=True, eq=False)
+class Requested(Frozen):
+    """The answers to n questions about single variables, and those without an answer.
+
+    names: in the order asked; distributions[of[i]] is the answer to question i, label → (probability, lower, upper),
+    the limits being None where they were not asked for. own[n]: how many tables were lent to the individual that the
+    variable belongs to (to its own factors, where it belongs to none), own_weakest[n]: the smallest share of agreement
+    among them, nan if there are none; lent[n], weakest[n]: the same of all tables that the answer depends on.
+    unanswered: variables connected to factors that stay unknown. convergence: of belief propagation, if that answered.
+    """
+
+    names: Names
+    of: Ints
+    distributions: tuple[Distribution, ...]
+    own: Ints
+    own_weakest: Floats
+    lent: Ints
+    weakest: Floats
+    unanswered: Names
+    convergence: Convergence | None = None
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def __getitem__(self, name: str) -> dict[str, float]:
+        """The marginal of a variable: label → probability."""
+        place = self.names.find(name)
+        if place is not None:
+            return {
+                label: each[0] for label, each in self.distributions[int(self.of[place])].items()
+            }
+        if self.unanswered.find(name) is not None:
+            raise NoAnswerError(
+                f"P({name}) has no answer: factors that stay unknown are connected to it"
+            )
+        raise ModelError(f"nobody asked about '{name}'; name it among the queries")
+
+    def columns(self) -> Columns:
+        """One row per question and label; lower and upper only where they were asked for."""
+        sizes = np.array([len(each) for each in self.distributions], dtype=np.int64)
+        rows = np.repeat(np.arange(len(self.of)), sizes[self.of])
+        starts = np.repeat(np.cumsum(sizes[self.of]) - sizes[self.of], sizes[self.of])
+        places = (np.cumsum(sizes) - sizes)[self.of[rows]] + np.arange(len(rows)) - starts
+        cells = [(label, *each) for one in self.distributions for label, each in one.items()]
+        columns: dict[str, Column] = {
+            "variable": name_column(self.names, rows),
+            "value": texts([cell[0] for cell in cells], places),
+            "probability": np.array([cell[1] for cell in cells], dtype=np.float64)[places],
+        }
+        for place, title in ((2, "lower"), (3, "upper")):
+            if any(cell[place] is not None for cell in cells):
+                columns[title] = np.array([cell[place] for cell in cells], dtype=np.float64)[places]
+        columns |= {"own_transferred": self.own[rows], "own_weakest_share": self.own_weakest[rows]}
+        columns |= {"transferred": self.lent[rows], "weakest_share": self.weakest[rows]}
+        return columns
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Imputed(Lift):
+    """The same with the marginals that were asked for, given the evidence.
+
+    offered: how many variables could have been asked about where nobody said which, else None.
+    """
+
+    marginals: Requested
+    offered: int | None
+
+    def tables(self) -> dict[str, Columns]:
+        """Everything by column, ready to be written: `transfers`, `tables` and `marginals`.
+
+        Rows are known by names and come in the order of the model, so that what did not change stays as it was.
+        """
+        if not self.is_in_memory:
+            raise ModelError(
+                "on an engine, tables are not held in memory", remedy=Remedy.WRITE_GROUPS
+            )
+        return {
+            "transfers": self._transfers(),
+            "tables": self._tables(),
+            "marginals": self.marginals.columns(),
+        }
+
+    def _transfers(self) -> Columns:
+        """One row per unknown factor: status, donor, share and reason; factors by name."""
+        records = dict(record_columns(self.transfer))
+        names = self.transfer.original.factor_names
+        factors, donors = records.pop("factor_id"), records.pop("donor_id")
+        assert isinstance(factors, np.ndarray)
+        assert isinstance(donors, Nullable)
+        named: dict[str, Column] = {
+            "factor": name_column(names, factors),
+            "status": records.pop("status"),
+        }
+        return {**named, "donor": name_column(names, donors.numbers), **records}
+
+    def _tables(self) -> Columns:
+        """One row per filled factor: its arguments in the order of its table, and the potentials."""
+        moved = self.transfer
+        graph = moved.averaged() if self.way == "mean" else moved.graph
+        arguments, ends = taken_lists(graph.offsets, graph.arguments, moved.transferred)
+        tables, table_of = declared_tables(graph)
+        lengths = np.array([len(each) for each in tables], dtype=np.int64)
+        potentials = np.concatenate(tables) if tables else np.zeros(0)
+        return {
+            "factor": name_column(graph.factor_names, moved.transferred),
+            "arguments": Lists(
+                np.concatenate(([0], ends - graph.offsets[-1])),
+                texts(*used_names(graph.variable_names, arguments)),
+            ),
+            "potentials": Lists(
+                np.concatenate(([0], np.cumsum(lengths))), potentials, table_of[moved.transferred]
+            ),
+        }
+
+    @property
+    def _more(self) -> str:
+        return f", {counted(len(self.marginals), 'marginal')}"

@@ -1,0 +1,166 @@
+"""The plain functions: each makes a case of a graph, a relational model or a transfer, and asks it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from lifagu.basics.inputs import chosen
+from lifagu.basics.progress import Progress
+from lifagu.errors import ModelError, Remedy
+from lifagu.filling.result import Transfer
+from lifagu.filling.rules import UNKNOWN, Filling
+from lifagu.graph.evidence import EvidenceLike
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.inference.answer import Answer
+from lifagu.inference.most_probable import Best
+from lifagu.inference.relational.most_probable import RelationalBest
+from lifagu.questions.case import Case, open_case
+from lifagu.questions.findings import Imputed
+from lifagu.relational.parfactor_graph import ParfactorGraph
+
+if TYPE_CHECKING:
+    from lifagu.questions.asking import Marginals
+
+Model = FactorGraph | ParfactorGraph | Transfer
+
+
+def _case(model: Model, evidence: EvidenceLike, unknown: str, memory_limit: int | None) -> Case:
+    """The case of a model whose holes stay, or of a transfer."""
+    if not isinstance(model, FactorGraph | ParfactorGraph | Transfer):
+        raise ModelError(
+            f"a question is asked of a FactorGraph, a ParfactorGraph or a Transfer, not {type(model).__name__}"
+        )
+    case = open_case(model, memory_limit=memory_limit)
+    if isinstance(model, Transfer):
+        return case.fill(replace(model.filling, unknown=unknown)).observe(evidence)
+    chosen("unknown", unknown, UNKNOWN)
+    if unknown != "one":
+        raise ModelError(f"{unknown} is about competing tables", remedy=Remedy.ASK_TRANSFER)
+    return case.unfilled().observe(evidence)
+
+
+def query(
+    model: Model,
+    *variables: str,
+    evidence: EvidenceLike = None,
+    unknown: str = "one",
+    engine: str = "auto",
+    memory_limit: int | None = None,
+) -> Answer:
+    """P(variables | evidence), jointly if there are several.
+
+    model: a graph, whose unknown factors must lie elsewhere, or a `transfer`, whose record then says what the answer
+    rests on. unknown: how to use a transfer's tables: "one" (the winning table of each class), "mean" (the
+    share-weighted mean table), "mixture" (the average of the answers over all competing tables, weighted by share
+    and by how well each explains the evidence) or "bounds" (the winning tables' answer, with the smallest and largest
+    over all competing ones). engine: "auto" (the best exact one), "lifted", "ground" (elimination), "enumerate" (the
+    oracle, for small graphs) or "bp" (belief propagation, not exact). memory_limit: in bytes; three quarters of what
+    is free by default.
+
+    >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph()
+    >>> query(graph, "A")["true"]
+    0.75
+    """
+    return _case(model, evidence, unknown, memory_limit).ask(*variables, engine=engine)
+
+
+def queries(
+    model: Model,
+    questions: Iterable[str | tuple[str, ...]],
+    *,
+    evidence: EvidenceLike = None,
+    unknown: str = "one",
+    engine: str = "auto",
+    memory_limit: int | None = None,
+) -> list[Answer]:
+    """Several questions that share one computation: a name asks for a marginal, a tuple of names for a joint answer.
+
+    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 0, 1, 2]).graph()
+    >>> [round(answer["true"], 6) for answer in queries(graph, ["A", "B"])]
+    [0.75, 0.5]
+    """
+    return _case(model, evidence, unknown, memory_limit).ask_each(questions, engine=engine)
+
+
+def log_partition(
+    model: Model,
+    *,
+    evidence: EvidenceLike = None,
+    unknown: str = "one",
+    engine: str = "auto",
+    memory_limit: int | None = None,
+) -> float:
+    """Natural log of the total weight of all assignments with the evidence fixed.
+
+    >>> import math
+    >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph()
+    >>> round(math.exp(log_partition(graph)), 9)
+    4.0
+    """
+    return _case(model, evidence, unknown, memory_limit).log_partition(engine=engine)
+
+
+def marginals(
+    model: Model,
+    *,
+    evidence: EvidenceLike = None,
+    unknown: str = "one",
+    engine: str = "auto",
+    memory_limit: int | None = None,
+) -> Marginals:
+    """P(variable | evidence) of every variable in one pass, by name; those connected to unknown factors are left out.
+
+    Of a relational model, `classes` has one entry per class of interchangeable variables.
+
+    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 0, 1, 2]).graph()
+    >>> marginals(graph)["A"]
+    {'false': 0.25, 'true': 0.75}
+    """
+    return _case(model, evidence, unknown, memory_limit).marginals(engine=engine)
+
+
+def map_assignment(
+    model: Model,
+    *,
+    evidence: EvidenceLike = None,
+    unknown: str = "one",
+    engine: str = "auto",
+    memory_limit: int | None = None,
+) -> Best | RelationalBest:
+    """A most probable assignment of all variables, and the natural log of its weight.
+
+    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 0, 1, 2]).graph()
+    >>> map_assignment(graph).assignment
+    {'A': 'true', 'B': 'true'}
+    """
+    return _case(model, evidence, unknown, memory_limit).most_probable(engine=engine)
+
+
+def impute(
+    graph: FactorGraph,
+    evidence: EvidenceLike = None,
+    queries: Sequence[str] | None = None,
+    *,
+    engine: str = "auto",
+    memory_limit: int | None = None,
+    progress: Progress | Callable[[int, int], None] | None = None,
+    **filling: Any,
+) -> Imputed:
+    """Fill the unknown factors of a graph, find what looks alike, and answer questions about single variables.
+
+    queries: the variables to ask about; by default those of individuals with unknown factors, the first hundred.
+    filling: as in `Filling`; engine and memory_limit: as for `query`.
+
+    >>> graph = FactorGraph.build().variables(["A", "B", "C"]).factor("f1", ["A", "B"], [1, 2, 3, 4])
+    >>> found = impute(graph.factor("f2", ["C", "B"], None).graph())
+    >>> found, round(found.marginals["C"]["true"], 3)
+    (<Imputed: 1 factor filled, 0 left unknown, 2 marginals>, 0.692)
+    """
+    if not isinstance(graph, FactorGraph):
+        raise ModelError(
+            f"impute takes a FactorGraph, not {type(graph).__name__}; open a relational model instead"
+        )
+    case = open_case(graph, memory_limit=memory_limit, progress=progress).observe(evidence)
+    return case.fill(Filling.of(filling)).impute(queries, engine=engine)

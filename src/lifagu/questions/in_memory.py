@@ -1,0 +1,183 @@
+"""A case in memory: grounded, with those who were added, its evidence layered, its holes filled."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
+from lifagu.graph.evidence import Observation, Observations
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.questions.place import HERE
+from lifagu.questions.statement import Statement
+from lifagu.relational.parfactor_graph import ParfactorGraph
+
+if TYPE_CHECKING:
+    from lifagu.filling.result import Transfer
+
+GROUND = 200  # bytes that a variable or a factor of a ground graph takes
+FEW_OBSERVED = 1000  # observations that are compared by value, when results are looked up
+
+
+def is_whole(case: Statement) -> bool:
+    """Whether a relational model can be asked as it is: nothing in it is unknown or merged, nobody was added."""
+    merges = case.filling is not None and case.filling.merges_tables
+    model = case.model
+    return isinstance(model, ParfactorGraph) and not (model.has_unknown or case.added or merges)
+
+
+def grounded(case: Statement) -> FactorGraph:
+    """The ground graph with those who were added."""
+    model = case.model
+    if isinstance(model, FactorGraph) and not case.added:
+        return model
+    from lifagu.relational.grounding import ground
+
+    def compute() -> FactorGraph:
+        if not case.added:
+            _check_groundable(case, model)
+            case.place.progress.stage("grounding the model")
+            return ground(model)
+        name, like = case.added[-1]
+        return grounded(replace(case, added=case.added[:-1])).with_individual(name, like)
+
+    return case.opened.once(("graph", case.added), compute)
+
+
+def _check_groundable(case: Statement, model: FactorGraph | ParfactorGraph) -> None:
+    """Refuse a grounding that would not fit; what cannot be counted beforehand is tried."""
+    from lifagu.inference.plan import default_memory_limit, readable_size
+    from lifagu.inference.relational.description import describe_relational
+
+    if not isinstance(model, ParfactorGraph):
+        return
+    try:
+        facts = describe_relational(model)
+    except NotLiftedError:
+        return
+    count, limit = (
+        facts["variables"] + facts["factors"],
+        case.place.memory_limit or default_memory_limit(),
+    )
+    if count * GROUND > limit:
+        raise TooLargeError(
+            f"the model has {count} variables and factors once it is grounded, which need about "
+            f"{readable_size(count * GROUND)}, but the limit is {readable_size(limit)}; it can be asked as it is",
+            remedy=Remedy.MORE_MEMORY,
+        )
+
+
+def observed_count(case: Statement) -> int:
+    """How many variables were observed, a range of them counting once."""
+    if isinstance(case.model, ParfactorGraph) and is_whole(case):
+        return len(case.model.observations(observed(case)))
+    return len(bound(case))
+
+
+def layers(case: Statement) -> list[Mapping[str, Observation]]:
+    """What was observed, in layers, first the model's own evidence."""
+    own = [case.own_evidence] if case.keeps_own else []
+    return [*own, *case.layers]
+
+
+def observed(case: Statement) -> Mapping[str, Observation]:
+    """All that was observed, by name: ranges stay where the model can be asked as it is.
+
+    On an engine the model's own evidence stays with the model, which is not read for this.
+    """
+    if case.place.on not in HERE:
+        return case.beside_own
+    model = case.model
+    if isinstance(model, ParfactorGraph) and is_whole(case):
+        return model.layered(layers(case))
+    return observed_of_graph(case)
+
+
+def bound(case: Statement) -> Observations:
+    """All that was observed, bound to the ground graph once; wrong names and labels are an error."""
+    key = "bound", case.added, case.keeps_own, tuple(map(_Itself, case.layers))
+    return case.opened.once(key, lambda: grounded(case).observations(observed_of_graph(case)))
+
+
+def observed_of_graph(case: Statement) -> Mapping[str, Observation]:
+    """All that was observed, by names of the ground graph, in the order in which it was said."""
+    model, graph = case.model, grounded(case)
+    given = layers(case)
+    if isinstance(model, ParfactorGraph):
+        before = grounded(replace(case, added=()))
+        given = [_by_name(model, each, before, graph) for each in given]
+    return graph.layered(given)
+
+
+def _by_name(
+    model: ParfactorGraph, layer: Mapping[str, Observation], before: FactorGraph, after: FactorGraph
+) -> Mapping[str, Observation]:
+    """A layer in which ranges are what they cover; names of those who were added stay."""
+    from lifagu.relational.grounding import expand_evidence
+
+    new = {
+        name for name in layer if name in after.variable_names and name not in before.variable_names
+    }
+    others = {name: seen for name, seen in layer.items() if name not in new}
+    return {name: layer[name] for name in layer if name in new} | expand_evidence(
+        model, others, before
+    )
+
+
+def transferred(case: Statement) -> Transfer:
+    """The graph with its holes filled."""
+    filling = case.filling
+    if filling is None:
+        raise ModelError("the holes of this case stay", remedy=Remedy.FILL)
+    from lifagu.filling.transfer import fill
+
+    def compute() -> Transfer:
+        graph = grounded(case)
+        evidence = bound(case) if filling.uses_evidence else None
+        case.place.progress.stage("filling unknown factors")
+        return fill(graph, filling, evidence)
+
+    return case.opened.once(transfer_key(case), compute)
+
+
+def lifted(case: Statement) -> ParfactorGraph:
+    """The relational model as it came where nothing is unknown, else the lifted model of the completed graph."""
+    model = case.model
+    if isinstance(model, ParfactorGraph) and is_whole(case):
+        return model
+    from lifagu.symmetry.lifting import lift
+
+    def compute() -> ParfactorGraph:
+        moved = transferred(case)
+        case.place.progress.stage("lifting the model")
+        return lift(moved)
+
+    return case.opened.once(("lifted", *transfer_key(case)), compute)
+
+
+def transfer_key(case: Statement) -> tuple[Hashable, ...]:
+    """What a transfer depends on: evidence only where it tells arguments apart."""
+    filling = case.filling and replace(case.filling, unknown="one")
+    seen: Hashable = None
+    if filling is not None and filling.uses_evidence:
+        seen = case.keeps_own, tuple(map(_value_of, case.layers))
+    return "transfer", case.added, filling, seen
+
+
+def _value_of(layer: Mapping[str, Observation]) -> Hashable:
+    """Something that is equal for equal layers, or for the same one where they are long."""
+    return repr(sorted(layer.items())) if len(layer) <= FEW_OBSERVED else _Itself(layer)
+
+
+class _Itself:
+    """A key that equals no other but this very layer's."""
+
+    def __init__(self, layer: Mapping[str, Observation]) -> None:
+        self.layer = layer
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and self.layer is other.layer
+
+    def __hash__(self) -> int:
+        return id(self.layer)

@@ -1,0 +1,246 @@
+"""Values as HTML for notebooks: small, complete in itself, every name escaped; figures while they are small."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import singledispatch
+from html import escape
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints
+from lifagu.drawing.graphs import letters
+from lifagu.drawing.labels import clean
+from lifagu.drawing.scene import Scene
+from lifagu.drawing.svg import to_svg
+from lifagu.filling.result import Transfer
+from lifagu.graph.factor_graph import Colouring, FactorGraph
+from lifagu.graph.views import counted
+from lifagu.inference.answer import Answer
+from lifagu.inference.marginals import AllMarginals
+from lifagu.inference.most_probable import Best
+from lifagu.inference.prepared import Result
+from lifagu.inference.relational.marginals import ClassMarginals
+from lifagu.inference.relational.most_probable import RelationalBest
+from lifagu.questions.case import Case
+from lifagu.questions.figures import draw
+from lifagu.questions.findings import Lift
+from lifagu.relational.parfactor_graph import ParfactorGraph
+
+MOST_NODES = 80  # of a figure
+MOST_ROWS = 10
+MOST_MEMBERS = 6
+Row = tuple[str, ...]
+BAR = 120  # pixels of probability 1
+
+
+@singledispatch
+def html(value: Any) -> str:
+    """A value as HTML; what is not known here is a plan, which is text."""
+    return f"<pre>{_safe(str(value))}</pre>"
+
+
+@html.register
+def _(value: Scene) -> str:
+    return to_svg(value)
+
+
+@html.register
+def _(value: FactorGraph) -> str:
+    factors = [
+        (
+            factor.name,
+            ", ".join(factor.arguments),
+            "unknown" if factor.table is None else _potentials(factor.table),
+        )
+        for factor in value.factors[:MOST_ROWS]
+    ]
+    table = _table(("factor", "arguments", "potentials"), factors, len(value.factor_names))
+    return _headed(
+        value, _figure(value, len(value.variable_names) + len(value.factor_names)), table
+    )
+
+
+@html.register
+def _(value: Case) -> str:
+    given = value.opened.given
+    shown = "" if given is None else html(given.model)
+    return f"<p>{_safe(repr(value)[1:-1])}</p>{shown}"
+
+
+@html.register
+def _(value: Lift) -> str:
+    rows = [
+        (each.factors, str(each.count), each.donor, f"{each.lowest_share:.3g}")
+        for each in value.lent[:MOST_ROWS]
+    ]
+    left = [(each.factors, str(each.count), "–", each.reason) for each in value.left[:MOST_ROWS]]
+    table = _table(
+        ("lent to", "factors", "the table of", "share"),
+        [*rows, *left],
+        len(value.lent) + len(value.left),
+    )
+    return _headed(value, table)
+
+
+@html.register
+def _(value: Transfer) -> str:
+    rows = [(each.factor, each.donor or "–", each.reason) for each in value.record[:MOST_ROWS]]
+    table = _table(("factor", "donor", "reason"), rows, len(value.record))
+    return _headed(
+        value,
+        _figure(value, len(value.original.variable_names) + len(value.original.factor_names)),
+        table,
+    )
+
+
+@html.register
+def _(value: ParfactorGraph) -> str:
+    part = value.ground_part
+    nodes = (
+        len(value.relations)
+        + len(value.parfactors)
+        + len(part.variable_names)
+        + len(part.factor_names)
+    )
+    words = f"<details><summary>in words</summary><pre>{_safe(str(value))}</pre></details>"
+    return _headed(value, _figure(value, nodes), words)
+
+
+@html.register
+def _(value: Colouring) -> str:
+    rows = [
+        *_groups("variables", value.variable_colours, value.variable_groups, str),
+        *_groups("factors", value.factor_colours, value.factor_groups, letters),
+    ]
+    return _headed(value, _table(("", "group", "size", "numbers"), rows, len(rows)))
+
+
+@html.register
+def _(value: Answer) -> str:
+    shown = list(islice(value.items(), MOST_ROWS))
+    rows = [(*labels, f"{probability:.6g}", _Bar(probability)) for labels, probability in shown]
+    header = [*value.variables, "probability", ""]
+    if value.lower is not None and value.upper is not None:
+        limits = zip(
+            value.lower.reshape(-1).tolist(), value.upper.reshape(-1).tolist(), strict=True
+        )
+        rows = [
+            (*row, f"{low:.6g} to {high:.6g}")
+            for row, (low, high) in zip(rows, limits, strict=False)
+        ]
+        header.append("bounds")
+    remarks = list(value.notes)
+    if value.rests_on:
+        names = ", ".join(value.rests_on[:MOST_MEMBERS]) + (
+            ", …" if len(value.rests_on) > MOST_MEMBERS else ""
+        )
+        many = counted(len(value.rests_on), "transferred table")
+        remarks.insert(0, f"rests on {many}, weakest share {value.weakest_share:.3g}: {names}")
+    return _table(header, rows, value.log_probabilities.size) + "".join(
+        f"<p>{_safe(each)}</p>" for each in remarks
+    )
+
+
+@html.register
+def _(value: Result) -> str:
+    return "".join(map(html, value.answers[:MOST_ROWS]))
+
+
+@html.register
+def _(value: AllMarginals) -> str:
+    return _marginals(((name, value[name]) for name in value), len(value))
+
+
+@html.register
+def _(value: ClassMarginals) -> str:
+    return _marginals(
+        ((each.members, each.probabilities) for each in value.classes), len(value.classes)
+    )
+
+
+@html.register(Best)
+@html.register(RelationalBest)
+def _(value: Best | RelationalBest) -> str:
+    assignment = value.assignment
+    table = _table(
+        ("variable", "value"), list(islice(assignment.items(), MOST_ROWS)), len(assignment)
+    )
+    return f"<p>log weight {value.log_weight:.10g}</p>{table}"
+
+
+class _Bar(float):
+    """A probability to be shown as a bar."""
+
+
+def _marginals(named: Iterable[tuple[str, Mapping[str, float]]], total: int) -> str:
+    """One row per variable or class: its labels with bars."""
+    rows = [
+        (
+            name,
+            *(
+                cell
+                for label, value in shares.items()
+                for cell in (f"{label} {value:.4g}", _Bar(value))
+            ),
+        )
+        for name, shares in islice(named, MOST_ROWS)
+    ]
+    return _table((), rows, total)
+
+
+def _groups(
+    sort: str, colours: Ints, groups: Sequence[Ints], sign: Callable[[int], str]
+) -> list[Row]:
+    """Rows for the largest groups of one sort: sign, size and first members."""
+    sizes = np.bincount(colours)
+    rows: list[Row] = []
+    for number in np.argsort(-sizes, kind="stable")[:MOST_ROWS].tolist():
+        first = ", ".join(map(str, groups[number][:MOST_MEMBERS].tolist()))
+        rest = ", …" if sizes[number] > MOST_MEMBERS else ""
+        rows.append((sort, sign(number + 1), f"{sizes[number]:,}", first + rest))
+    return rows + (
+        [(sort, "…", f"{len(sizes) - MOST_ROWS:,} more groups", "")]
+        if len(sizes) > MOST_ROWS
+        else []
+    )
+
+
+def _figure(model: FactorGraph | ParfactorGraph | Transfer, nodes: int) -> str:
+    return f"<div>{to_svg(draw(model))}</div>" if 0 < nodes <= MOST_NODES else ""
+
+
+def _headed(value: Any, *parts: str) -> str:
+    return f"<p>{_safe(repr(value)[1:-1])}</p>{''.join(parts)}"
+
+
+def _table(header: Sequence[str], rows: Sequence[Sequence[Any]], total: int) -> str:
+    """A table, with a last line that says how many rows are left out."""
+    head = f"<tr>{''.join(f'<th>{_safe(each)}</th>' for each in header)}</tr>" if header else ""
+    body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in rows)
+    wide = max([len(header), *map(len, rows)], default=1)
+    more = (
+        f"<tr><td colspan={wide}>… and {total - len(rows):,} more</td></tr>"
+        if total > len(rows)
+        else ""
+    )
+    return f"<table>{head}{body}{more}</table>"
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, _Bar):
+        bar = f'<div style="width:{BAR * value:.1f}px;height:0.8em;background:#0072b2"></div>'
+        return f'<td style="min-width:{BAR}px;text-align:left">{bar}</td>'
+    return f"<td>{_safe(value)}</td>"
+
+
+def _potentials(table: Floats) -> str:
+    shown = ", ".join(f"{value:.4g}" for value in table.reshape(-1)[:8])
+    return shown + (", …" if table.size > 8 else "")
+
+
+def _safe(text: str) -> str:
+    """Text for HTML, line by line without what cannot be shown."""
+    return escape("\n".join(map(clean, text.split("\n"))))

@@ -1,0 +1,51 @@
+"""Where work is done: in memory or on an engine, within which memory, and who is told how far it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from lifagu.basics.atomic_files import PathLike
+from lifagu.basics.inputs import flag, path, shown, whole
+from lifagu.basics.progress import Progress, Told
+from lifagu.errors import ModelError
+
+LIFTING = (
+    400  # bytes of memory that an argument takes where a folder is read and everything written
+)
+ANSWERING = 250  # where it is only asked
+HERE = ("auto", "memory")  # places that are, or may be, this process
+PLACES = ("auto", "memory", "duckdb", "spark", "spark=MASTER")
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the work on a case is done.
+
+    on: "memory", "duckdb", "spark" or "spark=MASTER"; "auto" stays in memory while a folder fits there. memory_limit:
+    in bytes, None for three quarters of what is free. temp: a folder for what an engine keeps meanwhile; resume: go on
+    with what an interrupted run has left there. rounds: of colour passing on an engine before it gives up.
+    """
+
+    on: str = "auto"
+    memory_limit: int | None = None
+    temp: PathLike | None = None
+    resume: bool = False
+    rounds: int = 1000
+    progress: Progress = field(default_factory=Told)
+
+    def __post_init__(self) -> None:
+        kind, sign, master = str(self.on).partition("=")
+        if self.on not in PLACES[:-1] and not (kind == "spark" and sign and master):
+            raise ModelError(
+                f"{shown(self.on)} is no place to work; name one of {', '.join(PLACES)}"
+            )
+        if self.memory_limit is not None:
+            whole("memory_limit", self.memory_limit, 1, of=" of bytes")
+        if self.temp is not None:
+            path(self.temp)
+        whole("rounds", self.rounds, 1)
+        flag("resume", self.resume)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "progress": Told()}  # who is told here is nobody elsewhere

@@ -1,0 +1,253 @@
+"""Questions planned about a graph, a relational model or a transfer: with the winning tables, their mean, or all.
+
+This file composes: `transfer` says which tables compete, `infer` answers about one completed graph or model. What only
+some questions need is imported where they need it, so that the others start quickly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from lifagu.basics.inputs import chosen, instance, items, shown, text
+from lifagu.errors import ModelError, NoAnswerError, NotLiftedError, Remedy
+from lifagu.filling.rules import UNKNOWN
+from lifagu.graph.evidence import EvidenceLike, Observation, by_name
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.inference.plan import memory_limit_of
+from lifagu.inference.prepared import Asked
+from lifagu.relational.parfactor_graph import ParfactorGraph
+
+if TYPE_CHECKING:
+    from lifagu.filling.result import Transfer
+    from lifagu.inference.marginals import PreparedMarginals
+    from lifagu.inference.most_probable import PreparedBest
+    from lifagu.inference.relational.marginals import PreparedClassMarginals
+    from lifagu.inference.relational.most_probable import PreparedRelationalBest
+
+    Model = FactorGraph | ParfactorGraph | Transfer
+
+BELIEFS = ("damping", "schedule", "tolerance", "iterations")
+_Planned = TypeVar("_Planned")
+
+
+def prepare_marginals(
+    model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any
+) -> PreparedMarginals | PreparedClassMarginals:
+    """Plan all marginals: the plan is printable and refused if need be; `run` computes. settings as in `marginals`."""
+    from lifagu.inference import marginals as on_graph
+    from lifagu.inference.relational import marginals as over_cells
+
+    planned: PreparedMarginals | PreparedClassMarginals = _planned(
+        model,
+        evidence,
+        unknown,
+        settings,
+        over_cells.prepare_relational_marginals,
+        on_graph.prepare_marginals,
+    )
+    return planned
+
+
+def prepare_map(
+    model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any
+) -> PreparedBest | PreparedRelationalBest:
+    """Plan the most probable assignment: printable and refused if need be; `run` computes. settings as in the above."""
+    from lifagu.inference import most_probable as on_graph
+    from lifagu.inference.relational import most_probable as over_cells
+
+    planned: PreparedBest | PreparedRelationalBest = _planned(
+        model,
+        evidence,
+        unknown,
+        settings,
+        over_cells.prepare_relational_best,
+        on_graph.prepare_best,
+    )
+    return planned
+
+
+def _planned(
+    model: Model,
+    evidence: EvidenceLike,
+    unknown: str,
+    settings: dict[str, Any],
+    over_cells: Callable[..., Any],
+    on_graph: Callable[..., Any],
+) -> Any:
+    """A plan over cells where that is possible, else on the graph, and then with the reason."""
+    engine, limit = settings.get("engine", "auto"), settings.get("memory_limit")
+    memory_limit_of(limit)
+    chosen("unknown", unknown, UNKNOWN)
+    planned, reason = _over_cells(
+        model, evidence, engine, unknown, lambda whole, seen: over_cells(whole, seen, limit)
+    )
+    if planned is not None:
+        return planned
+    model, evidence = _grounded(model, evidence)
+    return replace(on_graph(_one_graph(model, unknown), evidence, **settings), notes=reason)
+
+
+def describe(model: FactorGraph | ParfactorGraph) -> dict[str, Any]:
+    """Sizes, unknown factors and what can be asked, as plain values; relational models are grounded only if need be.
+
+    >>> describe(FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph())["example_query"]
+    'A'
+    """
+    from lifagu.graph.parts import describe as describe_graph
+    from lifagu.inference.relational.description import describe_relational
+
+    instance("describe", model, FactorGraph, ParfactorGraph)
+    if isinstance(model, FactorGraph):
+        return describe_graph(model)
+    try:
+        return describe_relational(model)
+    except NotLiftedError:
+        return describe_graph(_ground(model)[0])
+
+
+def _over_cells(
+    model: Model,
+    evidence: EvidenceLike,
+    engine: str,
+    unknown: str,
+    plan: Callable[[ParfactorGraph, Mapping[str, Observation]], _Planned],
+) -> tuple[_Planned | None, tuple[str, ...]]:
+    """A plan without grounding where the model is relational and cells can express it; else None, and why."""
+    if not isinstance(model, ParfactorGraph):
+        return None, ()
+    if not isinstance(engine, str) or engine not in ("auto", "lifted") or unknown != "one":
+        return None, ()
+    try:
+        return plan(model, by_name(evidence)), ()
+    except NotLiftedError as reason:
+        return None, (f"the model was grounded: {reason}",)
+
+
+def _grounded(model: Model, evidence: EvidenceLike) -> tuple[FactorGraph | Transfer, EvidenceLike]:
+    """A relational model as a graph, and the ranges in its evidence as what they cover; others as they are."""
+    if isinstance(model, ParfactorGraph):
+        return _ground(model, evidence)
+    if not isinstance(model, FactorGraph) and not hasattr(model, "original"):
+        raise ModelError(
+            f"a question is asked of a FactorGraph, a ParfactorGraph or a Transfer, not {type(model).__name__}"
+        )
+    return model, evidence
+
+
+def _ground(
+    model: ParfactorGraph, evidence: EvidenceLike = None
+) -> tuple[FactorGraph, EvidenceLike]:
+    from lifagu.relational.grounding import expand_evidence, ground
+
+    graph = ground(model)
+    return graph, expand_evidence(model, evidence, graph)
+
+
+def _one_graph(model: FactorGraph | Transfer, unknown: str) -> FactorGraph:
+    """The graph to compute with, where only one makes sense."""
+    if unknown not in ("one", "mean"):
+        what = f"this is computed on one model, with the winning tables or their mean, not with {unknown}"
+        raise ModelError(what, remedy=Remedy.ONE_OR_MEAN)
+    if not isinstance(model, FactorGraph):
+        return model.averaged() if unknown == "mean" else model.graph
+    if unknown != "one":
+        raise ModelError(f"{unknown} is about competing tables", remedy=Remedy.ASK_TRANSFER)
+    return model
+
+
+def prepare(
+    model: Model,
+    questions: Iterable[str | Sequence[str]],
+    evidence: EvidenceLike = None,
+    *,
+    unknown: str = "one",
+    engine: str = "auto",
+    memory_limit: int | None = None,
+    bp: Mapping[str, Any] | None = None,
+) -> Asked:
+    """Plan the answers to several questions (names, or tuples of names); none at all asks for log Z alone.
+
+    The plan is known, printable and refused if need be before anything is computed; `run` computes. bp: settings of
+    belief propagation (damping, schedule, tolerance, iterations), for the engine of that name.
+    """
+    chosen("unknown", unknown, UNKNOWN)
+    memory_limit_of(memory_limit)
+    asked = [names_in(question) for question in items("questions are given in a list", questions)]
+    planned, reason = _over_cells(
+        model,
+        evidence,
+        engine,
+        unknown,
+        lambda whole, seen: _cell_plan(whole, asked, seen, memory_limit),
+    )
+    if planned is not None:
+        return planned
+    model, evidence = _grounded(model, evidence)
+    settings: dict[str, Any] = {"engine": engine, "memory_limit": memory_limit}
+    if isinstance(engine, str) and engine == "bp":
+        from lifagu.questions.belief_propagation import Propagated
+
+        counts = (0, 0) if isinstance(model, FactorGraph) else model.counts
+        return Propagated(_one_graph(model, unknown), asked, evidence, _settings(bp), counts)
+    if not isinstance(model, FactorGraph):
+        return _plan_transfer(model, asked, evidence, unknown, settings)
+    from lifagu.inference.planning import prepare as plan_questions
+
+    prepared = plan_questions(_one_graph(model, unknown), asked, evidence, **settings)
+    return replace(prepared, notes=(*reason, *prepared.notes)) if reason else prepared
+
+
+def names_in(question: str | Sequence[str]) -> tuple[str, ...]:
+    """The names of the variables that a question is about."""
+    names = (
+        [question]
+        if isinstance(question, str)
+        else items("a question is a name, or several in a tuple", question)
+    )
+    return tuple(text("a variable that is asked about", name) for name in names)
+
+
+def _settings(bp: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The settings of belief propagation."""
+    given = {} if bp is None else bp
+    if not isinstance(given, Mapping) or not set(given) <= {*BELIEFS}:
+        raise ModelError(f"bp is a mapping with some of {', '.join(BELIEFS)}, not {shown(bp)}")
+    return dict(given)
+
+
+def _cell_plan(
+    model: ParfactorGraph,
+    questions: Sequence[Sequence[str]],
+    evidence: Mapping[str, Observation],
+    limit: int | None,
+) -> Asked:
+    from lifagu.inference.relational.questions import prepare_relational
+
+    return prepare_relational(model, questions, evidence, limit)
+
+
+def _plan_transfer(
+    moved: Transfer,
+    questions: Sequence[Sequence[str]],
+    evidence: EvidenceLike,
+    unknown: str,
+    settings: dict[str, Any],
+) -> Asked:
+    """Questions to a filled graph: to one completion, or to all of them."""
+    from lifagu.inference.planning import prepare as plan_questions
+    from lifagu.questions.competing_tables import Supported, consider
+
+    observed = moved.original.evidence(evidence)
+    if unknown not in ("mixture", "bounds"):
+        prepared = plan_questions(_one_graph(moved, unknown), questions, observed, **settings)
+        return (
+            Supported(moved, observed, prepared, winning=unknown == "one")
+            if questions
+            else prepared
+        )
+    if not questions:
+        what = f"log Z does not exist for {unknown}, which is about several models"
+        raise NoAnswerError(what, remedy=Remedy.ONE_OR_MEAN)
+    return consider(moved, questions, observed, unknown, settings)

@@ -1,0 +1,174 @@
+"""Marginals that are asked for, by array, each with how far it rests on tables that were lent."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints, first_places, group_rows
+from lifagu.basics.inputs import items
+from lifagu.basics.names import ChosenNames
+from lifagu.filling.individuals import factor_owners, variable_owners
+from lifagu.filling.result import Transfer
+from lifagu.graph.evidence import Evidence
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.parts import parts_of_factors
+from lifagu.inference.answer import Answer, Convergence
+from lifagu.inference.marginals import AllMarginals
+from lifagu.questions.competing_tables import parts_given
+from lifagu.questions.findings import Distribution, Requested
+from lifagu.questions.planning import prepare, prepare_marginals
+
+FEW = 64  # questions up to which each is asked for itself; beyond, all marginals are computed in one pass
+Progress = Callable[[int, int], None]
+
+
+def near_unknown(moved: Transfer, evidence: Evidence, most: int) -> tuple[Ints, int]:
+    """What one would ask without being told: the unobserved variables of individuals with unknown factors.
+
+    Where such a factor belongs to no individual, its own arguments. Individuals in the order of their first unknown
+    factor; at most so many variables, and beside them how many there are in all. `sql.scale.find_near` says the same
+    in SQL, and a test asks both.
+    """
+    graph = moved.original
+    groups, owners = _groups(graph), np.repeat(factor_owners(graph), np.diff(graph.offsets))
+    unknown = np.repeat(graph.factor_table < 0, np.diff(graph.offsets))
+    theirs = unknown & ((owners < 0) | (variable_owners(graph)[graph.arguments] == owners))
+    met = groups[graph.arguments[theirs]]
+    rank = np.full(int(groups.max(initial=-1)) + 1, len(met), dtype=np.int64)
+    rank[met[::-1]] = np.arange(len(met))[::-1]  # of equal groups the first one stays
+    asked = np.flatnonzero((rank[groups] < len(met)) & (evidence.value_of_each(len(groups)) < 0))
+    asked = asked[np.argsort(rank[groups[asked]], kind="stable")]
+    return asked[:most], len(asked)
+
+
+def asked_numbers(graph: FactorGraph, queries: Sequence[str]) -> Ints:
+    """The variables asked about, each once."""
+    if isinstance(queries, ChosenNames) and queries.names is graph.variable_names:
+        numbers = queries.numbers
+    else:
+        names = items("queries is a list of names", queries)
+        numbers = np.array([graph.variable_names.number(name) for name in names], dtype=np.int64)
+    return numbers[np.sort(np.unique(numbers, return_index=True)[1])]
+
+
+def _groups(graph: FactorGraph) -> Ints:
+    """The individual each variable belongs to, and a number of its own for each that belongs to none."""
+    owners = variable_owners(graph)
+    return np.where(owners >= 0, owners, len(graph.individuals) + np.arange(len(owners)))
+
+
+def _receivers(moved: Transfer) -> Ints:
+    """For each argument of the graph the place of its factor among the transferred ones, -1 for other factors."""
+    place = np.full(len(moved.original.factor_names), -1, dtype=np.int64)
+    place[moved.transferred] = np.arange(len(moved.transferred))
+    return np.repeat(place, np.diff(moved.original.offsets))
+
+
+def request(
+    moved: Transfer,
+    variables: Ints,
+    evidence: Evidence,
+    unknown: str,
+    settings: dict[str, Any],
+    progress: Progress | None = None,
+) -> Requested:
+    """Answer questions about single variables; those connected to unknown factors are listed, not refused."""
+    graph, part_of = moved.original, parts_given(moved, evidence)
+    left = np.setdiff1d(moved.unknown, moved.transferred)
+    blocked = (part_of[variables] >= 0) & np.isin(
+        part_of[variables], parts_of_factors(graph, part_of, left)
+    )
+    answered = variables[~blocked]
+    of, distributions, convergence = _distributions(
+        moved, answered, evidence, unknown, settings, progress
+    )
+    own, own_weakest = _own(moved, answered)
+    parts = parts_of_factors(graph, part_of, moved.transferred)
+    inside = np.flatnonzero(parts >= 0)
+    most = int(part_of.max(initial=-1)) + 2  # the last one is for what was observed
+    counts, weakest = _tally(moved, inside, parts[inside], most)
+    return Requested(
+        ChosenNames(graph.variable_names, answered),
+        of,
+        tuple(distributions),
+        own,
+        own_weakest,
+        counts[part_of[answered]],
+        weakest[part_of[answered]],
+        ChosenNames(graph.variable_names, variables[blocked]),
+        convergence,
+    )
+
+
+def _distributions(
+    moved: Transfer,
+    variables: Ints,
+    evidence: Evidence,
+    unknown: str,
+    settings: dict[str, Any],
+    progress: Progress | None,
+) -> tuple[Ints, list[Distribution], Convergence | None]:
+    """The number of each variable's distribution, and the distributions; few where many variables share one."""
+    if not len(variables):
+        return variables, [], None
+    whole = (
+        moved
+        if unknown in ("mixture", "bounds")
+        else moved.averaged()
+        if unknown == "mean"
+        else moved.graph
+    )
+    if isinstance(whole, Transfer) or settings.get("engine") == "bp" or len(variables) <= FEW:
+        names = [(moved.original.variable_names[variable],) for variable in variables.tolist()]
+        how = unknown if isinstance(whole, Transfer) else "one"
+        result = prepare(whole, names, evidence, unknown=how, **settings).run(progress)
+        return (
+            np.arange(len(variables)),
+            list(map(distribution_of, result.answers)),
+            result.answers[0].convergence,
+        )
+    found = prepare_marginals(whole, evidence, **settings).run(progress)
+    assert isinstance(found, AllMarginals)
+    if len(
+        left := np.setdiff1d(variables, found.variables)
+    ):  # what does not fit is refused to those who ask for it
+        raise found.refusal(moved.original.variable_names[int(left[0])])
+    of, distributions = found.classes
+    limited: list[Distribution] = [
+        {label: (value, None, None) for label, value in each.items()} for each in distributions
+    ]
+    return of[np.searchsorted(found.variables, variables)], limited, None
+
+
+def distribution_of(answer: Answer) -> Distribution:
+    """An answer about one variable by label."""
+    labels = [label for (label,) in answer.values]
+    nothing: Sequence[float | None] = [None] * len(labels)
+    lower = nothing if answer.lower is None else answer.lower.tolist()
+    upper = nothing if answer.upper is None else answer.upper.tolist()
+    return dict(
+        zip(labels, zip(answer.probabilities.tolist(), lower, upper, strict=True), strict=True)
+    )
+
+
+def _own(moved: Transfer, variables: Ints) -> tuple[Ints, Floats]:
+    """How many tables were lent to each variable's individual, or to its factors where it has none; the weakest share.
+
+    Each pair of a transferred factor and an individual among its arguments counts once.
+    """
+    groups, receiver = _groups(moved.original), _receivers(moved)
+    pairs = np.column_stack((receiver, groups[moved.original.arguments]))[receiver >= 0]
+    pairs = pairs[first_places(group_rows(pairs))]
+    counts, weakest = _tally(moved, pairs[:, 0], pairs[:, 1], int(groups.max(initial=-1)) + 1)
+    return counts[groups[variables]], weakest[groups[variables]]
+
+
+def _tally(moved: Transfer, receivers: Ints, groups: Ints, count: int) -> tuple[Ints, Floats]:
+    """How many transferred factors (by place) there are in each group, and the smallest share of them; nan if none."""
+    shares = moved.shares[np.searchsorted(moved.unknown, moved.transferred)][receivers]
+    counts, weakest = np.bincount(groups, minlength=count), np.full(count, np.inf)
+    np.minimum.at(weakest, groups, shares)
+    return counts, np.where(counts > 0, weakest, np.nan)

@@ -1,0 +1,167 @@
+"""Where models are kept: text files in the room `formats`, folders of Parquet tables and databases in the room `sql`.
+
+Neither room knows the other; this door above both tells by the path which one is meant, and opens only that.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from lifagu.basics.atomic_files import PathLike, failing, is_being_replaced
+from lifagu.basics.columns import Columns
+from lifagu.basics.inputs import path as as_path
+from lifagu.errors import FormatError, Remedy
+from lifagu.formats import contents
+from lifagu.formats import write as write_file
+from lifagu.graph.evidence import EvidenceLike, Observation
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.relational.loaded import Loaded, Source
+from lifagu.relational.parfactor_graph import ParfactorGraph
+
+if TYPE_CHECKING:
+    from lifagu.relational.template import Template
+
+
+def load(
+    path: PathLike, database: str | None = None, progress: Callable[[str], None] | None = None
+) -> Loaded:
+    """Read a model, its evidence and its questions at once: a file by its ending, a folder, or a template.
+
+    A template's database is asked once; database: the path or URL of another one than it names. progress(text) is
+    told what is being read. What `read` and `read_evidence` give are parts of this.
+    """
+    if is_folder(path):
+        from lifagu.data.parquet.reading import load_folder
+
+        _refuse_database(path, database)
+        return load_folder(path)
+    found = contents(path)
+    template = found.template()
+    if template is None:
+        _refuse_database(path, database)
+        return found.loaded()
+    return _from_database(template, database, progress)
+
+
+def _from_database(
+    template: Template, database: str | None, progress: Callable[[str], None] | None = None
+) -> Loaded:
+    from lifagu.data.templates import load_template
+
+    source = template.source if database is None else _named(database)
+    return replace(load_template(template, source, progress), source=source)
+
+
+def read(path: PathLike, database: str | None = None) -> FactorGraph | ParfactorGraph:
+    """Read a model: a file by its ending, a folder of Parquet tables (docs/formats.md), or a template with its data.
+
+    Files with domains, relations or parfactors give a relational model, everything else a factor graph. database: the
+    path or URL of the database that a template is to read instead of its own.
+    """
+    if is_folder(path):
+        from lifagu.data.parquet.reading import read_folder
+
+        _refuse_database(path, database)
+        return read_folder(path)
+    found = contents(path)
+    template = found.template()
+    if template is not None:
+        return _from_database(template, database).model
+    _refuse_database(path, database)
+    return found.model()
+
+
+def read_evidence(path: PathLike, database: str | None = None) -> dict[str, Observation]:
+    """The evidence in a file or folder: a model's or template's own, a JSON object (name → label), an ``.evid`` file.
+
+    Models in other formats carry no evidence.
+    """
+    if is_folder(path):
+        from lifagu.data.parquet.reading import read_folder_evidence
+
+        return read_folder_evidence(path)
+    found = contents(path)
+    template = found.template()
+    return (
+        found.evidence() if template is None else dict(_from_database(template, database).evidence)
+    )
+
+
+def write_results(database: str | Source, tables: Mapping[str, Columns]) -> None:
+    """Put result tables ``lifagu_…`` into a database, given by path or URL, all in one transaction or none.
+
+    Each takes the place of an earlier one of its name; nothing else is touched.
+    """
+    from lifagu.data.databases import write_results as write_into
+
+    write_into(_named(database), tables)
+
+
+def check_database(database: str | Source) -> None:
+    """Refuse now, before long work, a database that `write_results` would refuse."""
+    from lifagu.data.databases import check_writable
+
+    check_writable(_named(database))
+
+
+def _named(database: str | Source) -> Source:
+    """A database that was named on the command line or in Python: paths are relative to the current folder."""
+    return database if isinstance(database, Source) else Source(database, place="database")
+
+
+def _refuse_database(path: PathLike, database: str | None) -> None:
+    if database is not None:
+        what = f"{path}: this model reads no database; a template names its source in the file"
+        raise FormatError(what, remedy=Remedy.NO_DATABASE)
+
+
+def write(
+    graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: EvidenceLike = None
+) -> None:
+    """Write a model, replacing the file or folder in one step.
+
+    Evidence goes along with the model, and beside .uai as .uai.evid. A relational model is written as it is into .json
+    and .blog, and grounded for everything else.
+    """
+    if not is_folder(path):
+        write_file(graph, path, evidence)
+        return
+    from lifagu.data.parquet.writing import model_tables, write_folder
+    from lifagu.relational.grounding import expand_evidence, ground
+
+    check_target(path)
+    if isinstance(graph, ParfactorGraph):
+        model, graph = graph, ground(graph)
+        evidence = expand_evidence(model, evidence, graph)
+    write_folder(path, model_tables(graph, graph.evidence(evidence)))
+
+
+def check_target(path: PathLike) -> None:
+    """Refuse now, before long work, a folder that writing would refuse to replace."""
+    if is_folder(path):
+        from lifagu.data.parquet.writing import check_folder
+
+        check_folder(path)
+
+
+def is_folder(path: PathLike) -> bool:
+    """Whether a path means a folder of Parquet tables: it is one, ends with a slash, or is new and has no ending.
+
+    >>> is_folder("big/"), is_folder("new"), is_folder("model.json")
+    (True, True, False)
+    """
+    place = as_path(path)
+    with failing(path, "cannot be looked for"):
+        is_there = place.is_dir() or (
+            not place.is_file() and (is_being_replaced(path) or place.is_dir())
+        )
+        is_new = not place.exists()
+    if place.suffix.lower() == ".parquet" and not is_there:
+        raise FormatError(
+            f"{path}: a model is a folder of Parquet tables, not one of them; name the folder"
+        )
+    slashed = os.fspath(path).endswith(("/", os.sep))
+    return is_there or slashed or (is_new and not place.suffix)

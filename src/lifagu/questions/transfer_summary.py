@@ -1,0 +1,181 @@
+"""What a transfer lent to whom and what it left, by kind of factor: a line each, however many factors there are."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints, first_places, group_lists, group_rows
+from lifagu.basics.columns import Columns, Nullable
+from lifagu.filling.record_columns import record_columns
+from lifagu.filling.result import Transfer
+from lifagu.graph.assembly import taken_lists
+from lifagu.graph.factor_graph import FactorGraph
+
+UNITS = (
+    "factor",
+    "individual",
+    "profile",
+)  # single factors, whole individuals, factors of individuals that are alike
+_STEM = re.compile(r"[^(.]+")
+
+
+@dataclass(frozen=True)
+class Lent:
+    """Unknown factors of one kind that took the same table in the same way.
+
+    factors: the kind, such as ``intake(Age, Sick, Epid)``; first: the first of them. donor: whose table it is, the one
+    declared first if several lend it; potentials: what it holds, in the order of the donor's arguments. unit: what was
+    compared, as in UNITS; ties: for how many of them another table was as frequent.
+    """
+
+    factors: str
+    count: int
+    first: str
+    donor: str
+    potentials: tuple[float, ...]
+    unit: str
+    lowest_share: float
+    highest_share: float
+    ties: int
+
+
+@dataclass(frozen=True)
+class Left:
+    """Unknown factors of one kind that stay unknown for the same reason, which is in the words of the first of them.
+
+    lowest_share, highest_share: of the candidates that agree; None without candidates.
+    """
+
+    factors: str
+    count: int
+    first: str
+    status: str
+    lowest_share: float | None
+    highest_share: float | None
+    reason: str
+
+
+def summary(
+    moved: Transfer, sizes: Ints | None = None
+) -> tuple[tuple[Lent, ...], tuple[Left, ...]]:
+    """What was lent, and what was left, the most frequent first within each kind; Python only for each line.
+
+    sizes[f]: how many factors each factor stands for, None for one each.
+
+    >>> from lifagu.filling.transfer import transfer
+    >>> graph = FactorGraph.build().variables(["A", "B", "C", "D"]).factor("f1", ["A", "B"], [1, 2, 3, 4])
+    >>> lent, left = summary(transfer(graph.factor("f2", ["C", "B"], None).factor("g", ["D"], None).graph()))
+    >>> [(each.first, each.donor, each.highest_share) for each in lent], [each.status for each in left]
+    ([('f2', 'f1', 1.0)], ['no_candidate'])
+    """
+    records, names = record_columns(moved), moved.original.factor_names
+    many = np.ones(len(moved.unknown), dtype=np.int64) if sizes is None else sizes[moved.unknown]
+    sorts, titles = factor_sorts(moved.original, moved.unknown)
+    donors, shares, ties = (
+        _donors(records),
+        np.asarray(records["share"]),
+        np.asarray(records["tie"]),
+    )
+    tables = moved.graph.factor_table[moved.unknown]
+    units = _units(records)
+    lent = [
+        Lent(
+            titles[int(sorts[group[0]])],
+            int(many[group].sum()),
+            names[int(moved.unknown[group[0]])],
+            names[int(donors[group].min())],
+            _potentials(moved.original, int(donors[group].min())),
+            UNITS[int(units[group[0]])],
+            float(shares[group].min()),
+            float(shares[group].max()),
+            int(many[group][ties[group]].sum()),
+        )
+        for group in _groups(many, sorts, np.flatnonzero(donors >= 0), tables, units)
+    ]
+    statuses, reasons = np.asarray(records["status"]), np.asarray(records["reason"])
+    left = [
+        Left(
+            titles[int(sorts[group[0]])],
+            int(many[group].sum()),
+            names[int(moved.unknown[group[0]])],
+            str(statuses[group[0]]),
+            *_ends(shares[group]),
+            str(reasons[group[0]]),
+        )
+        for group in _groups(many, sorts, np.flatnonzero(donors < 0), moved.statuses)
+    ]
+    return tuple(lent), tuple(left)
+
+
+def _ends(shares: Floats) -> tuple[float | None, float | None]:
+    """The smallest and the largest share, None where there are none."""
+    return (
+        (None, None)
+        if np.isnan(shares).all()
+        else (float(np.nanmin(shares)), float(np.nanmax(shares)))
+    )
+
+
+def _units(records: Columns) -> Ints:
+    """What was compared for each record, as a place in UNITS."""
+    agreed = records["agreed"]
+    assert isinstance(agreed, Nullable)
+    return np.where(
+        np.asarray(records["unit"]) == "individual", 1, np.where(agreed.numbers > 0, 2, 0)
+    )
+
+
+def _donors(records: Columns) -> Ints:
+    donors = records["donor_id"]
+    assert isinstance(donors, Nullable)
+    return donors.numbers
+
+
+def _groups(many: Ints, sorts: Ints, places: Ints, *keys: Ints) -> list[Ints]:
+    """Places with equal sorts and keys: by first occurrence of the sort, then the largest groups first.
+
+    many: how many factors each place stands for.
+    """
+    if not len(places):
+        return []
+    alike = group_rows(np.column_stack([sorts[places], *(key[places] for key in keys)]))
+    sizes, first = np.bincount(alike), first_places(alike)
+    total = np.bincount(alike, many[places]).astype(np.int64)
+    ordered = np.lexsort((first, -total, sorts[places[first]]))
+    by_group = np.split(places[np.argsort(alike, kind="stable")], np.cumsum(sizes)[:-1])
+    return [by_group[number] for number in ordered.tolist()]
+
+
+def factor_sorts(graph: FactorGraph, factors: Ints) -> tuple[Ints, list[str]]:
+    """The kind of each of these factors, numbered by first occurrence, and the kinds in words.
+
+    Factors of one kind have arguments of equal kinds (ranges, where none is declared) in the same order, and names
+    made from the same parfactor where there is one.
+    """
+    kinds = np.where(
+        graph.variable_kind >= 0, graph.variable_kind, len(graph.kinds) + graph.variable_range
+    )
+    arguments, ends = taken_lists(graph.offsets, kinds[graph.arguments], factors)
+    scopes = group_lists(np.concatenate(([0], ends - graph.offsets[-1])), arguments)
+    sorts = group_rows(np.column_stack((scopes, graph.factor_names.origins(factors))))
+    titles = [_title(graph, int(factors[place])) for place in first_places(sorts).tolist()]
+    return sorts, titles
+
+
+def _title(graph: FactorGraph, factor: int) -> str:
+    """Such as ``intake(Age, Sick, Epid)``: what begins the factor's name, and the kinds of its arguments."""
+    stem = _STEM.match(graph.factor_names[factor])
+    kinds = [
+        graph.kinds[kind] if kind >= 0 else "?"
+        for kind in graph.variable_kind[graph.scope(factor)].tolist()
+    ]
+    name = stem[0].strip() if stem else graph.factor_names[factor]
+    return f"{name}({', '.join(kinds)})" if set(kinds) - {"?"} else name
+
+
+def _potentials(graph: FactorGraph, donor: int) -> tuple[float, ...]:
+    table = graph.factors[donor].table
+    return () if table is None else tuple(table.reshape(-1).tolist())

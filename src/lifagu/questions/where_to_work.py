@@ -1,0 +1,100 @@
+"""Where a case does its work: in memory, or on an engine; and why, or why not."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from lifagu.basics.inputs import instance
+from lifagu.errors import ModelError, Remedy
+from lifagu.questions.place import ANSWERING, HERE, LIFTING
+from lifagu.questions.statement import Statement
+
+BY_SQL = {
+    "ask": ANSWERING,
+    "log_partition": ANSWERING,
+    "groups": LIFTING,
+    "lift": LIFTING,
+    "impute": LIFTING,
+}
+ENGINES_BY_SQL = ("auto", "lifted")
+UNKNOWN_BY_SQL = ("one", "mean")
+
+
+class Choice(NamedTuple):
+    """Where to work, "memory" or an engine, and why, where that was to be chosen."""
+
+    on: str
+    why: str = ""
+
+
+def choose(case: Statement, verb: str, engine: str = "auto", in_memory: str = "") -> Choice:
+    """Where a verb is done; engine: of inference. in_memory: what else asks for the model in memory, in words.
+
+    A place that was named and cannot do it is an error. "auto" stays in memory while a folder fits there.
+    """
+    instance("engine", engine, str)
+    place = case.place
+    on, path = place.on, case.opened.path
+    obstacle = in_memory or _obstacle(case, verb, engine)
+    if not case.opened.is_folder and on not in HERE:
+        raise ModelError(
+            f"{path or 'this model'}: {on} takes a folder of Parquet tables",
+            remedy=Remedy.MAKE_FOLDER,
+        )
+    if on not in HERE:
+        if obstacle:
+            raise ModelError(
+                f"{obstacle} works in memory only, not on {on}", remedy=Remedy.LEAVE_OUT
+            )
+        return Choice(on)
+    choice = Choice("memory")
+    if (
+        on == "auto"
+        and path is not None
+        and case.opened.is_folder
+        and case.opened.given is None
+        and verb in BY_SQL
+    ):
+        choice = _by_size(case, BY_SQL[verb], obstacle)
+    if choice.on == "memory" and place.resume:
+        what = "only work on an engine can be resumed, and this is done in memory"
+        raise ModelError(what, remedy=Remedy.NAME_ENGINE)
+    return choice
+
+
+def _by_size(case: Statement, each: int, obstacle: str) -> Choice:
+    """In memory while a folder fits there, else on DuckDB if that can do it."""
+    from lifagu.data.parquet.reading import count_arguments
+    from lifagu.inference.plan import default_memory_limit, readable_size
+
+    assert case.opened.path is not None, "a folder has a path"
+    limit = case.place.memory_limit or default_memory_limit()
+    arguments = count_arguments(case.opened.path)
+    fits = each * arguments <= limit
+    need = f"{arguments} arguments need about {readable_size(each * arguments)}"
+    why = f"{need}, {'within' if fits else 'beyond'} the limit of {readable_size(limit)}"
+    if not fits and obstacle:
+        return Choice("memory", f"{obstacle} works there only, although {why}")
+    return Choice("memory" if fits else "duckdb", why)
+
+
+def _obstacle(case: Statement, verb: str, engine: str) -> str:
+    """The first thing about a case that only works in memory, in words."""
+    filling = case.filling
+    found = {
+        verb.replace("_", " "): verb not in BY_SQL,
+        "add": bool(case.added),
+        "database": case.opened.database is not None,
+        "forgetting the model's own evidence": not case.keeps_own,
+        f"engine {engine}": engine not in ENGINES_BY_SQL,
+    }
+    if filling is not None:
+        found |= {
+            "steps": filling.steps is not None,
+            "profiles": filling.profiles,
+            "digits": filling.digits is not None,
+            "tolerance": filling.tolerance is not None,
+            "commutative": filling.commutative,
+            f"unknown {filling.unknown}": filling.unknown not in UNKNOWN_BY_SQL,
+        }
+    return next((words for words, applies in found.items() if applies), "")

@@ -1,0 +1,157 @@
+"""Results in files: what `lift` found, and all marginals, as columns where there are many."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lifagu.basics.atomic_files import PathLike, check_replaceable, replaced_folder
+from lifagu.basics.columns import Column, Columns, Lists, Nullable, Numbered, name_column, texts
+from lifagu.data.parquet.lifted import lifted_tables
+from lifagu.data.parquet.writing import group_tables, model_tables, write_folder, write_table
+from lifagu.errors import FormatError
+from lifagu.filling.record_columns import record_columns
+from lifagu.filling.result import Transfer
+from lifagu.formats.csv_table import write_csv
+from lifagu.graph.assembly import taken_lists
+from lifagu.graph.evidence import EvidenceLike
+from lifagu.graph.factor_graph import Colouring
+from lifagu.inference.marginals import AllMarginals
+from lifagu.inference.relational.marginals import ClassMarginals
+from lifagu.questions.storage import is_folder, write
+from lifagu.relational.parfactor_graph import ParfactorGraph
+
+IMPUTED = frozenset(
+    f"{name}.{ending}"
+    for name in ("transfers", "tables", "marginals")
+    for ending in ("parquet", "csv")
+)
+Progress = Callable[[int, int], None]
+Marginals = Mapping[str, Mapping[str, float]]
+
+
+def write_lift(
+    path: PathLike,
+    moved: Transfer,
+    colouring: Colouring,
+    evidence: EvidenceLike = None,
+    progress: Progress | None = None,
+    lifted: ParfactorGraph | None = None,
+) -> None:
+    """Write the completed model; into a folder as Parquet, with groups, transfers and the lifted model beside it.
+
+    progress(done, total) is called after each table with the number of rows.
+    """
+    if not is_folder(path):
+        write(moved.graph, path, evidence)
+        return
+    tables = model_tables(moved.graph, moved.graph.evidence(evidence))
+    tables |= group_tables(colouring) | {"transfers": record_columns(moved)}
+    tables |= {} if lifted is None else lifted_tables(lifted, moved.graph)
+    write_folder(path, tables, progress)
+
+
+def write_marginals(path: PathLike, found: Marginals) -> None:
+    """Write all marginals to a .csv file (also .csv.gz) or a .parquet file, one row per label.
+
+    The columns are variable, value and probability; for classes of a relational model representative, members, count,
+    value and probability.
+    """
+    if not str(path).lower().endswith(".parquet"):
+        write_csv(path, *_marginal_rows(found))
+    elif isinstance(found, AllMarginals):
+        write_table(path, _marginal_columns(found))
+    else:
+        header, rows = _marginal_rows(found)
+        cells = list(zip(*rows, strict=True)) or [()] * len(header)
+        write_table(path, dict(zip(header, map(_column, cells), strict=True)))
+
+
+def write_imputed(
+    path: PathLike, tables: Mapping[str, Columns], progress: Progress | None = None
+) -> None:
+    """Write the tables of an `impute` into a folder, replaced in one step: as Parquet, or as CSV if it ends in .csv.
+
+    A folder is replaced if it holds nothing but such tables. In CSV files lists stand as JSON, and null is empty.
+    """
+    check_imputed_target(path)
+    if not _wants_csv(path):
+        write_folder(path, tables, progress, IMPUTED)
+        return
+    with replaced_folder(path, IMPUTED) as temporary:
+        for name, columns in tables.items():
+            write_csv(
+                temporary / f"{name}.csv",
+                list(columns),
+                zip(*map(_cells, columns.values()), strict=True),
+            )
+
+
+def check_imputed_target(path: PathLike) -> None:
+    """Refuse now, before long work, a place that `write_imputed` would refuse to replace."""
+    if Path(path).suffix.lower() not in ("", ".csv"):
+        raise FormatError(
+            f"{path}: results go to a folder, of Parquet tables, or of CSV files if it ends in .csv"
+        )
+    check_replaceable(path, IMPUTED)
+
+
+def _wants_csv(path: PathLike) -> bool:
+    return Path(path).suffix.lower() == ".csv"
+
+
+def _cells(column: Column) -> Sequence[Any]:
+    """The values of a column as a CSV file has them, one by one."""
+    if isinstance(column, Lists):
+        of = np.arange(len(column.offsets) - 1) if column.of is None else column.of
+        lists = [column.values[slice(*pair)].tolist() for pair in pairwise(column.offsets.tolist())]
+        shown = [json.dumps(each, ensure_ascii=False) if each else "" for each in lists]
+        return [shown[each] for each in of.tolist()]
+    if isinstance(column, Nullable):
+        return ["" if each < 0 else each for each in column.numbers.tolist()]
+    if isinstance(column, Numbered):
+        return [f"{column.prefix}{each}" for each in column.numbers.tolist()]
+    values = column.tolist()
+    if column.dtype == np.bool_:
+        return ["true" if each else "false" for each in values]
+    return [
+        "" if each is None or each != each else each for each in values
+    ]  # nan differs from itself
+
+
+def _marginal_rows(found: Marginals) -> tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]:
+    """All marginals as a header and rows: by class or by name."""
+    if isinstance(found, ClassMarginals):
+        classes = ((each, pair) for each in found.classes for pair in each.probabilities.items())
+        rows = ((each.representative, each.members, each.count, *pair) for each, pair in classes)
+        return ("representative", "members", "count", "value", "probability"), rows
+    named = ((name, label, value) for name in found for label, value in found[name].items())
+    return ("variable", "value", "probability"), named
+
+
+def _column(values: Sequence[Any]) -> Column:
+    return np.array(values) if values and not isinstance(values[0], str) else texts(values)
+
+
+def _marginal_columns(found: AllMarginals) -> Columns:
+    """The same as columns, by array: variables that share a marginal cost nothing."""
+    names, variables = found.graph.variable_names, found.variables
+    of_variable, distributions = found.classes
+    sizes = np.array([len(each) for each in distributions], dtype=np.int64)
+    labels = [label for each in distributions for label in each]
+    probabilities = np.array(
+        [value for each in distributions for value in each.values()], dtype=np.float64
+    )
+    places, _ = taken_lists(
+        np.concatenate(([0], np.cumsum(sizes))), np.arange(len(labels)), of_variable
+    )
+    return {
+        "variable": name_column(names, np.repeat(variables, sizes[of_variable])),
+        "value": texts(labels, places),
+        "probability": probabilities[places],
+    }

@@ -1,0 +1,1 @@
+"""Relational models: domains, relations, parfactors, and the way to a ground graph."""

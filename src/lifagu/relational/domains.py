@@ -1,0 +1,203 @@
+"""Domains of constants, and rows of constants that are kept as numbers so that millions of them cost no texts."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import overload
+
+from lifagu.basics.arrays import Ints, frozen
+from lifagu.basics.frozen import Frozen
+from lifagu.basics.names import Names
+from lifagu.errors import ModelError, did_you_mean, listed
+
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Domain(Frozen):
+    """A domain of `size` constants: those listed, or 1…size, which are never listed.
+
+    Inside, constants are numbers 0…size-1.
+
+    >>> Domain.of("Drug", ["m1", "m2"]).number("m2"), Domain.of("Person", 10**6).constant(999_999)
+    (1, '1000000')
+    """
+
+    name: str
+    size: int
+    constants: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str) or not self.name:
+            raise ModelError(f"a domain has the name {self.name!r}; names are non-empty texts")
+        if (
+            isinstance(self.size, bool)
+            or not isinstance(self.size, int)
+            or not 0 <= self.size < 2**62
+        ):
+            raise ModelError(
+                f"domain '{self.name}' has the size {self.size}; sizes are whole numbers below 2^62"
+            )
+        if self.constants is not None:
+            for constant in self.constants:
+                if not isinstance(constant, str) or not constant:
+                    raise ModelError(
+                        f"domain '{self.name}' has the constant {constant!r}; constants are texts"
+                    )
+            if len(self._numbers) != self.size:
+                twice = next(each for each, count in Counter(self.constants).items() if count > 1)
+                raise ModelError(
+                    f"domain '{self.name}' has the constant '{twice}' twice; list each constant once"
+                )
+
+    @classmethod
+    def of(cls, name: str, given: int | Sequence[str]) -> Domain:
+        """A domain from its size or from the list of its constants."""
+        return cls(name, given) if isinstance(given, int) else cls(name, len(given), tuple(given))
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {constant: number for number, constant in enumerate(self.constants or ())}
+
+    def find(self, constant: str) -> int | None:
+        """Number of a constant, or None if it is not in the domain."""
+        if self.constants is not None:
+            return self._numbers.get(constant)
+        if not (
+            constant.isascii() and constant.isdigit() and len(constant) <= 19 and constant[0] != "0"
+        ):
+            return None
+        number = int(constant) - 1
+        return number if number < self.size else None
+
+    def number(self, constant: str) -> int:
+        """Number of a constant; a missing one is an error that says what there is."""
+        found = self.find(constant)
+        if found is None:
+            raise ModelError(
+                f"'{constant}' is not a constant of domain {self.name}{self.what_there_is(constant)}"
+            )
+        return found
+
+    def numbers(self, constants: Sequence[str]) -> list[int]:
+        """Numbers of many constants; a missing one is an error."""
+        found = list(map(self.find, constants))
+        return [
+            self.number(text) if each is None else each
+            for text, each in zip(constants, found, strict=True)
+        ]
+
+    def constant(self, number: int) -> str:
+        """The constant with this number."""
+        return str(number + 1) if self.constants is None else self.constants[number]
+
+    def texts(self, numbers: Sequence[int]) -> list[str]:
+        """The constants with these numbers."""
+        if self.constants is None:
+            return [str(number + 1) for number in numbers]
+        return [self.constants[number] for number in numbers]
+
+    def what_there_is(self, constant: str) -> str:
+        """The end of a sentence about a constant that is not in the domain."""
+        if not self.size:
+            return ", which is empty"
+        if self.constants is None:
+            return f", which has 1…{self.size}"
+        return did_you_mean(constant, self.constants) or f", which has {listed(self.constants)}"
+
+
+class ConstantRows(Frozen, Sequence[Row]):
+    """Rows of constants as numbers: numbers[n×k], one column per domain; texts are made when asked for.
+
+    >>> import numpy as np
+    >>> rows = ConstantRows((Domain("Person", 10**6), Domain.of("Drug", ["m1", "m2"])), np.array([[6, 0], [7, 1]]))
+    >>> rows[1], rows == (("7", "m1"), ("8", "m2"))
+    (('8', 'm2'), True)
+    """
+
+    def __init__(self, domains: tuple[Domain, ...], numbers: Ints) -> None:
+        self.domains = domains
+        self.numbers = frozen(numbers.reshape(len(numbers), len(domains)))
+        for domain, column in zip(domains, self.numbers.T, strict=True):
+            if len(column) and not 0 <= column.min() <= column.max() < domain.size:
+                wrong = column[(column < 0) | (column >= domain.size)][0]
+                raise ModelError(
+                    f"rows hold constant {wrong} of domain '{domain.name}', which has {domain.size} from 0"
+                )
+
+    @property
+    def width(self) -> int:
+        """How many texts a row has."""
+        return len(self.domains)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    @overload
+    def __getitem__(self, row: int) -> Row: ...
+    @overload
+    def __getitem__(self, row: slice) -> Sequence[Row]: ...
+    def __getitem__(self, row: int | slice) -> Row | Sequence[Row]:
+        if isinstance(row, slice):
+            return [self[each] for each in range(*row.indices(len(self)))]
+        return self._row(row)
+
+    def _row(self, row: int) -> Row:
+        return tuple(map(Domain.constant, self.domains, self.numbers[row].tolist()))
+
+    def __iter__(self) -> Iterator[Row]:
+        columns = [
+            domain.texts(column.tolist())
+            for domain, column in zip(self.domains, self.numbers.T, strict=True)
+        ]
+        return zip(*columns, strict=True) if columns else iter([()] * len(self))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Sequence):
+            return NotImplemented
+        return len(self) == len(other) and all(
+            mine == theirs for mine, theirs in zip(self, other, strict=True)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rows of ({', '.join(domain.name for domain in self.domains)})>"
+
+
+class NamedRows(ConstantRows):
+    """Rows of constants, each followed by a name: row i has the name names[which[i]].
+
+    >>> import numpy as np
+    >>> from lifagu.basics.names import NumberedNames
+    >>> NamedRows((Domain("Person", 2),), np.array([[0], [1]]), NumberedNames("variable", "x", 9), np.array([4, 8]))[1]
+    ('2', 'x8')
+    """
+
+    def __init__(
+        self, domains: tuple[Domain, ...], numbers: Ints, names: Names, which: Ints
+    ) -> None:
+        super().__init__(domains, numbers)
+        if len(which) != len(self.numbers) or not ((which >= 0) & (which < len(names))).all():
+            raise ModelError(
+                f"{len(self.numbers)} rows need as many numbers of names, each below {len(names)}"
+            )
+        self.names = names
+        self.which = frozen(which)
+
+    @property
+    def width(self) -> int:
+        """How many texts a row has."""
+        return len(self.domains) + 1
+
+    def _row(self, row: int) -> Row:
+        return *super()._row(row), self.names[int(self.which[row])]
+
+    def __iter__(self) -> Iterator[Row]:
+        names = map(self.names.__getitem__, self.which.tolist())
+        return ((*row, name) for row, name in zip(super().__iter__(), names, strict=True))
+
+    __hash__ = None

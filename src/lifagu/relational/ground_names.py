@@ -1,0 +1,202 @@
+"""Names of ground variables and ground factors, made on demand from the numbers of their constants."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import overload
+
+import numpy as np
+
+from lifagu.basics.arrays import Ints, group_rows
+from lifagu.basics.frozen import Frozen
+from lifagu.basics.names import Names, found_one_by_one
+from lifagu.errors import ModelError
+from lifagu.relational.domains import Domain
+from lifagu.relational.relations import Vocabulary
+from lifagu.relational.terms import constant_text, parse_ground
+
+
+@dataclass(frozen=True, eq=False)
+class RowNames(Frozen):
+    """Names ``Treat(eve,m1)`` of n nodes with k constants each.
+
+    rows[n×k]: numbers of the constants, rows distinct and in lexicographic order. names, which[n]: row i has the name
+    names[which[i]] instead where which[i] is not negative.
+
+    >>> names = RowNames("Treat", (Domain.of("Person", ["al", "eve"]), Domain("Drug", 9)), np.array([[0, 3], [1, 8]]))
+    >>> names[1], names.find("Treat(al,4)"), names.find("Treat(al,5)")
+    ('Treat(eve,9)', 0, None)
+    """
+
+    prefix: str
+    domains: tuple[Domain, ...]
+    rows: Ints
+    names: Names | None = None
+    which: Ints | None = None
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, node: int) -> str:
+        if self.names is not None and self.which is not None and self.which[node] >= 0:
+            return self.names[int(self.which[node])]
+        row = self.rows[node].tolist()
+        texts = [
+            str(each + 1) if domain.constants is None else constant_text(domain.constants[each])
+            for domain, each in zip(self.domains, row, strict=True)
+        ]
+        return f"{self.prefix}({','.join(texts)})" if texts else self.prefix
+
+    def of_nodes(self, nodes: Ints) -> list[str]:
+        """The names of many nodes at once; the text of a constant is made once.
+
+        >>> names = RowNames("Drug", (Domain.of("Person", ["al", "eve"]), Domain("Day", 9)), np.array([[0, 3], [1, 8]]))
+        >>> names.of_nodes(np.array([1, 0]))
+        ['Drug(eve,9)', 'Drug(al,4)']
+        """
+        if not self.domains or (self.which is not None and (self.which[nodes] >= 0).any()):
+            return list(map(self.__getitem__, nodes.tolist()))
+        columns = []
+        for domain, column in zip(self.domains, self.rows[nodes].T, strict=True):
+            met, places = np.unique(column, return_inverse=True)
+            texts = [str(each + 1) for each in met.tolist()]
+            if (constants := domain.constants) is not None:
+                texts = [constant_text(constants[each]) for each in met.tolist()]
+            columns.append([texts[place] for place in places.tolist()])
+        return [f"{self.prefix}({','.join(row)})" for row in zip(*columns, strict=True)]
+
+    def heads(self) -> Counter[str]:
+        """What stands before the first parenthesis of names, and how often; only original names have to be made."""
+        named = np.zeros(len(self), dtype=np.bool_) if self.which is None else self.which >= 0
+        own = map(self.__getitem__, np.flatnonzero(named).tolist())
+        heads = Counter(name.partition("(")[0].strip() for name in own if "(" in name)
+        heads[self.prefix] += int((~named).sum()) if self.domains else 0
+        return +heads
+
+    def find(self, name: str) -> int | None:
+        """Number of the node with this name, spelt with its constants; None if there is none."""
+        if not name.startswith(self.prefix):
+            return None
+        if not self.domains:
+            return self.place(()) if name == self.prefix else None
+        parsed = parse_ground("x" + name[len(self.prefix) :])
+        if parsed is None or parsed[0] != "x" or len(parsed[1]) != len(self.domains):
+            return None
+        numbers = [
+            domain.find(each) if isinstance(each, str) else None
+            for domain, each in zip(self.domains, parsed[1], strict=True)
+        ]
+        return (
+            None if None in numbers else self.place([each for each in numbers if each is not None])
+        )
+
+    def place(self, numbers: Sequence[int]) -> int | None:
+        """Number of the node with these constants, or None; O(k log n)."""
+        low, high = 0, len(self.rows)
+        for column, number in enumerate(numbers):
+            within = self.rows[low:high, column]
+            low, high = (
+                low + int(np.searchsorted(within, number)),
+                low + int(np.searchsorted(within, number, "right")),
+            )
+        return low if low < high else None
+
+    def places(self, rows: Ints) -> Ints:
+        """Numbers of the nodes with these constants (m×k), -1 where there is none; near-linear."""
+        ids = group_rows(np.vstack((self.rows, rows)))[
+            len(self.rows) :
+        ]  # own rows are distinct: 0, 1, …
+        return np.where(ids < len(self.rows), ids, -1)
+
+
+class JoinedNames(Names):
+    """The names of several lists of nodes one after another; names are told apart by the list that has them.
+
+    words: of names of variables, the relations behind all lists but the first; they tell at once which list has a name.
+    """
+
+    def __init__(
+        self, sort: str, lists: Sequence[Names | RowNames], words: Vocabulary | None = None
+    ) -> None:
+        self.sort = sort
+        self.lists = tuple(lists)
+        self._words = words
+        self._starts = np.cumsum([0, *map(len, self.lists)]).tolist()
+        starts = zip(self._starts, self.lists, strict=False)
+        self._asked = [
+            pair for pair in starts if words is None or not isinstance(pair[1], RowNames)
+        ]
+
+    def __len__(self) -> int:
+        return int(self._starts[-1])
+
+    def start(self, which: int) -> int:
+        """The number of the first node of one of the lists."""
+        return int(self._starts[which])
+
+    @overload
+    def __getitem__(self, node: int) -> str: ...
+    @overload
+    def __getitem__(self, node: slice) -> Sequence[str]: ...
+    def __getitem__(self, node: int | slice) -> str | Sequence[str]:
+        number = range(len(self))[node]
+        if isinstance(number, range):
+            return [self[each] for each in number]
+        which = bisect_right(self._starts, number) - 1
+        return self.lists[which][number - self._starts[which]]
+
+    def __iter__(self) -> Iterator[str]:
+        return chain.from_iterable(map(each.__getitem__, range(len(each))) for each in self.lists)
+
+    def find(self, name: str) -> int | None:
+        """Return the number of the node with this name, or None."""
+        located = None if self._words is None else self._words.find(name)
+        if located is not None:
+            relation, constants = located
+            rows = self.lists[1 + relation]
+            place = rows.place(constants) if isinstance(rows, RowNames) else None
+            return None if place is None else int(self._starts[1 + relation] + place)
+        for start, each in self._asked:
+            place = each.find(name)
+            if place is not None:
+                return int(start + place)
+        return None
+
+    def find_each(self, names: Sequence[str]) -> Ints:
+        """The numbers of the nodes with these names, -1 where there is none."""
+        return found_one_by_one(self, names)
+
+    def of_nodes(self, nodes: Ints) -> list[str]:
+        """The names of many nodes at once."""
+        which = self.origins(nodes)
+        found = np.empty(len(nodes), dtype=object)
+        for number in np.unique(which).tolist():
+            places = np.flatnonzero(which == number)
+            found[places] = self.lists[number].of_nodes(nodes[places] - self._starts[number])
+        return list(found)
+
+    def origins(self, nodes: Ints) -> Ints:
+        """The list that has the name of each node."""
+        return np.searchsorted(np.array(self._starts), nodes, side="right") - 1
+
+    def heads(self) -> Counter[str]:
+        """What stands before the first parenthesis of the names that have one, and how often."""
+        return sum((each.heads() for each in self.lists), Counter[str]())
+
+    def number(self, name: str) -> int:
+        """Return the number of the node with this name; a missing one is an error that says why."""
+        found = self.find(name) if isinstance(name, str) else None
+        if found is None and self._words is not None and isinstance(name, str):
+            if self._words.find(name) is not None:
+                raise ModelError(
+                    f"'{name}' does not exist in the model: no ground factor has it as an argument"
+                )
+            if remark := self._words.why_not(name):
+                raise ModelError(remark)
+        return super().number(name) if found is None else found
+
+    __hash__ = None

@@ -1,0 +1,49 @@
+"""What comes of reading: a model with its own evidence and questions, and the database it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from lifagu.basics.arrays import Ints, as_ids
+from lifagu.basics.names import ChosenNames
+from lifagu.graph.evidence import Observation
+from lifagu.graph.factor_graph import FactorGraph
+
+if TYPE_CHECKING:
+    from lifagu.relational.parfactor_graph import ParfactorGraph
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where the data is: a path or URL as written, or files by the name of the table each is to be.
+
+    folder: what relative paths are relative to. place: where in which template it stands, for errors.
+    """
+
+    address: str | Mapping[str, str]
+    folder: str = "."
+    place: str = "source"
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A model with its own evidence and its own questions, read once.
+
+    evidence: by name; that of a template is bound to its graph already, which `graph.evidence(…)` then gives at once.
+    queries: names of the variables asked about; those of a template are made on demand. source: the database that a
+    template was read from.
+    """
+
+    model: FactorGraph | ParfactorGraph
+    evidence: Mapping[str, Observation]
+    queries: Sequence[str] = ()
+    source: Source | None = None
+
+    def query_numbers(self) -> Ints:
+        """The numbers of the variables asked about, in the graph of a template."""
+        if isinstance(self.queries, ChosenNames):
+            return self.queries.numbers
+        assert isinstance(self.model, FactorGraph), "variables of relational models have no numbers"
+        return as_ids([self.model.variable_names.number(name) for name in self.queries], "queries")

@@ -1,0 +1,355 @@
+"""Relational models: domains, relations, parfactors, and a ground part beside them. Their meaning is their grounding.
+
+Nothing here lists the constants of a numbered domain, so sizes may be in the millions.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from lifagu.basics.frozen import Frozen
+from lifagu.basics.html import Shown
+from lifagu.basics.inputs import items, shown
+from lifagu.basics.names import Names
+from lifagu.errors import ModelError, did_you_mean, listed
+from lifagu.graph.evidence import EvidenceLike, Observation, bind_evidence, by_name
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.views import counted
+from lifagu.relational.builder import RelationalBuilder
+from lifagu.relational.domains import Domain as Domain
+from lifagu.relational.notation import (
+    domain_lines,
+    ground_lines,
+    parfactor_lines,
+    relation_lines,
+    sections,
+)
+from lifagu.relational.original_names import Meant, Place
+from lifagu.relational.parfactors import BoundParfactor, bind
+from lifagu.relational.parfactors import Parfactor as Parfactor
+from lifagu.relational.proof import Proof
+from lifagu.relational.relations import Relation as Relation
+from lifagu.relational.relations import Vocabulary
+from lifagu.relational.terms import Span, parse_ground
+
+
+def _empty() -> FactorGraph:
+    return FactorGraph.build().graph()
+
+
+@contextmanager
+def collecting_later() -> Iterator[None]:
+    """Without the garbage collector, which would look at many new objects again and again while they are made."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
+
+
+class Observed(NamedTuple):
+    """One piece of evidence: on a plain variable (relation -1), or on all ground variables within spans.
+
+    spans: for each domain of the relation the numbers of the first and the last constant.
+    """
+
+    name: str
+    relation: int
+    variable: int
+    spans: tuple[Span, ...]
+    observation: Observation
+
+    @property
+    def is_range(self) -> bool:
+        """Whether it was given for a range of constants, be it one of one: those that do not exist are skipped."""
+        if any(low != high for low, high in self.spans):
+            return True
+        parsed = parse_ground(self.name) if self.relation >= 0 and ".." in self.name else None
+        return parsed is not None and not all(isinstance(each, str) for each in parsed[1])
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ParfactorGraph(Frozen, Shown):
+    """A parameterised factor graph.
+
+    ground_part: plain variables and ground factors. Its factors may also name ground variables of relations, which
+    then are variables of it under their ground names, with their relation's range. proof: of a lifted model, that it
+    means the graph it came from.
+
+    >>> from lifagu.relational.grounding import ground
+    >>> model = ParfactorGraph(
+    ...     (Domain("Person", 3),),
+    ...     (Relation("Epid"), Relation("Sick", ("Person",))),
+    ...     (Parfactor.of("g", ["Sick(X)", "Epid"], [4, 1, 1, 3]),),
+    ... )
+    >>> model
+    <ParfactorGraph: 1 domain, 2 relations, 1 parfactor>
+    >>> ground(model).factor("g(2)")
+    Factor(name='g(2)', arguments=('Sick(2)', 'Epid'), table=array([[4., 1.],
+           [1., 3.]]))
+    """
+
+    domains: tuple[Domain, ...]
+    relations: tuple[Relation, ...]
+    parfactors: tuple[Parfactor, ...]
+    ground_part: FactorGraph = None  # type: ignore[assignment]
+    proof: Proof | None = None
+
+    def __post_init__(self) -> None:
+        if self.ground_part is None:
+            object.__setattr__(self, "ground_part", _empty())
+        for name, kind in (("domains", Domain), ("relations", Relation), ("parfactors", Parfactor)):
+            given = items(f"{name} is a list of {kind.__name__}", getattr(self, name))
+            if wrong := [each for each in given if not isinstance(each, kind)]:
+                raise ModelError(f"{name} holds {shown(wrong[0])}, which is no {kind.__name__}")
+            object.__setattr__(self, name, tuple(given))
+        if not isinstance(self.ground_part, FactorGraph):
+            raise ModelError(f"ground_part is a FactorGraph, not {shown(self.ground_part)}")
+        self.vocabulary  # noqa: B018  checks domains and relations
+        self.places  # noqa: B018  checks the ground part
+        self.bound  # noqa: B018  checks the parfactors
+
+    @staticmethod
+    def build() -> RelationalBuilder[ParfactorGraph]:
+        """Start a model by hand: ``.domain(…).relation(…).parfactor(…).model()``."""
+        return RelationalBuilder(ParfactorGraph)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """Domains and relations, and the names they make."""
+        return Vocabulary(tuple(self.domains), tuple(self.relations))
+
+    @cached_property
+    def places(self) -> dict[int, Place]:
+        """The variables of the ground part that are ground variables of relations, and which ones they are."""
+        part, words = self.ground_part, self.vocabulary
+        found = words.places_in(part.variable_names)
+        for number, place in found.items():
+            name, relation = part.variable_names[number], words.relations[place[0]]
+            if not part.degrees[number]:
+                raise ModelError(
+                    f"variable '{name}' has the name of a ground variable of relation '{relation.name}'; "
+                    "rename it, or leave it to the relation"
+                )
+            if part.labels(number) != relation.range:
+                raise ModelError(
+                    f"variable '{name}' has the range {listed(part.labels(number))}, but its relation "
+                    f"'{relation.name}' has {listed(relation.range)}"
+                )
+        return found
+
+    @cached_property
+    def bound(self) -> tuple[BoundParfactor, ...]:
+        """The parfactors in numbers."""
+        Names("parfactor", [parfactor.name for parfactor in self.parfactors])
+        return tuple(
+            bind(number, parfactor, self.vocabulary, self._plain)
+            for number, parfactor in enumerate(self.parfactors)
+        )
+
+    def with_proof(self, proof: Proof) -> ParfactorGraph:
+        """The same model with a proof; nothing is checked again."""
+        proved = object.__new__(ParfactorGraph)
+        proved.__dict__.update(self.__dict__, proof=proof)
+        return proved
+
+    def _plain(self, name: str) -> tuple[int, int] | None:
+        number = self.ground_part.variable_names.find(name)
+        if number is None or number in self.places:
+            return None
+        return number, int(self.ground_part.sizes[number])
+
+    def place_of(self, name: str) -> Place:
+        """The ground variable of a name: its relation and constants, or -1 and the number of a plain variable.
+
+        Whether some ground factor has it is not checked here.
+        """
+        relation, variable, spans = self._found([name])[0]
+        if any(low != high for low, high in spans):
+            raise ModelError(f"'{name}' names several variables; ask about one of them")
+        return (relation, tuple(low for low, _ in spans)) if relation >= 0 else (-1, (variable,))
+
+    @property
+    def has_unknown(self) -> bool:
+        """Whether some parfactor or ground factor has no table."""
+        return any(each.table is None for each in self.parfactors) or bool(
+            len(self.ground_part.unknown)
+        )
+
+    def layered(self, layers: Sequence[EvidenceLike]) -> dict[str, Observation]:
+        """Several layers of evidence as one: what a later one observes, an earlier one no longer does.
+
+        >>> model = ParfactorGraph((Domain("Person", 9),), (Relation("Sick", ("Person",)),), ())
+        >>> model.layered([{"Sick(1..9)": "true"}, {"Sick(3)": "false"}])
+        {'Sick(1..2)': 'true', 'Sick(4..9)': 'true', 'Sick(3)': 'false'}
+        """
+        found: dict[str, Observation] = {}
+        for layer in map(by_name, layers):
+            later = self._found(list(layer))
+            meant = self._found(list(found))
+            once, wide = set(later), [each for each in later if _is_wide(each)]
+            left: dict[str, Observation] = {}
+            for (name, seen), earlier in zip(found.items(), meant, strict=True):
+                if earlier not in once:
+                    cuts = later if _is_wide(earlier) else wide
+                    left |= dict.fromkeys(self._except(name, earlier, cuts), seen)
+            found = left | dict(layer)
+        return found
+
+    def _except(self, name: str, earlier: Meant, later: Sequence[Meant]) -> list[str]:
+        """Names for what a piece of evidence covers beyond what later ones do; what is left of a range is a range."""
+        relation, variable, spans = earlier
+        boxes = [spans]
+        for other, plain, cut in later:
+            if (other, plain) == (relation, variable):
+                boxes = [left for box in boxes for left in _beyond(box, cut)]
+        return (
+            [name]
+            if boxes == [spans]
+            else [self.vocabulary.span_name(relation, box) for box in boxes]
+        )
+
+    def observations(self, evidence: EvidenceLike) -> tuple[Observed, ...]:
+        """What was observed, in numbers and without listing what a range covers; a wrong name or label is an error.
+
+        Whether a ground variable exists (some ground factor has it) is not checked here.
+
+        >>> model = ParfactorGraph((Domain("Person", 10**6),), (Relation("Smokes", ("Person",)),), ())
+        >>> model.observations({"Smokes(1..300)": "true"})[0].spans
+        ((0, 299),)
+        """
+        evidence = by_name(evidence)
+        names, result = list(evidence), []
+        checked: set[tuple[int, int, str]] = set()
+        with collecting_later():
+            for name, found, observation in zip(
+                names, self._found(names), evidence.values(), strict=True
+            ):
+                observed = Observed(name, *found, observation)
+                result.append(observed)
+                if not isinstance(observation, str):
+                    self._check(observed)
+                elif (found[0], found[1], observation) not in checked:
+                    self._check(observed)
+                    checked.add((found[0], found[1], observation))
+        return tuple(result)
+
+    def _found(self, names: Sequence[str]) -> list[Meant]:
+        """What each name means: ground variables of a relation, or a plain variable; any other name is an error."""
+        for name in names:
+            if not isinstance(name, str):
+                raise ModelError(
+                    f"there is no variable {shown(name)} in the model; variables are named by texts"
+                )
+        plain = self.ground_part.variable_names.find_each(names).tolist()
+        result: list[Meant] = []
+        for name, variable, meant in zip(
+            names, plain, self.vocabulary.meant_by(names), strict=True
+        ):
+            if meant is None and variable < 0:
+                raise self._missing(name)
+            result.append((-1, variable, ()) if meant is None else meant)
+        return result
+
+    def _check(self, observed: Observed) -> None:
+        """A label that the range lacks, or a wrong likelihood, is an error."""
+        name, relation, variable, _, observation = observed
+        labels = (
+            self.ground_part.labels(variable) if relation < 0 else self.relations[relation].range
+        )
+        bind_evidence(
+            {name: observation},
+            Names("variable", [name]),
+            lambda _: (labels, np.arange(len(labels))),
+        )
+
+    def _missing(self, name: str) -> ModelError:
+        words = self.vocabulary
+        known = [*words.relation_names, *self.ground_part.variable_names[:1000]]
+        return ModelError(
+            words.why_not(name)
+            or f"there is no variable '{name}' in the model{did_you_mean(name, known)}"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, ParfactorGraph):
+            return NotImplemented
+        return (self.domains, self.relations, self.parfactors) == (
+            other.domains,
+            other.relations,
+            other.parfactors,
+        ) and self.ground_part == other.ground_part
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __str__(self) -> str:
+        part = self.ground_part
+        plain = np.delete(np.arange(len(part.variable_names)), list(self.places))
+        parfactors, tables = parfactor_lines(self.parfactors)
+        return sections(
+            [
+                ("domains", domain_lines(self.domains), len(self.domains)),
+                ("relations", relations := relation_lines(self.relations), len(relations)),
+                ("parfactors", parfactors, len(parfactors)),
+                ("tables", tables, len(tables)),
+                (
+                    "ground part",
+                    ground_lines(part, plain),
+                    len(part.factor_names) + min(len(plain), 1),
+                ),
+                ("proof", [str(self.proof)] if self.proof else [], 0),
+            ]
+        )
+
+    @property
+    def summary(self) -> str:
+        """What there is, counted, in words."""
+        unknown = sum(parfactor.table is None for parfactor in self.parfactors)
+        parts = [
+            counted(len(self.domains), "domain"),
+            counted(len(self.relations), "relation"),
+            counted(len(self.parfactors), "parfactor")
+            + (f" ({unknown} unknown)" if unknown else ""),
+        ]
+        variables, factors = (
+            len(self.ground_part.variable_names) - len(self.places),
+            self.ground_part.factor_names,
+        )
+        parts += [counted(variables, "plain variable")] if variables else []
+        parts += [counted(len(factors), "ground factor")] if len(factors) else []
+        return ", ".join(parts)
+
+    def __repr__(self) -> str:
+        return f"<ParfactorGraph: {self.summary}>"
+
+
+def _is_wide(meant: Meant) -> bool:
+    """Whether a piece of evidence is about a range of constants."""
+    return any(low != high for low, high in meant[2])
+
+
+def _beyond(box: tuple[Span, ...], cut: tuple[Span, ...]) -> list[tuple[Span, ...]]:
+    """A box of constants without another one, as boxes.
+
+    >>> _beyond(((0, 8),), ((2, 2),))
+    [((0, 1),), ((3, 8),)]
+    """
+    if any(low > last or high < first for (first, last), (low, high) in zip(box, cut, strict=True)):
+        return [box]
+    found = []
+    for axis, ((first, last), (low, high)) in enumerate(zip(box, cut, strict=True)):
+        inside = tuple(
+            (max(a, b), min(c, d)) for (a, c), (b, d) in zip(box[:axis], cut[:axis], strict=True)
+        )
+        parts = [(first, low - 1)] * (first < low) + [(high + 1, last)] * (high < last)
+        found += [(*inside, part, *box[axis + 1 :]) for part in parts]
+    return found

@@ -1,0 +1,324 @@
+"""Relations over domains, and the vocabulary they make together: which ground variables can be named, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lifagu.basics.frozen import Frozen
+from lifagu.basics.names import ChosenNames, Names
+from lifagu.errors import ModelError, did_you_mean
+from lifagu.graph.ranges import BOOLEAN, Labels, check_labels
+from lifagu.relational.domains import ConstantRows, NamedRows, Row
+from lifagu.relational.domains import Domain as Domain
+from lifagu.relational.original_names import Meant, OriginalIndex, Originals
+from lifagu.relational.original_names import Place as Place
+from lifagu.relational.terms import Span, check_relation_name, constant_text, parse_ground
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation over domains (`of`), with a range; without `of` it is a variable like any other.
+
+    names: for some of its ground variables the constants and, last, the name to use instead of ``Sick(eve)``; millions
+    of them as `NamedRows`.
+    """
+
+    name: str
+    of: tuple[str, ...] = ()
+    range: Labels = BOOLEAN
+    names: Sequence[Row] = ()
+
+    def __post_init__(self) -> None:
+        check_relation_name(self.name)
+        check_labels(self.range, f"relation '{self.name}'")
+        for row in () if isinstance(self.names, ConstantRows) else self.names:
+            if len(row) != len(self.of) + 1 or not row[-1]:
+                what = f"its {len(self.of)} constants and the original name"
+                raise ModelError(
+                    f"relation '{self.name}' has the names entry ({', '.join(row)}); give {what}"
+                )
+
+
+@dataclass(frozen=True)
+class Vocabulary(Frozen):
+    """Domains and relations together, checked, with the way from ground names to numbers and back.
+
+    >>> words = Vocabulary((Domain("Person", 3),), (Relation("Epid"), Relation("Sick", ("Person",))))
+    >>> words.find("Sick(3)"), words.ground_name(1, (0,)), words.find("Sick(4)")
+    ((1, (2,)), 'Sick(1)', None)
+    """
+
+    domains: tuple[Domain, ...]
+    relations: tuple[Relation, ...]
+
+    def __post_init__(self) -> None:
+        for relation in self.relations:
+            for name in relation.of:
+                if name not in self.domain_names:
+                    raise ModelError(
+                        f"relation '{relation.name}' is of '{name}', which is not a domain"
+                        f"{did_you_mean(str(name), self.domain_names)}"
+                    )
+        self.relation_names  # noqa: B018  checks that they differ
+        propositions = [
+            each.name
+            for each, new in zip(self.relations, self.renamed, strict=True)
+            if not (each.of or new)
+        ]
+        twice = self._index.name_used_twice() or next(filter(self.is_original, propositions), None)
+        if twice is not None:
+            raise ModelError(
+                f"variable '{twice}' is declared twice; give each variable a name of its own"
+            )
+        for name in self._like_spelt():
+            spelt, place = self._spelt(name), self._index.find(name)
+            if spelt is not None and place is not None and spelt != place:
+                raise ModelError(
+                    f"relation '{self.relations[place[0]].name}' renames one of its variables '{name}', "
+                    "which is the name of another; give it a name of its own"
+                )
+
+    def _like_spelt(self) -> Iterator[str]:
+        """The original names that could also be read as the name of another ground variable."""
+        for originals in self.renamed:
+            if len(originals):
+                names = ChosenNames(originals.names, originals.which)
+                yield from map(names.__getitem__, names.with_parentheses())
+        yield from filter(self.is_original, (each.name for each in self.relations if not each.of))
+
+    @cached_property
+    def domain_names(self) -> Names:
+        """Names of the domains."""
+        return Names("domain", [domain.name for domain in self.domains])
+
+    @cached_property
+    def relation_names(self) -> Names:
+        """Names of the relations."""
+        return Names("relation", [relation.name for relation in self.relations])
+
+    @cached_property
+    def domains_of(self) -> tuple[tuple[int, ...], ...]:
+        """For each relation the numbers of its domains."""
+        return tuple(
+            tuple(map(self.domain_names.number, relation.of)) for relation in self.relations
+        )
+
+    @cached_property
+    def renamed(self) -> tuple[Originals, ...]:
+        """For each relation the original names of its ground variables, where it has some."""
+        given = [each.names for each in self.relations]
+        by_arrays = [
+            isinstance(rows, NamedRows) and rows.domains == tuple(map(self.domains.__getitem__, of))
+            for rows, of in zip(given, self.domains_of, strict=True)
+        ]
+        listed = [
+            row[-1]
+            for rows, known in zip(given, by_arrays, strict=True)
+            if not known
+            for row in rows
+        ]
+        names, start = Names("variable", listed), 0
+        result = []
+        for number, rows in enumerate(given):
+            if isinstance(rows, NamedRows) and by_arrays[number]:
+                new = Originals(rows.numbers, rows.names, rows.which)
+            else:
+                matrix = np.empty((len(rows), len(self.domains_of[number])), dtype=np.int64)
+                for place, domain in enumerate(self.domains_of[number]):
+                    matrix[:, place] = self.domains[domain].numbers([row[place] for row in rows])
+                new = Originals(matrix, names, start + np.arange(len(rows)))
+                start += len(rows)
+            if not new.is_distinct:
+                raise ModelError(
+                    f"relation '{self.relations[number].name}' names one of its variables twice in names"
+                )
+            result.append(new)
+        return tuple(result)
+
+    @cached_property
+    def _index(self) -> OriginalIndex:
+        return OriginalIndex(self.renamed)
+
+    def arity_error(self, relation: int, given: int) -> ModelError:
+        """The error for a relation with too many or too few terms."""
+        of = self.relations[relation].of
+        return ModelError(
+            f"relation '{self.relations[relation].name}' has {given} terms, but is of {len(of)}: ({', '.join(of)})"
+        )
+
+    def ground_name(self, relation: int, numbers: Sequence[int]) -> str:
+        """The name of a ground variable: its original name if it has one, else as in ``Treat(eve,m1)``."""
+        original: str | None = self.renamed[relation].get(tuple(numbers))
+        if original is not None:
+            return original
+        of = self.domains_of[relation]
+        texts = [
+            constant_text(self.domains[domain].constant(each))
+            for domain, each in zip(of, numbers, strict=True)
+        ]
+        return (
+            f"{self.relations[relation].name}({','.join(texts)})"
+            if of
+            else self.relations[relation].name
+        )
+
+    def span_name(self, relation: int, spans: Sequence[Span]) -> str:
+        """The range that covers these constants, also if that is one variable: ``Friends(3..7,2)``, ``Sick(3..3)``."""
+        of, single = self.domains_of[relation], all(low == high for low, high in spans)
+        texts = [
+            f"{low + 1}..{high + 1}"
+            if low != high or (single and self.domains[domain].constants is None)
+            else constant_text(self.domains[domain].constant(low))
+            for domain, (low, high) in zip(of, spans, strict=True)
+        ]
+        return f"{self.relations[relation].name}({','.join(texts)})"
+
+    def find(self, name: str) -> Place | None:
+        """The ground variable of this name, whether or not a factor has it; None if it names none."""
+        return self._index.find(name) or self._spelt(name)
+
+    def original(self, name: str) -> Place | None:
+        """The ground variable that goes by this original name, None if none does."""
+        return self._index.find(name)
+
+    def is_original(self, name: str) -> bool:
+        """Whether a relation's names give this name to one of its ground variables."""
+        return self._index.find(name) is not None
+
+    def places_in(self, names: Names) -> dict[int, Place]:
+        """The names in a list that are names of ground variables, by number, and which ones they are."""
+        found = dict(self._index.find_in(names))
+        propositions = (names.find(relation.name) for relation in self.relations if not relation.of)
+        for number in {
+            *names.with_parentheses(),
+            *(each for each in propositions if each is not None),
+        } - found.keys():
+            place = self._spelt(names[number])
+            found |= {} if place is None else {number: place}
+        return dict(sorted(found.items()))
+
+    def _spelt(self, name: str) -> Place | None:
+        """The ground variable of this name, written with its constants."""
+        spelt = self.spans(name)
+        if spelt is None or any(low != high for low, high in spelt[1]):
+            return None
+        return spelt[0], tuple(low for low, _ in spelt[1])
+
+    def spans(self, name: str) -> tuple[int, tuple[Span, ...]] | None:
+        """The relation and, for each of its domains, the first and the last constant's number that a name covers.
+
+        A range ``1..300`` covers consecutive constants of a domain given as a number. None if it names nothing.
+
+        >>> words = Vocabulary((Domain("Person", 30),), (Relation("Sick", ("Person",)),))
+        >>> words.spans("Sick(3..7)"), words.spans("Sick(3..77)")
+        ((0, ((2, 6),)), None)
+        """
+        head, _, inner = name.partition("(")
+        relation, finds = self._finders.get(head, (-1, ()))
+        text = inner[:-1] if inner[-1:] == ")" else ""
+        if (
+            len(finds) == 1 and text.isalnum()
+        ):  # names like Sick(7) and Friends(1,eve) are told without an expression
+            number = finds[0](text)
+            return None if number is None else (relation, ((number, number),))
+        if len(finds) == text.count(",") + 1 and text.replace(",", "").isalnum():
+            numbers = [find(each) for find, each in zip(finds, text.split(","), strict=True)]
+            covered = [(each, each) for each in numbers if each is not None]
+            return (relation, tuple(covered)) if len(covered) == len(finds) else None
+        parsed = parse_ground(name) or (name, ())
+        found = self.relation_names.find(parsed[0])
+        if found is None or len(parsed[1]) != len(self.domains_of[found]):
+            return None
+        spans = [
+            self._span(of, each) for of, each in zip(self.domains_of[found], parsed[1], strict=True)
+        ]
+        return None if None in spans else (found, tuple(each for each in spans if each is not None))
+
+    @cached_property
+    def _finders(self) -> dict[str, tuple[int, Sequence[Callable[[str], int | None]]]]:
+        """The relations by name: their numbers, and for each of their domains how to find a constant's number."""
+        return {
+            relation.name: (number, [self.domains[each].find for each in of])
+            for number, (relation, of) in enumerate(
+                zip(self.relations, self.domains_of, strict=True)
+            )
+        }
+
+    def meant_by(self, names: Sequence[str]) -> list[Meant | None]:
+        """The relation and the spans that each of many names covers, original names included.
+
+        >>> words = Vocabulary((Domain("Person", 30),), (Relation("Sick", ("Person",)),))
+        >>> words.meant_by(["Sick(4)", "Sick(3..7)", "Sick(31)"])
+        [(0, -1, ((3, 3),)), (0, -1, ((2, 6),)), None]
+        """
+        result = self._index.meant_by(names)
+        for place, name in enumerate(names):
+            if result[place] is None and (covered := self.spans(name)) is not None:
+                result[place] = (covered[0], -1, covered[1])
+        return result
+
+    def _span(self, domain: int, given: str | Span) -> Span | None:
+        if isinstance(given, str):
+            number = self.domains[domain].find(given)
+            return None if number is None else (number, number)
+        low, high = given
+        fits = (
+            self.domains[domain].constants is None and 1 <= low <= high <= self.domains[domain].size
+        )
+        return (low - 1, high - 1) if fits else None
+
+    def why_not(self, name: str) -> str | None:
+        """What is wrong with a name that looks like one of a relation's ground variables; None if it does not."""
+        parsed = parse_ground(name)
+        relation = self.relation_names.find(parsed[0]) if parsed else None
+        if parsed is None or relation is None:
+            return None
+        if len(parsed[1]) != len(self.domains_of[relation]):
+            return str(self.arity_error(relation, len(parsed[1])))
+        for of, given in zip(self.domains_of[relation], parsed[1], strict=True):
+            domain = self.domains[of]
+            if self._span(of, given) is not None:
+                continue
+            if isinstance(given, str):
+                return f"'{given}' is not a constant of domain {domain.name}{domain.what_there_is(given)}"
+            if domain.constants is not None:
+                return f"{given[0]}..{given[1]} is a range, but domain {domain.name} lists its constants; name them"
+            return f"{given[0]}..{given[1]} is not a range of domain {domain.name}{domain.what_there_is('')}"
+        return None
+
+    @cached_property
+    def overlapping(self) -> frozenset[int]:
+        """The domains that share a constant with another; their constants are qualified where they must differ."""
+        found: set[int] = set()
+        numbered = [
+            number
+            for number, each in enumerate(self.domains)
+            if each.constants is None and each.size
+        ]
+        found |= set(numbered) if len(numbered) > 1 else set()  # all of these have a constant 1
+        largest = max(numbered, key=lambda number: self.domains[number].size, default=None)
+        owner: dict[str, int] = {}
+        for number, domain in enumerate(self.domains):
+            for constant in domain.constants or ():
+                other = owner.setdefault(constant, number)
+                found |= {other, number} if other != number else set()
+                if largest is not None and self.domains[largest].find(constant) is not None:
+                    found |= {largest, number}
+        return frozenset(found)
+
+    def individual(self, domain: int, number: int) -> str:
+        """A constant as an individual: itself, or ``Person:1`` where another domain has the same constant."""
+        return self.individuals(domain, [number])[0]
+
+    def individuals(self, domain: int, numbers: Sequence[int]) -> list[str]:
+        """Constants as individuals."""
+        texts = self.domains[domain].texts(numbers)
+        return (
+            [f"{self.domains[domain].name}:{text}" for text in texts]
+            if domain in self.overlapping
+            else texts
+        )

@@ -1,0 +1,80 @@
+"""Templates: what a model file with a `source` says, before the database is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from lifagu.graph.evidence import Observation
+from lifagu.relational.domains import Domain
+from lifagu.relational.loaded import Source
+from lifagu.relational.parfactor_graph import ParfactorGraph
+
+
+@dataclass(frozen=True)
+class Query:
+    """One query as written, and where in which template it stands."""
+
+    sql: str
+    place: str
+
+
+@dataclass(frozen=True)
+class Learned:
+    """A table counted in the rows of a query.
+
+    columns: one per argument, in order; given: those that the frequencies are conditional on; by: a table for each
+    combination of values of these; prior: what is added to each count, one number or one per state; min_support:
+    how many complete records a table needs to be known.
+    """
+
+    query: Query
+    columns: tuple[str, ...]
+    given: tuple[str, ...] = ()
+    by: tuple[str, ...] = ()
+    prior: tuple[float, ...] = (1.0,)
+    min_support: int = 1
+
+
+@dataclass(frozen=True)
+class RowParfactor:
+    """A parfactor whose substitutions, or whose table, come from the database.
+
+    rows: the query for the substitutions, None if there is one ground factor for every substitution; column: the
+    column that holds each row's table; learned: the name of a learned table; neither if all rows have the
+    parfactor's own.
+    """
+
+    place: str
+    rows: Query | None
+    column: str | None = None
+    learned: str | None = None
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What marginals are requested: the variable of a name, all of a relation, or those that a query lists."""
+
+    name: str
+    query: Query | None
+    place: str
+
+
+@dataclass(frozen=True)
+class Template:
+    """All of a template. Whatever needs no database is in `model`, which gives the rest once the constants are known.
+
+    place: the file; domains: those that are queried; parfactors: by number, those that need the database; tables: the
+    literal ones, flat, for rows that name them; evidence: queries by relation; observed: by name.
+    """
+
+    place: str
+    source: Source
+    domains: Mapping[str, Query]
+    tables: Mapping[str, tuple[float, ...]]
+    learned: Mapping[str, Learned]
+    parfactors: Mapping[int, RowParfactor]
+    evidence: Mapping[str, Query]
+    observed: Mapping[str, Observation]
+    queries: tuple[Asked, ...]
+    model: Callable[[Mapping[str, Domain]], ParfactorGraph]

@@ -1,0 +1,306 @@
+"""What stands in relational models: atoms ``Friends(X,eve)``, counting formulas ``#X[Com(X)]``, constraints.
+
+Inside parentheses a word that begins with an upper-case letter is a logical variable; other words, numbers and
+JSON-quoted texts are constants. Names of ground variables hold constants only, whatever they begin with.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import chain, count
+
+from lifagu.errors import ModelError
+from lifagu.relational.domains import ConstantRows, Row
+
+_WORD = r'[^\s,()\[\]#"=!<>]+'
+_TERM = rf'"(?:[^"\\]|\\.)*"|{_WORD}'
+_LIST = re.compile(rf"\s*(?:(?:{_TERM})\s*(?:,\s*(?:{_TERM})\s*)*)?")
+_ATOM = re.compile(r'\s*([^()\[\]#"]*[^()\[\]#"\s])\s*\((.*)\)\s*', re.DOTALL)
+_COUNT = re.compile(r"\s*#\s*([^\s\[\]]+)\s*\[(.*)\]\s*", re.DOTALL)
+_COMPARISON = re.compile(rf"\s*({_TERM})\s*(!=|=)\s*({_TERM})\s*")
+_SPAN = re.compile(r"([0-9]{1,19})\.\.([0-9]{1,19})")
+_RELATION_NAME = re.compile(r'[^()\[\]#"]+')
+
+
+@dataclass(frozen=True)
+class Logical:
+    """A logical variable: it stands for every constant of its domain."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+Term = Logical | str  # a constant is its text
+
+
+@dataclass(frozen=True)
+class Atom:
+    """A relation (or a variable, then without terms) and what stands in its parentheses.
+
+    >>> print(Atom("Friends", (Logical("X"), "eve", "Eve")))
+    Friends(X,eve,"Eve")
+    """
+
+    relation: str
+    terms: tuple[Term, ...] = ()
+
+    def __str__(self) -> str:
+        return (
+            f"{self.relation}({','.join(map(term_text, self.terms))})"
+            if self.terms
+            else self.relation
+        )
+
+    @property
+    def logicals(self) -> tuple[Logical, ...]:
+        """The logical variables, by first occurrence."""
+        return tuple(dict.fromkeys(term for term in self.terms if isinstance(term, Logical)))
+
+
+@dataclass(frozen=True)
+class Count:
+    """A counting formula: how many of the atom's members take each value, one number per label of its range."""
+
+    variable: Logical
+    atom: Atom
+
+    def __post_init__(self) -> None:
+        if self.variable not in self.atom.terms:
+            raise ModelError(
+                f"'{self}' counts {self.variable}, which does not occur in {self.atom}"
+            )
+
+    def __str__(self) -> str:
+        return f"#{self.variable}[{self.atom}]"
+
+
+Argument = Atom | Count
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """``X != Y``, ``X != eve`` or, with `equal`, ``X = eve``."""
+
+    left: Logical
+    right: Term
+    equal: bool = False
+
+    def __post_init__(self) -> None:
+        if self.left == self.right:
+            raise ModelError(
+                f"'{self}' compares {self.left} with itself; leave it out, or name another variable"
+            )
+        if self.equal and isinstance(self.right, Logical):
+            raise ModelError(
+                f"'{self}' sets two logical variables equal; write {self.left} in both places instead"
+            )
+
+    def __str__(self) -> str:
+        return f"{self.left} {'=' if self.equal else '!='} {term_text(self.right)}"
+
+
+@dataclass(frozen=True)
+class Membership:
+    """The tuples of constants that several logical variables may take together, or with inside=False may not."""
+
+    variables: tuple[Logical, ...]
+    rows: Sequence[Row]
+    inside: bool = True
+
+    def __post_init__(self) -> None:
+        if not self.variables or len(set(self.variables)) < len(self.variables):
+            raise ModelError("vars names one or more logical variables, each once")
+        for row in self.rows[:1] if isinstance(self.rows, ConstantRows) else self.rows:
+            if len(row) != len(self.variables):
+                listed = ", ".join(map(str, self.variables))
+                raise ModelError(
+                    f"({', '.join(row)}) has {len(row)} constants for the variables {listed}"
+                )
+
+    def __str__(self) -> str:
+        names = ", ".join(map(str, self.variables))
+        return f"({names}) {'in' if self.inside else 'not in'} {len(self.rows)} tuples"
+
+
+Constraint = Comparison | Membership
+
+
+def constant_text(constant: str) -> str:
+    """A constant as it stands in ground names: as it is, or JSON-quoted where it would not read back.
+
+    >>> [constant_text(each) for each in ("eve", "Eve", "7", "a,b", "1..3")]
+    ['eve', 'Eve', '7', '"a,b"', '"1..3"']
+    """
+    plain = re.fullmatch(_WORD, constant) and not _SPAN.fullmatch(constant)
+    return constant if plain else json.dumps(constant, ensure_ascii=False)
+
+
+def term_text(term: Term) -> str:
+    """A term as it stands in arguments and constraints: constants that would read as logical variables are quoted."""
+    if isinstance(term, Logical):
+        return term.name
+    return json.dumps(term, ensure_ascii=False) if term[:1].isupper() else constant_text(term)
+
+
+def is_relation_name(name: str) -> bool:
+    """Whether a name can stand before a parenthesis."""
+    return _RELATION_NAME.fullmatch(name) is not None and name == name.strip()
+
+
+def check_relation_name(name: str) -> None:
+    """Relations have names that can stand before a parenthesis."""
+    if not isinstance(name, str) or not is_relation_name(name):
+        raise ModelError(
+            f'a relation has the name {name!r}; names are non-empty texts without ( ) [ ] # "'
+        )
+
+
+def parse_argument(text: str) -> Argument:
+    """An argument of a parfactor from its text.
+
+    >>> parse_argument("Friends(X, eve)")
+    Atom(relation='Friends', terms=(Logical(name='X'), 'eve'))
+    >>> print(parse_argument("#X[Com(X)]"), parse_argument("Epid"))
+    #X[Com(X)] Epid
+    """
+    if not text.lstrip().startswith("#"):
+        return _atom(text)
+    match = _COUNT.fullmatch(text)
+    variable = parse_term(match[1]) if match else ""
+    if match is None or not isinstance(variable, Logical):
+        raise ModelError(f"'{text}' is not a counting formula; write it as #X[Com(X)]")
+    return Count(variable, _atom(match[2]))
+
+
+def _atom(text: str) -> Atom:
+    match = _ATOM.fullmatch(text)
+    if match:
+        return Atom(match[1], tuple(map(parse_term, _split(match[2], text))))
+    if not _RELATION_NAME.fullmatch(text.strip()):
+        raise ModelError(
+            f"'{text}' cannot be read; write a variable's name, Friends(X,eve) or #X[Com(X)]"
+        )
+    return Atom(text.strip())
+
+
+def _split(inner: str, whole: str) -> list[str]:
+    if not _LIST.fullmatch(inner):
+        raise ModelError(
+            f"'{whole}' cannot be read; between the parentheses stand logical variables and constants with commas "
+            'between them, unusual constants in quotes as in Sick("Eve, the first")'
+        )
+    return re.findall(_TERM, inner)
+
+
+def parse_term(text: str) -> Term:
+    """A logical variable or a constant from its text.
+
+    >>> parse_term("X"), parse_term("eve"), parse_term('"Eve"')
+    (Logical(name='X'), 'eve', 'Eve')
+    """
+    if text.startswith('"'):
+        return _unquoted(text)
+    return Logical(text) if text[:1].isupper() else text
+
+
+def _unquoted(text: str) -> str:
+    try:
+        return str(json.loads(text))
+    except json.JSONDecodeError:
+        raise ModelError(f"{text} is not a text in JSON's quotes") from None
+
+
+def parse_comparison(text: str) -> Comparison:
+    """An inequality or equality from its text; the constant may stand on either side.
+
+    >>> parse_comparison("eve != X")
+    Comparison(left=Logical(name='X'), right='eve', equal=False)
+    """
+    match = _COMPARISON.fullmatch(text)
+    if match is None:
+        raise ModelError(f"'{text}' cannot be read; write X != Y, X != eve or X = eve")
+    left, right = parse_term(match[1]), parse_term(match[3])
+    if not isinstance(left, Logical):
+        left, right = right, left
+    if not isinstance(left, Logical):
+        raise ModelError(
+            f"'{text}' compares two constants; a word in lower case is a constant, X a logical variable"
+        )
+    return Comparison(left, right, match[2] == "=")
+
+
+Span = tuple[
+    int, int
+]  # the first and the last of consecutive constants of a numbered domain, from 1
+
+
+def parse_ground(text: str) -> tuple[str, tuple[str | Span, ...]] | None:
+    """The relation and the constants, or ranges of constants, in a ground name; None if it does not look like one.
+
+    >>> parse_ground("Friends(Eve, 1..3)"), parse_ground("Epid")
+    (('Friends', ('Eve', (1, 3))), None)
+    """
+    match = _ATOM.fullmatch(text)
+    if match is None or not _LIST.fullmatch(match[2]):
+        return None
+    return match[1], tuple(map(_constant_or_span, re.findall(_TERM, match[2])))
+
+
+def _constant_or_span(text: str) -> str | Span:
+    if text.startswith('"'):
+        return _unquoted(text)
+    span = _SPAN.fullmatch(text)
+    return (int(span[1]), int(span[2])) if span else text
+
+
+def logical_names(given: Iterable[str]) -> dict[str, Logical]:
+    """Logical variables for names from elsewhere: they begin with an upper-case letter, and stay apart.
+
+    >>> {name: str(logical) for name, logical in logical_names(["X", "x", "_y", "X"]).items()}
+    {'X': 'X', 'x': 'X2', '_y': 'V_y'}
+    """
+    names = list(dict.fromkeys(given))
+    taken = {name for name in names if name[:1].isupper()}
+    result = {name: Logical(name) for name in taken}
+    for name in names:
+        if name not in taken:
+            stem = name[0].upper() + name[1:] if name[0].upper().isupper() else f"V{name}"
+            free = next(
+                each
+                for each in chain([stem], map(stem.__add__, map(str, count(2))))
+                if each not in taken
+            )
+            result[name] = Logical(free)
+            taken.add(free)
+    return {name: result[name] for name in names}
+
+
+def logicals_of(arguments: Iterable[Argument]) -> tuple[tuple[Logical, ...], tuple[Logical, ...]]:
+    """The free and the counted logical variables of some arguments, each by first occurrence.
+
+    >>> free, counted = logicals_of([Count(Logical("X"), Atom("F", (Logical("X"), Logical("Y"))))])
+    >>> [str(each) for each in free], [str(each) for each in counted]
+    (['Y'], ['X'])
+    """
+    free: dict[Logical, None] = {}
+    counted: dict[Logical, None] = {}
+    for argument in arguments:
+        bound = argument.variable if isinstance(argument, Count) else None
+        atom = argument.atom if isinstance(argument, Count) else argument
+        if bound is not None and bound in counted:
+            raise ModelError(
+                f"{bound} is counted twice; count another logical variable in {argument}"
+            )
+        free |= dict.fromkeys(each for each in atom.logicals if each != bound)
+        counted |= {} if bound is None else {bound: None}
+    both = next((each for each in free if each in counted), None)
+    if both is not None:
+        raise ModelError(
+            f"{both} is counted and also stands outside its counting formula; use two logical variables"
+        )
+    return tuple(free), tuple(counted)

@@ -1,0 +1,159 @@
+"""Colour passing by SQL, as rounds in which only news travels.
+
+A node's colour changes where its neighbours' news tells it from others of its colour. Those that heard nothing keep
+their colour; where all heard something, the largest part does. A new colour is larger than all before it and holds the
+least id of its part, so it was never used, it tells which colour it came from, and it depends on nothing but the graph.
+Hence two nodes of one colour still look alike iff they heard the same news: what they heard before was the same, and
+news tells what it replaces. The rounds end when nothing is new, with the coarsest stable colouring.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from lifagu.errors import Remedy, TooLargeError
+from lifagu.scale.equal_multisets import group_owners
+from lifagu.scale.journal import Journal
+
+WIDEST = 2**62  # colours beyond it would not fit
+FIRST_HAND_OVER = 4  # the round after which it is asked first, then after twice as many each time
+Told = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """How many nodes of either sort there are, and how many start colours."""
+
+    variables: int
+    factors: int
+    start: int
+
+
+@dataclass(frozen=True)
+class State:
+    """Where the rounds are: the tables of current colours, and of the news that the other side has not heard."""
+
+    round: int
+    variables: str
+    factors: str
+    news: str
+    changed: int
+    colours: int
+
+
+HandOver = Callable[[Journal, State], "State | None"]
+
+
+def pass_colours(
+    journal: Journal,
+    sizes: Sizes,
+    most_rounds: int,
+    hand_over: HandOver | None = None,
+    told: Told | None = None,
+) -> State:
+    """Colour passing on the table arguments (factor, position, variable), from variable_start and factor_start.
+
+    hand_over(journal, state) is asked after some rounds and may finish the work in memory; told(line): after each.
+    The result's tables (id, colour) hold colours that are equal iff nodes look alike; a round costs a few passes over
+    the arguments of those with news.
+    """
+    state = State(
+        0, "variable_start", "factor_start", "variable_start", sizes.variables, sizes.start
+    )
+    due = FIRST_HAND_OVER
+    while state.changed:
+        if state.round == most_rounds:
+            raise TooLargeError(
+                f"colours still change after {most_rounds} rounds", remedy=Remedy.MORE_ROUNDS
+            )
+        state = _round(journal, sizes, state)
+        if told:
+            told(f"round {state.round}: {state.colours} colours, {state.changed} variables changed")
+        if hand_over is not None and state.changed and state.round == due:
+            due *= 2
+            finished = hand_over(journal, state)
+            if finished is not None:
+                if told:
+                    told(f"what still changed was finished in memory: {finished.colours} colours")
+                return finished
+    return state
+
+
+def _round(journal: Journal, sizes: Sizes, state: State) -> State:
+    """Factors hear from variables, then variables from factors."""
+    number = state.round + 1
+    step = 2 * number - 1
+    factors, heard, made = _half(journal, sizes, step, "factor", state.factors, state.news)
+    if number == 1:  # in the first round all factors are news
+        heard, told = factors, sizes.factors
+    else:
+        told = made[0]
+    if not told:
+        return State(number, state.variables, factors, heard, 0, state.colours + made[1])
+    variables, news, more = _half(journal, sizes, step + 1, "variable", state.variables, heard)
+    kept = {factors, variables, news, "variable_start", "factor_start"}
+    journal.drop(*({state.variables, state.factors, state.news, heard} - kept))
+    return State(number, variables, factors, news, more[0], state.colours + made[1] + more[1])
+
+
+def _half(
+    journal: Journal, sizes: Sizes, step: int, owner: str, colours: str, news: str
+) -> tuple[str, str, tuple[int, int]]:
+    """One side hears the news: its new colours, its own news, and how many nodes and colours are new."""
+    base = sizes.start + step * max(sizes.variables, sizes.factors)
+    if base + max(sizes.variables, sizes.factors) > WIDEST:
+        raise TooLargeError(
+            f"colours do not fit in 64 bits after {step // 2} rounds", remedy=Remedy.MORE_MEMORY
+        )
+    new, changed = f"{owner}_colours_{step}", f"{owner}_news_{step}"
+
+    def work() -> list[int]:
+        made = _split(journal, owner, colours, news, changed, base)
+        if made[0]:
+            journal.engine.create(
+                new,
+                f"SELECT c.id, coalesce(n.colour, c.colour) AS colour FROM {colours} c LEFT JOIN {changed} n "
+                "ON n.id = c.id",
+            )
+        return made
+
+    made = journal.once(f"half {step}", work)
+    return (new if made[0] else colours), changed, (made[0], made[1])
+
+
+def _split(
+    journal: Journal, owner: str, colours: str, news: str, changed: str, base: int
+) -> list[int]:
+    """Store (id, colour) of the nodes that get a new colour; how many they are, and how many colours."""
+    engine = journal.engine
+    sender = "variable" if owner == "factor" else "factor"
+    heard = f"FROM arguments a JOIN {news} n ON n.id = a.{sender}"
+    if owner == "factor":  # one argument stands at each place
+        engine.create(
+            "heard", f"SELECT a.factor AS owner, a.position AS place, n.colour, 1 AS times {heard}"
+        )
+    else:
+        engine.create(
+            "heard",
+            f"SELECT a.variable AS owner, a.position AS place, n.colour, count(*) AS times {heard} "
+            "GROUP BY a.variable, a.position, n.colour",
+        )
+    group_owners(engine, "heard", "grouped", colours)
+    engine.create("parts", "SELECT old, part, count(*) AS size FROM grouped GROUP BY old, part")
+    engine.create(
+        "fresh",
+        "SELECT p.part FROM (SELECT old, part, sum(size) OVER (PARTITION BY old) AS touched, row_number() OVER "
+        "(PARTITION BY old ORDER BY size DESC, part) AS place FROM parts) p JOIN (SELECT c.colour, count(*) AS size "
+        f"FROM {colours} c JOIN (SELECT DISTINCT old FROM parts) o ON o.old = c.colour GROUP BY c.colour) whole "
+        "ON whole.colour = p.old WHERE p.touched < whole.size OR p.place > 1",
+    )
+    engine.create(
+        changed,
+        f"SELECT g.id, g.part + CAST({base} AS BIGINT) AS colour FROM grouped g JOIN fresh f ON f.part = g.part",
+    )
+    ((nodes,),) = engine.rows(f"SELECT count(*) FROM {changed}")
+    ((parts,),) = engine.rows("SELECT count(*) FROM fresh")
+    for name in ("heard", "grouped", "parts", "fresh"):
+        engine.drop(name)
+    return [nodes, parts]

@@ -1,0 +1,1 @@
+"""Engines that run SQL where the data is."""

@@ -1,0 +1,189 @@
+"""Evidence by SQL: each different observation is looked at once, in memory; who has which is a table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.names import Names
+from lifagu.errors import FormatError, ModelError, Remedy, TooLargeError
+from lifagu.graph.evidence import Observation, bind_evidence
+from lifagu.graph.ranges import Ranges
+from lifagu.scale.intake import MOST_WORDS, Given, names, numbers_of
+from lifagu.scale.journal import Journal
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """The different observations o: their label (None for soft evidence), likelihoods in declared order, and class.
+
+    declared[o]: the label order of the variables; seen[o]: equal numbers, from 1 on, where the same was observed,
+    whatever the label order. The two tell observations apart. The table observed (id, observation) says whose they are.
+    """
+
+    values: list[str | None]
+    likelihoods: list[Floats | None]
+    declared: list[int]
+    seen: Ints
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+
+def observe(
+    journal: Journal, given: Given, ranges: Ranges, evidence: Mapping[str, Observation]
+) -> Observations:
+    """The folder's own evidence and, over it, some by name; stores the table observed (id, observation)."""
+    found = _Found(ranges)
+    folder = _own(journal, given, found)
+    known = numbers_of(journal, given, list(evidence))
+    numbers = [known[name] for name in evidence]
+    orders = dict(_declared(journal, given, numbers))
+    codes = [
+        found.add(name, observation, orders[known[name]]) for name, observation in evidence.items()
+    ]
+    journal.register(
+        "overriding",
+        {"id": np.array(numbers, dtype=np.int64), "observation": np.array(codes, dtype=np.int64)},
+    )
+    journal.create(
+        "observed",
+        f"SELECT id, observation FROM overriding UNION ALL SELECT f.id, f.observation FROM {folder} f "
+        "LEFT JOIN overriding o ON o.id = f.id WHERE o.id IS NULL",
+    )
+    return found.observations()
+
+
+def _own(journal: Journal, given: Given, found: _Found) -> str:
+    """What evidence.parquet says, as a table expression (id, observation)."""
+    engine, columns = journal.engine, given.columns.get("evidence", set())
+    if not columns & {"value", "likelihood"}:
+        return "(SELECT id, observation FROM overriding WHERE id < 0)"
+    lists = engine.dialect.lists_of("DOUBLE")
+    value = "CAST(g.value AS STRING)" if "value" in columns else "CAST(NULL AS STRING)"
+    likelihood = (
+        f"CAST(g.likelihood AS {lists})" if "likelihood" in columns else f"CAST(NULL AS {lists})"
+    )
+    number, join = given.reference("variables", "variable_id")
+    code, to_code = order_of(given, "v")
+    journal.create(
+        "evidence_rows",
+        f"SELECT {number} AS id, {value} AS value, {likelihood} AS likelihood FROM given_evidence g{join}",
+    )
+    journal.create(
+        "evidence_words",
+        "SELECT declared, value, likelihood, min(id) AS first FROM (SELECT e.*, "
+        f"{code} AS declared FROM evidence_rows e JOIN {given.numbered('variables')} v ON v.number = e.id{to_code} "
+        "WHERE e.value IS NOT NULL OR e.likelihood IS NOT NULL) t GROUP BY declared, value, likelihood",
+    )
+    words = engine.rows(
+        f"SELECT declared, value, likelihood, first FROM evidence_words ORDER BY first LIMIT {MOST_WORDS + 1}"
+    )
+    if len(words) > MOST_WORDS:
+        raise TooLargeError(
+            f"{given.file('evidence')}: more than {MOST_WORDS} different observations, which are looked at in memory",
+            remedy=Remedy.IN_MEMORY,
+        )
+    codes = []
+    called = names(journal, given, "variables", [row[3] for row in words])
+    for name, (declared, value_given, likelihood_given, _) in zip(called, words, strict=True):
+        codes.append(found.add_row(given, name, declared, value_given, likelihood_given))
+    firsts = np.array([row[3] for row in words], dtype=np.int64)
+    journal.register(
+        "evidence_codes", {"first": firsts, "observation": np.array(codes, dtype=np.int64)}
+    )
+    same = "IS NOT DISTINCT FROM"
+    journal.create(
+        "evidence_coded",
+        f"SELECT e.id, c.observation FROM evidence_rows e JOIN {given.numbered('variables')} v ON v.number = e.id"
+        f"{to_code} JOIN evidence_words w ON w.declared = {code} AND w.value {same} e.value "
+        f"AND w.likelihood {same} e.likelihood JOIN evidence_codes c ON c.first = w.first",
+    )
+    journal.drop("evidence_rows")
+    return "evidence_coded"
+
+
+def order_of(given: Given, variables: str) -> tuple[str, str]:
+    """The number of a variable's label order as SQL, and the join that gives it."""
+    if "range" not in given.columns["variables"]:
+        return "0", ""
+    return "r.code", f" JOIN ranges_filled r ON r.number = {variables}.number"
+
+
+def _declared(journal: Journal, given: Given, numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """(number, label order) of a few variables."""
+    if "range" not in given.columns["variables"] or not numbers:
+        return [(number, 0) for number in numbers]
+    few = ", ".join(map(str, sorted(set(numbers))))
+    return [
+        (int(n), int(c))
+        for n, c in journal.engine.rows(
+            f"SELECT number, code FROM ranges_filled WHERE number IN ({few})"
+        )
+    ]
+
+
+class _Found:
+    """Different observations, as they are met."""
+
+    def __init__(self, ranges: Ranges) -> None:
+        self._ranges = ranges
+        self._number: dict[Any, int] = {}
+        self._classes: dict[Any, int] = {}
+        self._values: list[str | None] = []
+        self._likelihoods: list[Floats | None] = []
+        self._declared: list[int] = []
+        self._seen: list[int] = []
+
+    def add_row(
+        self, given: Given, name: str, declared: int, value: str | None, likelihood: Any
+    ) -> int:
+        """Number of what a row of the folder's evidence says."""
+        labels = self._ranges.declared[declared]
+        file = given.file("evidence")
+        if value is not None and likelihood is not None:
+            raise FormatError(
+                f"{file}: '{name}' has a value and a likelihood; give one of them, null for the other"
+            )
+        if likelihood is not None and len(likelihood) != len(labels):
+            numbers = f"{len(likelihood)} numbers for the {len(labels)} labels of '{name}'"
+            raise FormatError(f"{file}: column likelihood: {numbers}; give one each")
+        observation = value if value is not None else dict(zip(labels, likelihood, strict=True))
+        try:
+            return self.add(name, observation, declared)
+        except ModelError as error:
+            raise FormatError(f"{file}: {error}") from None
+
+    def add(self, name: str, observation: Observation, declared: int) -> int:
+        """Number of an observation of a variable with this label order."""
+        ranges = self._ranges
+        labels, canonical = ranges.declared[declared], ranges.to_declared(declared)
+        bound = bind_evidence(
+            {name: observation}, Names("variable", [name]), lambda _: (labels, canonical)
+        )
+        soft = bound.likelihoods[0] if len(bound.likelihoods) else None
+        kept = None if soft is None else soft[canonical]
+        alike = (
+            int(ranges.range_of[declared]),
+            int(bound.values[0]) if soft is None else soft.tobytes(),
+        )
+        key = (declared, alike)
+        if key not in self._number:
+            self._number[key] = len(self._number)
+            self._values.append(
+                ranges.canonical[alike[0]][int(bound.values[0])] if soft is None else None
+            )
+            self._likelihoods.append(kept)
+            self._declared.append(declared)
+            self._seen.append(self._classes.setdefault(alike, len(self._classes)) + 1)
+        return self._number[key]
+
+    def observations(self) -> Observations:
+        """What was met."""
+        return Observations(
+            self._values, self._likelihoods, self._declared, np.array(self._seen, dtype=np.int64)
+        )

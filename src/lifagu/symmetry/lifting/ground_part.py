@@ -1,0 +1,83 @@
+"""What does not lift: the ground part of a lifted model, with the names, kinds and individuals of the graph."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lifagu.basics.arrays import Ints, first_places
+from lifagu.graph.assembly import taken_lists
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.parts import taken
+from lifagu.relational.ground_parts import declared_tables
+from lifagu.relational.relations import Vocabulary
+from lifagu.symmetry.lifting.drafts import Frame
+from lifagu.symmetry.lifting.relations import Words
+
+
+def ground_part(graph: FactorGraph, frame: Frame, words: Words, factors: Ints) -> FactorGraph:
+    """The factors that are not lifted, and the variables that are not of relations, in input order.
+
+    Variables of relations that these factors name come after the others, by first mention, as they do in files; their
+    kinds are their relations and their individuals are their constants.
+    """
+    relation_of = np.full(len(frame.variables.sizes), -1, dtype=np.int64)
+    relation_of[list(words.relation_of)] = list(words.relation_of.values())
+    relation = relation_of[frame.variables.of]
+    named, _ = taken_lists(graph.offsets, graph.arguments, factors)
+    named = named[relation[named] >= 0]
+    first = first_places(named)
+    named = named[np.sort(first[first < len(named)])]
+    plain = np.flatnonzero(relation < 0)
+    part, _ = taken(graph, np.concatenate((plain, named)), factors)
+    tables, table_of = declared_tables(part)
+    if any(not table.any() for table in tables):
+        return part  # only a grounding makes tables of zeros, and none may be handed in
+    kinds = {kind: number for number, kind in enumerate(part.kinds)}
+    kind_of = np.array(
+        [kinds.setdefault(each.name, len(kinds)) for each in words.relations], dtype=np.int64
+    )
+    known = {name: number for number, name in enumerate(part.individuals)}
+    lists = [
+        [known.setdefault(each, len(known)) for each in row]
+        for row in _constants(frame, words, named)
+    ]
+    kept = part.individual_ids[: part.individual_offsets[len(plain)]]
+    return FactorGraph.from_arrays(
+        ranges=part.ranges.declared,
+        variable_ranges=part.variable_declared,
+        offsets=part.offsets,
+        arguments=part.arguments,
+        tables=tables,
+        factor_tables=table_of,
+        variable_names=part.variable_names,
+        factor_names=part.factor_names,
+        kinds=list(kinds),
+        variable_kinds=np.concatenate((part.variable_kind[: len(plain)], kind_of[relation[named]])),
+        individuals=list(known),
+        individual_offsets=np.concatenate(
+            (
+                part.individual_offsets[: len(plain) + 1],
+                len(kept) + np.cumsum([len(row) for row in lists], dtype=np.int64),
+            )
+        ),
+        variable_individuals=np.concatenate(
+            (kept, np.array([each for row in lists for each in row], dtype=np.int64))
+        ),
+    )
+
+
+def _constants(frame: Frame, words: Words, variables: Ints) -> list[list[str]]:
+    """The constants of variables of relations, as individuals, each once."""
+    if not len(variables):
+        return []
+    vocabulary = Vocabulary(words.domains, words.relations)
+    result = []
+    for number, place in zip(
+        frame.variables.of[variables], frame.variables.place[variables], strict=True
+    ):
+        own = [
+            (words.domain_of[each.domain], int(each.values[place]))
+            for each in frame.of(int(number))
+        ]
+        result.append(list(dict.fromkeys(vocabulary.individual(*each) for each in own)))
+    return result

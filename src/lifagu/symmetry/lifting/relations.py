@@ -1,0 +1,132 @@
+"""The vocabulary of a lifted model: which classes are relations, what these are called, and their original names."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lifagu.basics.arrays import Ints
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.relational.domains import Domain, NamedRows, Row
+from lifagu.relational.relations import Relation
+from lifagu.relational.terms import constant_text, is_relation_name
+from lifagu.symmetry.lifting.coordinates import Sketch
+from lifagu.symmetry.lifting.drafts import Draft, Frame
+from lifagu.symmetry.lifting.naming import base_name, letter_families, letters, relation_names
+
+
+@dataclass(frozen=True, eq=False)
+class Words:
+    """Domains and relations, and the way to them from the numbers that drafts use.
+
+    relation_of: the relation of a class of variables; domain_of: the domain of a domain of coordinates; family_of: the
+    letters for its logical variables. Classes in drafts that are not relations are single variables whose names cannot
+    be those of relations.
+    """
+
+    domains: tuple[Domain, ...]
+    relations: tuple[Relation, ...]
+    relation_of: dict[int, int]
+    domain_of: dict[int, int]
+    family_of: dict[int, int]
+
+
+def words_for(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> Words:
+    """The vocabulary for the classes of variables that occur in drafts, by first variable."""
+    classes = sorted({argument.variables for draft in drafts for argument in draft.arguments})
+    relations = [
+        number for number in classes if _can_be_relation(graph, frame.variables.members(number))
+    ]
+    used = list(dict.fromkeys(each.domain for number in relations for each in frame.of(number)))
+    constants = {each: _constants(frame.coordinates.domains[each], graph) for each in used}
+    spelling = _Spelling(graph, frame, relations, constants)
+    names = relation_names(
+        [base_name(graph, frame.variables.members(each)) for each in relations], spelling.allows
+    )
+    families = letter_families(names)
+    family_of = {each: next(families) for each in used}
+    domains = {each: Domain.of(next(letters(family_of[each])), constants[each]) for each in used}
+    return Words(
+        tuple(domains.values()),
+        tuple(spelling.relation(number, name, domains) for number, name in enumerate(names)),
+        {each: number for number, each in enumerate(relations)},
+        {each: number for number, each in enumerate(used)},
+        family_of,
+    )
+
+
+def _can_be_relation(graph: FactorGraph, variables: Ints) -> bool:
+    """Several variables always; a single one if its own name can be that of a relation without domains."""
+    return len(variables) > 1 or is_relation_name(graph.variable_names[int(variables[0])])
+
+
+def _constants(sketch: Sketch, graph: FactorGraph) -> int | list[str]:
+    """The constants of a domain: individuals, or how many, also where they are called 1, 2, … or Person:1, …"""
+    if sketch.individuals is None:
+        return sketch.size
+    texts = [graph.individuals[each] for each in sketch.individuals.tolist()]
+    head = texts[0].removesuffix("1")
+    numbered = (not head or head.endswith(":")) and texts == [
+        f"{head}{each + 1}" for each in range(len(texts))
+    ]
+    return len(texts) if numbered else texts
+
+
+@dataclass(frozen=True, eq=False)
+class _Spelling:
+    """What names may say: no relation is called so that its ground names would be those of other variables."""
+
+    graph: FactorGraph
+    frame: Frame
+    relations: Sequence[int]
+    constants: dict[int, int | list[str]]
+
+    @cached_property
+    def heads(self) -> Counter[str]:
+        """What stands before parentheses in the names of variables, and how often."""
+        return self.graph.variable_names.heads()
+
+    def allows(self, number: int, name: str) -> bool:
+        """Whether a relation may have a name."""
+        members = self.frame.variables.members(self.relations[number])
+        if len(members) == 1:
+            return name == self.graph.variable_names[int(members[0])]
+        if name in self.graph.variable_names:
+            return False
+        return not self.heads[name] or self.heads[name] == len(members) == self._spelt_alike(
+            number, name
+        )
+
+    def _spelt_alike(self, number: int, name: str) -> int:
+        """How many variables of a relation have the very names that their constants would give them."""
+        columns = []
+        for each in self.frame.of(self.relations[number]):
+            given = self.constants[each.domain]
+            texts = (
+                list(map(str, range(1, given + 1)))
+                if isinstance(given, int)
+                else list(map(constant_text, given))
+            )
+            columns.append([texts[value] for value in each.values.tolist()])
+        spelt = (f"{name}({','.join(row)})" for row in zip(*columns, strict=True))
+        originals = map(
+            self.graph.variable_names.__getitem__,
+            self.frame.variables.members(self.relations[number]),
+        )
+        return sum(map(str.__eq__, spelt, originals))
+
+    def relation(self, number: int, name: str, domains: dict[int, Domain]) -> Relation:
+        """The relation, with the original names of its ground variables where they go by others."""
+        variables = self.frame.variables.members(self.relations[number])
+        coordinates = self.frame.of(self.relations[number])
+        own = tuple(domains[each.domain] for each in coordinates)
+        names: Sequence[Row] = ()
+        if own and not self.heads[name]:
+            rows = np.column_stack([each.values for each in coordinates])
+            names = NamedRows(own, rows, self.graph.variable_names, variables)
+        labels = self.graph.labels(int(variables[0]))
+        return Relation(name, tuple(each.name for each in own), labels, names)

@@ -1,0 +1,115 @@
+"""A process aside for one opened model, seen from the server: asked, watched, and ended when it takes too long.
+
+Whatever it holds can be computed again from the model's source, so it may be ended at any moment.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import sys
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing import forkserver
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+from pathlib import Path
+from typing import Any
+
+from lifagu.errors import TooLargeError
+from lifagu.web.limits import Limits
+from lifagu.web.reply import PROGRESS, Reply, error_reply
+from lifagu.web.sources import Source
+
+LOOK = 0.05  # seconds after which a wish to stop is noticed
+CANCELLED = error_reply(409, "cancelled")
+
+
+def prepare_processes() -> None:
+    """Have a process at hand that has everything imported, from which others begin at once, where there are such."""
+    if sys.platform != "win32":
+        multiprocessing.set_forkserver_preload(["lifagu.web.worker", "lifagu.web.preloaded"])
+        forkserver.ensure_running()
+
+
+class Aside:
+    """The process of one model; it begins when it is asked. `ask` is for one thread at a time, `end` for any.
+
+    Only the thread that asks closes its end of the pipe, so that no other can come to stand in its place meanwhile.
+    """
+
+    def __init__(self, source: Source, limits: Limits, folder: Path) -> None:
+        self._source, self._limits, self._folder = source, limits, folder
+        self._guard = threading.Lock()
+        self._process: BaseProcess | None = None
+        self._connection: Connection | None = None
+
+    @property
+    def runs(self) -> bool:
+        """Whether there is a process now."""
+        return self._process is not None
+
+    def ask(
+        self, operation: str, body: bytes, tell: Callable[[bytes], None], stop: threading.Event
+    ) -> Reply:
+        """The reply to a request; tell is called with progress as JSON; stop ends the process and the request."""
+        process, connection = self._process, self._connection
+        if process is None or connection is None or not process.is_alive():
+            connection = self._begin()
+        deadline = time.monotonic() + self._limits.seconds
+        try:
+            connection.send_bytes(operation.encode() + b"\n" + body)
+            while not stop.is_set():
+                if connection.poll(LOOK):
+                    message = connection.recv_bytes()
+                    if message[:1] != PROGRESS:
+                        return Reply.from_bytes(message)
+                    tell(message[1:])
+                if time.monotonic() > deadline:
+                    self.end()
+                    return self._too_long()
+        except (EOFError, OSError):
+            if not stop.is_set() and self.runs:
+                self.end()
+                return self._broken()
+        self.end()
+        return CANCELLED
+
+    def _begin(self) -> Connection:
+        from lifagu.web.worker import work
+
+        context: Any = multiprocessing.get_context(
+            "spawn" if sys.platform == "win32" else "forkserver"
+        )
+        here: Connection
+        here, there = context.Pipe()
+        arguments = (there, self._source, self._limits, self._folder)
+        with self._guard:
+            self._process = context.Process(target=work, args=arguments, daemon=True)
+            self._process.start()
+            there.close()
+            self._connection = here
+        return here
+
+    def end(self) -> None:
+        """End the process, whatever it does; it begins again when it is asked again."""
+        with self._guard:
+            process, self._process = self._process, None
+        if process is not None:
+            process.kill()
+
+    def _too_long(self) -> Reply:
+        seconds = f"{self._limits.seconds:g}"
+        return error_reply(
+            422,
+            f"ended after {seconds} seconds, the most that a computation may take here; start lifagu serve with a "
+            "higher --time-limit, or ask a smaller question",
+            TooLargeError.exit_status,
+        )
+
+    def _broken(self) -> Reply:
+        return error_reply(
+            422,
+            "the computation broke off, most likely because the memory ran out; ask a smaller question",
+            TooLargeError.exit_status,
+        )
