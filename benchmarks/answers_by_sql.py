@@ -1,4 +1,6 @@
-"""Answers where the data is: folders of growing size, asked by SQL under a memory limit and in memory."""
+"""Answers where the data is: folders of growing size, asked by SQL under a memory limit and in
+memory.
+"""
 
 from __future__ import annotations
 
@@ -34,9 +36,8 @@ from part import FLOOR, Part, begin, sized
 from timing import arranging
 
 RING = [1, 2, 3, 4, 5, 1, 2, 2, 9]
-MOST = (
-    10**7
-)  # arguments that are asked in memory and by Spark; beyond, DuckDB is asked with less memory, too
+# arguments that are asked in memory and by Spark; beyond, DuckDB is asked with less memory, too
+MOST = 10**7
 LIMIT, LESS = 4.0, 2.0  # GiB
 PATIENCE = 1_200.0  # seconds for one run
 HEAD = ["model", "arguments", "asked", *COSTS, "rounds", "error"]
@@ -45,7 +46,9 @@ Expected = tuple[float, float | None]  # log Z, and the log odds of the last val
 
 @dataclass(frozen=True)
 class Family:
-    """Models of one shape: how to write one, what the answer is, sizes, and arguments per unit of size."""
+    """Models of one shape: how to write one, what the answer is, sizes, and arguments per unit of
+    size.
+    """
 
     title: str
     write: Callable[[Path, int], None]

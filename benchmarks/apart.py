@@ -1,4 +1,6 @@
-"""Run something in a process of its own: its memory is its own, it can be limited, and it can be stopped."""
+"""Run something in a process of its own: its memory is its own, it can be limited, and it can be
+stopped.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ Result = TypeVar("Result")
 
 
 def run_apart(work: Callable[[], Result], limit: float | None = None) -> Result | str:
-    """What the work returns, or in a word why it returns nothing; after `limit` seconds it is stopped."""
+    """What the work returns, or in a word why it returns nothing; after `limit` seconds it is
+    stopped.
+    """
     with child(lambda report: report(work())) as reports:
         if not reports.poll(limit):
             return f">{limit:g} s"
@@ -32,16 +36,16 @@ def run_apart(work: Callable[[], Result], limit: float | None = None) -> Result 
 
 @contextmanager
 def child(work: Callable[[Callable[[object], None]], None]) -> Iterator[Connection]:
-    """Where the reports of a forked process arrive: what its work reports, and in a word why it failed, if it does.
+    """Where the reports of a forked process arrive: what its work reports, and in a word why it
+    failed, if it does.
 
     On leaving, the process ends, and so do helpers it may have started.
     """
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_run, args=(work, sender))
-    with (
-        warnings.catch_warnings()
-    ):  # threads that libraries hold ready make a fork suspicious; none is at work here
+    # threads that libraries hold ready make a fork suspicious; none is at work here
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         process.start()
     sender.close()
@@ -68,21 +72,20 @@ def _run(work: Callable[[Callable[[object], None]], None], sender: Connection) -
 
 def failure(error: Exception) -> str:
     """One short cell of a table; engines name lack of memory in their own ways."""
-    kind, text = (
-        type(error).__name__,
-        re.sub(r"\S*/|\|", "", " ".join(str(error).split())),
-    )  # no folders, no bars
+    # no folders, no bars
+    kind, text = (type(error).__name__, re.sub(r"\S*/|\|", "", " ".join(str(error).split())))
     if kind == "TooLargeError" or "bad_alloc" in text or "Unable to allocate" in text:
         return "memory"
     return f"error: {kind} {text[:40]}".rstrip()
 
 
 def memory_now() -> int:
-    """Bytes this process uses; from now on the peak is counted anew. Zero where that cannot be known."""
+    """Bytes this process uses; from now on the peak is counted anew. Zero where that cannot be
+    known.
+    """
     with suppress(AttributeError, OSError):
-        ctypes.CDLL(None).malloc_trim(
-            0
-        )  # what was freed and is still held would hide what is used next
+        # what was freed and is still held would hide what is used next
+        ctypes.CDLL(None).malloc_trim(0)
     try:
         Path("/proc/self/clear_refs").write_text("5")
     except OSError:
@@ -104,7 +107,9 @@ def _status(name: str, process: int | str = "self") -> int:
 
 
 def descendants() -> list[int]:
-    """The processes that this one has started and that still run, and those that they have; none where unknown."""
+    """The processes that this one has started and that still run, and those that they have; none
+    where unknown.
+    """
     parents = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it ended while we looked
@@ -120,12 +125,13 @@ def processor_seconds() -> float:
     ticks = 0
     for process in descendants():
         with suppress(OSError):
-            ticks += sum(
-                map(int, _after_name(Path(f"/proc/{process}/stat"))[11:13])
-            )  # its own and the system's
+            # its own and the system's
+            ticks += sum(map(int, _after_name(Path(f"/proc/{process}/stat"))[11:13]))
     return time.process_time() + ticks / os.sysconf("SC_CLK_TCK")
 
 
 def _after_name(path: Path) -> list[str]:
-    """What stands in a process's line of figures after its name, which may hold anything: state, parent, …"""
+    """What stands in a process's line of figures after its name, which may hold anything: state,
+    parent, …
+    """
     return path.read_text().rpartition(")")[2].split()

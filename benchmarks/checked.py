@@ -1,4 +1,6 @@
-"""Answers checked against closed forms: time and error at growing sizes, or in a word why there is no answer."""
+"""Answers checked against closed forms: time and error at growing sizes, or in a word why there is
+no answer.
+"""
 
 from __future__ import annotations
 
@@ -29,14 +31,15 @@ HOW_TO_READ = (
     "since the last one. Error: the largest relative difference of probabilities (of their logs where they underflow)",
     "and of log Z to a closed form summed here independently.",
 )
-Closed = (
-    Logs | tuple[Logs, np.longdouble]
-)  # logs of weights; beside them what is to be added to all, if that is large
+# logs of weights; beside them what is to be added to all, if that is large
+Closed = Logs | tuple[Logs, np.longdouble]
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A model, the variables asked for jointly (none: every marginal), and the logs of the weights of their values."""
+    """A model, the variables asked for jointly (none: every marginal), and the logs of the weights
+    of their values.
+    """
 
     model: FactorGraph | ParfactorGraph
     question: tuple[str, ...]
@@ -157,7 +160,9 @@ def _marginals(asked: Asked) -> tuple[Logs, float]:
 
 
 def error(found: Found, closed: Closed) -> float:
-    """The largest relative difference of what was found to the logs of weights, whose last axis is the values."""
+    """The largest relative difference of what was found to the logs of weights, whose last axis is
+    the values.
+    """
     weights, aside = closed if isinstance(closed, tuple) else (closed, np.longdouble(0))
     totals = np.array([log_sum(each) for each in weights.reshape(-1, weights.shape[-1])])
     expected = weights - totals.reshape(*weights.shape[:-1], 1)
@@ -177,6 +182,5 @@ def difference(found: Any, expected: Any) -> float:
     plain = np.abs(np.expm1(np.clip(apart, -1, 1)))
     logs = np.abs(apart) / np.maximum(np.abs(expected), 1)
     relative = np.where(expected > -700, plain, logs)
-    return float(
-        np.where(possible, relative, np.exp(found)).max()
-    )  # what is impossible has no relative difference
+    # what is impossible has no relative difference
+    return float(np.where(possible, relative, np.exp(found)).max())

@@ -1,4 +1,6 @@
-"""What colour passing costs, against sorting as many numbers in the same run, as it grows, and beside peers."""
+"""What colour passing costs, against sorting as many numbers in the same run, as it grows, and
+beside peers.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ Floor = Callable[[int], float]
 
 @dataclass(frozen=True)
 class Measured:
-    """Of one graph: sizes, seconds of the floor and of colouring, bytes beyond the graph, peak of the process."""
+    """Of one graph: sizes, seconds of the floor and of colouring, bytes beyond the graph, peak of
+    the process.
+    """
 
     arguments: int
     groups: tuple[int, int]

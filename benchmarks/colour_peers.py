@@ -1,7 +1,8 @@
-"""Peers that colour graphs or find their symmetries, each asked how many groups of nodes a factor graph has.
+"""Peers that colour graphs or find their symmetries, each asked how many groups of nodes a factor
+graph has.
 
-Where edges cannot carry positions, every argument becomes a node of its own, coloured by its position, between its
-factor and its variable; those nodes are not counted as groups.
+Where edges cannot carry positions, every argument becomes a node of its own, coloured by its
+position, between its factor and its variable; those nodes are not counted as groups.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ Ask = Callable[[], int]
 
 @dataclass(frozen=True)
 class Peer:
-    """build(graph) makes the peer's own graph; calling what it returns does the work and counts the groups."""
+    """build(graph) makes the peer's own graph; calling what it returns does the work and counts the
+    groups.
+    """
 
     name: str
     package: str
@@ -137,7 +140,9 @@ def _owners(graph: FactorGraph) -> tuple[Any, Any]:
 
 
 def _with_argument_nodes(graph: FactorGraph) -> tuple[Any, Any, int]:
-    """Edges and start colours of the graph with a node for each argument, and how many nodes come before those."""
+    """Edges and start colours of the graph with a node for each argument, and how many nodes come
+    before those.
+    """
     nodes, (owner, place) = len(graph.variable_names), _owners(graph)
     counted = nodes + len(graph.factor_names)
     arguments = counted + np.arange(len(graph.arguments))

@@ -1,4 +1,6 @@
-"""Relational models with counting formulas, each with the closed form of an answer, summed here independently."""
+"""Relational models with counting formulas, each with the closed form of an answer, summed here
+independently.
+"""
 
 from __future__ import annotations
 
@@ -84,9 +86,8 @@ def others_counted_closed(n: int, table: Table, weight: Logs) -> Logs:
     """Σ over how many are true, and over whether the one who is asked is."""
     by_true = logs_of(table[::-1])  # of the others
     either, true = np.logaddexp(by_true[:, 0], by_true[:, 1]), np.arange(n, dtype=np.longdouble)
-    sees = np.concatenate(
-        [either, either[-1:]]
-    )  # by how many of all are true, of one who is not; the last is unused
+    # by how many of all are true, of one who is not; the last is unused
+    sees = np.concatenate([either, either[-1:]])
     seen = np.concatenate([either[:1], either])  # and of one who is
     weights = []
     for value in (0, 1):

@@ -1,4 +1,6 @@
-"""Templates on large databases: how long loading takes and how much memory it needs, from each kind of database."""
+"""Templates on large databases: how long loading takes and how much memory it needs, from each kind
+of database.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,7 @@ from part import FLOOR, Part, begin, duration, ratio, sized
 from timing import arranging
 
 sys.path.append(str(Path(__file__).parent.parent / "tests"))
-from servers import NoServerError, postgresql
+from support.servers import NoServerError, postgresql
 
 PANEL = "Loading a template, ids being {}"
 IDS = {"whole numbers": "i", "texts": "'patient-' || i"}
@@ -167,7 +169,9 @@ def databases(
 
 
 def loaded(template: str, database: str) -> dict[str, Any]:
-    """Seconds, the peak of memory beyond what was used before, sizes, and sums by which two graphs are compared."""
+    """Seconds, the peak of memory beyond what was used before, sizes, and sums by which two graphs
+    are compared.
+    """
     before, start, computed = memory_now(), time.perf_counter(), time.process_time()
     found = lifagu.load(template, database)
     seconds, computed = time.perf_counter() - start, time.process_time() - computed

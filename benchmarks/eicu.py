@@ -1,9 +1,10 @@
 """Stays in intensive care as independent individuals of sixteen variables, each with other gaps.
 
-The stays are those of the eICU Collaborative Research Database Demo 2.0 (PhysioNet, open access, ODbL 1.0), read from
-``stay.csv.gz`` and ``hospital.csv.gz`` in a folder ``shared/data/real/eicu`` beside the project, if there is one.
-Numbers are cut at quantiles, rare diagnoses are one. All stays share one table for each of the 120 pairs of variables,
-but what is known of a stay makes the tables that are left its own.
+The stays are those of the eICU Collaborative Research Database Demo 2.0 (PhysioNet, open access,
+ODbL 1.0), read from ``stay.csv.gz`` and ``hospital.csv.gz`` in a folder ``shared/data/real/eicu``
+beside the project, if there is one. Numbers are cut at quantiles, rare diagnoses are one. All stays
+share one table for each of the 120 pairs of variables, but what is known of a stay makes the tables
+that are left its own.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ def at_hand() -> bool:
 
 @cache
 def stays() -> tuple[Rows, tuple[int, ...]]:
-    """For each stay and column the number of its value, -1 where it is missing; and how many values there are."""
+    """For each stay and column the number of its value, -1 where it is missing; and how many values
+    there are.
+    """
     hospitals = {row["hospital"]: row for row in _read("hospital.csv.gz")}
     rows = [{**hospitals[row["hospital"]], **row} for row in _read("stay.csv.gz")]
     columns = [
@@ -88,7 +91,9 @@ def _numbered(name: str, texts: list[str]) -> Rows:
 
 @cache
 def tables() -> tuple[Floats, ...]:
-    """For each pair how often its values occur together, smoothed, to a small power: a variable has fifteen of them."""
+    """For each pair how often its values occur together, smoothed, to a small power: a variable has
+    fifteen of them.
+    """
     values, sizes = stays()
     found = []
     for one, other in PAIRS:
@@ -134,7 +139,9 @@ def known(count: int) -> Known:
 
 
 def _states(seen: Rows) -> Floats:
-    """The probabilities of all states of a stay, one axis for each column, of length one where that was seen."""
+    """The probabilities of all states of a stay, one axis for each column, of length one where that
+    was seen.
+    """
     left = [slice(None) if value < 0 else slice(value, value + 1) for value in seen.tolist()]
     logs = np.zeros([1] * (WIDTH + 1))
     for (one, other), table in zip(PAIRS, tables(), strict=True):

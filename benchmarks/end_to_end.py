@@ -1,4 +1,6 @@
-"""From arrays with unknown factors to an answer: build, transfer, colour, lift, query, each stage and all of it."""
+"""From arrays with unknown factors to an answer: build, transfer, colour, lift, query, each stage
+and all of it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The engine that lifagu chooses by itself beside those that it chooses from: what the choice costs."""
+"""The engine that lifagu chooses by itself beside those that it chooses from: what the choice
+costs.
+"""
 
 from __future__ import annotations
 
@@ -22,10 +24,8 @@ ENGINES = {
     name: Engine(name, "lifagu", partial(asking, engine=name), ("lifagu.inference",), every=True)
     for name in NAMES
 }
-SHORT, DOUBTED = (
-    1e-3,
-    1.2,
-)  # seconds below which an answer is never too slow; a ratio that is measured twice
+# seconds below which an answer is never too slow; a ratio that is measured twice
+SHORT, DOUBTED = (1e-3, 1.2)
 LARGEST, BRIEF = 10_000, 2.0  # persons, variables, …; seconds where sizes are small
 HEAD = ["model", *NAMES, "ratio"]
 HOW_TO_READ = (
@@ -95,7 +95,9 @@ def _asked(small: bool, limit: float) -> Iterator[tuple[str, Times]]:
 
 
 def _growing(rows: list[Row]) -> Iterator[tuple[str, Times]]:
-    """The questions of a family; where sizes grow, an engine that fails is not asked again. Size 0: not growing."""
+    """The questions of a family; where sizes grow, an engine that fails is not asked again. Size 0:
+    not growing.
+    """
     given_up: set[str] = set()
     for title, size, ask in rows:
         if size > LARGEST:

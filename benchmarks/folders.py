@@ -1,4 +1,6 @@
-"""Folders of Parquet tables for the parts that work where the data is: how they are written, and what a run takes."""
+"""Folders of Parquet tables for the parts that work where the data is: how they are written, and
+what a run takes.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +49,11 @@ SHARE = (
 
 @dataclass(frozen=True)
 class Took:
-    """What a run took: seconds until the engine was ready, seconds then, seconds of all threads then, and bytes.
+    """What a run took: seconds until the engine was ready, seconds then, seconds of all threads
+    then, and bytes.
 
-    memory: the peak of the process; java: of those it started; disk: the most the engine had there; spilled: of that.
+    memory: the peak of the process; java: of those it started; disk: the most the engine had there;
+    spilled: of that.
     """
 
     start: float
@@ -82,7 +86,9 @@ class Took:
 def measured(
     work: Callable[[Path], Result], within: Path, limit: float | None = None
 ) -> Result | str:
-    """Work in a process and in a folder of its own, which is gone afterwards; in a word why it failed, if it did."""
+    """Work in a process and in a folder of its own, which is gone afterwards; in a word why it
+    failed, if it did.
+    """
     with tempfile.TemporaryDirectory(dir=within, ignore_cleanup_errors=True) as place:
         return run_apart(partial(work, Path(place)), limit)
 
@@ -90,7 +96,8 @@ def measured(
 def took(
     on: str, folder: Path, limit: int, task: Callable[[Engine | None], Result]
 ) -> tuple[Result, Took]:
-    """What a task gives on an engine that keeps its tables in a folder, None for memory, and what it took.
+    """What a task gives on an engine that keeps its tables in a folder, None for memory, and what
+    it took.
 
     limit: bytes for the engine.
     """
@@ -166,7 +173,9 @@ def size_of(folder: Path) -> int:
 
 
 def write_epidemic(folder: Path, people: int) -> None:
-    """Figure 1 of the paper for so many persons, written by SQL: x0 is Epid, then four variables per person."""
+    """Figure 1 of the paper for so many persons, written by SQL: x0 is Epid, then four variables
+    per person.
+    """
     of_person = "1 + 4 * (range // 9) + [0, 2, 3][1 + (range // 3) % 3]"
     variable = f"CASE range % 3 WHEN 2 THEN 0 WHEN 1 THEN 2 + 4 * (range // 9) ELSE {of_person} END"
     write_tables(
@@ -181,7 +190,9 @@ def write_epidemic(folder: Path, people: int) -> None:
 
 
 def write_tables(folder: Path, **tables: str) -> None:
-    """Write the rows of queries; to be called in a process of its own, as DuckDB's threads would not survive a fork."""
+    """Write the rows of queries; to be called in a process of its own, as DuckDB's threads would
+    not survive a fork.
+    """
     folder.mkdir()
     for name, query in tables.items():
         duckdb.sql(f"COPY ({query}) TO '{folder}/{name}.parquet' (COMPRESSION zstd)")

@@ -1,4 +1,6 @@
-"""Exact answers about one or every variable of ground models: lifagu beside its peers, in the same run."""
+"""Exact answers about one or every variable of ground models: lifagu beside its peers, in the same
+run.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Where a benchmark ran: processor, memory, system, versions, load; nothing that names the machine or its folders."""
+"""Where a benchmark ran: processor, memory, system, versions, load; nothing that names the machine
+or its folders.
+"""
 
 from __future__ import annotations
 
@@ -78,10 +80,11 @@ def load() -> str:
 
 
 def busy_seconds() -> float | None:
-    """Processor seconds that all processes of the machine have used since it started; None where that is unknown."""
+    """Processor seconds that all processes of the machine have used since it started; None where
+    that is unknown.
+    """
     with suppress(OSError, ValueError, AttributeError):
         ticks = [int(each) for each in Path("/proc/stat").read_text().splitlines()[0].split()[1:]]
-        return float(sum(ticks[:3]) + sum(ticks[5:8])) / os.sysconf(
-            "SC_CLK_TCK"
-        )  # all but idle, waiting and guests
+        # all but idle, waiting and guests
+        return float(sum(ticks[:3]) + sum(ticks[5:8])) / os.sysconf("SC_CLK_TCK")
     return None

@@ -16,15 +16,35 @@ from lifagu import FactorGraph
 from lifagu.errors import FormatError
 
 BOOLEAN = [["true", "false"]]
+# fmt: skip
 NETWORKS = (
-    "asia", "cancer", "survey", "sachs", "child", "alarm", "insurance", "hailfinder", "hepar2", "win95pts", "andes",
-    "pigs", "water", "mildew", "barley", "pathfinder", "munin1", "link", "diabetes",
-)  # fmt: skip
+    "asia",
+    "cancer",
+    "survey",
+    "sachs",
+    "child",
+    "alarm",
+    "insurance",
+    "hailfinder",
+    "hepar2",
+    "win95pts",
+    "andes",
+    "pigs",
+    "water",
+    "mildew",
+    "barley",
+    "pathfinder",
+    "munin1",
+    "link",
+    "diabetes",
+)
 
 
 @dataclass(frozen=True)
 class Network:
-    """A Bayesian network as a factor graph: children[f] is the variable whose distribution factor f gives."""
+    """A Bayesian network as a factor graph: children[f] is the variable whose distribution factor f
+    gives.
+    """
 
     name: str
     graph: FactorGraph
@@ -32,7 +52,8 @@ class Network:
 
 
 def epidemic(n: int) -> FactorGraph:
-    """Figure 1 of the paper for n persons: f0(Epid), f1(Travel, Sick, Epid), f2(Treat, Sick, Epid) for each of m1, m2.
+    """Figure 1 of the paper for n persons: f0(Epid), f1(Travel, Sick, Epid), f2(Treat, Sick, Epid)
+    for each of m1, m2.
 
     4n + 1 variables, 3n + 1 factors, three distinct tables.
 
@@ -47,7 +68,8 @@ def epidemic(n: int) -> FactorGraph:
 def epidemic_with_holes(
     n: int, share: float = 0.1, seed: int = 0, individuals: bool = False
 ) -> FactorGraph:
-    """The epidemic for n persons with kinds, and perhaps individuals; a share of the persons' factors is unknown.
+    """The epidemic for n persons with kinds, and perhaps individuals; a share of the persons'
+    factors is unknown.
 
     >>> epidemic_with_holes(100)
     <FactorGraph: 401 variables, 301 factors (32 unknown), 3 distinct tables>
@@ -142,9 +164,8 @@ def _epidemic(n: int, tables: NDArray[np.int64], **settings: Any) -> FactorGraph
     """The epidemic with given numbers of the persons' tables."""
     travel, sick, first, second = 1 + 4 * np.arange(n) + np.arange(4)[:, None]
     epid = np.zeros(n, dtype=np.int64)
-    rows = np.stack(
-        [np.stack([other, sick, epid], 1) for other in (travel, first, second)], 1
-    )  # n × 3 × 3
+    # n × 3 × 3
+    rows = np.stack([np.stack([other, sick, epid], 1) for other in (travel, first, second)], 1)
     return FactorGraph.from_arrays(
         ranges=BOOLEAN,
         variable_ranges=np.zeros(4 * n + 1, dtype=np.int64),
@@ -157,7 +178,8 @@ def _epidemic(n: int, tables: NDArray[np.int64], **settings: Any) -> FactorGraph
 
 
 def grid(side: int, seed: int = 0) -> FactorGraph:
-    """A side × side grid of binary variables; unary and pairwise potentials are exp(N(0, 1)), none shared.
+    """A side × side grid of binary variables; unary and pairwise potentials are exp(N(0, 1)), none
+    shared.
 
     >>> grid(3)
     <FactorGraph: 9 variables, 21 factors, 21 distinct tables>
@@ -179,10 +201,12 @@ def grid(side: int, seed: int = 0) -> FactorGraph:
 
 
 def cohorts(d: int, seed: int = 0) -> FactorGraph:
-    """The published *epidemic(d)*: f0(Epid), and per person f1(Travel, Sick, Epid) and f2(Treat, Sick).
+    """The published *epidemic(d)*: f0(Epid), and per person f1(Travel, Sick, Epid) and f2(Treat,
+    Sick).
 
-    Entries are drawn from {0.5, 1, 1, 1.5}, the same for all; then each person belongs to one of three to five
-    cohorts, the first with probability ½, and cohort k adds ±k/10 (a coin) to the person's f2.
+    Entries are drawn from {0.5, 1, 1, 1.5}, the same for all; then each person belongs to one of
+    three to five cohorts, the first with probability ½, and cohort k adds ±k/10 (a coin) to the
+    person's f2.
 
     >>> cohorts(10)
     <FactorGraph: 31 variables, 21 factors, 6 distinct tables>
@@ -192,7 +216,8 @@ def cohorts(d: int, seed: int = 0) -> FactorGraph:
 
 
 def cohorts_with_holes(d: int, share: float = 0.1, seed: int = 0) -> FactorGraph:
-    """The same for d persons, with kinds and without names: x0 is Epid; a share of the persons' factors is unknown.
+    """The same for d persons, with kinds and without names: x0 is Epid; a share of the persons'
+    factors is unknown.
 
     >>> cohorts_with_holes(100)
     <FactorGraph: 301 variables, 201 factors (24 unknown), 9 distinct tables>
@@ -212,9 +237,8 @@ def _cohorts(d: int, random: np.random.Generator, unknown: float, **settings: An
     sign = random.integers(0, 2, d)
     shifts = [(k + 1) / 10 * (1 - 2 * coin) for k in range(count) for coin in (0, 1)]
     travel, sick, treat = 1 + 3 * np.arange(d) + np.arange(3)[:, None]
-    rows = np.stack(
-        [travel, sick, np.zeros(d, dtype=np.int64), treat, sick], 1
-    )  # f1's arguments, then f2's
+    # f1's arguments, then f2's
+    rows = np.stack([travel, sick, np.zeros(d, dtype=np.int64), treat, sick], 1)
     tables = np.stack([np.ones(d, dtype=np.int64), 2 + 2 * cohort + sign], 1).ravel()
     return FactorGraph.from_arrays(
         ranges=BOOLEAN,
@@ -250,9 +274,8 @@ def _read(path: Path) -> FactorGraph:
 
     try:
         return read_network(path)
-    except (
-        FormatError
-    ):  # labels like "<5" (in child) are beyond pyAgrum's reader, not beyond pgmpy's, which is slow
+    # labels like "<5" (in child) are beyond pyAgrum's reader, not beyond pgmpy's, which is slow
+    except FormatError:
         from pgmpy.readwrite import BIFReader
 
         from lifagu.formats.with_pgmpy import from_pgmpy
@@ -288,7 +311,8 @@ def leaf(network: Network) -> int:
 
 
 def relabelled(graph: FactorGraph, seed: int = 0) -> FactorGraph:
-    """The same graph with all variables and all factors in random order; its variables must have one range.
+    """The same graph with all variables and all factors in random order; its variables must have
+    one range.
 
     >>> relabelled(star(10))
     <FactorGraph: 6 variables, 5 factors, 1 distinct table>
@@ -326,7 +350,8 @@ def star(arguments: int) -> FactorGraph:
 
 
 def path(nodes: int) -> FactorGraph:
-    """Pairs in a row: every node is different, and it takes as many rounds as there are nodes to see that.
+    """Pairs in a row: every node is different, and it takes as many rounds as there are nodes to
+    see that.
 
     >>> path(5)
     <FactorGraph: 5 variables, 4 factors, 1 distinct table>
@@ -335,7 +360,8 @@ def path(nodes: int) -> FactorGraph:
 
 
 def scattered(arguments: int, seed: int = 0) -> FactorGraph:
-    """Random triples, each variable ten times on average and at least once: everything is different.
+    """Random triples, each variable ten times on average and at least once: everything is
+    different.
 
     >>> scattered(300)
     <FactorGraph: 30 variables, 100 factors, 1 distinct table>

@@ -1,7 +1,9 @@
-"""Models whose rows have tables of their own: individuals around something shared, in wards, apart, and a long chain.
+"""Models whose rows have tables of their own: individuals around something shared, in wards, apart,
+and a long chain.
 
-Each comes with what is known about it, computed here in plain numpy: each individual by visiting all states of its six
-variables for each value of what it shares with others, the chain by walking along it forward and backward.
+Each comes with what is known about it, computed here in plain numpy: each individual by visiting
+all states of its six variables for each value of what it shares with others, the chain by walking
+along it forward and backward.
 """
 
 from __future__ import annotations
@@ -23,11 +25,8 @@ Floats = NDArray[np.float64]
 SIZES = (2, 3, 4, 2, 3, 2)  # of an individual's variables
 EDGES = ((0, 1), (1, 2), (1, 3), (3, 4), (3, 5), (2, 3))  # a tree, and one edge more
 SHARING = (0, 2, 5)  # the variables that are tied to what is shared
-SHARED, WARDS, LINK = (
-    3,
-    100,
-    3,
-)  # values of what is shared, wards of a hospital, values along a chain
+# values of what is shared, wards of a hospital, values along a chain
+SHARED, WARDS, LINK = (3, 100, 3)
 CHUNK = 2_000  # individuals whose states are visited at once
 
 
@@ -96,7 +95,9 @@ class Model:
 
 @dataclass(frozen=True)
 class Known:
-    """log Z, the log weight of a best assignment, and the marginals of some variables; what is None is not known."""
+    """log Z, the log weight of a best assignment, and the marginals of some variables; what is None
+    is not known.
+    """
 
     log_partition: float | None
     log_best: float | None
@@ -113,9 +114,11 @@ def drawn(random: np.random.Generator, *shape: int, strength: float = 1.0) -> Fl
 
 @dataclass(frozen=True)
 class Individuals:
-    """Variables and tables of n individuals: hubs[n] is the variable that each shares with others, -1 if it does not.
+    """Variables and tables of n individuals: hubs[n] is the variable that each shares with others,
+    -1 if it does not.
 
-    edges: for each of EDGES n tables; shares: for each of SHARING n tables, the shared variable first.
+    edges: for each of EDGES n tables; shares: for each of SHARING n tables, the shared variable
+    first.
     """
 
     variables: Rows
@@ -125,7 +128,9 @@ class Individuals:
 
     @classmethod
     def draw(cls, count: int, first: int, hubs: Rows | None, strength: float) -> Individuals:
-        """All tables different; the variables are numbered from `first` on, each individual's in a row."""
+        """All tables different; the variables are numbered from `first` on, each individual's in a
+        row.
+        """
         random = np.random.default_rng(0)
         edges = [drawn(random, count, SIZES[one], SIZES[other]) for one, other in EDGES]
         shares = [drawn(random, count, SHARED, SIZES[each], strength=strength) for each in SHARING]
@@ -147,7 +152,9 @@ class Individuals:
         ]
 
     def states(self, some: slice) -> Floats:
-        """Weights of all states of some individuals, one axis for the value of what is shared, then one each."""
+        """Weights of all states of some individuals, one axis for the value of what is shared, then
+        one each.
+        """
         weights = np.ones((len(self.variables[some]), SHARED if self.shares else 1, *SIZES))
         for pair, tables in zip(EDGES, self.edges, strict=True):
             weights *= spread(tables[some], [2 + axis for axis in pair], weights.ndim)
@@ -156,7 +163,9 @@ class Individuals:
         return weights
 
     def messages(self) -> tuple[Logs, Logs]:
-        """For each individual and value of what is shared: the logs of the sum and of the maximum over its states."""
+        """For each individual and value of what is shared: the logs of the sum and of the maximum
+        over its states.
+        """
         sums, maxima = [], []
         for first in range(0, len(self.variables), CHUNK):
             weights = self.states(slice(first, first + CHUNK))
@@ -256,7 +265,9 @@ def _in_wards(count: int) -> tuple[Individuals, Floats]:
 
 
 def in_wards(count: int) -> Model:
-    """A hospital x0, up to a hundred wards from x1 on, and individuals who share their ward's variable."""
+    """A hospital x0, up to a hundred wards from x1 on, and individuals who share their ward's
+    variable.
+    """
     people, tables = _in_wards(count)
     wards = 1 + np.arange(len(tables))
     above = Tie(np.stack([0 * wards, wards], 1), tables)
@@ -292,7 +303,9 @@ def _chain(length: int) -> tuple[Floats, Floats]:
 
 
 def chain(length: int) -> Model:
-    """A hidden Markov model that changes all the time: a table for each place, and one for each step."""
+    """A hidden Markov model that changes all the time: a table for each place, and one for each
+    step.
+    """
     own, steps = _chain(length)
     places = np.arange(length)
     ties = [Tie(places[:, None], own), Tie(np.stack([places[:-1], places[1:]], 1), steps)]
@@ -312,7 +325,9 @@ def chain_known(length: int) -> Known:
 
 
 def _walk(own: Floats, steps: Floats) -> tuple[Floats, float]:
-    """For each place the weights of its values with all before, normalised, and the log of the total."""
+    """For each place the weights of its values with all before, normalised, and the log of the
+    total.
+    """
     found, total = np.empty_like(own), np.longdouble(0)
     weights = own[0]
     for place in range(len(own)):

@@ -1,4 +1,6 @@
-"""Rows with their own tables: many places of one shape, each with its own numbers, and auto beside other engines."""
+"""Rows with their own tables: many places of one shape, each with its own numbers, and auto beside
+other engines.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,8 @@ from lifagu import FactorGraph
 from part import FLOOR, Part, begin, duration, ratio, sized
 from timing import passing, timed
 
-LIMIT, MOST, BRIEF = (
-    300.0,
-    100.0,
-    1.0,
-)  # seconds: for a row; up to which a larger size is asked; asked again below
+# seconds: for a row; up to which a larger size is asked; asked again below
+LIMIT, MOST, BRIEF = (300.0, 100.0, 1.0)
 one_pass = cache(passing)
 EVERY, SHARED, ONE, BEST = "all marginals", "P(shared)", "P(own)", "best"
 HEAD = [
@@ -60,7 +59,9 @@ class Workload:
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds to build, to answer, and to read all that was answered (None if there is nothing to read); the rest."""
+    """Seconds to build, to answer, and to read all that was answered (None if there is nothing to
+    read); the rest.
+    """
 
     entries: int
     building: float
@@ -126,7 +127,9 @@ def sections(small: bool) -> list[tuple[str, list[str], list[Workload]]]:
 
 
 def _individuals(sizes: Sequence[int]) -> list[Workload]:
-    """Individuals around one variable, apart, and in wards; one's own variable is one in the middle."""
+    """Individuals around one variable, apart, and in wards; one's own variable is one in the
+    middle.
+    """
     four = (EVERY, SHARED, ONE, BEST)
 
     def inner(first: int, size: int) -> int:
@@ -136,17 +139,36 @@ def _individuals(sizes: Sequence[int]) -> list[Workload]:
         return inner(1 + min(own.WARDS, size), size)
 
     common: tuple[str, Sequence[int]] = ("individuals", sizes)
+    # fmt: skip
     return [
         Workload(
-            "around one", "Individuals around one", *common, own.around_one, own.around_one_known, four,
+            "around one",
+            "Individuals around one",
+            *common,
+            own.around_one,
+            own.around_one_known,
+            four,
             one=partial(inner, 1),
         ),
         Workload(
-            "apart", "Individuals apart", *common, own.apart, own.apart_known, (EVERY, ONE, BEST),
+            "apart",
+            "Individuals apart",
+            *common,
+            own.apart,
+            own.apart_known,
+            (EVERY, ONE, BEST),
             one=partial(inner, 0),
         ),
-        Workload("in wards", "Individuals in wards", *common, own.in_wards, own.in_wards_known, four, one=in_ward),
-    ]  # fmt: skip
+        Workload(
+            "in wards",
+            "Individuals in wards",
+            *common,
+            own.in_wards,
+            own.in_wards_known,
+            four,
+            one=in_ward,
+        ),
+    ]
 
 
 def _stays(small: bool) -> tuple[list[str], list[Workload]]:

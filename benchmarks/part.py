@@ -1,8 +1,10 @@
-"""What every part of the benchmarks shares: its options, its heading, its tables, and the points of its curves.
+"""What every part of the benchmarks shares: its options, its heading, its tables, and the points of
+its curves.
 
-A part is a file that is run alone: ``python benchmarks/NAME.py [--small] [--limit SECONDS] [--far]``. It prints
-Markdown: ``# title``, a line on where it was measured, text and tables, and lines **In short:** that a report repeats
-at its top.
+A part is a file that is run alone: ``python benchmarks/NAME.py [--small] [--limit SECONDS]
+[--far]``. It prints
+Markdown: ``# title``, a line on where it was measured, text and tables, and lines **In short:**
+that a report repeats at its top.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ MEASURED, IN_SHORT, FLOOR = "Measured: ", "**In short:** ", "floor: "
 
 @dataclass(frozen=True)
 class Part:
-    """How a part was called: whether a few small sizes will do, seconds for each peer, where points go, how far."""
+    """How a part was called: whether a few small sizes will do, seconds for each peer, where points
+    go, how far.
+    """
 
     small: bool
     limit: float
@@ -53,7 +57,8 @@ class Part:
     def point(
         self, panel: str, unit: str, curve: str, size: float, seconds: float | str | None
     ) -> None:
-        """One point of a growth curve: seconds at a size counted in units; a word where there are none.
+        """One point of a growth curve: seconds at a size counted in units; a word where there are
+        none.
 
         Curves named "floor: …" are drawn as such.
         """
@@ -78,7 +83,9 @@ class Part:
 
 
 def begin(title: str, packages: Iterable[str], *lines: str) -> Part:
-    """Read the options and print the heading; {limit} in the text is the seconds that each peer has."""
+    """Read the options and print the heading; {limit} in the text is the seconds that each peer
+    has.
+    """
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument(
         "--small", action="store_true", help="a few small sizes, to see that it works"

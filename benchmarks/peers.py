@@ -1,8 +1,10 @@
-"""The engines that are measured, each asked about one variable, or, where it offers that, about every one.
+"""The engines that are measured, each asked about one variable, or, where it offers that, about
+every one.
 
-An engine is a function (model, variable) → query that builds its own model from the neutral one; calling the query
-does everything from there on, planning included, and returns (log Z or None, probabilities), those of EVERY variable
-in one row. So building and asking are timed apart. Nothing is kept from one call of a query to the next.
+An engine is a function (model, variable) → query that builds its own model from the neutral one;
+calling the query does everything from there on, planning included, and returns (log Z or None,
+probabilities), those of EVERY variable in one row. So building and asking are timed apart. Nothing
+is kept from one call of a query to the next.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ MOST_STATES = 2**20  # up to here the reference is the sum over all assignments
 class Model:
     """A factor graph in nobody's format: sizes[v], scopes[f], tables[f] with one axis per argument.
 
-    children[f] is the variable whose distribution table f gives, where the model is a Bayesian network.
+    children[f] is the variable whose distribution table f gives, where the model is a Bayesian
+    network.
     """
 
     sizes: tuple[int, ...]
@@ -40,7 +43,9 @@ class Model:
 
     @classmethod
     def of(cls, source: FactorGraph | Network) -> Model:
-        """The same model without names, labels in declared order; distributions, rounded in files, normalised."""
+        """The same model without names, labels in declared order; distributions, rounded in files,
+        normalised.
+        """
         graph, children = (
             (source.graph, source.children) if isinstance(source, Network) else (source, None)
         )
@@ -84,7 +89,9 @@ def _asked(model: Model, variable: int) -> Sequence[int]:
 
 
 def enumerated(model: Model, variable: int) -> Query:
-    """The reference for small models: lifagu's sum over all assignments; the answer is empty for larger ones."""
+    """The reference for small models: lifagu's sum over all assignments; the answer is empty for
+    larger ones.
+    """
     if model.states > MOST_STATES:
         return lambda: (None, np.zeros(0))
     return lifagu(model, variable, engine="enumerate")
@@ -101,9 +108,8 @@ def pyagrum(model: Model, variable: int) -> Query:
     for number, size in enumerate(model.sizes):
         graph.add(pyagrum.LabelizedVariable(f"x{number}", "", size))
     for scope, table in _merged(model).items():
-        graph.addFactor(list(scope))[:] = np.ascontiguousarray(
-            table.T
-        )  # its arrays reverse the axes of its names
+        # its arrays reverse the axes of its names
+        graph.addFactor(list(scope))[:] = np.ascontiguousarray(table.T)
 
     def ask() -> Outcome:
         return None, _pyagrum_posteriors(field.ShaferShenoyMRFInference(graph), model, variable)
@@ -140,7 +146,9 @@ def _pyagrum_network(model: Model, variable: int) -> Query:
 
 
 def pgmpy(model: Model, variable: int) -> Query:
-    """Variable elimination on a Markov network (whose answers it does not normalise) or a Bayesian network."""
+    """Variable elimination on a Markov network (whose answers it does not normalise) or a Bayesian
+    network.
+    """
     from pgmpy.inference import VariableElimination
 
     network = _pgmpy_markov(model) if model.children is None else _pgmpy_bayes(model)
@@ -191,13 +199,14 @@ def opt_einsum(model: Model, variable: int) -> Query:
 
 
 def cotengra(model: Model, variable: int, path: str) -> Query:
-    """One contraction that moves exponents aside; ``greedy`` finds a path at once, ``auto`` searches for a while."""
+    """One contraction that moves exponents aside; ``greedy`` finds a path at once, ``auto``
+    searches for a while.
+    """
     from cotengra import AutoOptimizer, array_contract
 
     def ask() -> Outcome:
-        optimise = (
-            AutoOptimizer(cache=False) if path == "auto" else path
-        )  # the shared one would remember its path
+        # the shared one would remember its path
+        optimise = AutoOptimizer(cache=False) if path == "auto" else path
         values, exponent = array_contract(
             model.tables,
             model.scopes,
@@ -215,7 +224,9 @@ def cotengra(model: Model, variable: int, path: str) -> Query:
 
 
 def normalised(weights: Array) -> Outcome:
-    """log of the total, and the shares; weights that left the range of floats come back as they are, or as nan."""
+    """log of the total, and the shares; weights that left the range of floats come back as they
+    are, or as nan.
+    """
     total = float(np.sum(weights))
     if 0 < total < math.inf:
         return math.log(total), weights / total
@@ -234,7 +245,8 @@ def _merged(model: Model) -> dict[tuple[int, ...], Array]:
 
 @dataclass(frozen=True)
 class Engine:
-    """One column of the tables: its name, the package it needs, and the modules to import beforehand.
+    """One column of the tables: its name, the package it needs, and the modules to import
+    beforehand.
 
     every: whether it answers about EVERY variable in one pass.
     """

@@ -1,4 +1,6 @@
-"""Relational models of any size, and closed forms of some of their answers, summed here independently."""
+"""Relational models of any size, and closed forms of some of their answers, summed here
+independently.
+"""
 
 from __future__ import annotations
 
@@ -198,18 +200,16 @@ def asthma(n: int) -> ParfactorGraph:
 def asthma_closed(n: int) -> Logs:
     """Σ over how many smoke; given that, persons are independent of each other."""
     friends = np.array([1.0, 4.0], dtype=np.longdouble)
-    link = np.log(
-        (np.array(ASTHMA, dtype=np.longdouble) * friends[None, :, None]).sum(axis=1)
-    )  # asthma × smokes
+    # asthma × smokes
+    link = np.log((np.array(ASTHMA, dtype=np.longdouble) * friends[None, :, None]).sum(axis=1))
     own = np.log(
         np.array([[1.0, 2.0], [2.0, 1.0]], dtype=np.longdouble)
         * np.array([[1.0], [3.0]])
         * np.array([1.0, 2.0])
     )
     smoke = np.arange(n + 1, dtype=np.longdouble)
-    everybody = (
-        smoke[:, None] * link[None, :, 0] + (n - smoke)[:, None] * link[None, :, 1]
-    )  # count × asthma
+    # count × asthma
+    everybody = smoke[:, None] * link[None, :, 0] + (n - smoke)[:, None] * link[None, :, 1]
     person = everybody[:, :, None] + own[None]  # count × asthma × smokes
     both = np.logaddexp(person[:, 0], person[:, 1])  # count × smokes
     weights = []
@@ -235,7 +235,9 @@ def _relation(name: str, *of: str) -> Relation:
 
 
 def _relative_logs(exact: list[list[Fraction]]) -> Logs:
-    """Logs relative to the last entry, without cancelling: a million million pairs multiply every error."""
+    """Logs relative to the last entry, without cancelling: a million million pairs multiply every
+    error.
+    """
     return np.array([[np.log1p(_long(each / exact[-1][-1] - 1)) for each in row] for row in exact])
 
 

@@ -1,10 +1,11 @@
-"""All benchmarks in one report: each part runs as a process of its own, one after the other, in equal conditions.
+"""All benchmarks in one report: each part runs as a process of its own, one after the other, in
+equal conditions.
 
     python benchmarks/report.py [--only PART]... [--small] [--far] [--out FOLDER] [--list]
 
-Writes FOLDER/REPORT.md, growth curves as FOLDER/figures/PART.svg and their points as FOLDER/figures/points.csv. With
-``--only`` the other parts stay as they were. A part that fails is shown with what it printed and why it ended; then
-the exit status is 1.
+Writes FOLDER/REPORT.md, growth curves as FOLDER/figures/PART.svg and their points as
+FOLDER/figures/points.csv. With ``--only`` the other parts stay as they were. A part that fails is
+shown with what it printed and why it ended; then the exit status is 1.
 """
 
 from __future__ import annotations
@@ -172,7 +173,8 @@ def _about(options: argparse.Namespace) -> dict[str, str]:
 def differences(page: str, about: dict[str, str]) -> str:
     """In what a report differs from this machine and these settings; "" if in nothing.
 
-    A package that the report does not name came with a new part: nothing in the report was measured with it.
+    A package that the report does not name came with a new part: nothing in the report was measured
+    with it.
 
     >>> here = {"memory": "24 GiB", "versions": "numpy 2.4.6, pyspark 4.3.0"}
     >>> differences("| memory | 24 GiB |\\n| versions | numpy 2.4.6 |", here)
@@ -196,7 +198,9 @@ def _packages(versions: str) -> dict[str, str]:
 
 
 def section(name: str, ran: Ran) -> str:
-    """What a part printed, one level down, with the conditions it ran in, its figure, and why it failed if it did."""
+    """What a part printed, one level down, with the conditions it ran in, its figure, and why it
+    failed if it did.
+    """
     text = re.sub(r"^#", "##", ran.printed.strip(), flags=re.MULTILINE) or f"## {name}"
     title, _, rest = text.partition("\n")
     rest = re.sub(rf"^{MEASURED}.*\n*", "", rest.strip(), flags=re.MULTILINE)

@@ -1,4 +1,6 @@
-"""Start-up: how long a small question waits before anything is computed, beside importing numpy alone."""
+"""Start-up: how long a small question waits before anything is computed, beside importing numpy
+alone.
+"""
 
 from __future__ import annotations
 

@@ -2,11 +2,12 @@
 
     python benchmarks/web.py [--users N] [--seconds S] [--small]
 
-A server is started as a process on a free port of the loopback interface, and users run as threads of this one, so both
-share the machine. Each user opens the example, then goes on asking for what a page asks for: holes for another θ,
-colours, the lifted model, answers for other evidence. Latency is from the request to its last byte, jobs included. The
-first table is with a pause of a second between requests, as people at their fastest; the second without any, which
-shows what the server can do at the most. Whatever is not answered with 200 counts as failed.
+A server is started as a process on a free port of the loopback interface, and users run as threads
+of this one, so both share the machine. Each user opens the example, then goes on asking for what a
+page asks for: holes for another θ, colours, the lifted model, answers for other evidence. Latency
+is from the request to its last byte, jobs included. The first table is with a pause of a second
+between requests, as people at their fastest; the second without any, which shows what the server
+can do at the most. Whatever is not answered with 200 counts as failed.
 """
 
 from __future__ import annotations
@@ -107,9 +108,8 @@ def served() -> Iterator[int]:
 def measured(users: int, seconds: float, pause: float) -> tuple[Latencies, list[str], float]:
     """Latencies by operation, failures, and how long it took."""
     with served() as port:
-        User(port, -1).run(
-            0.0, 0.0
-        )  # the first process of all takes a moment, which is nobody's latency
+        # the first process of all takes a moment, which is nobody's latency
+        User(port, -1).run(0.0, 0.0)
         everybody = [User(port, number) for number in range(users)]
         start = time.monotonic()
         threads = [

@@ -1,4 +1,6 @@
-"""What all tests share: Hypothesis that says the same twice in continuous integration, servers on demand."""
+"""What all tests share: Hypothesis that says the same twice in continuous integration, servers on
+demand.
+"""
 
 import itertools
 import os
@@ -7,19 +9,20 @@ from collections.abc import Callable, Iterator
 import pytest
 from hypothesis import settings
 
-from servers import NoServerError, postgresql
+from support.servers import NoServerError, postgresql
 
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
-os.environ.setdefault(
-    "JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-)  # half the work for short runs
+# half the work for short runs
+os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[str]:
-    """The URL of a PostgreSQL server of this run's own; where there is none, what needs it is skipped."""
+    """The URL of a PostgreSQL server of this run's own; where there is none, what needs it is
+    skipped.
+    """
     try:
         with postgresql() as url:
             yield url

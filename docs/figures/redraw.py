@@ -31,7 +31,9 @@ def figures() -> dict[str, lifagu.Scene]:
 
 
 def colour_passing(graph: lifagu.FactorGraph) -> lifagu.Scene:
-    """Figure 3 of the paper: colours, what factors hear, what variables hear, colours again, and the lifted graph."""
+    """Figure 3 of the paper: colours, what factors hear, what variables hear, colours again, and
+    the lifted graph.
+    """
     start, *_, end = lifagu.draw_rounds(graph)
     room = arranged(
         replace(start, nodes=tuple(replace(node, marks=(0, 0)) for node in start.nodes))

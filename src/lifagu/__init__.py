@@ -144,7 +144,9 @@ def _html(value: Any) -> str:
 
 show_with(
     _html
-)  # values say by themselves that they have a picture; how it is made is looked up when one is wanted
+    # values say by themselves that they have a picture; how it is made is looked up when one is
+    # wanted
+)
 
 
 def __dir__() -> list[str]:

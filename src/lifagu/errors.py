@@ -1,7 +1,9 @@
-"""The exceptions of lifagu: one small tree, each kind with the exit status the command line gives it.
+"""The exceptions of lifagu: one small tree, each kind with the exit status the command line gives
+it.
 
-An error says what is wrong and why. What to do about it depends on who asks: Python callers give arguments, the command
-line takes flags, the page has knobs. So an error may carry a `Remedy`, and each of the three has words for it.
+An error says what is wrong and why. What to do about it depends on who asks: Python callers give
+arguments, the command line takes flags, the page has knobs. So an error may carry a `Remedy`, and
+each of the three has words for it.
 """
 
 from __future__ import annotations
@@ -60,7 +62,9 @@ class Remedy(StrEnum):
 
 
 class LifaguError(Exception):
-    """Anything lifagu refuses; the message names the offender, and the remedy, if there is one, what to do."""
+    """Anything lifagu refuses; the message names the offender, and the remedy, if there is one,
+    what to do.
+    """
 
     exit_status = 2
 
@@ -103,7 +107,9 @@ class ModelError(LifaguError):
 
 
 class FormatError(LifaguError):
-    """A file that cannot be read or written; the message carries its place (file:line or JSON path)."""
+    """A file that cannot be read or written; the message carries its place (file:line or JSON
+    path).
+    """
 
 
 class MissingExtraError(LifaguError):
@@ -115,7 +121,9 @@ class MissingExtraError(LifaguError):
 
 
 class NoAnswerError(LifaguError):
-    """The question has no answer: unknown factors in the queried part, or evidence of probability zero."""
+    """The question has no answer: unknown factors in the queried part, or evidence of probability
+    zero.
+    """
 
     exit_status = 3
 
@@ -127,7 +135,9 @@ class TooLargeError(LifaguError):
 
 
 class NotLiftedError(Exception):
-    """Something that cells of individuals cannot express; the model is then grounded, and the text says why."""
+    """Something that cells of individuals cannot express; the model is then grounded, and the text
+    says why.
+    """
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -156,7 +166,8 @@ def listed(names: Iterable[str], limit: int = 5) -> str:
 
 
 def one_line(text: str, most: int = LONGEST) -> str:
-    """A text on one line whatever was quoted in it: breaks blanked, signs that cannot be seen escaped, cut where long.
+    """A text on one line whatever was quoted in it: breaks blanked, signs that cannot be seen
+    escaped, cut where long.
 
     >>> one_line("'a\\x1b' is no\\n  name")
     "'a\\\\x1b' is no name"

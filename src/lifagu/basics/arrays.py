@@ -1,4 +1,6 @@
-"""Small helpers on integer arrays that every layer needs: dense numbering, grouping of rows, read-only views."""
+"""Small helpers on integer arrays that every layer needs: dense numbering, grouping of rows,
+read-only views.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +25,20 @@ def frozen(array: _Array) -> _Array:
 
 
 def is_masked(values: Any) -> bool:
-    """Whether something in an array is masked; numpy.ma, which takes its time, is not imported to know that."""
+    """Whether something in an array is masked; numpy.ma, which takes its time, is not imported to
+    know that.
+    """
     return bool(np.any(getattr(values, "mask", False)))
 
 
 def as_ids(values: Any, what: str) -> Ints:
-    """Whole numbers in a row as a fresh int64 array; anything else, 1.0 included, is an error that says of what.
+    """Whole numbers in a row as a fresh int64 array; anything else, 1.0 included, is an error that
+    says of what.
 
     >>> as_ids([0, 2.5], "arguments")
     Traceback (most recent call last):
-    lifagu.errors.ModelError: arguments hold float64; give whole numbers, in a list or an array of one axis
+    lifagu.errors.ModelError: arguments hold float64; give whole numbers, in a list or an array of
+    one axis
     """
     try:
         array = np.asarray(values)
@@ -52,7 +58,8 @@ def as_ids(values: Any, what: str) -> Ints:
 
 
 def first_places(ids: Ints) -> Ints:
-    """For each id 0…max the place where it first occurs (len(ids) for one that does not); negative ids don't count.
+    """For each id 0…max the place where it first occurs (len(ids) for one that does not); negative
+    ids don't count.
 
     >>> first_places(np.array([2, 0, -1, 2])).tolist()
     [1, 4, 0]
@@ -66,7 +73,8 @@ def first_places(ids: Ints) -> Ints:
 
 
 def by_first_occurrence(ids: Ints) -> Ints:
-    """Renumber non-negative ids densely 0, 1, … in the order in which they first occur; negative ids stay.
+    """Renumber non-negative ids densely 0, 1, … in the order in which they first occur; negative
+    ids stay.
 
     Cost: O(len(ids) + max id), plus sorting the distinct ids without the compiled kernel.
 
@@ -86,7 +94,8 @@ def by_first_occurrence(ids: Ints) -> Ints:
 
 
 def by_value(ids: Ints) -> tuple[Ints, Ints]:
-    """Where each distinct non-negative id first occurs, in ascending order of ids, and for each id its place there.
+    """Where each distinct non-negative id first occurs, in ascending order of ids, and for each id
+    its place there.
 
     Cost: linear where ids are few compared with their number, else by sorting.
 
@@ -102,10 +111,11 @@ def by_value(ids: Ints) -> tuple[Ints, Ints]:
 
 
 def group_rows(matrix: Ints) -> Ints:
-    """Number equal rows of an n×k matrix of non-negative integers alike, by first occurrence: an array of n ids.
+    """Number equal rows of an n×k matrix of non-negative integers alike, by first occurrence: an
+    array of n ids.
 
-    Exact. Compiled: O(nk). Else columns are packed into one integer, renumbered by sorting whenever it grows much
-    beyond n.
+    Exact. Compiled: O(nk). Else columns are packed into one integer, renumbered by sorting whenever
+    it grows much beyond n.
 
     >>> group_rows(np.array([[1, 2], [0, 5], [1, 2]])).tolist()
     [0, 1, 0]
@@ -138,7 +148,8 @@ def _dense(ids: NDArray[Any]) -> Ints:
 
 
 def members(groups: Ints) -> list[Ints]:
-    """Turn the group number of each element (dense, 0…g-1) into g arrays of elements, each in ascending order.
+    """Turn the group number of each element (dense, 0…g-1) into g arrays of elements, each in
+    ascending order.
 
     >>> [list(map(int, group)) for group in members(np.array([0, 1, 0]))]
     [[0, 2], [1]]
@@ -156,7 +167,8 @@ def distinct(values: Ints) -> Ints:
 
 
 def group_lists(offsets: Ints, values: Ints, ordered: bool = True) -> Ints:
-    """Number equal lists alike, by first occurrence; list i is values[offsets[i]:offsets[i+1]], values ≥ 0.
+    """Number equal lists alike, by first occurrence; list i is values[offsets[i]:offsets[i+1]],
+    values ≥ 0.
 
     ordered: whether the order within a list counts; if not, equal multisets are numbered alike.
 
@@ -182,9 +194,11 @@ def group_lists(offsets: Ints, values: Ints, ordered: bool = True) -> Ints:
 
 
 def connected_parts(count: int, first: Ints, second: Ints) -> Ints:
-    """Number of the connected part of each of `count` nodes, by first occurrence, given edges first[i]–second[i].
+    """Number of the connected part of each of `count` nodes, by first occurrence, given edges
+    first[i]–second[i].
 
-    Roots hook onto smaller neighbouring roots until none is left to hook: O(log n) passes over the edges.
+    Roots hook onto smaller neighbouring roots until none is left to hook: O(log n) passes over the
+    edges.
 
     >>> connected_parts(4, np.array([0, 3]), np.array([2, 3])).tolist()
     [0, 1, 0, 2]

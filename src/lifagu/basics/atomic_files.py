@@ -18,7 +18,9 @@ NO_ROOM = "; free some room there, or name another place"
 
 @contextmanager
 def replaced_file(path: PathLike) -> Iterator[Path]:
-    """A temporary file to write into, which takes the place of the path at the end; readers see the old or the new."""
+    """A temporary file to write into, which takes the place of the path at the end; readers see the
+    old or the new.
+    """
     path = Path(path)
     with failing(path, "cannot be written here"):
         import tempfile

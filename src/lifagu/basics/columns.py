@@ -1,7 +1,8 @@
-"""Tables by column, as arrays: what crosses from the rooms that compute to those that write large results.
+"""Tables by column, as arrays: what crosses from the rooms that compute to those that write large
+results.
 
-A column is an array (of numbers, truth values, or texts and None as objects), or one of the forms below, which need
-no Python object per row. A float that is nan is null.
+A column is an array (of numbers, truth values, or texts and None as objects), or one of the forms
+below, which need no Python object per row. A float that is nan is null.
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ class Numbered:
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """Row i holds values[offsets[l]:offsets[l+1]] with l = of[i] (l = i without `of`); an empty list is null."""
+    """Row i holds values[offsets[l]:offsets[l+1]] with l = of[i] (l = i without `of`); an empty
+    list is null.
+    """
 
     offsets: Ints
     values: NDArray[Any]
@@ -54,7 +57,8 @@ def row_count(columns: Columns) -> int:
 
 
 def texts(words: Sequence[str], codes: Ints | None = None) -> NDArray[Any]:
-    """Texts as objects, one per row: words[codes[i]], None where the code is -1; each word is one object.
+    """Texts as objects, one per row: words[codes[i]], None where the code is -1; each word is one
+    object.
 
     >>> texts(["low", "high"], np.array([1, -1, 1])).tolist()
     ['high', None, 'high']
@@ -75,7 +79,8 @@ def text_lists(lists: Sequence[Sequence[str]], of: Ints | None = None) -> Lists:
 
 
 def name_column(names: Names, numbers: Ints) -> Column:
-    """The names of many nodes, null for -1; numbered ones without an object each, others made once where they occur.
+    """The names of many nodes, null for -1; numbered ones without an object each, others made once
+    where they occur.
 
     >>> name_column(NumberedNames("variable", "x", 9), np.array([4])).prefix
     'x'
@@ -86,7 +91,8 @@ def name_column(names: Names, numbers: Ints) -> Column:
 
 
 def used_names(names: Names, numbers: Ints) -> tuple[list[str], Ints]:
-    """The names of the nodes that occur, each once, and for each number the place of its name there, -1 for -1.
+    """The names of the nodes that occur, each once, and for each number the place of its name
+    there, -1 for -1.
 
     >>> used_names(Names("variable", ["A", "B", "C"]), np.array([2, 0, -1, 2]))
     (['C', 'A'], array([ 0,  1, -1,  0]))

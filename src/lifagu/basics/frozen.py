@@ -1,4 +1,6 @@
-"""Values that never change: they can be copied, pickled and sent to other processes, and stay read-only there."""
+"""Values that never change: they can be copied, pickled and sent to other processes, and stay
+read-only there.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from lifagu.basics.arrays import frozen
 class Frozen:
     """A value that never changes, so that a copy of it is itself.
 
-    Pickled, it takes along what it was made of; what it found out since is found out again where it is asked for.
+    Pickled, it takes along what it was made of; what it found out since is found out again where it
+    is asked for.
     """
 
     def __copy__(self) -> Self:

@@ -1,4 +1,5 @@
-"""Values that notebooks show as HTML. They do not know how: whoever stands above them says it, once.
+"""Values that notebooks show as HTML. They do not know how: whoever stands above them says it,
+once.
 
 So a graph can appear as a figure although values may not import the room that draws.
 """

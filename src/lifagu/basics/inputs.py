@@ -1,4 +1,6 @@
-"""Single values as they were handed in: of the right kind, or refused in one line that says what was expected."""
+"""Single values as they were handed in: of the right kind, or refused in one line that says what
+was expected.
+"""
 
 from __future__ import annotations
 

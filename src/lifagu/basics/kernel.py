@@ -1,6 +1,8 @@
-"""The compiled kernel, where this installation has it; without it numpy and plain Python give the same results.
+"""The compiled kernel, where this installation has it; without it numpy and plain Python give the
+same results.
 
-It is built when the package is installed, if there is a C++ compiler then; its sources are in the folder `kernel`.
+It is built when the package is installed, if there is a C++ compiler then; its sources are in the
+folder `kernel`.
 """
 
 from __future__ import annotations
@@ -30,7 +32,8 @@ def loaded() -> ModuleType | None:
 
 
 def has_kernel() -> bool:
-    """Whether compiled code runs; if not, its readable reference does, with equal results but slowly.
+    """Whether compiled code runs; if not, its readable reference does, with equal results but
+    slowly.
 
     To have it, install the package where a C++ compiler is, such as g++.
 

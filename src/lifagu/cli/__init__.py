@@ -1,4 +1,6 @@
-"""The command line: argument parsing, exit statuses and nothing else; commands are imported when they run."""
+"""The command line: argument parsing, exit statuses and nothing else; commands are imported when
+they run.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ from lifagu.errors import LifaguError, TooLargeError, one_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status (0 done, 2 bad input, 3 no answer, 4 too large, 130 interrupted)."""
+    """Run one command and return its exit status (0 done, 2 bad input, 3 no answer, 4 too large,
+    130 interrupted).
+    """
     try:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")

@@ -1,4 +1,6 @@
-"""From options to a case: the model opened, individuals added, evidence layered, holes filled as the options say."""
+"""From options to a case: the model opened, individuals added, evidence layered, holes filled as
+the options say.
+"""
 
 from __future__ import annotations
 

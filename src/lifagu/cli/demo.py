@@ -1,4 +1,6 @@
-"""``lifagu demo``: a hospital's database with holes, a new patient, a test result, and the truth beside it all."""
+"""``lifagu demo``: a hospital's database with holes, a new patient, a test result, and the truth
+beside it all.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,9 @@ def demo(options: argparse.Namespace) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Visit:
-    """One look into the database: what was read, what was imputed, and what would be said with the true tables."""
+    """One look into the database: what was read, what was imputed, and what would be said with the
+    true tables.
+    """
 
     case: Case
     found: Imputed

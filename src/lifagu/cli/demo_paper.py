@@ -1,4 +1,6 @@
-"""``lifagu demo paper``: the paper's hospital, a new patient, and what lifagu makes of her; checked on screen."""
+"""``lifagu demo paper``: the paper's hospital, a new patient, and what lifagu makes of her; checked
+on screen.
+"""
 
 from __future__ import annotations
 
@@ -69,7 +71,9 @@ def _colours(graph: FactorGraph) -> None:
 
 
 def _compare(rows: list[tuple[str, Case]]) -> None:
-    """Answers beside the oracle's; a difference would be an error of ours, so it is shown, not hidden."""
+    """Answers beside the oracle's; a difference would be an error of ours, so it is shown, not
+    hidden.
+    """
     lines = [("", "elimination", "enumeration")]
     for title, case in rows:
         ground, oracle = (case.ask("Sick.eve", engine=engine) for engine in ("ground", "enumerate"))

@@ -60,7 +60,8 @@ def shown(value: Any) -> str:
 
 
 def some(names: Sequence[str], limit: int, total: int | None = None) -> str:
-    """The first few of many names; total: how many there are, if the names are only the first of them.
+    """The first few of many names; total: how many there are, if the names are only the first of
+    them.
 
     >>> some(["a", "b", "c"], 2)
     'a, b, … (3 in all)'
@@ -70,7 +71,9 @@ def some(names: Sequence[str], limit: int, total: int | None = None) -> str:
 
 
 class Progress:
-    """What is being done and how far, on stderr, for long work; silent when stderr is not a terminal."""
+    """What is being done and how far, on stderr, for long work; silent when stderr is not a
+    terminal.
+    """
 
     def __init__(self, quiet: bool, bar: bool = False) -> None:
         self._show = sys.stderr.isatty() and not quiet

@@ -1,4 +1,6 @@
-"""What can be typed: the commands and their options. Imports nothing heavy, so that help comes at once."""
+"""What can be typed: the commands and their options. Imports nothing heavy, so that help comes at
+once.
+"""
 
 from __future__ import annotations
 

@@ -74,7 +74,9 @@ def lift_json(found: Lift, lifted: str) -> dict[str, Any]:
 
 
 def merging_json(merging: Merging | None) -> dict[str, Any]:
-    """How tables were compared and how far answers can be off by that, where they were not compared exactly."""
+    """How tables were compared and how far answers can be off by that, where they were not compared
+    exactly.
+    """
     if merging is None:
         return {}
     return {

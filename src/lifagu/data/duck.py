@@ -1,4 +1,6 @@
-"""The door to DuckDB: a private database in memory or on disk, without network or settings of the user."""
+"""The door to DuckDB: a private database in memory or on disk, without network or settings of the
+user.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ Result = TypeVar("Result")
 
 
 class Duck:
-    """A DuckDB, in memory if no file is named; every failure becomes one line that begins with the place.
+    """A DuckDB, in memory if no file is named; every failure becomes one line that begins with the
+    place.
 
     folder: where a database of ours is kept, and where it spills to. memory_limit: in bytes.
     """
@@ -53,9 +56,8 @@ class Duck:
         self._shown: dict[str, str] = {}
         self._thread = one_thread()
         self._connection = self._connected(threads, file, read_only, folder, memory_limit)
-        self._connection.execute(
-            "SET enable_progress_bar = false"
-        )  # it would show one in notebooks
+        # it would show one in notebooks
+        self._connection.execute("SET enable_progress_bar = false")
 
     def _connected(
         self,
@@ -72,7 +74,8 @@ class Duck:
             else str(Path(folder) / "spilled"),  # never the current folder
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
-            "python_enable_replacements": "false",  # names in statements are tables, never Python variables
+            # names in statements are tables, never Python variables
+            "python_enable_replacements": "false",
         }
         if memory_limit is not None:
             settings["memory_limit"] = f"{memory_limit}B"
@@ -131,7 +134,9 @@ class Duck:
                 self._connection.unregister(name)
 
     def _finished(self, work: Callable[[], Result], place: PathLike) -> Result:
-        """The result of some work, done in another thread so that Ctrl-C arrives here at once and ends it there."""
+        """The result of some work, done in another thread so that Ctrl-C arrives here at once and
+        ends it there.
+        """
         try:
             return self._thread.submit(work).result()
         except KeyboardInterrupt:
@@ -145,7 +150,9 @@ class Duck:
             raise self._refusal(text, memory, place) from None
 
     def _settle(self) -> None:
-        """End what is still running; an interruption may come before a statement has begun, so it is said again."""
+        """End what is still running; an interruption may come before a statement has begun, so it
+        is said again.
+        """
         all_done = self._thread.submit(lambda: None)
         while not wait([all_done], timeout=0.1).done:
             if hasattr(self, "_connection"):  # else it is still being opened
@@ -166,14 +173,17 @@ class Duck:
 
 
 def one_thread() -> ThreadPoolExecutor:
-    """A pool of one thread that has begun: if it were interrupted while it begins, the pool would not know of it."""
+    """A pool of one thread that has begun: if it were interrupted while it begins, the pool would
+    not know of it.
+    """
     pool = ThreadPoolExecutor(1)
     pool.submit(lambda: None).result()
     return pool
 
 
 def file_source(path: PathLike) -> str:
-    """A Parquet file as a table expression with its row numbers; a ``*`` or ``[`` in its name is no pattern.
+    """A Parquet file as a table expression with its row numbers; a ``*`` or ``[`` in its name is no
+    pattern.
 
     >>> file_source("it's[1].parquet")
     "read_parquet('it''s[[]1[]].parquet', hive_partitioning = false, file_row_number = true)"

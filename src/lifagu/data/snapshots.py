@@ -1,7 +1,9 @@
-"""Files that belong together, opened before any of them is read: all of one state, whoever replaces them meanwhile.
+"""Files that belong together, opened before any of them is read: all of one state, whoever replaces
+them meanwhile.
 
-An opened file stays what it is when another takes its place. It is read through its descriptor where the system gives
-that a path of its own, as Linux does; elsewhere, and on other machines, by its path, and what it led to is compared.
+An opened file stays what it is when another takes its place. It is read through its descriptor
+where the system gives that a path of its own, as Linux does; elsewhere, and on other machines, by
+its path, and what it led to is compared.
 """
 
 from __future__ import annotations
@@ -22,19 +24,8 @@ from lifagu.errors import FormatError, LifaguError
 DESCRIPTORS = "/proc/self/fd"
 ATTEMPTS = 5
 SETTLING = 0.1  # seconds within which somebody who replaces files one by one is done
-WAITS = (
-    0,
-    0.001,
-    0.002,
-    0.005,
-    0.01,
-    0.02,
-    0.05,
-    0.1,
-    0.2,
-    0.5,
-    1,
-)  # seconds before each look at what changes
+# seconds before each look at what changes
+WAITS = (0, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1)
 State = tuple[int, int, int, int]  # the device, the number on it, the size, and when it was written
 Result = TypeVar("Result")
 
@@ -47,8 +38,8 @@ class ChangedError(FormatError):
 class PinnedFile:
     """A file that was opened, or found missing.
 
-    shown: what the user calls it; path: where it was looked for; folder: which folder that was in; own_path: where it
-    can be read whatever stands at its path now, if there is such a place.
+    shown: what the user calls it; path: where it was looked for; folder: which folder that was in;
+    own_path: where it can be read whatever stands at its path now, if there is such a place.
     """
 
     shown: str
@@ -64,7 +55,9 @@ class PinnedFile:
         return self.own_path or str(self.path)
 
     def is_replaced(self, before: float = math.inf) -> bool:
-        """Whether there is another file at its path now, or none; before: put there until this time."""
+        """Whether there is another file at its path now, or none; before: put there until this
+        time.
+        """
         if _state_at(self.path) == self.state:
             return False
         try:
@@ -97,7 +90,9 @@ class Pinned:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Let go of the files; if they were changed meanwhile, this is the error, whatever else was found."""
+        """Let go of the files; if they were changed meanwhile, this is the error, whatever else was
+        found.
+        """
         with self._opened:
             if error is None or isinstance(error, LifaguError):
                 self.check()
@@ -127,7 +122,9 @@ class Pinned:
         self.check(by_path)
 
     def check(self, by_path: bool = False) -> None:
-        """Refuse files that were written into; by_path: or replaced, as they are read by their paths."""
+        """Refuse files that were written into; by_path: or replaced, as they are read by their
+        paths.
+        """
         for file in self.files.values():
             if file.is_written() or ((by_path or file.own_path is None) and file.is_replaced()):
                 raise ChangedError(
@@ -135,9 +132,11 @@ class Pinned:
                 )
 
     def check_together(self) -> None:
-        """Refuse files of which one was replaced as soon as they were pinned: others may have been just before.
+        """Refuse files of which one was replaced as soon as they were pinned: others may have been
+        just before.
 
-        Folders that were replaced as a whole are no such case, nor are files that were replaced later on.
+        Folders that were replaced as a whole are no such case, nor are files that were replaced
+        later on.
         """
         for file in self._looked_for.values():
             if file.is_replaced(self._since + SETTLING) and file.in_its_folder():
@@ -149,8 +148,8 @@ class Pinned:
 def pin(place: PathLike, files: Mapping[str, Path], by_path: Collection[str] = ()) -> Pinned:
     """Open files that belong together, those that there are, all as they were at one moment.
 
-    by_path: those that can only be read by their paths. All are opened, then looked at again: if each still stands at
-    its path, there was a moment when all of them did.
+    by_path: those that can only be read by their paths. All are opened, then looked at again: if
+    each still stands at its path, there was a moment when all of them did.
     """
     for wait in WAITS:
         time.sleep(wait)
@@ -171,7 +170,9 @@ NOTHING = Pinned("", {}, ExitStack())
 
 
 def until_settled(work: Callable[[], Result]) -> Result:
-    """The result of reading files; where they were changed meanwhile, they are read again, a few times."""
+    """The result of reading files; where they were changed meanwhile, they are read again, a few
+    times.
+    """
     for wait in WAITS[-ATTEMPTS:-1]:
         with suppress(ChangedError):
             return work()
@@ -184,9 +185,8 @@ def _opened(path: Path, opened: ExitStack, by_path: bool) -> PinnedFile:
     folder = path.parent.resolve()
     missing = PinnedFile(str(path), folder / path.name, _state_at(folder, stat.S_ISDIR))
     try:
-        descriptor = os.open(
-            path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)
-        )  # else a pipe would wait for a writer
+        # else a pipe would wait for a writer
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (FileNotFoundError, NotADirectoryError):
         return missing
     except OSError as error:
@@ -200,7 +200,9 @@ def _opened(path: Path, opened: ExitStack, by_path: bool) -> PinnedFile:
 
 
 def _state_at(path: PathLike, is_sort: Callable[[int], bool] = stat.S_ISREG) -> State | None:
-    """What tells a file from others, and from itself when it was written into; None where there is none."""
+    """What tells a file from others, and from itself when it was written into; None where there is
+    none.
+    """
     try:
         found = Path(path).stat()
     except OSError:

@@ -57,7 +57,9 @@ def _pairs(nodes: Sequence[Node], links: Sequence[Edge | Arrow]) -> Ints:
 
 
 def _sized(node: Node) -> Node:
-    """A node with the size of its shape: an ellipse around its label, or a square; smaller ones without labels."""
+    """A node with the size of its shape: an ellipse around its label, or a square; smaller ones
+    without labels.
+    """
     if node.kind != "variable":
         side = SQUARE if node.label else SQUARE * 0.8
         return replace(node, width=side, height=side)
@@ -73,7 +75,8 @@ def _sized(node: Node) -> Node:
 def _box(node: Node) -> tuple[float, float]:
     """The room of a node with all that may stand around its shape, symmetrical about its centre.
 
-    Whether it has a group or a table makes no difference, so that figures of one graph can be compared.
+    Whether it has a group or a table makes no difference, so that figures of one graph can be
+    compared.
     """
     width, height = node.width, node.height
     if not node.label:
@@ -92,7 +95,9 @@ def factor_text(node: Node) -> str:
 
 
 def _labels_below(centres: Floats, edges: Ints) -> list[bool]:
-    """Whether the label of each node stands below it: there where fewer of its edges lead, above if equally many."""
+    """Whether the label of each node stands below it: there where fewer of its edges lead, above if
+    equally many.
+    """
     up = np.zeros(len(centres))
     for one, two in ((0, 1), (1, 0)):
         way = centres[edges[:, two]] - centres[edges[:, one]]

@@ -24,7 +24,9 @@ MOST_LISTED = 6  # names in a sentence
 
 @dataclass(frozen=True)
 class Loan:
-    """A factor takes the table of another: numbers of both, the share of candidates that agree, and why."""
+    """A factor takes the table of another: numbers of both, the share of candidates that agree, and
+    why.
+    """
 
     receiver: int
     donor: int
@@ -50,8 +52,8 @@ def graph_scene(
 ) -> Scene:
     """A graph that `fits`, with a place for every node.
 
-    colouring: groups, shown by colour and sign. evidence: observed variables are marked. loans: arrows; reasons: what
-    is said about unknown factors, by number.
+    colouring: groups, shown by colour and sign. evidence: observed variables are marked. loans:
+    arrows; reasons: what is said about unknown factors, by number.
     """
     small = len(graph.variable_names) + len(graph.factor_names) > MOST_LABELLED
     groups = () if colouring is None else groups_of(graph, colouring)
@@ -80,9 +82,11 @@ def graph_scene(
 
 
 def recoloured(scene: Scene, graph: FactorGraph, colouring: Colouring, first: int) -> Scene:
-    """A picture without colours with the groups of a colouring: nothing moves. For rounds of colour passing.
+    """A picture without colours with the groups of a colouring: nothing moves. For rounds of colour
+    passing.
 
-    first: the number of the first group of factors, so that their colours stay while groups of variables are divided.
+    first: the number of the first group of factors, so that their colours stay while groups of
+    variables are divided.
     """
     groups = groups_of(graph, colouring, first)
     nodes = (
@@ -93,9 +97,11 @@ def recoloured(scene: Scene, graph: FactorGraph, colouring: Colouring, first: in
 
 
 def with_messages(scene: Scene, kind: str) -> Scene:
-    """The same picture, in which all variables, or all factors, have heard the colours of their neighbours.
+    """The same picture, in which all variables, or all factors, have heard the colours of their
+    neighbours.
 
-    Factors hear those of their arguments in order, variables those of their factors from the first group to the last.
+    Factors hear those of their arguments in order, variables those of their factors from the first
+    group to the last.
     """
     group = {node.id: node.group for node in scene.nodes}
     heard: dict[str, list[int]] = {node.id: [] for node in scene.nodes}
@@ -113,7 +119,9 @@ def with_messages(scene: Scene, kind: str) -> Scene:
 
 
 def group_numbers(colouring: Colouring, first: int | None = None) -> Ints:
-    """The group of each variable and then of each factor, whose groups are numbered after those of variables."""
+    """The group of each variable and then of each factor, whose groups are numbered after those of
+    variables.
+    """
     after = _variable_groups(colouring) if first is None else first
     return np.concatenate((colouring.variable_colours, after + colouring.factor_colours))
 
@@ -121,7 +129,9 @@ def group_numbers(colouring: Colouring, first: int | None = None) -> Ints:
 def groups_of(
     graph: FactorGraph, colouring: Colouring, first: int | None = None
 ) -> tuple[Group, ...]:
-    """All groups: of variables with numbers as signs, of factors with letters; empty ones before the number `first`."""
+    """All groups: of variables with numbers as signs, of factors with letters; empty ones before
+    the number `first`.
+    """
     variables = _groups(graph.variable_names, colouring.variable_colours, str)
     factors = _groups(graph.factor_names, colouring.factor_colours, letters)
     return (*variables, *[Group("", "", 0)] * ((first or 0) - len(variables)), *factors)

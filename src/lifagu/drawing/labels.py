@@ -1,4 +1,6 @@
-"""Names as text in figures: nothing that breaks XML or turns a line around, widths estimated, long ones shortened."""
+"""Names as text in figures: nothing that breaks XML or turns a line around, widths estimated, long
+ones shortened.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +12,11 @@ BROAD = frozenset("mwMW@%—…")
 
 
 def clean(text: str) -> str:
-    """The same text on one line, with a sign for each character that cannot be shown or would disturb others.
+    """The same text on one line, with a sign for each character that cannot be shown or would
+    disturb others.
 
-    White space becomes a blank; control characters, overrides of the writing direction, lone surrogates and
-    noncharacters become U+FFFD. The result is legal in XML and can be encoded.
+    White space becomes a blank; control characters, overrides of the writing direction, lone
+    surrogates and noncharacters become U+FFFD. The result is legal in XML and can be encoded.
 
     >>> clean("a\\nb"), clean("x\\u202ey\\x00") == f"x{REPLACEMENT}y{REPLACEMENT}"
     ('a b', True)
@@ -35,7 +38,8 @@ def _is_fine(character: str) -> bool:
 
 
 def shortened(text: str, most: int = 22) -> str:
-    """A cleaned text of at most so many characters, the middle left out, since names tend to differ at both ends.
+    """A cleaned text of at most so many characters, the middle left out, since names tend to differ
+    at both ends.
 
     >>> shortened("Treatment.alice.of.the.north.m2", 16)
     'Treatmen…orth.m2'

@@ -1,7 +1,9 @@
-"""What is drawn, as a frozen value: nodes with places, edges, arrows, groups, and words around them.
+"""What is drawn, as a frozen value: nodes with places, edges, arrows, groups, and words around
+them.
 
-Lengths are pixels, y grows downward, (x, y) is the centre of a node's shape. A scene knows nothing of SVG or of
-matplotlib; `lifagu.drawing.svg` and `lifagu.drawing.painting` turn the same scene into both.
+Lengths are pixels, y grows downward, (x, y) is the centre of a node's shape. A scene knows nothing
+of SVG or of matplotlib; `lifagu.drawing.svg` and `lifagu.drawing.painting` turn the same scene into
+both.
 """
 
 from __future__ import annotations
@@ -26,7 +28,9 @@ BADGE = 7.0  # radius of the dot with the sign of a group
 
 @dataclass(frozen=True)
 class Group:
-    """What looks alike: the sign that stands for it beside its colour, what it is about, and how many belong to it."""
+    """What looks alike: the sign that stands for it beside its colour, what it is about, and how
+    many belong to it.
+    """
 
     sign: str
     label: str
@@ -37,11 +41,12 @@ class Group:
 class Node:
     """One node.
 
-    kind: "variable", "factor" or "parfactor". x, y, width, height: of its shape; a factor's label stands outside, above
-    or below, and all are empty in a large figure. caption: a smaller second text. group: its place in the scene's
-    groups, -1 without one. marks: groups shown as a row of dots, as messages that it has heard. members: ids of the
-    ground nodes that a node of a lifted graph stands for, where they are few. title: what is said about it in full,
-    when somebody points at it.
+    kind: "variable", "factor" or "parfactor". x, y, width, height: of its shape; a factor's label
+    stands outside, above or below, and all are empty in a large figure. caption: a smaller second
+    text. group: its place in the scene's groups, -1 without one. marks: groups shown as a row of
+    dots, as messages that it has heard. members: ids of the ground nodes that a node of a lifted
+    graph stands for, where they are few. title: what is said about it in full, when somebody points
+    at it.
     """
 
     id: str
@@ -66,7 +71,8 @@ class Node:
 class Edge:
     """A line between a variable and a factor, by ids.
 
-    label: "×2" for two arguments, "#" where a group is counted; dotted: a ground variable and the relation it is of;
+    label: "×2" for two arguments, "#" where a group is counted; dotted: a ground variable and the
+    relation it is of;
     faint: one of very many.
     """
 
@@ -79,7 +85,9 @@ class Edge:
 
 @dataclass(frozen=True)
 class Arrow:
-    """From the factor that lends its table to the one that takes it; label: the share, where not all agree."""
+    """From the factor that lends its table to the one that takes it; label: the share, where not
+    all agree.
+    """
 
     source: str
     target: str
@@ -89,7 +97,8 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Scene(Shown):
-    """A figure. what: graph, colours, lifted or transfers; panels: titles of panels, each with its place.
+    """A figure. what: graph, colours, lifted or transfers; panels: titles of panels, each with its
+    place.
 
     notes: sentences that stand below; description: the whole in words, for those who do not see it.
     """
@@ -123,9 +132,11 @@ _Link = TypeVar("_Link", Edge, Arrow)
 def side_by_side(
     scenes: Sequence[Scene], titles: Sequence[str], title: str, description: str
 ) -> Scene:
-    """Several scenes as panels of one, from left to right; ids get the number of the panel, as in ``1:v0``.
+    """Several scenes as panels of one, from left to right; ids get the number of the panel, as in
+    ``1:v0``.
 
-    Groups are those of the first panel that has the most; equal numbers are equal colours everywhere.
+    Groups are those of the first panel that has the most; equal numbers are equal colours
+    everywhere.
     """
     scenes, titles = (
         items("scenes are given in a list", scenes),

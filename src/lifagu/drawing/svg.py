@@ -1,8 +1,9 @@
 """A scene as self-contained SVG text: our own elements, one style sheet, nothing from outside.
 
-Pages find what they need by attributes: ``data-node``, ``data-kind``, ``data-group`` and ``data-members`` on nodes,
-``data-from`` and ``data-to`` on edges and arrows. A page whose content policy forbids inline styles leaves the style
-sheet out (``styled=False``) and serves `svg_styles()` itself.
+Pages find what they need by attributes: ``data-node``, ``data-kind``, ``data-group`` and
+``data-members`` on nodes, ``data-from`` and ``data-to`` on edges and arrows. A page whose content
+policy forbids inline styles leaves the style sheet out (``styled=False``) and serves `svg_styles()`
+itself.
 """
 
 from __future__ import annotations
@@ -37,7 +38,8 @@ def to_svg(scene: Scene, styled: bool = True) -> str:
     instance("to_svg", scene, Scene)
     drawing = drawing_of(scene)
     content = repr((scene.title, scene.description, scene.nodes, scene.edges, scene.arrows))
-    name = f"lifagu-{sha256(content.encode()).hexdigest()[:10]}"  # ids differ where several figures are on one page
+    # ids differ where several figures are on one page
+    name = f"lifagu-{sha256(content.encode()).hexdigest()[:10]}"
     parts = [_element(mark, name) for mark in drawing.marks]
     style = f"<style>{svg_styles()}</style>\n" if styled else ""
     width, height = _number(drawing.width), _number(drawing.height)

@@ -1,8 +1,10 @@
-"""A small hospital, drawn with a seed: its tables with the gaps that such tables have, and the truth behind them.
+"""A small hospital, drawn with a seed: its tables with the gaps that such tables have, and the
+truth behind them.
 
-Four cohorts of patients differ in how easily they fall ill, where they lie and which genotype they have. Missing are
-interviews that were not held, genotypes that were not determined, the table of a test kit that nobody filled in, the
-history of a ward that opened last week, a roster that was never kept; and all about eve, who came this morning.
+Four cohorts of patients differ in how easily they fall ill, where they lie and which genotype they
+have. Missing are interviews that were not held, genotypes that were not determined, the table of a
+test kit that nobody filled in, the history of a ward that opened last week, a roster that was never
+kept; and all about eve, who came this morning.
 """
 
 from __future__ import annotations
@@ -39,11 +41,8 @@ EFFECT = {  # P(good effect) for who is not sick and who is, by drug and genotyp
     "betamol": ((0.55, 0.35), (0.60, 0.75), (0.50, 0.55)),
     "gammadex": ((0.40, 0.45), (0.45, 0.50), (0.60, 0.70)),
 }
-KITS = {
-    "pcr": (0.97, 0.92),
-    "rapid": (0.90, 0.75),
-    "strip": (0.85, 0.80),
-}  # P(right) for the healthy and for the sick
+# P(right) for the healthy and for the sick
+KITS = {"pcr": (0.97, 0.92), "rapid": (0.90, 0.75), "strip": (0.85, 0.80)}
 STAYS = ("short", "medium", "long")
 STAY = {  # P(stay) for who is not sick and who is, by the kind of ward
     "brief": ((0.80, 0.15, 0.05), (0.40, 0.45, 0.15)),
@@ -92,8 +91,8 @@ class Patient:
 class Hospital:
     """A hospital's tables, and what the generator keeps to itself.
 
-    tables: the database, by table and column. truth: for each factor of the template, by name, the table that the
-    world was drawn from. world: the real value of each variable.
+    tables: the database, by table and column. truth: for each factor of the template, by name, the
+    table that the world was drawn from. world: the real value of each variable.
     """
 
     tables: dict[str, Rows]
@@ -109,7 +108,8 @@ class Hospital:
 
 
 def hospital(patients: int = 400, seed: int = 7) -> Hospital:
-    """Draw a hospital with so many patients and eve; the same seed gives the same hospital everywhere.
+    """Draw a hospital with so many patients and eve; the same seed gives the same hospital
+    everywhere.
 
     >>> drawn = hospital()
     >>> len(drawn.tables["patient"]["name"]), drawn.truth["season"]
@@ -133,7 +133,9 @@ def hospital(patients: int = 400, seed: int = 7) -> Hospital:
 
 @dataclass(frozen=True)
 class _Draw:
-    """Everything that is drawn; only uniform numbers are asked for, as those are the same in every version."""
+    """Everything that is drawn; only uniform numbers are asked for, as those are the same in every
+    version.
+    """
 
     source: random.Random = field(repr=False)
 
@@ -182,7 +184,9 @@ class _Draw:
         )
 
     def patients(self, people: Sequence[Patient], eve: Patient) -> Rows:
-        """The table of patients: a tenth was not interviewed, or has no genotype; most are still there."""
+        """The table of patients: a tenth was not interviewed, or has no genotype; most are still
+        there.
+        """
         rows: Rows = {title: [] for title in ("name", "ward", "profile", "genotype", "age", "stay")}
         for each in people:
             profile = None if self.happens(0.1) else each.cohort

@@ -8,11 +8,13 @@ from lifagu.experiments.drafts import Floats
 
 
 def divergence(truth: Floats, answer: Floats) -> Floats:
-    """KL(truth ‖ answer) = Σ p ln(p / q) in nats, over the last axis: p the ground truth's, q the answer's.
+    """KL(truth ‖ answer) = Σ p ln(p / q) in nats, over the last axis: p the ground truth's, q the
+    answer's.
 
-    0 ln 0 = 0, so a value that is impossible in truth costs nothing; infinite iff the answer rules out a value that is
-    possible. As both sum to 1, the sum is taken of p ln(p / q) − p + q instead, whose terms are never negative and
-    lose no digits where p and q nearly agree: equal distributions have divergence 0, not some rounding error.
+    0 ln 0 = 0, so a value that is impossible in truth costs nothing; infinite iff the answer rules
+    out a value that is possible. As both sum to 1, the sum is taken of p ln(p / q) − p + q instead,
+    whose terms are never negative and lose no digits where p and q nearly agree: equal
+    distributions have divergence 0, not some rounding error.
 
     >>> float(divergence(np.array([0.5, 0.5]), np.array([0.5, 0.5])))
     0.0

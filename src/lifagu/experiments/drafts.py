@@ -1,4 +1,6 @@
-"""Drafts: ground truths as plain lists, from which graphs with some tables removed or replaced are made."""
+"""Drafts: ground truths as plain lists, from which graphs with some tables removed or replaced are
+made.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ class Draft:
     def graph(
         self, tables: Filling | None = None, *, individuals: bool = True
     ) -> lifagu.FactorGraph:
-        """The graph, some factors (by place) having another table, or None if unknown; individuals only if wanted.
+        """The graph, some factors (by place) having another table, or None if unknown; individuals
+        only if wanted.
 
         >>> factors = (DraftFactor("f", ("A",), np.array([1.0, 3.0])),)
         >>> draft = Draft((DraftVariable("A"),), factors)
@@ -65,9 +68,11 @@ class Draft:
         return self.graph(dict.fromkeys(hidden), individuals=individuals)
 
     def signatures(self) -> list[tuple[tuple[tuple[str, ...], int], ...]]:
-        """The paper's symmetric 2-step neighbourhoods: the sorted (range, degree) of each factor's arguments.
+        """The paper's symmetric 2-step neighbourhoods: the sorted (range, degree) of each factor's
+        arguments.
 
-        Two factors, one of which is unknown, are possibly identical iff theirs are equal (no evidence).
+        Two factors, one of which is unknown, are possibly identical iff theirs are equal (no
+        evidence).
         """
         degrees = Counter(argument for factor in self.factors for argument in factor.arguments)
         labels = {variable.name: tuple(sorted(variable.labels)) for variable in self.variables}

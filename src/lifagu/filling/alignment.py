@@ -1,4 +1,6 @@
-"""Lending: a receiver takes its donor's table, with its own arguments re-ordered so that their places match."""
+"""Lending: a receiver takes its donor's table, with its own arguments re-ordered so that their
+places match.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,11 @@ from lifagu.likeness.roles import by_arity
 
 
 def aligned_tables(graph: FactorGraph, tables: Tables, keys: Ints) -> Ints:
-    """Number of each known factor's table after sorting its arguments stably by key; -1 for unknown factors.
+    """Number of each known factor's table after sorting its arguments stably by key; -1 for unknown
+    factors.
 
-    Equal numbers mean equal tables with places aligned. tables: what counts as equal, the graph's own by default.
+    Equal numbers mean equal tables with places aligned. tables: what counts as equal, the graph's
+    own by default.
     """
     aligned = np.full(len(graph.factor_names), -1, dtype=np.int64)
     count = 0
@@ -29,7 +33,9 @@ def aligned_tables(graph: FactorGraph, tables: Tables, keys: Ints) -> Ints:
 def alignments(
     graph: FactorGraph, keys: Ints, receivers: Ints, donors: Ints
 ) -> list[tuple[Ints, Ints]]:
-    """Per arity: which receivers (places in the list), and for each donor position the receiver's position there."""
+    """Per arity: which receivers (places in the list), and for each donor position the receiver's
+    position there.
+    """
     arity = np.diff(graph.offsets)[receivers]
     result = []
     for size in np.flatnonzero(np.bincount(arity)).tolist():
@@ -48,7 +54,9 @@ def alignments(
 
 
 def lend(graph: FactorGraph, keys: Ints, receivers: Ints, donors: Ints, arguments: Ints) -> None:
-    """Re-order the receivers' arguments, in place in the given copy of the graph's, to match their donors'."""
+    """Re-order the receivers' arguments, in place in the given copy of the graph's, to match their
+    donors'.
+    """
     for places, alignment in alignments(graph, keys, receivers, donors):
         start = graph.offsets[receivers[places], None]
         arguments[start + np.arange(alignment.shape[1])] = graph.arguments[start + alignment]
@@ -61,7 +69,8 @@ def align_axes(graph: FactorGraph, keys: Ints, table: Floats, donor: int, other:
 
 
 def order_decided(table: Floats, keys: list[int]) -> bool:
-    """Whether swapping two positions of equal key changes the table: then list order decided the alignment.
+    """Whether swapping two positions of equal key changes the table: then list order decided the
+    alignment.
 
     >>> order_decided(np.array([[1, 2], [3, 4]]), [0, 0]), order_decided(np.array([[1, 2], [2, 4]]), [0, 0])
     (True, False)

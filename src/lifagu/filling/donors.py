@@ -1,8 +1,10 @@
-"""Offers: for each class of unknown factors, the tables it could take, from whom, and how many stand behind each.
+"""Offers: for each class of unknown factors, the tables it could take, from whom, and how many
+stand behind each.
 
-All arrays, so that a million factors need no Python loop. A class is what must be treated alike; an alternative is one
-way to fill it; a slot says which of the alternative's donors lends to which receiver (one slot for plain classes, one
-per unknown factor where a whole individual is filled from another).
+All arrays, so that a million factors need no Python loop. A class is what must be treated alike; an
+alternative is one way to fill it; a slot says which of the alternative's donors lends to which
+receiver (one slot for plain classes, one per unknown factor where a whole individual is filled from
+another).
 """
 
 from __future__ import annotations
@@ -29,12 +31,14 @@ class Offers(Frozen):
     """Who could lend to whom, for u receivers in c classes with a alternatives.
 
     receivers[u]: unknown factors; class_of[u]; slot[u];
-    alternatives of class k: first[k] … first[k+1]-1, best first (more supporters, then declared first);
+    alternatives of class k: first[k] … first[k+1]-1, best first (more supporters, then declared
+    first);
     support[a]: how many candidates agree on an alternative;
     donor of alternative i at slot s: donors[donor_first[i] + s].
     keys[e]: what each argument of the graph looks like, to align receiver with donor;
     sizes[m]: how many factors each factor of the graph stands for, None for one each;
-    agreed[k]: in how many other places the candidates' owners agree with the receivers', where profiles were compared.
+    agreed[k]: in how many other places the candidates' owners agree with the receivers', where
+    profiles were compared.
     """
 
     receivers: Ints
@@ -71,7 +75,9 @@ class Offers(Frozen):
 
     @cached_property
     def share(self) -> Floats:
-        """Share of each class's candidates that agree on its best alternative; nan without candidates."""
+        """Share of each class's candidates that agree on its best alternative; nan without
+        candidates.
+        """
         with np.errstate(invalid="ignore"):
             return np.asarray(self.best_support / self.candidates)
 
@@ -95,7 +101,9 @@ class Offers(Frozen):
         return len(receivers) if self.sizes is None else int(self.sizes[receivers].sum())
 
     def donors_of(self, places: Ints, choice: Ints) -> Ints:
-        """Donors of the receivers at these places if class k takes alternative choice[k] (which it must have)."""
+        """Donors of the receivers at these places if class k takes alternative choice[k] (which it
+        must have).
+        """
         classes = self.class_of[places]
         donors: Ints = self.donors[
             self.donor_first[self.first[classes] + choice[classes]] + self.slot[places]
@@ -134,9 +142,11 @@ def offers_by_signature(
     steps: int | None = None,
     sizes: Ints | None = None,
 ) -> Offers:
-    """The plain classes: unknown factors of equal signature, and known ones with it as candidates. Near-linear.
+    """The plain classes: unknown factors of equal signature, and known ones with it as candidates.
+    Near-linear.
 
-    receivers, known: factors; signatures[m]; tables[m]: number of each known factor's table, equal numbers agreeing.
+    receivers, known: factors; signatures[m]; tables[m]: number of each known factor's table, equal
+    numbers agreeing.
     sizes[m]: how many factors each stands for, None for one each.
     """
     class_of = by_first_occurrence(signatures[receivers])
@@ -167,9 +177,11 @@ def offers_from_candidates(
     sizes: Ints | None = None,
     agreed: Ints | None = None,
 ) -> Offers:
-    """Offers to classes whose candidates are known: class asked_by[i] may take the table of factor candidates[i].
+    """Offers to classes whose candidates are known: class asked_by[i] may take the table of factor
+    candidates[i].
 
-    The candidates of a class are in input order, so that of those that agree the first is the one declared first.
+    The candidates of a class are in input order, so that of those that agree the first is the one
+    declared first.
     """
     pair = group_rows(np.column_stack((asked_by, tables[candidates])))
     place = first_places(pair)

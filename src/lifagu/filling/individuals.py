@@ -1,8 +1,10 @@
-"""Filling all unknown factors of one individual from another: same places one to one, equal known tables.
+"""Filling all unknown factors of one individual from another: same places one to one, equal known
+tables.
 
-A variable's owner is the first individual it lists; a factor's owner is the common owner of its arguments that have
-one (`sql.scale.homes` says the same in SQL, and a test asks both). A donor individual has a table for every one of its
-factors and agrees with the receiver wherever that has one.
+A variable's owner is the first individual it lists; a factor's owner is the common owner of its
+arguments that have one (`sql.scale.homes` says the same in SQL, and a test asks both). A donor
+individual has a table for every one of its factors and agrees with the receiver wherever that has
+one.
 """
 
 from __future__ import annotations
@@ -50,9 +52,9 @@ def factor_owners(graph: FactorGraph) -> Ints:
 class Homes:
     """The factors of each individual that owns some: by signature, then in input order.
 
-    factors[starts[h]:starts[h+1]] belong to home h; home[i] is the home of entry i; tokens[i] numbers its (signature,
-    table) and known[i] says whether it has one; shape[h] numbers the multiset of signatures of home h; size[h] is the
-    number of individuals it stands for.
+    factors[starts[h]:starts[h+1]] belong to home h; home[i] is the home of entry i; tokens[i]
+    numbers its (signature, table) and known[i] says whether it has one; shape[h] numbers the
+    multiset of signatures of home h; size[h] is the number of individuals it stands for.
     """
 
     starts: Ints
@@ -66,7 +68,9 @@ class Homes:
 
 @dataclass(frozen=True)
 class Profile:
-    """Donor individuals with the same tables in the same places: how many, and the one declared first."""
+    """Donor individuals with the same tables in the same places: how many, and the one declared
+    first.
+    """
 
     support: int
     first_factor: int
@@ -79,8 +83,9 @@ def offers_by_individual(
 ) -> Offers:
     """Offers to the unknown factors of individuals for whom a donor individual exists.
 
-    owners[m]: the individual that owns a factor, -1 for none; sizes[m]: how many individuals that one stands for, None
-    for one each. Individuals are grouped by what they have; donors are looked up by the rarest table they must share.
+    owners[m]: the individual that owns a factor, -1 for none; sizes[m]: how many individuals that
+    one stands for, None for one each. Individuals are grouped by what they have; donors are looked
+    up by the rarest table they must share.
     """
     homes = _homes(owners, signatures, aligned, sizes)
     lookup = _Lookup(homes)
@@ -133,7 +138,9 @@ def _homes(owners: Ints, signatures: Ints, aligned: Ints, sizes: Ints | None) ->
 
 
 def _receiver_classes(homes: Homes, incomplete: Ints) -> Ints:
-    """Number of each incomplete home's class (equal shape, equal known tables), by first occurrence; -1 for others."""
+    """Number of each incomplete home's class (equal shape, equal known tables), by first
+    occurrence; -1 for others.
+    """
     classes = np.full(len(homes.shape), -1, dtype=np.int64)
     entries = np.flatnonzero(homes.known)
     entries = entries[np.lexsort((homes.tokens[entries], homes.home[entries]))]
@@ -167,7 +174,9 @@ class _Lookup:
         return [(profile.support, self._lent(profile.home, needed)) for profile in fitting]
 
     def _lent(self, donor: int, needed: Counter[int]) -> list[int]:
-        """The donor's factors that are left once the receiver's known ones have found the first equal one each."""
+        """The donor's factors that are left once the receiver's known ones have found the first
+        equal one each.
+        """
         homes, needed = self._homes, needed.copy()
         lent = []
         for entry in range(homes.starts[donor], homes.starts[donor + 1]):
@@ -180,7 +189,9 @@ class _Lookup:
 
 
 def _profiles(homes: Homes) -> list[tuple[int, Profile]]:
-    """Shape and profile of the individuals that have a table for each of their factors, grouped by equal tables."""
+    """Shape and profile of the individuals that have a table for each of their factors, grouped by
+    equal tables.
+    """
     complete = np.bincount(homes.home[~homes.known], minlength=len(homes.shape)) == 0
     entries = (
         np.flatnonzero(complete[homes.home]) if len(homes.home) else np.zeros(0, dtype=np.int64)

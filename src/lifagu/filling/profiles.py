@@ -1,10 +1,11 @@
 """Filling an individual's unknown factors from individuals that agree with it on its other tables.
 
-An individual's *profile* is what it has in each of its places: the tables of its factors of one signature. The
-candidates of an unknown factor are the known factors in such a place whose owners agree with its own in every place
-that is informative about this one and known of it. Where nobody does, the least informative place is left out, and so
-on, down to all known factors in such a place. Unlike donors as a whole (individuals.py), donors may have holes of
-their own, and places that say nothing, such as tables that everybody has differently, do not stand in the way.
+An individual's *profile* is what it has in each of its places: the tables of its factors of one
+signature. The candidates of an unknown factor are the known factors in such a place whose owners
+agree with its own in every place that is informative about this one and known of it. Where nobody
+does, the least informative place is left out, and so on, down to all known factors in such a place.
+Unlike donors as a whole (individuals.py), donors may have holes of their own, and places that say
+nothing, such as tables that everybody has differently, do not stand in the way.
 """
 
 from __future__ import annotations
@@ -47,7 +48,9 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Receivers in classes, and who may lend to a class: candidate (of[i], donor[i]); places[c]: how many agree."""
+    """Receivers in classes, and who may lend to a class: candidate (of[i], donor[i]); places[c]:
+    how many agree.
+    """
 
     receivers: Ints
     class_of: Ints
@@ -59,8 +62,8 @@ class Candidates:
 def offers_by_profile(graph: FactorGraph, signatures: Ints, aligned: Ints, keys: Ints) -> Offers:
     """Offers to unknown factors of individuals that share informative tables with others.
 
-    Cost: for each signature with unknown factors, near-linear in the factors of individuals that have it, times the
-    number of different sets of known informative places.
+    Cost: for each signature with unknown factors, near-linear in the factors of individuals that
+    have it, times the number of different sets of known informative places.
     """
     owner = factor_owners(graph)
     places = _places(owner, signatures, aligned)
@@ -118,7 +121,8 @@ def _candidates(
 
 
 def _features(places: Places, homes: Ints, signature: int) -> Ints:
-    """What individuals have in their commonest other places: a number ≥ 1, 0 for no such place, -1 unknown.
+    """What individuals have in their commonest other places: a number ≥ 1, 0 for no such place, -1
+    unknown.
 
     One row per individual, one column per place, in the order in which such places are declared.
     """
@@ -149,10 +153,12 @@ def _informative(features: Ints, tables: Ints) -> Ints:
 
 
 def _information(column: Ints, tables: Ints) -> float:
-    """How much a column tells about tables beyond chance: Wilks's G less its expectation, 0 if that may be chance.
+    """How much a column tells about tables beyond chance: Wilks's G less its expectation, 0 if that
+    may be chance.
 
     Values that stand but once tell nobody anything and are left out.
-    Wilks (1938), The large-sample distribution of the likelihood ratio for testing composite hypotheses.
+    Wilks (1938), The large-sample distribution of the likelihood ratio for testing composite
+    hypotheses.
     """
     column, tables = column[column >= 0], tables[column >= 0]
     repeated = (np.bincount(column)[column] > 1) & (np.bincount(tables)[tables] > 1)

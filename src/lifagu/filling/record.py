@@ -8,7 +8,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Competitor:
-    """One table a class could take: a factor that has it, how many candidates agree with it, and its potentials."""
+    """One table a class could take: a factor that has it, how many candidates agree with it, and
+    its potentials.
+    """
 
     donor: str
     agreeing: int
@@ -20,11 +22,11 @@ class Competitor:
 class Record:
     """Why an unknown factor got its table, or did not.
 
-    status: transferred, below_threshold, no_candidate or ill_typed. candidates and agreeing count known factors, or
-    individuals where unit is "individual". alignment: for each donor position the receiver's argument that stands
-    there now. agreed: in how many other places the candidates' owners have the same tables as its own, where profiles
-    were compared. tables: how many different ones compete; competing: the first of them, best first. members: unknown
-    factors treated alike.
+    status: transferred, below_threshold, no_candidate or ill_typed. candidates and agreeing count
+    known factors, or individuals where unit is "individual". alignment: for each donor position the
+    receiver's argument that stands there now. agreed: in how many other places the candidates'
+    owners have the same tables as its own, where profiles were compared. tables: how many different
+    ones compete; competing: the first of them, best first. members: unknown factors treated alike.
     """
 
     factor: str

@@ -1,4 +1,6 @@
-"""The records of a transfer by column: what is alike is worded once, so that a million records take a moment."""
+"""The records of a transfer by column: what is alike is worded once, so that a million records take
+a moment.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,8 @@ from lifagu.filling.result import Transfer
 
 
 def record_columns(moved: Transfer) -> Columns:
-    """What `Transfer.record` says, one row per unknown factor in input order; factors by number, competitors left out.
+    """What `Transfer.record` says, one row per unknown factor in input order; factors by number,
+    competitors left out.
 
     Near-linear; Python only for each group of records that are alike.
     """

@@ -34,18 +34,25 @@ _SETTINGS_OF: dict[str, dict[str, Any]] = {
 class Filling:
     """How unknown factors are filled, and how competing tables are used in answers.
 
-    theta: the share of candidates that must agree. By default arguments are aligned by role, kinds are part of the
-    role where declared, and the unknown factors of an individual come from one donor individual where one matches.
-    structure_only: neither kinds nor individuals. evidence_in_roles: arguments with different evidence differ, as in
-    the paper. published: the paper to the letter (structure only, evidence in roles, tables copied by position).
-    steps: compare neighbourhoods of 2, 4, 6, … steps instead, backing off to fewer where there is no candidate.
-    profiles: candidates are factors of individuals that agree with the owner on its other, informative tables.
-    digits: tables that are equal to so many significant digits become the one declared first, in the whole graph.
-    tolerance: tables within so much of each other, as a share, become their mean, in the whole graph.
+    theta: the share of candidates that must agree. By default arguments are aligned by role, kinds
+    are part of the role where declared, and the unknown factors of an individual come from one
+    donor individual where one matches.
+    structure_only: neither kinds nor individuals. evidence_in_roles: arguments with different
+    evidence differ, as in the paper. published: the paper to the letter (structure only, evidence
+    in roles, tables copied by position).
+    steps: compare neighbourhoods of 2, 4, 6, … steps instead, backing off to fewer where there is
+    no candidate.
+    profiles: candidates are factors of individuals that agree with the owner on its other,
+    informative tables.
+    digits: tables that are equal to so many significant digits become the one declared first, in
+    the whole graph.
+    tolerance: tables within so much of each other, as a share, become their mean, in the whole
+    graph.
     up_to_scale: tables that differ by a factor agree (the donor's is taken as it is).
-    commutative: digits and tolerance also bring tables together whose arguments are listed in another order.
-    unknown: answer with "one" (the winning table of each class), their share-weighted "mean", the "mixture" over all
-    competing tables, or "bounds" over them.
+    commutative: digits and tolerance also bring tables together whose arguments are listed in
+    another order.
+    unknown: answer with "one" (the winning table of each class), their share-weighted "mean", the
+    "mixture" over all competing tables, or "bounds" over them.
 
     >>> Filling(theta=0.5) == Filling.by("individuals", theta=0.5), Filling.by("steps").steps
     (True, 4)
@@ -83,7 +90,9 @@ class Filling:
 
     @classmethod
     def by(cls, rule: str, **settings: Any) -> Filling:
-        """The filling that goes by a rule: individuals (the usual one), structure, published, steps or profiles."""
+        """The filling that goes by a rule: individuals (the usual one), structure, published, steps
+        or profiles.
+        """
         chosen("the rule to fill by", rule, RULES)
         return cls.of({**_SETTINGS_OF[rule], **settings})
 

@@ -1,7 +1,8 @@
-"""Transfer, the heart of LIFAGU: unknown factors take the tables of known factors in symmetric places.
+"""Transfer, the heart of LIFAGU: unknown factors take the tables of known factors in symmetric
+places.
 
-Luttermann, Möller and Gehrke (2023), Algorithm 1, computed by grouping instead of comparing pairs. The differences to
-the paper, each of which can be switched off, are documented in docs/transfer.md.
+Luttermann, Möller and Gehrke (2023), Algorithm 1, computed by grouping instead of comparing pairs.
+The differences to the paper, each of which can be switched off, are documented in docs/transfer.md.
 """
 
 from __future__ import annotations
@@ -36,7 +37,8 @@ def transfer(
 ) -> Transfer:
     """Fill unknown factors from known ones in symmetric places; near-linear in the graph.
 
-    theta: the share of candidates that must agree; settings: the others of `Filling`, such as ``steps=4``.
+    theta: the share of candidates that must agree; settings: the others of `Filling`, such as
+    ``steps=4``.
 
     >>> graph = (
     ...     FactorGraph.build().variables(["A", "B", "C"])
@@ -84,17 +86,15 @@ def fill(graph: FactorGraph, filling: Filling, evidence: EvidenceLike = None) ->
 
 
 def transfer_types(
-    graph: FactorGraph,
-    keys: Ints,
-    sizes: Ints,
-    owners: Ints,
-    filling: Filling,
+    graph: FactorGraph, keys: Ints, sizes: Ints, owners: Ints, filling: Filling
 ) -> Transfer:
-    """The same where each factor of the graph stands for sizes[f] factors that share its table and its keys.
+    """The same where each factor of the graph stands for sizes[f] factors that share its table and
+    its keys.
 
-    keys[e]: the role of each argument, which the graph itself need not show; factors are in the order of the first they
-    stand for. owners[f]: the individual that owns factor f, -1 for none; it stands for sizes[f] individuals whose
-    factors are alike in each place. The first of these stands for itself alone, as it is the one that lends.
+    keys[e]: the role of each argument, which the graph itself need not show; factors are in the
+    order of the first they stand for. owners[f]: the individual that owns factor f, -1 for none; it
+    stands for sizes[f] individuals whose factors are alike in each place. The first of these stands
+    for itself alone, as it is the one that lends.
     """
     tables = scaled_tables(graph.tables) if filling.up_to_scale else graph.tables
     aligned = aligned_tables(graph, tables, np.zeros_like(keys) if filling.published else keys)
@@ -105,7 +105,9 @@ def transfer_types(
 
 
 def _merged(graph: FactorGraph, filling: Filling) -> tuple[FactorGraph, Drift | None, str]:
-    """The graph with almost equal tables merged, how far that moved them, and how they were compared, in words."""
+    """The graph with almost equal tables merged, how far that moved them, and how they were
+    compared, in words.
+    """
     digits, tolerance, up_to_scale = filling.digits, filling.tolerance, filling.up_to_scale
     scale = ["up to a factor"] * up_to_scale
     if not filling.merges_tables:
@@ -158,7 +160,9 @@ def _offers_with_profiles(
 def _offers_with_back_off(
     graph: FactorGraph, tables: Tables, levels: Sequence[Ints]
 ) -> Iterator[Offers]:
-    """From the widest neighbourhood to the narrowest; classes without a candidate go on to the next."""
+    """From the widest neighbourhood to the narrowest; classes without a candidate go on to the
+    next.
+    """
     rest = graph.unknown
     known = np.flatnonzero(graph.factor_table >= 0)
     for depth in range(len(levels), 0, -1):

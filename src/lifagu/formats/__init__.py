@@ -32,10 +32,8 @@ NETWORKS = {
     ".xdsl": "Bayesian networks in Genie's XML format",
     ".o3prm": "Bayesian networks in O3PRM",
 }
-_MODELS = {
-    ".uai": "uai.parse_uai",
-    ".fg": "fg.parse_fg",
-}  # functions by format, imported when a file needs them
+# functions by format, imported when a file needs them
+_MODELS = {".uai": "uai.parse_uai", ".fg": "fg.parse_fg"}
 _CONTENTS = {".json": "native.contents", ".blog": "blog.contents", ".pfl": "pfl.contents"}
 _TEXTS = {
     ".json": "native.to_json",
@@ -97,10 +95,11 @@ def _evidence_alone(path: PathLike) -> dict[str, Observation]:
 
 
 def read(path: PathLike) -> FactorGraph | ParfactorGraph:
-    """Read a model: .json, .uai, .fg, .blog and .pfl, and Bayesian networks through pyAgrum where it is installed.
+    """Read a model: .json, .uai, .fg, .blog and .pfl, and Bayesian networks through pyAgrum where
+    it is installed.
 
-    A file with domains, relations or parfactors (in BLOG and PFL, random variables with arguments) gives a relational
-    model, everything else a factor graph.
+    A file with domains, relations or parfactors (in BLOG and PFL, random variables with arguments)
+    gives a relational model, everything else a factor graph.
     """
     return contents(path).model()
 
@@ -121,7 +120,8 @@ def read_queries(path: PathLike) -> list[str]:
 def write(
     graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: EvidenceLike = None
 ) -> None:
-    """Write a model, replacing the file in one step; evidence goes into the file itself, and beside .uai as .uai.evid.
+    """Write a model, replacing the file in one step; evidence goes into the file itself, and beside
+    .uai as .uai.evid.
 
     A relational model is written as it is into .json and .blog, and grounded for the other formats.
     """
@@ -159,7 +159,9 @@ def _not_written(path: PathLike, kind: str) -> str:
 def _grounded(
     model: ParfactorGraph, evidence: EvidenceLike, kind: str
 ) -> tuple[FactorGraph, EvidenceLike]:
-    """The grounding of a relational model, with its evidence; nothing is grounded for formats that are not written."""
+    """The grounding of a relational model, with its evidence; nothing is grounded for formats that
+    are not written.
+    """
     if kind not in WRITTEN:
         return FactorGraph.build().graph(), None
     from lifagu.relational.grounding import expand_evidence, ground

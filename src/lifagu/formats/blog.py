@@ -1,9 +1,10 @@
-"""The parfactor part of BLOG (``.blog``), as the tools for lifted inference read it: what its statements mean.
+"""The parfactor part of BLOG (``.blog``), as the tools for lifted inference read it: what its
+statements mean.
 
-A table is a flat list, the first argument slowest. Boolean values come true before false, counted Boolean arguments
-from all true down to none, and a range that is a type has one more, last, entry for null, which must be 0 here.
-Milch et al., "BLOG: Probabilistic Models with Unknown Objects", IJCAI 2005, and "Lifted Probabilistic Inference with
-Counting Formulas", AAAI 2008.
+A table is a flat list, the first argument slowest. Boolean values come true before false, counted
+Boolean arguments from all true down to none, and a range that is a type has one more, last, entry
+for null, which must be 0 here. Milch et al., "BLOG: Probabilistic Models with Unknown Objects",
+IJCAI 2005, and "Lifted Probabilistic Inference with Counting Formulas", AAAI 2008.
 """
 
 from __future__ import annotations
@@ -88,7 +89,9 @@ def parse_queries(text: str, place: str = "<text>") -> list[str]:
 
 @dataclass(frozen=True)
 class _Meaning:
-    """The statements of a file, asked what they mean; whatever does not fit is refused with its line."""
+    """The statements of a file, asked what they mean; whatever does not fit is refused with its
+    line.
+    """
 
     statements: Statements
     tables: dict[tuple[str, tuple[_Axis, ...]], Floats] = field(default_factory=dict)
@@ -215,7 +218,9 @@ class _Meaning:
         return self.words.relations[number]
 
     def _ground(self, call: Call) -> Relation:
-        """The relation of a ground variable; what stands in its parentheses must be objects of its types."""
+        """The relation of a ground variable; what stands in its parentheses must be objects of its
+        types.
+        """
         relation = self._relation(call)
         if (relation.of or call.terms) and self.words.find(call.text) is None:
             arity = self.words.arity_error(
@@ -287,7 +292,9 @@ class _Meaning:
     def _check_declared(
         self, declared: Sequence[Declared], logicals: dict[str, Logical], domains: dict[str, Domain]
     ) -> None:
-        """Every logical variable has the type it was declared with, once, and stands in some argument."""
+        """Every logical variable has the type it was declared with, once, and stands in some
+        argument.
+        """
         seen: set[str] = set()
         for each in declared:
             name, domain = each.name.text, domains.get(logicals[each.name.text].name)
@@ -355,7 +362,9 @@ class _Meaning:
     def _at(
         self, start: Token, arguments: Sequence[Token] = (), where: Sequence[Token] = ()
     ) -> Iterator[None]:
-        """Say on which line a mistake is: that of an argument or a constraint where it is in one of them."""
+        """Say on which line a mistake is: that of an argument or a constraint where it is in one of
+        them.
+        """
         try:
             yield
         except ParfactorError as error:

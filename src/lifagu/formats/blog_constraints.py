@@ -1,4 +1,6 @@
-"""Parfactors said with what BLOG has: inequalities alone. Equalities and listed tuples become constants."""
+"""Parfactors said with what BLOG has: inequalities alone. Equalities and listed tuples become
+constants.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,9 @@ Values = dict[Logical, str]
 def with_inequalities(parfactor: Parfactor, bound: BoundParfactor) -> Iterator[Parfactor]:
     """Parfactors that together mean the same and have no constraints but inequalities.
 
-    What ``X = eve`` or listed tuples determine is written into the arguments, one parfactor per tuple; arguments that
-    then are the same become one, with the diagonal of the table. Refused where that would be too many.
+    What ``X = eve`` or listed tuples determine is written into the arguments, one parfactor per
+    tuple; arguments that then are the same become one, with the diagonal of the table. Refused
+    where that would be too many.
 
     >>> from lifagu import ParfactorGraph
     >>> build = ParfactorGraph.build().domain("Person", ["eve", "bob", "al"]).relation("Friends", "Person", "Person")
@@ -71,7 +74,9 @@ def _owner(parfactor: Parfactor) -> str:
 def _rows(
     parfactor: Parfactor, constraint: Comparison | Membership, domains: Mapping[Logical, Domain]
 ) -> tuple[tuple[Logical, ...], list[tuple[str, ...]]]:
-    """The logical variables that a constraint binds, and the tuples it lists: admitted, or of one variable excluded."""
+    """The logical variables that a constraint binds, and the tuples it lists: admitted, or of one
+    variable excluded.
+    """
     if isinstance(constraint, Comparison):
         return (constraint.left,), [(str(constraint.right),)]
     rows = list(dict.fromkeys(constraint.rows))

@@ -1,4 +1,6 @@
-"""Names that BLOG can read: letters, digits and underscores, beginning with a letter, none of them a keyword."""
+"""Names that BLOG can read: letters, digits and underscores, beginning with a letter, none of them
+a keyword.
+"""
 
 from __future__ import annotations
 
@@ -39,10 +41,11 @@ RESERVED = {  # whatever the case of their letters
 
 
 class Identifiers:
-    """Hands out identifiers, each once: the name that is wanted where it can be had, else one that resembles it.
+    """Hands out identifiers, each once: the name that is wanted where it can be had, else one that
+    resembles it.
 
-    Other characters become underscores, a letter is put before what does not begin with one, and what is taken or
-    reserved gets a number behind it.
+    Other characters become underscores, a letter is put before what does not begin with one, and
+    what is taken or reserved gets a number behind it.
 
     >>> names = Identifiers()
     >>> [names.new(each, "v") for each in ("Sick", "Sick(eve)", "Sick_eve", "7", "type", "?")]

@@ -74,8 +74,10 @@ class FactorStatement:
 class Statements:
     """All statements of a file, by kind.
 
-    guaranteed: the type, and its objects by name, or with a number n those of the name with 1…n behind it;
-    random: the range, the name, the types of the arguments; observations: the variable and its value;
+    guaranteed: the type, and its objects by name, or with a number n those of the name with 1…n
+    behind it;
+    random: the range, the name, the types of the arguments; observations: the variable and its
+    value;
     tables: the numbers of each table, by its text.
     """
 

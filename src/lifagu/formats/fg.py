@@ -1,8 +1,9 @@
 """libDAI factor graph files (``.fg``).
 
-Blocks of: number of arguments, their labels, their range sizes, number of listed entries, lines ``index value``. The
-first argument is fastest; entries that are not listed are zero; ``#`` begins a comment. Variables are named by their
-labels (x0, x7, …), values 0, 1, …. The format has no unknown factors and knows variables only through factors.
+Blocks of: number of arguments, their labels, their range sizes, number of listed entries, lines
+``index value``. The first argument is fastest; entries that are not listed are zero; ``#`` begins a
+comment. Variables are named by their labels (x0, x7, …), values 0, 1, …. The format has no unknown
+factors and knows variables only through factors.
 """
 
 from __future__ import annotations
@@ -70,7 +71,9 @@ def _table(tokens: Tokens, number: int, sizes: list[int]) -> Floats:
 
 
 def format_fg(graph: FactorGraph) -> str:
-    """The text of a libDAI file for a graph; an isolated variable is carried by a uniform factor of its own."""
+    """The text of a libDAI file for a graph; an isolated variable is carried by a uniform factor of
+    its own.
+    """
     refuse_unknown(graph, "libDAI's .fg")
     blocks = []
     for number, factor in enumerate(graph.factors):

@@ -1,4 +1,6 @@
-"""Text in files: gzip by ending, errors that name the file, and writes that replace a file whole or not at all."""
+"""Text in files: gzip by ending, errors that name the file, and writes that replace a file whole or
+not at all.
+"""
 
 from __future__ import annotations
 
@@ -32,23 +34,23 @@ def read_text(path: PathLike) -> str:
         raise FormatError(f"{path}: this is a folder; name a file in it") from None
     except UnicodeDecodeError as error:
         raise FormatError(f"{path}: not a text in UTF-8 (byte {error.start})") from None
-    except (
-        OSError,
-        EOFError,
-        zlib.error,
-        ValueError,
-    ) as error:  # a broken gzip file, or a name that cannot be one
+    # a broken gzip file, or a name that cannot be one
+    except (OSError, EOFError, zlib.error, ValueError) as error:
         raise FormatError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 def write_text(path: PathLike, text: str) -> None:
-    """Replace a file by this text in one step, compressed if its name ends in ``.gz`` (equal text, equal bytes)."""
+    """Replace a file by this text in one step, compressed if its name ends in ``.gz`` (equal text,
+    equal bytes).
+    """
     raw = text.encode()
     write_bytes(path, _packed(raw) if _is_gzip(path) else raw)
 
 
 def write_bytes(path: PathLike, raw: bytes) -> None:
-    """Replace a file by these bytes in one step: readers see the old file or the new one, never a half."""
+    """Replace a file by these bytes in one step: readers see the old file or the new one, never a
+    half.
+    """
     with replaced_file(path) as temporary:
         temporary.write_bytes(raw)
 

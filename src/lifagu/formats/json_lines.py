@@ -1,4 +1,6 @@
-"""Where in a JSON text something stands: errors name a path as in ``factors[3].args[1]``, and the line it is on."""
+"""Where in a JSON text something stands: errors name a path as in ``factors[3].args[1]``, and the
+line it is on.
+"""
 
 from __future__ import annotations
 
@@ -53,7 +55,8 @@ def located(text: str, place: str) -> Iterator[None]:
 
 
 def line_of(text: str, steps: tuple[Step, ...]) -> int:
-    """The line on which the value at a path begins, or the last value on the way that is there. Cost: linear.
+    """The line on which the value at a path begins, or the last value on the way that is there.
+    Cost: linear.
 
     >>> line_of('{"a": 1,\\n "b": [2,\\n 3]}', ("b", 1)), line_of('{"a":\\n {}}', ("a", "missing"))
     (3, 2)
@@ -68,7 +71,9 @@ def line_of(text: str, steps: tuple[Step, ...]) -> int:
 
 
 def _entries(text: str, place: int) -> Iterator[tuple[Any, int]]:
-    """The keys of the object, or the numbers in the list, that begins here, each with the place of its value."""
+    """The keys of the object, or the numbers in the list, that begins here, each with the place of
+    its value.
+    """
     opening = text[place : place + 1]
     if opening not in ("{", "["):
         return

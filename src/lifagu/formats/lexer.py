@@ -1,4 +1,6 @@
-"""A text as a stream of tokens told apart by a pattern, with the line of each at hand for error messages."""
+"""A text as a stream of tokens told apart by a pattern, with the line of each at hand for error
+messages.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +21,9 @@ class Token(NamedTuple):
 class Lexer:
     """A cursor over the tokens of a text.
 
-    pattern: named groups, tried in order. Matches of the group ``skip`` (blanks and comments) are left out; where
-    nothing matches, or the group ``broken`` does, the text is refused. After the last token comes one of kind "end".
+    pattern: named groups, tried in order. Matches of the group ``skip`` (blanks and comments) are
+    left out; where nothing matches, or the group ``broken`` does, the text is refused. After the
+    last token comes one of kind "end".
 
     >>> pattern = re.compile(r"(?P<skip>\\s+|#.*)|(?P<name>[a-z]+)|(?P<sign>:=)|(?P<number>[0-9]+)")
     >>> lexer = Lexer("a := 7 # seven", "m.x", pattern)

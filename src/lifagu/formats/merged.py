@@ -15,11 +15,13 @@ _Scaled = tuple[Floats, Ints]  # mantissas from 0.5 to 1 (or 0), and powers of t
 
 
 def one_table_per_scope(graph: FactorGraph, what: str) -> list[tuple[tuple[str, ...], Floats]]:
-    """Arguments and table, one for each set of variables; their product is the product of all factors of the graph.
+    """Arguments and table, one for each set of variables; their product is the product of all
+    factors of the graph.
 
-    Tables have one axis per argument, labels in declared order. A variable in no factor gets a table of ones; factors
-    without arguments are multiplied into the first table. what: who asks, for the errors on unknown factors and on
-    products that are zero everywhere, or that plain numbers do not hold. Cost: linear in the potentials.
+    Tables have one axis per argument, labels in declared order. A variable in no factor gets a
+    table of ones; factors without arguments are multiplied into the first table. what: who asks,
+    for the errors on unknown factors and on products that are zero everywhere, or that plain
+    numbers do not hold. Cost: linear in the potentials.
 
     >>> graph = FactorGraph.build().variables(["A", "B"]).factors({"f": ["A"], "g": ["A"]}, [1, 3]).graph()
     >>> [(arguments, table.tolist()) for arguments, table in one_table_per_scope(graph, "the example")]

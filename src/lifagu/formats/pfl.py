@@ -1,13 +1,15 @@
-"""PFL, the Prolog Factor Language of YAP and HORUS (``.pfl``): ``bayes`` and ``markov`` clauses over listed facts.
+"""PFL, the Prolog Factor Language of YAP and HORUS (``.pfl``): ``bayes`` and ``markov`` clauses
+over listed facts.
 
-By its manual the first term of a clause is the most significant one: a table is row-major, the first formula slowest,
-values in the order of the range. HORUS's indexers run the same way, and its examples agree: complex.pfl with its twin
-complex.fg, and the textbook numbers of burglary-alarm.pfl, the child before its parents. Ranges must be declared, as in
+By its manual the first term of a clause is the most significant one: a table is row-major, the
+first formula slowest, values in the order of the range. HORUS's indexers run the same way, and its
+examples agree: complex.pfl with its twin complex.fg, and the textbook numbers of
+burglary-alarm.pfl, the child before its parents. Ranges must be declared, as in
 ``smokes(X)::[t,f]``: by default t has come before f in some versions and after it in others.
 
-Logical variables have no types in PFL. Places of predicates and formulas that a variable connects share a domain, whose
-constants are those listed there. Gomes & Santos Costa, "Evaluating Inference Algorithms for the Prolog Factor
-Language", ILP 2012.
+Logical variables have no types in PFL. Places of predicates and formulas that a variable connects
+share a domain, whose constants are those listed there. Gomes & Santos Costa, "Evaluating Inference
+Algorithms for the Prolog Factor Language", ILP 2012.
 """
 
 from __future__ import annotations
@@ -272,7 +274,9 @@ class _Meaning:
         return Parfactor(name, tuple(arguments), table, self._constraints(number, logicals))
 
     def _constraints(self, number: int, logicals: Mapping[str, Logical]) -> tuple[Constraint, ...]:
-        """Constraints that say something: listed tuples unless they are all there are, and comparisons."""
+        """Constraints that say something: listed tuples unless they are all there are, and
+        comparisons.
+        """
         found = self.conditions[number]
         constants = {name: self._domains.constants(_variable(name, number)) for name in logicals}
         where: dict[Constraint, None] = {}

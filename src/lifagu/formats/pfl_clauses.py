@@ -1,4 +1,6 @@
-"""The clauses of a PFL file: as much of Prolog as models are written in, before it is asked what they mean."""
+"""The clauses of a PFL file: as much of Prolog as models are written in, before it is asked what
+they mean.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ _PATTERN = re.compile(
 
 @dataclass(frozen=True)
 class Term:
-    """A variable, a number, a constant or, with arguments, a structure; of a list the arguments are its items."""
+    """A variable, a number, a constant or, with arguments, a structure; of a list the arguments are
+    its items.
+    """
 
     kind: str  # "variable", "number", "atom" or "list"
     text: str
@@ -54,7 +58,9 @@ class Goal:
 
 @dataclass(frozen=True)
 class Clause:
-    """A parfactor: its formulas with their ranges where they are declared, its table or the call that gives it."""
+    """A parfactor: its formulas with their ranges where they are declared, its table or the call
+    that gives it.
+    """
 
     start: Token
     formulas: tuple[Term, ...]
@@ -65,7 +71,9 @@ class Clause:
 
 @dataclass
 class Clauses:
-    """All clauses of a file, by kind. Those that cannot be read are kept with the reason, by the name they define."""
+    """All clauses of a file, by kind. Those that cannot be read are kept with the reason, by the
+    name they define.
+    """
 
     lexer: Lexer
     parfactors: list[Clause] = field(default_factory=list)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-Node = tuple[
-    str, str, int, int
-]  # ("formula" or "predicate", name, arity, place), or ("variable", name, clause, 0)
+# ("formula" or "predicate", name, arity, place), or ("variable", name, clause, 0)
+Node = tuple[str, str, int, int]
 
 
 class Places:

@@ -1,7 +1,8 @@
-"""What the goals of a PFL constraint say: calls of rules unfolded, calls of listed facts turned into tuples.
+"""What the goals of a PFL constraint say: calls of rules unfolded, calls of listed facts turned
+into tuples.
 
-A constraint admits a substitution of the variables in the formulas if all goals succeed for it, however often; what
-else occurs in a goal only has to exist.
+A constraint admits a substitution of the variables in the formulas if all goals succeed for it,
+however often; what else occurs in a goal only has to exist.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ MOST_UNFOLDED = 1000  # goals of one parfactor
 
 @dataclass(frozen=True)
 class Listed:
-    """The tuples that a call admits for its variables, and the places of the predicate that they stand in."""
+    """The tuples that a call admits for its variables, and the places of the predicate that they
+    stand in.
+    """
 
     variables: tuple[str, ...]
     places: tuple[tuple[Key, int], ...]
@@ -28,7 +31,9 @@ class Listed:
 
 @dataclass
 class Conditions:
-    """What must hold for the variables of a parfactor's formulas; of inequalities the right side is any term."""
+    """What must hold for the variables of a parfactor's formulas; of inequalities the right side is
+    any term.
+    """
 
     listed: list[Listed] = field(default_factory=list)
     equal: list[tuple[str, str]] = field(default_factory=list)

@@ -1,4 +1,6 @@
-"""The relational part of lifagu's JSON files: domains, relations, parfactors, beside a ground part or alone."""
+"""The relational part of lifagu's JSON files: domains, relations, parfactors, beside a ground part
+or alone.
+"""
 
 from __future__ import annotations
 

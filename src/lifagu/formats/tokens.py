@@ -12,7 +12,9 @@ from lifagu.errors import FormatError
 
 
 class Tokens:
-    """A cursor over the tokens of a text; from a comment sign to the end of its line nothing counts."""
+    """A cursor over the tokens of a text; from a comment sign to the end of its line nothing
+    counts.
+    """
 
     def __init__(self, text: str, place: str, comment: str | None = None) -> None:
         self._place = place

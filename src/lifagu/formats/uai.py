@@ -1,7 +1,8 @@
 """UAI model files (``.uai``) and evidence files (``.evid``) of the UAI inference competitions.
 
-Variables are named x0, x1, …, their values 0, 1, …, factors f0, f1, …. Tables are row-major, the last variable of a
-scope fastest. MARKOV and BAYES files differ in nothing that matters here. The format has no unknown factors.
+Variables are named x0, x1, …, their values 0, 1, …, factors f0, f1, …. Tables are row-major, the
+last variable of a scope fastest. MARKOV and BAYES files differ in nothing that matters here. The
+format has no unknown factors.
 """
 
 from __future__ import annotations
@@ -126,8 +127,8 @@ def refuse_unknown(graph: FactorGraph, what: str) -> None:
 def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
     """Evidence from the text of an ``.evid`` file, in any of its three dialects.
 
-    An odd number of tokens is ``k v s v s …``; an even number begins with a sample count, which must be 1; a lone 0
-    (or nothing at all) means no evidence.
+    An odd number of tokens is ``k v s v s …``; an even number begins with a sample count, which
+    must be 1; a lone 0 (or nothing at all) means no evidence.
 
     >>> parse_evidence("2 0 1 5 0") == parse_evidence("1\\n2 0 1 5 0") == {"x0": "1", "x5": "0"}
     True

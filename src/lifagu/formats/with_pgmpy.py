@@ -23,11 +23,12 @@ def from_pgmpy(
     | pgmpy.models.DiscreteMarkovNetwork
     | pgmpy.models.FactorGraph,
 ) -> FactorGraph:
-    """Return the factor graph of a pgmpy DiscreteBayesianNetwork, DiscreteMarkovNetwork or FactorGraph.
+    """Return the factor graph of a pgmpy DiscreteBayesianNetwork, DiscreteMarkovNetwork or
+    FactorGraph.
 
-    Names and states become texts; variables without state names have the labels 0, 1, …. The conditional table of a
-    network's variable X becomes the factor ``P(X)`` with the arguments X and its parents, other tables ``f0``, ``f1``,
-    … in pgmpy's order. Cost: linear in the potentials.
+    Names and states become texts; variables without state names have the labels 0, 1, …. The
+    conditional table of a network's variable X becomes the factor ``P(X)`` with the arguments X and
+    its parents, other tables ``f0``, ``f1``, … in pgmpy's order. Cost: linear in the potentials.
 
     >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["B", "A"], [[1, 2], [3, 4]]).graph()
     >>> from_pgmpy(to_pgmpy(graph)).factor("f0")
@@ -43,7 +44,8 @@ def from_pgmpy(
         nodes = list(model.nodes())
         if isinstance(model, models.FactorGraph):
             inside = {variable for factor in model.factors for variable in factor.variables}
-            # pgmpy has factors among the nodes, sometimes by a name; what has neighbours and is in no scope is one
+            # pgmpy has factors among the nodes, sometimes by a name; what has neighbours and is in
+            # no scope is one
             nodes = [node for node in nodes if node in inside or not model.degree(node)]
         return _graph(nodes, factors)
     raise ModelError(
@@ -55,11 +57,13 @@ def from_pgmpy(
 def to_pgmpy(graph: FactorGraph) -> pgmpy.models.DiscreteMarkovNetwork:
     """Return a pgmpy DiscreteMarkovNetwork with the same variables, labels, distribution and log Z.
 
-    A Markov network and not pgmpy's FactorGraph, which its VariableElimination does not answer about. Its answers on
-    Markov networks are weights: normalise them. Tables of factors on the same variables are multiplied, as pgmpy counts
-    equal factors once; factors without arguments are multiplied into the first table (and dropped from a graph without
-    variables), and a variable in no factor gets a table of ones, which is where pgmpy keeps its states. Products that
-    plain numbers do not hold are refused; pgmpy itself multiplies plain numbers when it is asked.
+    A Markov network and not pgmpy's FactorGraph, which its VariableElimination does not answer
+    about. Its answers on
+    Markov networks are weights: normalise them. Tables of factors on the same variables are
+    multiplied, as pgmpy counts equal factors once; factors without arguments are multiplied into
+    the first table (and dropped from a graph without variables), and a variable in no factor gets a
+    table of ones, which is where pgmpy keeps its states. Products that plain numbers do not hold
+    are refused; pgmpy itself multiplies plain numbers when it is asked.
 
     >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A"], [1, 3]).factor("g", [], [2]).graph()
     >>> [(factor.variables, factor.values.tolist()) for factor in to_pgmpy(graph).factors]

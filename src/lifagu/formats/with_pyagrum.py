@@ -1,7 +1,8 @@
-"""pyAgrum: Bayesian networks and Markov random fields in, Markov random fields out, and the files it can read.
+"""pyAgrum: Bayesian networks and Markov random fields in, Markov random fields out, and the files
+it can read.
 
-pyAgrum keeps a table with its first variable fastest, so its arrays have the axes of its names backwards; every
-table is transposed on its way in and out.
+pyAgrum keeps a table with its first variable fastest, so its arrays have the axes of its names
+backwards; every table is transposed on its way in and out.
 """
 
 from __future__ import annotations
@@ -31,11 +32,13 @@ _ROW_SUM_TOLERANCE = 0.01
 
 
 def from_pyagrum(model: pyagrum.BayesNet | pyagrum.MarkovRandomField) -> FactorGraph:
-    """Return the factor graph of a pyAgrum BayesNet or MarkovRandomField, names and labels in pyAgrum's order.
+    """Return the factor graph of a pyAgrum BayesNet or MarkovRandomField, names and labels in
+    pyAgrum's order.
 
-    The conditional table of a network's variable X becomes the factor ``P(X)`` with the arguments X and its parents;
-    the tables of a random field become ``f0``, ``f1``, … in the order of their variables, as pyAgrum keeps none.
-    Labels of numeric variables are their texts. Cost: linear in the potentials.
+    The conditional table of a network's variable X becomes the factor ``P(X)`` with the arguments X
+    and its parents; the tables of a random field become ``f0``, ``f1``, … in the order of their
+    variables, as pyAgrum keeps none. Labels of numeric variables are their texts. Cost: linear in
+    the potentials.
 
     >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["B", "A"], [[1, 2], [3, 4]]).graph()
     >>> from_pyagrum(to_pyagrum(graph)).factor("f0")
@@ -61,11 +64,12 @@ def from_pyagrum(model: pyagrum.BayesNet | pyagrum.MarkovRandomField) -> FactorG
 def to_pyagrum(graph: FactorGraph) -> pyagrum.MarkovRandomField:
     """Return a pyAgrum MarkovRandomField with the same variables, labels, distribution and log Z.
 
-    A random field holds one table per set of variables, so tables of factors on the same variables are multiplied;
-    factors without arguments are multiplied into the first table, and a variable in no factor gets a table of ones,
-    as pyAgrum cannot answer about it otherwise. Names of factors, kinds and individuals have no place there.
-    Products that plain numbers do not hold are refused; pyAgrum itself multiplies plain numbers when it is asked.
-    Only in a graph without variables is there no table to hold constant factors: they are dropped.
+    A random field holds one table per set of variables, so tables of factors on the same variables
+    are multiplied; factors without arguments are multiplied into the first table, and a variable in
+    no factor gets a table of ones, as pyAgrum cannot answer about it otherwise. Names of factors,
+    kinds and individuals have no place there. Products that plain numbers do not hold are refused;
+    pyAgrum itself multiplies plain numbers when it is asked. Only in a graph without variables is
+    there no table to hold constant factors: they are dropped.
 
     >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A"], [1, 3]).factor("g", [], [2]).graph()
     >>> field = to_pyagrum(graph)
@@ -83,12 +87,14 @@ def to_pyagrum(graph: FactorGraph) -> pyagrum.MarkovRandomField:
 
 
 def read_network(path: PathLike) -> FactorGraph:
-    """Return the Bayesian network in a file as a factor graph, by its ending (see NETWORK_ENDINGS), also with ``.gz``.
+    """Return the Bayesian network in a file as a factor graph, by its ending (see NETWORK_ENDINGS),
+    also with ``.gz``.
 
-    pyAgrum reads it, in single precision for most formats; such a number is taken as the shortest decimal it stands
-    for, so that 0.4 in the file is 0.4 in the table. Refused are broken files, and tables of which a row is missing
-    or does not sum to 1 (within 0.01), which the reader would leave as they are. Object-oriented ``.o3prm`` files
-    find what they import next to themselves, so not when compressed.
+    pyAgrum reads it, in single precision for most formats; such a number is taken as the shortest
+    decimal it stands for, so that 0.4 in the file is 0.4 in the table. Refused are broken files,
+    and tables of which a row is missing or does not sum to 1 (within 0.01), which the reader would
+    leave as they are. Object-oriented ``.o3prm`` files find what they import next to themselves, so
+    not when compressed.
 
     >>> lines = ["network n {}", "variable A { type discrete[2] { no, yes }; }", "probability (A) { table 0.4, 0.6; }"]
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -113,7 +119,9 @@ def read_network(path: PathLike) -> FactorGraph:
 
 
 def _pyagrum(what: str) -> Any:
-    """The package, imported without the deprecation warnings of its C parts: as errors, they would end the process."""
+    """The package, imported without the deprecation warnings of its C parts: as errors, they would
+    end the process.
+    """
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -139,13 +147,17 @@ def _graph(model: Any, factors: Iterable[tuple[str, Iterable[str], Floats]]) -> 
 
 
 def _conditionals(network: Any) -> Iterator[tuple[str, Any]]:
-    """For each variable X of a network, P(X) and its tensor: X is the first name, its parents follow."""
+    """For each variable X of a network, P(X) and its tensor: X is the first name, its parents
+    follow.
+    """
     for node in sorted(network.nodes()):
         yield f"P({network.variable(node).name()})", network.cpt(node)
 
 
 def _table(tensor: Any) -> Floats:
-    """The potentials of a tensor, axes in the order of its names; a copy, as the tensor dies with its model."""
+    """The potentials of a tensor, axes in the order of its names; a copy, as the tensor dies with
+    its model.
+    """
     return np.array(tensor.toarray(), dtype=np.float64).transpose()
 
 
@@ -184,16 +196,16 @@ def _load(peer: Any, path: PathLike) -> Any:
 
 
 def _complaint(path: PathLike, text: str) -> str:
-    """One line, with the line number where there is one, from what a reader says over several lines.
+    """One line, with the line number where there is one, from what a reader says over several
+    lines.
 
     >>> _complaint("x.bif", "[pyAgrum] Fatal error: /t/x.bif:23: 45 : error : Syntax error : ; expected")
     'x.bif:23: Syntax error : ; expected'
     """
     if found := re.search(r":(\d+): *\d+ : error : *(.+)", text):
         return f"{path}:{found[1]}: {found[2].strip()}"
-    if found := re.search(
-        r"^Description: *(.+)", text, re.MULTILINE
-    ):  # the readers of XML; line 0 is no line
+    # the readers of XML; line 0 is no line
+    if found := re.search(r"^Description: *(.+)", text, re.MULTILINE):
         line = re.search(r"^Line: *([1-9]\d*)", text, re.MULTILINE)
         return f"{path}{f':{line[1]}' if line else ''}: {found[1].strip()}"
     first = next(iter(text.splitlines()), "") or "the reader gives no reason"

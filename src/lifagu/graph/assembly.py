@@ -1,4 +1,6 @@
-"""From what was handed in to what a graph holds: names, ranges, kinds and individuals, renumbered by first use."""
+"""From what was handed in to what a graph holds: names, ranges, kinds and individuals, renumbered
+by first use.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def names_of(sort: str, names: str | Iterable[str], count: int) -> Names:
 
 
 def scopes_of(offsets: Ints, arguments: Ints) -> list[tuple[Ints, Ints]]:
-    """Per arity, ascending: the factors of that arity, and the factors × arity matrix of their arguments."""
+    """Per arity, ascending: the factors of that arity, and the factors × arity matrix of their
+    arguments.
+    """
     arity = np.diff(offsets)
     scopes = []
     for size in np.flatnonzero(np.bincount(arity)).tolist():
@@ -61,7 +65,9 @@ def _by_first_use(ids: Ints) -> list[int]:
 def used_names(
     what: str, names: Sequence[str], ids: Any, count: int
 ) -> tuple[tuple[str, ...], Ints]:
-    """Names (of kinds or individuals) that occur, in order of first use, and the ids renumbered to match."""
+    """Names (of kinds or individuals) that occur, in order of first use, and the ids renumbered to
+    match.
+    """
     if ids is None:
         return (), np.full(count, -1, dtype=np.int64)
     ids = as_ids(ids, f"variable_{what}s")
@@ -100,7 +106,9 @@ def extended(array: Ints, more: Ints) -> Ints:
 
 
 def taken_lists(offsets: Ints, values: Ints, chosen: Ints) -> tuple[Ints, Ints]:
-    """The values of the chosen lists one after another, and where each of them ends if put after all lists."""
+    """The values of the chosen lists one after another, and where each of them ends if put after
+    all lists.
+    """
     lengths = np.diff(offsets)[chosen]
     ends = np.cumsum(lengths)
     within = np.arange(int(lengths.sum())) - np.repeat(ends - lengths, lengths)
@@ -108,7 +116,8 @@ def taken_lists(offsets: Ints, values: Ints, chosen: Ints) -> tuple[Ints, Ints]:
 
 
 def renamed(names: Names, chosen: Ints, old: str, new: str) -> Names:
-    """All names and, after them, those of the chosen nodes for a new individual in place of an old one.
+    """All names and, after them, those of the chosen nodes for a new individual in place of an old
+    one.
 
     >>> list(renamed(Names("factor", ["f.al", "g", "alf(al,m)"]), np.array([0, 1, 2]), "al", "eve"))[3:]
     ['f.eve', 'g.eve', 'alf(eve,m)']

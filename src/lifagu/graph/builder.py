@@ -1,4 +1,6 @@
-"""A builder for people: variables by name, tables as nested lists, mistakes reported where they are made."""
+"""A builder for people: variables by name, tables as nested lists, mistakes reported where they are
+made.
+"""
 
 from __future__ import annotations
 
@@ -76,7 +78,9 @@ class GraphBuilder(Generic[_Graph]):
         kind: str | None = None,
         individual: str | Iterable[str] = (),
     ) -> GraphBuilder[_Graph]:
-        """Add a variable; its range is a list of labels or the name of a range, Boolean if not given."""
+        """Add a variable; its range is a list of labels or the name of a range, Boolean if not
+        given.
+        """
         if text("a variable", name) in self._variables:
             raise ModelError(
                 f"variable '{name}' is declared twice; give each variable a name of its own"
@@ -122,7 +126,8 @@ class GraphBuilder(Generic[_Graph]):
         return self
 
     def factor(self, name: str, arguments: Iterable[str], table: TableLike) -> GraphBuilder[_Graph]:
-        """Add a factor; its table is nested lists or an array, the name of a table, or None if unknown.
+        """Add a factor; its table is nested lists or an array, the name of a table, or None if
+        unknown.
 
         Potentials are row-major over the arguments as listed, the last one fastest.
         """

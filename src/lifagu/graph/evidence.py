@@ -31,7 +31,9 @@ class Bearers(Frozen):
     declared: Ints
 
     def is_same(self, other: Bearers) -> bool:
-        """Whether these are the very variables of another graph, as in graphs that differ in their tables alone."""
+        """Whether these are the very variables of another graph, as in graphs that differ in their
+        tables alone.
+        """
         return (
             self.names is other.names
             and self.ranges is other.ranges
@@ -50,9 +52,11 @@ class Bearers(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Evidence(Frozen):
-    """Observed values (variables ascending, values canonical) and soft evidence (likelihoods per value).
+    """Observed values (variables ascending, values canonical) and soft evidence (likelihoods per
+    value).
 
-    of: the variables that the numbers stand for; None for numbers that fit whatever they are used with.
+    of: the variables that the numbers stand for; None for numbers that fit whatever they are used
+    with.
     """
 
     variables: Ints = field(default_factory=_none)
@@ -65,13 +69,17 @@ class Evidence(Frozen):
         return bool(len(self.variables) or len(self.soft_variables))
 
     def value_of_each(self, count: int) -> Ints:
-        """For each of `count` variables its observed canonical value, -1 where nothing was observed."""
+        """For each of `count` variables its observed canonical value, -1 where nothing was
+        observed.
+        """
         values = np.full(count, -1, dtype=np.int64)
         values[self.variables] = self.values
         return values
 
     def renumbered(self, number: Ints) -> Evidence:
-        """The evidence of another graph: variable v is number[v] there, -1 if it is not in it; the order is kept."""
+        """The evidence of another graph: variable v is number[v] there, -1 if it is not in it; the
+        order is kept.
+        """
         hard, soft = number[self.variables] >= 0, number[self.soft_variables] >= 0
         return Evidence(
             frozen(number[self.variables][hard]),
@@ -111,7 +119,9 @@ class Evidence(Frozen):
         )
 
     def bound_to(self, bearers: Bearers) -> Evidence:
-        """The same evidence on these variables: at once if it is theirs, else by name; what does not fit is refused."""
+        """The same evidence on these variables: at once if it is theirs, else by name; what does
+        not fit is refused.
+        """
         if self.of is None:
             return replace(_checked(self, bearers), of=bearers)
         return self if self.of.is_same(bearers) else _moved(self, self.of, bearers)
@@ -151,7 +161,9 @@ def _checked(evidence: Evidence, bearers: Bearers) -> Evidence:
 
 
 def _moved(evidence: Evidence, old: Bearers, new: Bearers) -> Evidence:
-    """Evidence of another graph by name: the same variables with the same labels, whatever their numbers are here."""
+    """Evidence of another graph by name: the same variables with the same labels, whatever their
+    numbers are here.
+    """
     observed = np.concatenate((evidence.variables, evidence.soft_variables))
     names = old.names.of_nodes(observed)
     number = new.names.find_each(names)
@@ -181,7 +193,9 @@ def _moved(evidence: Evidence, old: Bearers, new: Bearers) -> Evidence:
 def _value_orders(
     old: Bearers, mine: Ints, new: Bearers, theirs: Ints, names: Sequence[str]
 ) -> tuple[Ints, Ints]:
-    """For each variable a row of a matrix that says which canonical value there each canonical value here is."""
+    """For each variable a row of a matrix that says which canonical value there each canonical
+    value here is.
+    """
     pairs = np.column_stack((old.declared[mine], new.declared[theirs]))
     kind_of = group_rows(pairs)
     order = np.zeros(
@@ -235,7 +249,8 @@ EvidenceLike = Evidence | Mapping[str, Observation] | None
 
 
 def by_name(evidence: EvidenceLike) -> Mapping[str, Observation]:
-    """Evidence by name, as relational models take it; that of a graph is spelt out when it is looked at.
+    """Evidence by name, as relational models take it; that of a graph is spelt out when it is
+    looked at.
 
     >>> by_name(None)
     {}
@@ -258,7 +273,9 @@ def bind_evidence(
     names: Names,
     labels_of: Callable[[int], tuple[Labels, Ints]],
 ) -> Evidence:
-    """Turn names and labels into numbers. labels_of(variable) gives its declared labels and their canonical values."""
+    """Turn names and labels into numbers. labels_of(variable) gives its declared labels and their
+    canonical values.
+    """
     hard: dict[int, int] = {}
     soft: dict[int, Floats] = {}
     for name, observed in evidence.items():

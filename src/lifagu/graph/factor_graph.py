@@ -1,7 +1,8 @@
-"""The factor graph: frozen flat arrays inside, names at the edge, tables interned, ``None`` = unknown.
+"""The factor graph: frozen flat arrays inside, names at the edge, tables interned, ``None`` =
+unknown.
 
-Every way in ends in `FactorGraph.from_arrays`: the builder for people, the readers for files, and arrays for
-millions of factors.
+Every way in ends in `FactorGraph.from_arrays`: the builder for people, the readers for files, and
+arrays for millions of factors.
 """
 
 from __future__ import annotations
@@ -109,11 +110,12 @@ class FactorGraph(Frozen, Shown):
     ) -> FactorGraph:
         """Build a graph from flat arrays; no Python object per node, near-linear cost.
 
-        ranges: label lists; variable_ranges[n]: which of them each variable has. offsets[m+1], arguments[e]: the
-        arguments of factor f are arguments[offsets[f]:offsets[f+1]]. tables: a list of arrays, one t×s array,
-        or flat, row-major with the last argument fastest; factor_tables[m]: which each factor has, -1 = unknown.
-        Names are sequences, or a prefix from which they are made on demand. kinds and variable_kinds[n] (-1 = none),
-        individuals with individual_offsets[n+1] and variable_individuals are optional background knowledge.
+        ranges: label lists; variable_ranges[n]: which of them each variable has. offsets[m+1],
+        arguments[e]: the arguments of factor f are arguments[offsets[f]:offsets[f+1]]. tables: a
+        list of arrays, one t×s array, or flat, row-major with the last argument fastest;
+        factor_tables[m]: which each factor has, -1 = unknown. Names are sequences, or a prefix from
+        which they are made on demand. kinds and variable_kinds[n] (-1 = none), individuals with
+        individual_offsets[n+1] and variable_individuals are optional background knowledge.
 
         >>> FactorGraph.from_arrays(
         ...     ranges=[["false", "true"]], variable_ranges=[0, 0, 0],
@@ -166,9 +168,11 @@ class FactorGraph(Frozen, Shown):
     def refilled(
         self, given: GivenTables, factor_given: Ints, arguments: Ints | None = None
     ) -> FactorGraph:
-        """The same graph with other tables, and perhaps with the arguments of factors in another order.
+        """The same graph with other tables, and perhaps with the arguments of factors in another
+        order.
 
-        given: potentials in canonical label order; factor_given[m]: which of them each factor has, -1 = unknown.
+        given: potentials in canonical label order; factor_given[m]: which of them each factor has,
+        -1 = unknown.
         """
         arguments = self.arguments if arguments is None else frozen(arguments)
         canonical = first_places(self.ranges.range_of)[self.variable_range]
@@ -179,10 +183,11 @@ class FactorGraph(Frozen, Shown):
         return replace(self, tables=tables, factor_table=frozen(factor_table), arguments=arguments)
 
     def with_individual(self, name: str, like: str) -> FactorGraph:
-        """The graph with a new individual: another one's variables and scopes copied, their tables unknown.
+        """The graph with a new individual: another one's variables and scopes copied, their tables
+        unknown.
 
-        Variables that do not list the other individual stay shared. In names, the other's name is replaced by the
-        new one's, or the new one's is added where it does not occur.
+        Variables that do not list the other individual stay shared. In names, the other's name is
+        replaced by the new one's, or the new one's is added where it does not occur.
 
         >>> graph = FactorGraph.build().variable("Epid").variable("Sick.bob", individual="bob")
         >>> graph = graph.factor("f.bob", ["Sick.bob", "Epid"], [4, 1, 1, 3]).graph().with_individual("eve", like="bob")
@@ -301,7 +306,8 @@ class FactorGraph(Frozen, Shown):
         return Observations(self.evidence(evidence), self.bearers)
 
     def layered(self, layers: Sequence[Mapping[str, Observation]]) -> Mapping[str, Observation]:
-        """Several layers of evidence as one: what a later one observes, an earlier one no longer does.
+        """Several layers of evidence as one: what a later one observes, an earlier one no longer
+        does.
 
         >>> FactorGraph.build().variable("A").graph().layered([{"A": "true"}, {"A": "false"}])
         {'A': 'false'}
@@ -315,7 +321,9 @@ class FactorGraph(Frozen, Shown):
     # ---- what algorithms ask for
 
     def once(self, make: Callable[[FactorGraph], _Made]) -> _Made:
-        """What a function makes of this graph alone: made when it is first asked for, and kept with the graph."""
+        """What a function makes of this graph alone: made when it is first asked for, and kept with
+        the graph.
+        """
         if make not in self._made:
             self._made[make] = make(self)
         made: _Made = self._made[make]
@@ -331,16 +339,17 @@ class FactorGraph(Frozen, Shown):
         return scope
 
     def table(self, factor: int) -> Floats | None:
-        """Return the table of a factor, one axis per argument in canonical label order; None if unknown."""
+        """Return the table of a factor, one axis per argument in canonical label order; None if
+        unknown.
+        """
         number = int(self.factor_table[factor])
         return self.tables[number] if number >= 0 else None
 
     @cached_property
     def variable_range(self) -> Ints:
         """Range number of each variable."""
-        if len(self.ranges.canonical) == len(
-            self.ranges.declared
-        ):  # each range has one order: the same numbers
+        # each range has one order: the same numbers
+        if len(self.ranges.canonical) == len(self.ranges.declared):
             return self.variable_declared
         return frozen(self.ranges.range_of[self.variable_declared])
 
@@ -361,7 +370,9 @@ class FactorGraph(Frozen, Shown):
 
     @cached_property
     def scopes(self) -> list[tuple[Ints, Ints]]:
-        """Per arity, ascending: the factors of that arity, and the factors × arity matrix of their arguments."""
+        """Per arity, ascending: the factors of that arity, and the factors × arity matrix of their
+        arguments.
+        """
         return scopes_of(self.offsets, self.arguments)
 
     # ---- comparing and showing
@@ -397,7 +408,9 @@ class FactorGraph(Frozen, Shown):
 
 @dataclass(frozen=True, eq=False)
 class Colouring(Frozen, Shown):
-    """Which variables and which factors look alike: dense colours, numbered by first occurrence in input order."""
+    """Which variables and which factors look alike: dense colours, numbered by first occurrence in
+    input order.
+    """
 
     variable_colours: Ints
     factor_colours: Ints

@@ -15,7 +15,9 @@ from lifagu.graph.factor_graph import FactorGraph
 
 
 def parts_without(graph: FactorGraph, observed: NDArray[np.bool_]) -> Ints:
-    """Number of the connected part of each variable once the observed ones are removed; -1 for those. Near-linear."""
+    """Number of the connected part of each variable once the observed ones are removed; -1 for
+    those. Near-linear.
+    """
     part_of = np.full(len(observed), -1, dtype=np.int64)
     owner = np.repeat(np.arange(len(graph.factor_names)), np.diff(graph.offsets))
     free = ~observed[graph.arguments]
@@ -27,7 +29,9 @@ def parts_without(graph: FactorGraph, observed: NDArray[np.bool_]) -> Ints:
 
 
 def parts_of_factors(graph: FactorGraph, part_of: Ints, factors: Ints) -> Ints:
-    """Part of each factor: that of its arguments which are in one (they are all in the same), -1 if none is."""
+    """Part of each factor: that of its arguments which are in one (they are all in the same), -1 if
+    none is.
+    """
     result = np.full(len(factors), -1, dtype=np.int64)
     values, ends = taken_lists(graph.offsets, graph.arguments, factors)
     owner = np.repeat(np.arange(len(factors)), np.diff(np.concatenate(([graph.offsets[-1]], ends))))
@@ -37,7 +41,8 @@ def parts_of_factors(graph: FactorGraph, part_of: Ints, factors: Ints) -> Ints:
 
 
 def subgraph(graph: FactorGraph, part_of: Ints, wanted: Ints) -> tuple[FactorGraph, Ints]:
-    """The graph of the wanted connected parts alone, and the number of each variable in it (-1 for the others).
+    """The graph of the wanted connected parts alone, and the number of each variable in it (-1 for
+    the others).
 
     part_of: as `parts_without` gives it when nothing is observed.
     """
@@ -47,7 +52,8 @@ def subgraph(graph: FactorGraph, part_of: Ints, wanted: Ints) -> tuple[FactorGra
 
 
 def taken(graph: FactorGraph, variables: Ints, factors: Ints) -> tuple[FactorGraph, Ints]:
-    """The graph of some variables and factors in the given order, and each variable's number in it (-1: not in it).
+    """The graph of some variables and factors in the given order, and each variable's number in it
+    (-1: not in it).
 
     The arguments of the factors must be among the variables. No name is copied.
     """

@@ -1,7 +1,7 @@
 """Ranges: the labels a variable can take, and the one canonical order behind every declared order.
 
-Two ranges with the same set of labels are the same range. The order declared first is canonical and used
-inside; a variable declared with another order is shown, read and written in its own order.
+Two ranges with the same set of labels are the same range. The order declared first is canonical and
+used inside; a variable declared with another order is shown, read and written in its own order.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ BOOLEAN: Labels = ("false", "true")
 
 
 def check_labels(labels: Iterable[str], owner: str) -> Labels:
-    """Labels as a tuple; an empty range, an empty label or a label given twice is an error naming the owner."""
+    """Labels as a tuple; an empty range, an empty label or a label given twice is an error naming
+    the owner.
+    """
     labels = tuple(items(f"{owner} has a range that is a list of labels", labels))
     if not labels:
         raise ModelError(f"{owner} has an empty range; give it at least one label")

@@ -1,7 +1,8 @@
-"""Interned tables: each distinct table is stored once, so equality of potentials is equality of integers.
+"""Interned tables: each distinct table is stored once, so equality of potentials is equality of
+integers.
 
-A table belongs to the ranges of its axes: the same numbers over other ranges are another table. Values are
-compared exactly, bit by bit, after -0.0 has become 0.0.
+A table belongs to the ranges of its axes: the same numbers over other ranges are another table.
+Values are compared exactly, bit by bit, after -0.0 has become 0.0.
 """
 
 from __future__ import annotations
@@ -32,10 +33,12 @@ from lifagu.graph.ranges import Ranges
 
 @dataclass(frozen=True, eq=False)
 class Tables(Frozen, Sequence[Floats]):
-    """Distinct tables in one flat array; ``tables[i]`` is a read-only view shaped by its axes' ranges.
+    """Distinct tables in one flat array; ``tables[i]`` is a read-only view shaped by its axes'
+    ranges.
 
-    values[offsets[i]:offsets[i+1]] are the potentials of table i, row-major in canonical label order;
-    axes[axis_offsets[i]:axis_offsets[i+1]] are the range numbers of its axes; sizes[r] is the size of range r.
+    values[offsets[i]:offsets[i+1]] are the potentials of table i, row-major in canonical label
+    order; axes[axis_offsets[i]:axis_offsets[i+1]] are the range numbers of its axes; sizes[r] is
+    the size of range r.
     """
 
     values: Floats
@@ -73,7 +76,8 @@ class Tables(Frozen, Sequence[Floats]):
 
 
 def potential_fault(values: Floats) -> str | None:
-    """What is wrong with these potentials, as the end of a sentence about them; None if they are legal.
+    """What is wrong with these potentials, as the end of a sentence about them; None if they are
+    legal.
 
     >>> potential_fault(np.array([1.0, -2.0]))
     'the potential -2.0 at place 1; potentials are 0 or more'
@@ -97,7 +101,9 @@ def not_numbers(owner: str) -> ModelError:
 
 
 def as_floats(potentials: Any) -> Floats | None:
-    """Nested numbers as a flat array; None if there is anything but numbers among them (texts and booleans are not)."""
+    """Nested numbers as a flat array; None if there is anything but numbers among them (texts and
+    booleans are not).
+    """
     if type(potentials) is np.ndarray and potentials.dtype == np.float64:
         flat: Floats = potentials.reshape(-1).copy()
         return flat
@@ -125,14 +131,18 @@ def _has_boolean(potentials: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class GivenTables:
-    """Tables as they were handed in, flat and not yet interned: row-major in the arguments' declared orders."""
+    """Tables as they were handed in, flat and not yet interned: row-major in the arguments'
+    declared orders.
+    """
 
     values: Floats
     offsets: Ints
 
     @classmethod
     def of(cls, tables: Sequence[Any] | np.ndarray[Any, Any] | GivenTables) -> GivenTables:
-        """From a list of arrays (or nested lists), or from one t×s array of t tables with s potentials each."""
+        """From a list of arrays (or nested lists), or from one t×s array of t tables with s
+        potentials each.
+        """
         if isinstance(tables, GivenTables):
             return cls(tables.values + 0.0, tables.offsets)
         if (
@@ -168,15 +178,14 @@ class GivenTables:
 
 
 def intern_tables(
-    given: GivenTables,
-    factor_given: Ints,
-    scopes: Iterable[tuple[Ints, Ints]],
-    ranges: Ranges,
+    given: GivenTables, factor_given: Ints, scopes: Iterable[tuple[Ints, Ints]], ranges: Ranges
 ) -> tuple[Tables, Ints]:
-    """Store each distinct table once, in canonical label order, numbered by first use in factor order.
+    """Store each distinct table once, in canonical label order, numbered by first use in factor
+    order.
 
-    factor_given: for each factor the number of its given table, -1 if unknown. scopes: per arity the factors
-    and the matrix of their arguments' declared ranges. Returns the tables and the table number of each factor.
+    factor_given: for each factor the number of its given table, -1 if unknown. scopes: per arity
+    the factors and the matrix of their arguments' declared ranges. Returns the tables and the table
+    number of each factor.
     Cost: near-linear in factors and potentials; no Python loop over either.
     """
     factor_table = np.full(len(factor_given), -1, dtype=np.int64)
@@ -203,7 +212,8 @@ def intern_tables(
 def permuted_tables(tables: Tables, numbers: Ints, orders: Ints) -> Ints:
     """Number tables with permuted axes: equal numbers iff equal ranges and potentials.
 
-    numbers[n]: tables, all with k axes; orders[n×k]: for each the order in which its axes are to be taken.
+    numbers[n]: tables, all with k axes; orders[n×k]: for each the order in which its axes are to be
+    taken.
     """
     axes = tables.axes[tables.axis_offsets[numbers, None] + np.arange(orders.shape[1])]
     use = group_rows(np.column_stack((numbers, orders)))
@@ -230,7 +240,9 @@ def permuted_tables(tables: Tables, numbers: Ints, orders: Ints) -> Ints:
 
 
 def tables_by_axes(tables: Tables) -> list[tuple[Ints, Ints, Floats]]:
-    """Tables over the same axes together: their numbers, the ranges of the axes, and their potentials, a row each."""
+    """Tables over the same axes together: their numbers, the ranges of the axes, and their
+    potentials, a row each.
+    """
     found = []
     for numbers in members(group_lists(tables.axis_offsets, tables.axes)):
         axes = tables.ranges_of(int(numbers[0]))
@@ -242,7 +254,9 @@ def tables_by_axes(tables: Tables) -> list[tuple[Ints, Ints, Floats]]:
 
 
 def turned(tables: Tables, orders: Ints) -> Tables:
-    """The same tables with their axes in another order; orders lists, like `axes`, which old axis comes where."""
+    """The same tables with their axes in another order; orders lists, like `axes`, which old axis
+    comes where.
+    """
     values, axes = np.empty_like(tables.values), np.empty_like(tables.axes)
     alike = np.column_stack(
         [group_lists(tables.axis_offsets, each) for each in (tables.axes, orders)]
@@ -267,7 +281,8 @@ def turned_places(shape: tuple[int, ...], order: tuple[int, ...]) -> Ints:
 
 
 def _canonical_rows(given: GivenTables, wanted: Ints, orders: Ints, ranges: Ranges) -> Floats:
-    """Potentials of the wanted tables, one row each, moved from their declared orders to the canonical one.
+    """Potentials of the wanted tables, one row each, moved from their declared orders to the
+    canonical one.
 
     orders: for each wanted table the declared ranges of its axes, all of the same canonical ranges.
     """

@@ -1,4 +1,6 @@
-"""Validation of a graph given as arrays, without a loop over factors; errors name the factor and the remedy."""
+"""Validation of a graph given as arrays, without a loop over factors; errors name the factor and
+the remedy.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ def check_tables(
     variables: Names,
     factors: Names,
 ) -> None:
-    """Potentials must be legal and as many as the factor's arguments span. sizes: range size of each variable."""
+    """Potentials must be legal and as many as the factor's arguments span. sizes: range size of
+    each variable.
+    """
     faulty = given.first_faulty()
     if faulty is not None:
         users = first_places(factor_given)
@@ -78,9 +82,8 @@ def check_tables(
                 f"factor '{factors[int(known[0])]}' has a table and {matrix.shape[1]} arguments, more than the "
                 f"{MOST_AXES} a table may have; leave out those with a single value"
             )
-        span = np.prod(
-            sizes[matrix].astype(np.float64), axis=1
-        )  # beyond 2**63 no table could be given anyway
+        # beyond 2**63 no table could be given anyway
+        span = np.prod(sizes[matrix].astype(np.float64), axis=1)
         tables = factor_given[rows]
         wrong = (
             (tables >= 0) & (given.lengths[tables] != span) if len(given.lengths) else tables >= 0

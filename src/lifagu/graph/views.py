@@ -25,7 +25,9 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Factor(Frozen):
-    """One factor as people see it: one axis per argument, labels in declared order; a table of None is unknown."""
+    """One factor as people see it: one axis per argument, labels in declared order; a table of None
+    is unknown.
+    """
 
     name: str
     arguments: tuple[str, ...]

@@ -18,9 +18,11 @@ from lifagu.graph.ranges import Labels, value_of
 
 @dataclass(frozen=True)
 class Convergence:
-    """How far messages came that are passed until they stand still; until then, answers may be far off.
+    """How far messages came that are passed until they stand still; until then, answers may be far
+    off.
 
-    residual: the largest change of a log message in the last iteration, inf where a value was only then excluded.
+    residual: the largest change of a log message in the last iteration, inf where a value was only
+    then excluded.
     """
 
     converged: bool
@@ -30,12 +32,16 @@ class Convergence:
 
 @dataclass(frozen=True, eq=False)
 class Answer(Frozen, Shown):
-    """P(variables | evidence): one probability per tuple of labels, row-major in the order of the question.
+    """P(variables | evidence): one probability per tuple of labels, row-major in the order of the
+    question.
 
-    log_partition is the natural log of the total weight with the evidence fixed; None where it does not exist
-    (unknown factors remain) or was not worth its cost (notes say why). plan is what was computed, printable.
-    rests_on: the transferred factors the answer depends on, weakest_share the smallest share of agreement among them.
-    lower, upper: the smallest and largest probabilities over all competing tables, where they were asked for.
+    log_partition is the natural log of the total weight with the evidence fixed; None where it does
+    not exist (unknown factors remain) or was not worth its cost (notes say why). plan is what was
+    computed, printable.
+    rests_on: the transferred factors the answer depends on, weakest_share the smallest share of
+    agreement among them.
+    lower, upper: the smallest and largest probabilities over all competing tables, where they were
+    asked for.
     convergence: of belief propagation, whether and how far it came; None for exact engines.
     """
 

@@ -1,6 +1,8 @@
-"""Variables that cannot matter: summing them out of the one table they are in leaves the same number everywhere.
+"""Variables that cannot matter: summing them out of the one table they are in leaves the same
+number everywhere.
 
-In a Bayesian network these are the barren nodes (Shachter 1986), found here without knowing that it is one.
+In a Bayesian network these are the barren nodes (Shachter 1986), found here without knowing that it
+is one.
 """
 
 from __future__ import annotations
@@ -12,12 +14,15 @@ from dataclasses import dataclass
 from lifagu.inference.part import AnyPart
 from lifagu.inference.table import constant_sum
 
-TOLERANCE = 1e-14  # relative difference of sums that are taken for equal: what adding up to a thousand numbers rounds
+# relative difference of sums that are taken for equal: what adding up to a thousand numbers rounds
+TOLERANCE = 1e-14
 
 
 @dataclass(frozen=True)
 class Barren:
-    """Variables and factors (positions in the part) to leave out, and the log of the constant they amount to."""
+    """Variables and factors (positions in the part) to leave out, and the log of the constant they
+    amount to.
+    """
 
     variables: tuple[int, ...]
     factors: frozenset[int]
@@ -25,7 +30,8 @@ class Barren:
 
 
 def find_barren(part: AnyPart, asked: Collection[int]) -> Barren:
-    """Peel variables that are not asked for, one after the other, as long as what they leave is a constant.
+    """Peel variables that are not asked for, one after the other, as long as what they leave is a
+    constant.
 
     Variables with one value never matter. Cost: linear in the tables that are looked at.
     """

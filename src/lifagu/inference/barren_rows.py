@@ -1,7 +1,8 @@
-"""Variables that cannot matter, found for many rows at once: `barren` on arrays, where rows share tables.
+"""Variables that cannot matter, found for many rows at once: `barren` on arrays, where rows share
+tables.
 
-A row is a factor's arguments; rows with the same label share a table. Meant for graphs before lifting: what is peeled
-here needs neither steps nor tables.
+A row is a factor's arguments; rows with the same label share a table. Meant for graphs before
+lifting: what is peeled here needs neither steps nor tables.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ ROUNDS = 2000  # after so many rounds the rest of a long chain is left to elimin
 
 @dataclass(frozen=True, eq=False)
 class Peeled:
-    """dropped[b][i]: row i of block b is gone; gone[v]: variable v was summed out; and the log of what that left."""
+    """dropped[b][i]: row i of block b is gone; gone[v]: variable v was summed out; and the log of
+    what that left.
+    """
 
     dropped: tuple[Booleans, ...]
     gone: Booleans
@@ -31,12 +34,14 @@ class Peeled:
 def peel_rows(
     blocks: Sequence[tuple[Ints, Ints]], fixed: Booleans, constants: Callable[[Ints, int], Floats]
 ) -> Peeled:
-    """Drop rows, round by round, in which a variable that is in no other row sums out to a constant.
+    """Drop rows, round by round, in which a variable that is in no other row sums out to a
+    constant.
 
-    blocks: pairs of an n×k matrix of variables and n labels. fixed[v]: variable v is observed or asked for.
-    constants(labels, slot): for tables the log of the sum over one slot where it is the same for all values of the
-    others, else nan. Variables that end up in no row, but not gone, are free: each of their values weighs 1. Cost:
-    linear in the rows that are dropped and in the rounds.
+    blocks: pairs of an n×k matrix of variables and n labels. fixed[v]: variable v is observed or
+    asked for. constants(labels, slot): for tables the log of the sum over one slot where it is the
+    same for all values of the others, else nan. Variables that end up in no row, but not gone, are
+    free: each of their values weighs 1. Cost: linear in the rows that are dropped and in the
+    rounds.
 
     >>> blocks = [(np.array([[0, 1], [1, 2]]), np.array([7, 7]))]
     >>> fixed = np.array([True, False, False])
@@ -68,7 +73,9 @@ def peel_rows(
 
 
 class _Rows:
-    """Rows of all blocks in one: degree[v] counts the rows that are left on v, place[v] sums up where v is in them."""
+    """Rows of all blocks in one: degree[v] counts the rows that are left on v, place[v] sums up
+    where v is in them.
+    """
 
     def __init__(self, blocks: Sequence[tuple[Ints, Ints]], count: int) -> None:
         empty = np.zeros(0, dtype=np.int64)

@@ -1,8 +1,9 @@
-"""Conditioning: a part that does not fit is run once for each combination of values of a few variables, and added up.
+"""Conditioning: a part that does not fit is run once for each combination of values of a few
+variables, and added up.
 
-Cutset conditioning (Pearl 1988) around ground elimination: with the chosen variables fixed, what is left has smaller
-tables. It trades time for memory and stays exact. Variables are chosen one at a time, from the largest tables of a
-greedy order, and the rest is planned anew after each.
+Cutset conditioning (Pearl 1988) around ground elimination: with the chosen variables fixed, what is
+left has smaller tables. It trades time for memory and stays exact. Variables are chosen one at a
+time, from the largest tables of a greedy order, and the rest is planned anew after each.
 """
 
 from __future__ import annotations
@@ -34,16 +35,17 @@ MOST_WORK = 2**36  # … and entries of all runs together
 SMALL = 1000  # variables up to which more than one search is tried
 WORTHWHILE = 2**4  # times too much work up to which a search goes on: the next order may be better
 
-Weigh = Callable[
-    [int, int], float
-]  # how much a step of so many entries counts, the largest having so many
+# how much a step of so many entries counts, the largest having so many
+Weigh = Callable[[int, int], float]
 
 
 @dataclass(frozen=True)
 class Conditioned:
-    """Fix some variables in every way and run the rest each time; whole: the plan without, which does not fit.
+    """Fix some variables in every way and run the rest each time; whole: the plan without, which
+    does not fit.
 
-    Where no choice is good enough, one of them that does not fit either; without variables if that was clear at once.
+    Where no choice is good enough, one of them that does not fit either; without variables if that
+    was clear at once.
     """
 
     whole: Plan
@@ -82,10 +84,11 @@ class Conditioned:
 
 
 def plan(part: AnyPart, whole: Plan, questions: Sequence[Question], limit: int) -> Conditioned:
-    """Choose what to condition on where the plan of `eliminate.plan` does not fit into so many bytes.
+    """Choose what to condition on where the plan of `eliminate.plan` does not fit into so many
+    bytes.
 
-    Conditioning hardly ever saves work, so nothing is searched where there would be too much of it even so. Cost:
-    planning, a few times for each variable chosen.
+    Conditioning hardly ever saves work, so nothing is searched where there would be too much of it
+    even so. Cost: planning, a few times for each variable chosen.
     """
     if (
         whole.memory > limit * MOST_RUNS
@@ -102,7 +105,9 @@ def plan(part: AnyPart, whole: Plan, questions: Sequence[Question], limit: int) 
 def run(
     part: AnyPart, plan: Conditioned, questions: Sequence[Question], progress: Progress
 ) -> tuple[float, list[Floats]]:
-    """log Z of the part and the log weight of each question's values, as `eliminate.run`, added up over all runs."""
+    """log Z of the part and the log weight of each question's values, as `eliminate.run`, added up
+    over all runs.
+    """
     logs = []
     totals = [
         np.full([part.sizes[variable] for variable in question], -np.inf) for question in questions
@@ -125,7 +130,9 @@ def run(
 
 
 def _slices(part: AnyPart, plan: Conditioned) -> Iterator[tuple[dict[int, int], Part]]:
-    """For each combination of values the part with these variables fixed: they have one value; no dropped factors."""
+    """For each combination of values the part with these variables fixed: they have one value; no
+    dropped factors.
+    """
     chosen = set(plan.variables)
     factors = [
         factor
@@ -151,7 +158,9 @@ def _slices(part: AnyPart, plan: Conditioned) -> Iterator[tuple[dict[int, int], 
 
 
 class _Core:
-    """What of a part matters for the questions, by structure alone: the same for all values of what is fixed."""
+    """What of a part matters for the questions, by structure alone: the same for all values of what
+    is fixed.
+    """
 
     def __init__(self, part: AnyPart, whole: Plan, questions: Sequence[Question]) -> None:
         self.whole, self.questions = whole, questions
@@ -169,7 +178,9 @@ class _Core:
     def without(
         self, chosen: Collection[int]
     ) -> tuple[list[tuple[int, ...]], dict[int, int], tuple[int, ...]]:
-        """Scopes, sizes and variables to keep when some are fixed; questions that share a walk back are scopes."""
+        """Scopes, sizes and variables to keep when some are fixed; questions that share a walk back
+        are scopes.
+        """
         sizes = {variable: size for variable, size in self.sizes.items() if variable not in chosen}
         scopes = [
             tuple([variable for variable in scope if variable in sizes]) for scope in self.scopes
@@ -193,10 +204,11 @@ class _Core:
     def choose(
         self, chosen: Collection[int], fitting: int, order: Order, weigh: Weigh
     ) -> int | None:
-        """The variable that occurs in most of the largest tables, for what it costs; None if there is none left.
+        """The variable that occurs in most of the largest tables, for what it costs; None if there
+        is none left.
 
-        fitting: entries of tables that fit and are of no concern. Ties go to those that are not asked for, then to what
-        was declared first.
+        fitting: entries of tables that fit and are of no concern. Ties go to those that are not
+        asked for, then to what was declared first.
         """
         scopes, sizes, keep = self.without(chosen)
         near: dict[int, set[int]] = {variable: set() for variable in sorted(sizes)}
@@ -220,7 +232,9 @@ class _Core:
 
 
 def _search(core: _Core, limit: int, order: Order, weigh: Weigh) -> Conditioned:
-    """Fix one variable after the other until the rest fits, or until that takes too many runs or too much work."""
+    """Fix one variable after the other until the rest fits, or until that takes too many runs or
+    too much work.
+    """
     chosen: list[int] = []
     runs, each = 1, core.whole
     while each.memory > limit and runs * each.total <= WORTHWHILE * MOST_WORK:

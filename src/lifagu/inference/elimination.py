@@ -1,9 +1,10 @@
 """Ground elimination: one pass forward for log Z, one walk back for the marginals asked for.
 
-Bucket elimination (Dechter 1999): a table waits in the bucket of its variable that is eliminated first. The walk
-back is the adjoint of the forward pass: what flows back to a table is the joint marginal of its arguments, so all
-single marginals cost about as much again as log Z, and so do those of all factors. Between the passes only what each
-bucket left is kept, not its product.
+Bucket elimination (Dechter 1999): a table waits in the bucket of its variable that is eliminated
+first. The walk
+back is the adjoint of the forward pass: what flows back to a table is the joint marginal of its
+arguments, so all single marginals cost about as much again as log Z, and so do those of all
+factors. Between the passes only what each bucket left is kept, not its product.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ Weights = tuple[Floats, bool]  # numbers, and whether they are logs
 
 
 class Bucket(NamedTuple):
-    """One elimination: its place in the plan, the tables that were multiplied, and what was left after summing out."""
+    """One elimination: its place in the plan, the tables that were multiplied, and what was left
+    after summing out.
+    """
 
     place: int
     tables: list[Table]
@@ -53,7 +56,8 @@ def plan(
     names: Callable[[int], str],
     most: float = math.inf,
 ) -> Plan:
-    """How the part will be eliminated: one question keeps its variables, several share one pass and walk back.
+    """How the part will be eliminated: one question keeps its variables, several share one pass and
+    walk back.
 
     More than `most` entries are a `TooDearError`.
     """
@@ -120,7 +124,9 @@ def _reshaped(
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A part along a plan: variables as ranks (kept ones last), tables, questions and clusters of steps."""
+    """A part along a plan: variables as ranks (kept ones last), tables, questions and clusters of
+    steps.
+    """
 
     tables: list[Table]
     asked: list[tuple[int, ...]]
@@ -129,7 +135,9 @@ class Layout:
 
 
 def _lay_out(part: AnyPart, plan: Plan, questions: Sequence[Question]) -> Layout:
-    """The layout; variables asked for together that no factor is about meet in a table that says nothing."""
+    """The layout; variables asked for together that no factor is about meet in a table that says
+    nothing.
+    """
     order = [step.variable for step in plan.steps] + list(plan.kept)
     rank = {variable: place for place, variable in enumerate(order)}
     sizes = [part.sizes[variable] for variable in order]
@@ -164,7 +172,9 @@ def _lay_out(part: AnyPart, plan: Plan, questions: Sequence[Question]) -> Layout
 def _forward(
     layout: Layout, keeps: bool, progress: Progress
 ) -> tuple[list[Bucket], Table, list[float]]:
-    """Sum out cluster by cluster; returns the buckets, the table on the kept ranks, and the logs of all scales."""
+    """Sum out cluster by cluster; returns the buckets, the table on the kept ranks, and the logs of
+    all scales.
+    """
     waiting: list[list[Table]] = [[] for _ in layout.clusters]
     logs = []
 
@@ -197,8 +207,9 @@ def _forward(
 def _walk_back(buckets: list[Bucket], layout: Layout) -> list[Weights]:
     """The weights of each question, whose ranks lie together in the bucket of the lowest of them.
 
-    joint = P(ranks of a bucket that somebody asks for): the product of its tables, divided by what it left, times what
-    the bucket that took this says about it. Only buckets on the way to a question are visited; all are used up.
+    joint = P(ranks of a bucket that somebody asks for): the product of its tables, divided by what
+    it left, times what the bucket that took this says about it. Only buckets on the way to a
+    question are visited; all are used up.
     """
     asked: dict[int, list[int]] = {}  # bucket → numbers of questions
     for number, ranks in enumerate(layout.asked):
@@ -254,7 +265,8 @@ def _read_off(
 
 
 def _log_probabilities(weights: Sequence[Weights]) -> tuple[list[Floats], list[float]]:
-    """The logs of weights divided by their sum, and the log of that sum; many of them at once, if none holds logs.
+    """The logs of weights divided by their sum, and the log of that sum; many of them at once, if
+    none holds logs.
 
     Where the sum is zero, the logs of the weights mean nothing.
     """

@@ -1,7 +1,8 @@
 """Elimination orders: greedy ones, and the order of the input.
 
-Each takes neighbours (changed on the way), range sizes and variables to keep, and yields the other variables one by
-one, with the neighbours each has when its turn comes. Ties go to the lower variable.
+Each takes neighbours (changed on the way), range sizes and variables to keep, and yields the other
+variables one by one, with the neighbours each has when its turn comes. Ties go to the lower
+variable.
 """
 
 from __future__ import annotations
@@ -38,7 +39,8 @@ def min_weight(near: Neighbours, sizes: dict[int, int], keep: Collection[int]) -
 
 
 def min_fill(near: Neighbours, sizes: dict[int, int], keep: Collection[int]) -> Eliminations:
-    """The variable whose elimination joins the fewest pairs first, smaller tables first among equals.
+    """The variable whose elimination joins the fewest pairs first, smaller tables first among
+    equals.
 
     The numbers of pairs are kept up to date edge by edge. Cost: O(n log n + pairs joined · width).
     """
@@ -95,9 +97,8 @@ def _min_fill(
         touched = _join(near, fill, variable, weight) if known[0] else set()
         yield variable, joined
         del near[variable]
-        for (
-            other
-        ) in joined:  # its pairs with the variable that were not joined are no longer missing
+        # its pairs with the variable that were not joined are no longer missing
+        for other in joined:
             near[other].discard(variable)
             if apart := near[other] - joined:
                 fill[other] -= weight[variable] * sum([weight[each] for each in apart])

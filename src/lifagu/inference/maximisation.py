@@ -1,4 +1,5 @@
-"""The best assignment of a part: elimination with maxima in place of sums, and the way back through the choices.
+"""The best assignment of a part: elimination with maxima in place of sums, and the way back through
+the choices.
 
 Everything is done in log space, where products are sums and nothing is rounded away.
 """
@@ -15,9 +16,8 @@ from lifagu.inference.part import AnyPart
 from lifagu.inference.plan import Plan, make_plan
 from lifagu.inference.table import LogTable, max_out
 
-Choices = tuple[
-    tuple[int, ...], NDArray[np.unsignedinteger]
-]  # ranks, and for each of their values the best value
+# ranks, and for each of their values the best value
+Choices = tuple[tuple[int, ...], NDArray[np.unsignedinteger]]
 
 
 def plan(part: AnyPart, names: Callable[[int], str] = str, most: float = math.inf) -> Plan:
@@ -34,11 +34,12 @@ def plan(part: AnyPart, names: Callable[[int], str] = str, most: float = math.in
 def map_part(
     part: AnyPart, plan: Plan, progress: Callable[[int], None]
 ) -> tuple[float, dict[int, int]]:
-    """The largest log weight of an assignment of the part's variables, and one assignment that has it.
+    """The largest log weight of an assignment of the part's variables, and one assignment that has
+    it.
 
-    Values are canonical. Of equally good values the lowest is taken, for the variables of the plan from the last to
-    the first, so the answer is the same every time. If every assignment has weight zero, the log weight is -inf and
-    the assignment means nothing. Cost: as for log Z, in log space.
+    Values are canonical. Of equally good values the lowest is taken, for the variables of the plan
+    from the last to the first, so the answer is the same every time. If every assignment has weight
+    zero, the log weight is -inf and the assignment means nothing. Cost: as for log Z, in log space.
     """
     rank = {step.variable: place for place, step in enumerate(plan.steps)}
     waiting: list[list[LogTable]] = [[] for _ in plan.steps]

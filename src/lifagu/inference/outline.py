@@ -1,4 +1,5 @@
-"""A graph as the ground engine reads it: tables on variables as lists, and what nobody needs who does not ask for it.
+"""A graph as the ground engine reads it: tables on variables as lists, and what nobody needs who
+does not ask for it.
 
 An outline knows neither evidence nor questions, so that one serves all questions to a graph.
 """
@@ -25,9 +26,9 @@ ALONE = -1  # in `goes_with`: it is dropped, and no factor with it
 class Outline:
     """The table of each factor (None if it is unknown) on its variables with more than one value.
 
-    goes_with[v]: the factor that leaves only a constant when v is summed out, once all that was dropped before it is
-    gone; constants[v]: the log of that. core: variables and factors that are never dropped. clear: whether nothing else
-    could have been dropped in place of what was.
+    goes_with[v]: the factor that leaves only a constant when v is summed out, once all that was
+    dropped before it is gone; constants[v]: the log of that. core: variables and factors that are
+    never dropped. clear: whether nothing else could have been dropped in place of what was.
     """
 
     sizes: list[int]
@@ -39,7 +40,8 @@ class Outline:
     log_constant: float
 
     def needed(self, wanted: Iterable[int]) -> tuple[list[int], list[int], float]:
-        """The variables and factors that matter if some variables are wanted, and the log of what the others leave.
+        """The variables and factors that matter if some variables are wanted, and the log of what
+        the others leave.
 
         In a Bayesian network these are the ancestors. Cost: linear in what matters.
         """
@@ -91,7 +93,9 @@ def _on(table: Table | None) -> tuple[int, ...]:
 
 
 def _given(graph: FactorGraph) -> list[tuple[np.ndarray, float, float, bool]]:
-    """The distinct tables without axes of size one, bounds on their logs, and whether they hold logs themselves."""
+    """The distinct tables without axes of size one, bounds on their logs, and whether they hold
+    logs themselves.
+    """
     values, offsets = graph.tables.values, graph.tables.offsets
     if not len(offsets) - 1:
         return []
@@ -116,7 +120,9 @@ def _given(graph: FactorGraph) -> list[tuple[np.ndarray, float, float, bool]]:
 def _dropped(
     graph: FactorGraph, tables: list[Table | None], holders: list[list[int]]
 ) -> tuple[list[int], list[float], bool]:
-    """What goes with each variable if nothing is asked, the log it leaves, and whether there was no choice."""
+    """What goes with each variable if nothing is asked, the log it leaves, and whether there was no
+    choice.
+    """
     known: dict[tuple[int, int], float | None] = {}
     numbers, sizes = graph.factor_table.tolist(), graph.sizes.tolist()
     left = [set(each) for each in holders]

@@ -25,8 +25,8 @@ class _Placed:
 class Part(_Placed):
     """Variables connected by factors once the observed ones are removed, and the factors on them.
 
-    sizes: range size of each variable; factors: variables, and log potentials with one axis for each. may_drop: whether
-    there may be variables that cannot matter.
+    sizes: range size of each variable; factors: variables, and log potentials with one axis for
+    each. may_drop: whether there may be variables that cannot matter.
     """
 
     variables: tuple[int, ...]
@@ -49,7 +49,9 @@ class Part(_Placed):
 
 @dataclass(frozen=True, eq=False)
 class TablePart(_Placed):
-    """The same, given as tables on variables with more than one value; logs are taken where somebody wants them."""
+    """The same, given as tables on variables with more than one value; logs are taken where
+    somebody wants them.
+    """
 
     variables: tuple[int, ...]
     sizes: dict[int, int]
@@ -72,7 +74,8 @@ AnyPart = Part | TablePart
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """Connected parts, the part of each variable (-1 for those that are gone), and the log weight of everything else.
+    """Connected parts, the part of each variable (-1 for those that are gone), and the log weight
+    of everything else.
 
     row_of[p][i]: arity and row of factor i of part p.
     """

@@ -1,7 +1,7 @@
 """Connected parts straight from a graph's lists, for the ground engine: no lifted problem is made.
 
-What cannot matter for the questions is left out first; then tables are cut to the observed values, and what hangs
-together is found by search.
+What cannot matter for the questions is left out first; then tables are cut to the observed values,
+and what hangs together is found by search.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ from lifagu.inference.table import SAFE, Table, clamp, log_values
 
 @dataclass(frozen=True)
 class Untouched:
-    """What stands in the place of lifted steps where there are none: names, and how many variables were dropped."""
+    """What stands in the place of lifted steps where there are none: names, and how many variables
+    were dropped.
+    """
 
     names: Names
     dropped: int = 0
@@ -51,7 +53,8 @@ def listed_parts(
     asked: Iterable[int] | None,
     included: NDArray[np.bool_] | None,
 ) -> tuple[Residual, int]:
-    """The connected parts that matter if these variables are asked for (None: all), and how many variables do not.
+    """The connected parts that matter if these variables are asked for (None: all), and how many
+    variables do not.
 
     included[v]: whether v, and so the factors on it, takes part; None if all do.
     """
@@ -91,7 +94,9 @@ def count_variables(rest: Residual) -> int:
 
 
 def _cut(tables: Iterable[Table], observed: dict[int, int]) -> list[Table]:
-    """The tables at the observed values; those that are cut alike from one table share their values."""
+    """The tables at the observed values; those that are cut alike from one table share their
+    values.
+    """
     known: dict[tuple[int, tuple[tuple[int, int], ...]], np.ndarray] = {}
     found = []
     for table in tables:

@@ -1,8 +1,10 @@
-"""In which order to sum variables out, and what it will cost: known, printable and refusable before anything runs.
+"""In which order to sum variables out, and what it will cost: known, printable and refusable before
+anything runs.
 
-Orders are greedy: the variable whose elimination leaves the smallest table first (min-weight). Where running that would
-cost much more than planning, others are tried (min-fill, and the order of the input, which often follows a sensible
-layout), each only until it is clear that it costs more; the cheapest plan is taken.
+Orders are greedy: the variable whose elimination leaves the smallest table first (min-weight).
+Where running that would cost much more than planning, others are tried (min-fill, and the order of
+the input, which often follows a sensible layout), each only until it is clear that it costs more;
+the cheapest plan is taken.
 """
 
 from __future__ import annotations
@@ -57,8 +59,8 @@ class Step(NamedTuple):
 class Plan:
     """An elimination order with its cost; `kept` are the variables that remain to the end.
 
-    Before anything else, variables that say nothing about the questions are dropped, together with their factors
-    (positions in the part), which leave only a constant.
+    Before anything else, variables that say nothing about the questions are dropped, together with
+    their factors (positions in the part), which leave only a constant.
     """
 
     steps: tuple[Step, ...]
@@ -84,9 +86,8 @@ class Plan:
     @property
     def memory(self) -> int:
         """Estimated peak memory in bytes."""
-        stored = (
-            self.total // 2 if self.keeps_tables else 0
-        )  # what each step leaves for the walk back
+        # what each step leaves for the walk back
+        stored = self.total // 2 if self.keeps_tables else 0
         return BYTES_PER_ENTRY * (WORKING_COPIES * self.largest + stored)
 
     def obstacle(self, limit: int) -> str | None:
@@ -136,7 +137,8 @@ def make_plan(
     names: Callable[[int], str] = str,
     most: float = math.inf,
 ) -> Plan:
-    """A good elimination order for tables on these scopes. sizes: range size of every variable to be handled.
+    """A good elimination order for tables on these scopes. sizes: range size of every variable to
+    be handled.
 
     Where the first order takes more than `most` entries, none is wanted: that is a `TooDearError`.
 
@@ -170,7 +172,9 @@ def make_plan(
 
 
 def _further_orders(sizes: dict[int, int]) -> list[str]:
-    """Orders to be tried in turn while a plan is dear; weights say nothing where all ranges are of one size."""
+    """Orders to be tried in turn while a plan is dear; weights say nothing where all ranges are of
+    one size.
+    """
     if len(sizes) > SMALL:
         return []
     alike = len(set(sizes.values())) == 1
@@ -227,7 +231,9 @@ def memory_limit_of(given: int | None) -> int:
 
 
 def default_memory_limit() -> int:
-    """Three quarters of the memory that is free, in bytes (of 8 GiB where the system does not tell)."""
+    """Three quarters of the memory that is free, in bytes (of 8 GiB where the system does not
+    tell).
+    """
     return _free_memory(int(monotonic())) * 3 // 4
 
 

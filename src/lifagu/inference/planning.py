@@ -1,7 +1,9 @@
-"""Questions taken apart and planned: by the ground engine where that is cheap, by lifted steps where they save more.
+"""Questions taken apart and planned: by the ground engine where that is cheap, by lifted steps
+where they save more.
 
-The lifted engine does what can be done for many places at once; what it leaves falls into connected parts, which are
-planned one at a time, those equal up to renaming once. The ground engine takes the graph's own parts.
+The lifted engine does what can be done for many places at once; what it leaves falls into connected
+parts, which are planned one at a time, those equal up to renaming once. The ground engine takes the
+graph's own parts.
 """
 
 from __future__ import annotations
@@ -47,7 +49,8 @@ def prepare(
 ) -> Prepared:
     """Plan the answers to several questions (tuples of names); none at all asks for log Z alone.
 
-    Refuses before anything large is computed: unknown factors in a queried part, tables that would not fit.
+    Refuses before anything large is computed: unknown factors in a queried part, tables that would
+    not fit.
     """
     limit = memory_limit_of(memory_limit)
     asked = [question_of(graph, names, limit) for names in questions]
@@ -57,7 +60,9 @@ def prepare(
 def plan_marginals(
     graph: FactorGraph, evidence: EvidenceLike, *, engine: str, limit: int
 ) -> tuple[Prepared, tuple[TooLarge, ...]]:
-    """Plan all single marginals; connected parts that do not fit are left out, unless that would be all of them."""
+    """Plan all single marginals; connected parts that do not fit are left out, unless that would be
+    all of them.
+    """
     inquiry = _inquiry(graph, (), evidence, engine, limit, everything=True)
     left: list[TooLarge] = []
     while True:
@@ -69,7 +74,9 @@ def plan_marginals(
 
 
 def _without(inquiry: Inquiry, error: PartsTooLargeError) -> tuple[Inquiry, list[TooLarge]]:
-    """The inquiry without the connected parts that do not fit, and these; the error, if nothing would be left."""
+    """The inquiry without the connected parts that do not fit, and these; the error, if nothing
+    would be left.
+    """
     graph = inquiry.graph
     part_of = parts_without(graph, inquiry.evidence.value_of_each(len(graph.variable_names)) >= 0)
     included = part_of >= 0 if inquiry.included is None else inquiry.included & (part_of >= 0)
@@ -97,7 +104,9 @@ def _inquiry(
     limit: int,
     everything: bool,
 ) -> Inquiry:
-    """Questions checked: there is such an engine, and no unknown factor is connected to what is asked for."""
+    """Questions checked: there is such an engine, and no unknown factor is connected to what is
+    asked for.
+    """
     if not isinstance(engine, str) or engine not in ENGINES:
         raise ModelError(f"there is no engine '{engine}'; choose one of {', '.join(ENGINES)}")
     observation = graph.evidence(evidence)
@@ -112,10 +121,11 @@ def _inquiry(
 
 @dataclass(frozen=True, eq=False)
 class Inquiry:
-    """Questions to a graph that have answers. everything: all single marginals are asked for instead.
+    """Questions to a graph that have answers. everything: all single marginals are asked for
+    instead.
 
-    included[v]: whether v takes part, which those connected to unknown factors do not, nor those that do not fit; None
-    if all do.
+    included[v]: whether v takes part, which those connected to unknown factors do not, nor those
+    that do not fit; None if all do.
     """
 
     graph: FactorGraph
@@ -148,13 +158,27 @@ class Inquiry:
         """The graph's own parts, planned one by one."""
         rest, dropped = self.parts
         untouched = Untouched(self.graph.variable_names, dropped)
+        # fmt: skip
         return plan_parts(
-            self.graph, self.evidence, self.engine, self.asked, self._titles, untouched, rest, self.limit,
-            everything=self.everything, walks=False, whole=self.included is None, why=why, most=most,
-        )  # fmt: skip
+            self.graph,
+            self.evidence,
+            self.engine,
+            self.asked,
+            self._titles,
+            untouched,
+            rest,
+            self.limit,
+            everything=self.everything,
+            walks=False,
+            whole=self.included is None,
+            why=why,
+            most=most,
+        )
 
     def priced(self) -> Prepared:
-        """Ground or lifted, whichever is expected to cost less; a ground plan is only made where that is quick."""
+        """Ground or lifted, whichever is expected to cost less; a ground plan is only made where
+        that is quick.
+        """
         if hardly_shares(self.graph):
             return self.ground("hardly any table is shared")
         effort = ALL_MARGINALS if self.everything or len(self.asked) > 1 else ONE_ANSWER
@@ -175,7 +199,9 @@ class Inquiry:
         )
 
     def _lifted_or_ground(self, why: str = "") -> Prepared:
-        """Lifted steps; where what they leave is dear or does not fit, the ground plan if that costs less."""
+        """Lifted steps; where what they leave is dear or does not fit, the ground plan if that
+        costs less.
+        """
         listed = len(self.graph.factor_names) <= LISTED
         try:
             lifted = replace(self.lifted(), why=why)
@@ -196,8 +222,9 @@ class Inquiry:
     def lifted(self) -> Prepared:
         """Lifted steps, then what they leave.
 
-        One variable that is asked for is kept; where that is dear, perhaps probabilities walk back to it instead: what
-        is kept is no longer like others, which can be in the way of counting them.
+        One variable that is asked for is kept; where that is dear, perhaps probabilities walk back
+        to it instead: what is kept is no longer like others, which can be in the way of counting
+        them.
         """
         if len(self.asked) != 1 or len(self.asked[0]) > 1:
             return self.attempt(self.everything or len(set(self.asked)) > 1)
@@ -216,7 +243,9 @@ class Inquiry:
             return kept
 
     def attempt(self, walks: bool) -> Prepared:
-        """Lifted steps (none for the engine that enumerates) that keep what is asked for jointly, or does not walk."""
+        """Lifted steps (none for the engine that enumerates) that keep what is asked for jointly,
+        or does not walk.
+        """
         from lifagu.inference.lifted.engine import do_nothing, reduce
 
         graph, count = self.graph, len(self.graph.variable_names)

@@ -1,4 +1,6 @@
-"""What is left for the ground engine, part by part: what each is asked, which are equal, and a plan for each kind."""
+"""What is left for the ground engine, part by part: what each is asked, which are equal, and a plan
+for each kind.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def plan_rest(
     walks: bool,
     whole: bool,
 ) -> Prepared:
-    """A plan for each connected part that the lifted steps have left. The arguments are as in `Prepared`."""
+    """A plan for each connected part that the lifted steps have left. The arguments are as in
+    `Prepared`.
+    """
     from lifagu.inference.lifted.residual import residual
 
     rest, walks = residual(reduced.problem), walks and bool(reduced.steps)
@@ -69,7 +73,9 @@ def plan_parts(
     why: str = "",
     most: float = math.inf,
 ) -> Prepared:
-    """A plan for each of these parts. The arguments are as in `Prepared`; more than `most` entries: `TooDearError`."""
+    """A plan for each of these parts. The arguments are as in `Prepared`; more than `most` entries:
+    `TooDearError`.
+    """
     looked_at = reduced.looked_at() if walks and not isinstance(reduced, Untouched) else None
     part_questions = _part_questions(rest, asked, everything, looked_at)
     like = _like(rest.parts, part_questions)
@@ -77,10 +83,23 @@ def plan_parts(
     plans, notes = _plans(
         reduced, rest, part_questions, like, engine, limit, needed=needed, most=most
     )
+    # fmt: skip
     return Prepared(
-        subject, evidence, engine, tuple(asked), titles, reduced, rest, plans, part_questions, like, walks, whole,
-        notes, why,
-    )  # fmt: skip
+        subject,
+        evidence,
+        engine,
+        tuple(asked),
+        titles,
+        reduced,
+        rest,
+        plans,
+        part_questions,
+        like,
+        walks,
+        whole,
+        notes,
+        why,
+    )
 
 
 def _plans(
@@ -94,7 +113,9 @@ def _plans(
     needed: bool,
     most: float,
 ) -> tuple[dict[int, PartPlan], tuple[str, ...]]:
-    """A plan for the first of each kind of parts; notes on those that do not fit where only log Z needs them."""
+    """A plan for the first of each kind of parts; notes on those that do not fit where only log Z
+    needs them.
+    """
     alike, variables = (
         Counter(like),
         reduced if isinstance(reduced, Untouched) else reduced.problem.variables,
@@ -127,7 +148,9 @@ def _plans(
 
 
 def _origins(variables: Variables | Untouched, part: AnyPart) -> tuple[int | str, ...]:
-    """A part's variables as far as they are the model's own; those that were listed by the name of their kind."""
+    """A part's variables as far as they are the model's own; those that were listed by the name of
+    their kind.
+    """
     kinds = {} if isinstance(variables, Untouched) else variables.listed
     listed = [
         kind
@@ -142,9 +165,11 @@ def _origins(variables: Variables | Untouched, part: AnyPart) -> tuple[int | str
 
 
 def _like(parts: Sequence[AnyPart], questions: Sequence[Sequence[Question]]) -> tuple[int, ...]:
-    """For each part the first that differs in the names of its variables only: sizes, factors, questions are the same.
+    """For each part the first that differs in the names of its variables only: sizes, factors,
+    questions are the same.
 
-    Tables are the same if they are one object, as those of parts that are left are. Cost: linear in the factors.
+    Tables are the same if they are one object, as those of parts that are left are. Cost: linear in
+    the factors.
     """
     if len(parts) < 2:
         return tuple(range(len(parts)))
@@ -164,7 +189,8 @@ def _part_questions(
     everything: bool,
     looked_at: Mapping[int, NDArray[np.bool_]] | None,
 ) -> tuple[tuple[Question, ...], ...]:
-    """What each part is asked: pieces of questions, and where probabilities walk back, rows that are looked at.
+    """What each part is asked: pieces of questions, and where probabilities walk back, rows that
+    are looked at.
 
     looked_at: for each row whether it is, None if probabilities do not walk back.
     """

@@ -1,7 +1,7 @@
 """Questions that are planned and ready to run.
 
-Connected parts are solved one at a time, those equal up to renaming once; then probabilities walk back through the
-lifted steps where they are asked for, and answers are put together.
+Connected parts are solved one at a time, those equal up to renaming once; then probabilities walk
+back through the lifted steps where they are asked for, and answers are put together.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ class Subject(Protocol):
 
 @dataclass(frozen=True)
 class Result(Shown):
-    """Answers in the order of the questions; log Z is None where it does not exist or did not fit (see notes).
+    """Answers in the order of the questions; log Z is None where it does not exist or did not fit
+    (see notes).
 
     unknown: how many factors came without a table; transferred: how many of them got one.
     """
@@ -80,7 +81,9 @@ Asked = Planned[Result]
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What was computed: log Z, the marginals of variables that were walked back to, and those of pieces asked for."""
+    """What was computed: log Z, the marginals of variables that were walked back to, and those of
+    pieces asked for.
+    """
 
     log_partition: float | None
     marginals: Marginals
@@ -89,7 +92,9 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Ran:
-    """What travels of questions that were answered: the engine, the plan in words, and the evidence."""
+    """What travels of questions that were answered: the engine, the plan in words, and the
+    evidence.
+    """
 
     name: str
     text: str
@@ -112,10 +117,12 @@ class Staying(Frozen, Shown):
 class Prepared(Staying):
     """Questions, lifted steps, parts and plans; `str` shows the plan and its cost, `run` computes.
 
-    titles: the names that questions are about; walks: whether probabilities walk back through the lifted steps;
-    part_questions: what each part that is left is asked, rows first where they are needed for that; like: for each part
-    the first that equals it up to renaming, whose plan and run stand for both; whole: whether no factor is unknown, so
-    that log Z exists; why: in words, why this engine was taken, where others could have been.
+    titles: the names that questions are about; walks: whether probabilities walk back through the
+    lifted steps;
+    part_questions: what each part that is left is asked, rows first where they are needed for that;
+    like: for each part the first that equals it up to renaming, whose plan and run stand for both;
+    whole: whether no factor is unknown, so that log Z exists; why: in words, why this engine was
+    taken, where others could have been.
     """
 
     subject: Subject
@@ -201,7 +208,9 @@ class Prepared(Staying):
         return Solution(math.fsum(logs) if complete else None, marginals, pieces)
 
     def _walk_back(self, of_part: dict[int, dict[Question, Floats]], marginals: Marginals) -> None:
-        """Add marginals of what the lifted steps took away, from the joint marginals of the rows that they left."""
+        """Add marginals of what the lifted steps took away, from the joint marginals of the rows
+        that they left.
+        """
         assert not isinstance(self.reduced, Untouched), "there are steps to walk back through"
         labels = self.reduced.problem.rows.labels
         of_row = {arity: np.full(len(each), -1, dtype=np.int64) for arity, each in labels.items()}
@@ -216,7 +225,9 @@ class Prepared(Staying):
     def _parts(
         self, tick: Callable[[int], None]
     ) -> Iterator[tuple[int, float, dict[Question, Floats]]]:
-        """Each part with a plan: its number, log Z and what it was asked. Weight zero is refused where it turns up."""
+        """Each part with a plan: its number, log Z and what it was asked. Weight zero is refused
+        where it turns up.
+        """
         if self.rest.log_constant == -math.inf:
             raise NoAnswerError(why_zero(self.evidence))
         known: dict[int, tuple[float, dict[Question, Floats]]] = {}
@@ -268,7 +279,9 @@ class Prepared(Staying):
         )
 
     def _joint(self, question: Question, solution: Solution) -> Floats:
-        """The log probabilities of a question: a product of its pieces in each part and of observed values."""
+        """The log probabilities of a question: a product of its pieces in each part and of observed
+        values.
+        """
         observed, sizes = self._observed, self.subject.sizes[list(question)]
         joint = np.zeros(sizes)
         for place, variable in enumerate(question):

@@ -1,4 +1,5 @@
-"""What answers are expected to cost: a ground plan by its steps and entries, lifted steps by how much looks alike.
+"""What answers are expected to cost: a ground plan by its steps and entries, lifted steps by how
+much looks alike.
 
 Rough on purpose: prices only decide which engine answers, never what the answer is.
 """
@@ -25,7 +26,8 @@ MANY = 4  # variables that look alike, so that counting them may do away with wi
 
 # microseconds, as measured: of each variable and each entry on the ground …
 VARIABLE, ENTRY = 12.0, 0.002
-# … and of lifted steps: to begin with, for each factor, for each class of variables, and for each entry of a table
+# … and of lifted steps: to begin with, for each factor, for each class of variables, and for each
+# entry of a table
 BEGIN, FACTOR, CLASS, LIFTED_ENTRY = 2000.0, 2.0, 40.0, 0.05
 
 
@@ -41,9 +43,11 @@ ONE_ANSWER, ALL_MARGINALS, BEST_ASSIGNMENT = Effort(1, 1), Effort(3, 2), Effort(
 
 @dataclass(frozen=True)
 class Likeness:
-    """How much of a graph looks alike: factors, variables and classes of these, and how many values they have.
+    """How much of a graph looks alike: factors, variables and classes of these, and how many values
+    they have.
 
-    fewest_neighbours: of any variable, so that every elimination begins with a table on at least these.
+    fewest_neighbours: of any variable, so that every elimination begins with a table on at least
+    these.
     """
 
     factors: int
@@ -53,10 +57,11 @@ class Likeness:
     fewest_neighbours: int
 
     def most_entries(self, variables: int, effort: Effort) -> float:
-        """Entries of a ground plan for so many variables up to which it costs less than lifted steps; below 0: none.
+        """Entries of a ground plan for so many variables up to which it costs less than lifted
+        steps; below 0: none.
 
-        On lifted steps each entry serves many places, but is computed with more digits; where much is interchangeable
-        and has few values, counting may make all of them unnecessary.
+        On lifted steps each entry serves many places, but is computed with more digits; where much
+        is interchangeable and has few values, counting may make all of them unnecessary.
         """
         alike = max(self.variables, 1) / max(self.classes, 1)
         counted = alike >= MANY and self.most_values <= FEW_VALUES
@@ -70,7 +75,8 @@ class Likeness:
 def worth_planning(
     graph: FactorGraph, evidence: Evidence, effort: Effort, variables: Callable[[], int]
 ) -> float:
-    """Entries up to which a ground plan costs less than lifted steps; 0 where none will, or to see that takes too long.
+    """Entries up to which a ground plan costs less than lifted steps; 0 where none will, or to see
+    that takes too long.
 
     variables: how many there are to be eliminated, where that has to be known.
     """
@@ -84,16 +90,19 @@ def worth_planning(
 
 
 def hardly_shares(graph: FactorGraph) -> bool:
-    """Whether there are few factors, with so many tables that nothing much can be done for several places at once.
+    """Whether there are few factors, with so many tables that nothing much can be done for several
+    places at once.
 
-    Where there are many factors, places of one shape are done at once even if their tables are not shared.
+    Where there are many factors, places of one shape are done at once even if their tables are not
+    shared.
     """
     factors = len(graph.factor_names)
     return factors <= LISTED and factors - len(graph.unknown) < SHARED * len(graph.tables)
 
 
 def likeness_of(graph: FactorGraph) -> Likeness:
-    """How much of a graph looks alike from nearby, whichever way round; tables on one variable do not tell it apart.
+    """How much of a graph looks alike from nearby, whichever way round; tables on one variable do
+    not tell it apart.
 
     Cost: near-linear.
     """
@@ -116,7 +125,9 @@ def _fewest_neighbours(graph: FactorGraph) -> int:
 
 
 def _refined(graph: FactorGraph, colour: Ints) -> Ints:
-    """Variables told apart by their own colour and, as a bag, by the tables and colours that they are next to."""
+    """Variables told apart by their own colour and, as a bag, by the tables and colours that they
+    are next to.
+    """
     variables, codes, count = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
     for factors, scopes in graph.scopes:
         if scopes.shape[1] > 1:

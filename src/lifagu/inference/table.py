@@ -1,10 +1,11 @@
 """Algebra of tables: the only file that knows axes.
 
-A `Table` holds plain numbers together with bounds on their logs. As long as the bounds of all tables in a product add
-up to something that floating point can hold without a loss, products and sums are computed as they are written, which
-is several times faster than in log space. Where they do not, maxima are moved into a number of their own; and where
-the numbers of one table are too far apart even for that, this one step is done in log space. Nothing that is not zero
-ever becomes zero, and no operation returns nan.
+A `Table` holds plain numbers together with bounds on their logs. As long as the bounds of all
+tables in a product add up to something that floating point can hold without a loss, products and
+sums are computed as they are written, which is several times faster than in log space. Where they
+do not, maxima are moved into a number of their own; and where the numbers of one table are too far
+apart even for that, this one step is done in log space. Nothing that is not zero ever becomes zero,
+and no operation returns nan.
 """
 
 from __future__ import annotations
@@ -34,9 +35,11 @@ LogTable = tuple[tuple[int, ...], Floats]  # ranks, and log potentials with one 
 
 
 class Table(NamedTuple):
-    """Potentials with one axis per entry of `ranks`; what is not zero lies between exp(low) and exp(high).
+    """Potentials with one axis per entry of `ranks`; what is not zero lies between exp(low) and
+    exp(high).
 
-    logs: the values are logs (-inf for zero) instead, because they are further apart than floats allow.
+    logs: the values are logs (-inf for zero) instead, because they are further apart than floats
+    allow.
     """
 
     ranks: tuple[int, ...]
@@ -47,7 +50,9 @@ class Table(NamedTuple):
 
 
 def from_logs(ranks: Sequence[tuple[int, ...]], logs: Sequence[Floats]) -> list[Table]:
-    """Tables of log potentials, all at once; axes of size one are left out. Cost: linear in the entries."""
+    """Tables of log potentials, all at once; axes of size one are left out. Cost: linear in the
+    entries.
+    """
     if not logs:
         return []
     flat = np.concatenate([each.reshape(-1) for each in logs], dtype=np.float64)
@@ -87,7 +92,9 @@ def clamp(table: Floats, positions: Sequence[int], values: Sequence[int]) -> Flo
 
 
 def constant_sum(table: Table, rank: int, tolerance: float) -> float | None:
-    """The log of the sum over one rank where it is the same for all values of the others; None where it is not."""
+    """The log of the sum over one rank where it is the same for all values of the others; None
+    where it is not.
+    """
     if table.logs:
         return None
     sums = table.values.sum(axis=table.ranks.index(rank))
@@ -96,7 +103,8 @@ def constant_sum(table: Table, rank: int, tolerance: float) -> float | None:
 
 
 def contract(tables: Sequence[Table], drop: Collection[int] = ()) -> tuple[Table, float]:
-    """The product of tables (at least one) with some ranks summed out; and a log scale that was taken out of it.
+    """The product of tables (at least one) with some ranks summed out; and a log scale that was
+    taken out of it.
 
     Cost: proportional to the entries of the product, which is not always written down.
     """
@@ -141,7 +149,9 @@ def ratio(upper: Table, lower: Table) -> Table:
 
 
 def settle(table: Table) -> tuple[Table, float]:
-    """The table with its maximum moved into a number of its own and its bounds measured; plain if they allow it."""
+    """The table with its maximum moved into a number of its own and its bounds measured; plain if
+    they allow it.
+    """
     if table.high == (0.0 if table.logs else ROUNDING) or table.high == table.low == 0.0:
         return table, 0.0  # done already, or nothing but zeros and ones
     if not table.logs:
@@ -172,12 +182,16 @@ def in_order(table: Table, ranks: Sequence[int]) -> Floats:
 
 
 def settled_if_wide(table: Table) -> tuple[Table, float]:
-    """The table, settled if its numbers may be too far apart to be divided by their sum; and the scale taken out."""
+    """The table, settled if its numbers may be too far apart to be divided by their sum; and the
+    scale taken out.
+    """
     return settle(table) if table.logs or table.high - table.low > SAFE else (table, 0.0)
 
 
 def sums_of_each(table: Table) -> dict[int, Floats] | None:
-    """For each rank the sums over all others; None if the table is too large or its numbers are too far apart."""
+    """For each rank the sums over all others; None if the table is too large or its numbers are too
+    far apart.
+    """
     shape = table.values.shape
     if table.logs or table.high - table.low > SAFE or table.values.size * sum(shape) > SINGLES:
         return None
@@ -206,7 +220,9 @@ def log_values(table: Table) -> Floats:
 
 
 def _fits(tables: Iterable[Table]) -> bool:
-    """Whether every partial product and sum stays within what floats hold (sums may add log 2^60, about 42)."""
+    """Whether every partial product and sum stays within what floats hold (sums may add log 2^60,
+    about 42).
+    """
     low = high = 0.0
     for table in tables:
         low += min(table.low, 0.0)
@@ -246,7 +262,9 @@ def _contract_plain(tables: Sequence[Table], drop: Collection[int]) -> Table:
 def _around(
     rank: int, tables: Sequence[Table], drop: Collection[int], sizes: dict[int, int]
 ) -> tuple[set[int], set[int], int]:
-    """The tables (by place) with a rank, the ranks that their product can do without, and the size of what is left."""
+    """The tables (by place) with a rank, the ranks that their product can do without, and the size
+    of what is left.
+    """
     together = {place for place, table in enumerate(tables) if rank in table.ranks}
     inside = {each for place in together for each in tables[place].ranks}
     outside = {
@@ -266,10 +284,11 @@ def _product(tables: Sequence[Table], drop: Collection[int]) -> Table:
 
 
 def _product_of_two(small: Table | None, large: Table, drop: Collection[int]) -> Table:
-    """A product with sums; laid out so that the inner loop runs over neighbouring entries of the larger table.
+    """A product with sums; laid out so that the inner loop runs over neighbouring entries of the
+    larger table.
 
-    What only the smaller table has comes first in the result. The last axes of the larger one are written out in the
-    smaller one too, unless it has none of them; they are summed out afterwards.
+    What only the smaller table has comes first in the result. The last axes of the larger one are
+    written out in the smaller one too, unless it has none of them; they are summed out afterwards.
     """
     if small and small.values.size > large.values.size:
         small, large = large, small
@@ -305,7 +324,8 @@ def _product_of_two(small: Table | None, large: Table, drop: Collection[int]) ->
 def _inner_last(small: Table, large: Table) -> tuple[int, ...]:
     """The ranks of the larger table in ascending order, so that what goes next comes first again.
 
-    Those that it has alone come last, if they make an inner loop in which the smaller table stands still.
+    Those that it has alone come last, if they make an inner loop in which the smaller table stands
+    still.
     """
     alone = [rank for rank in large.ranks if rank not in small.ranks]
     sizes = dict(zip(large.ranks, large.values.shape, strict=True))
@@ -315,7 +335,9 @@ def _inner_last(small: Table, large: Table) -> tuple[int, ...]:
 
 
 def _laid_out_like(small: Table, large: Table, tail: tuple[int, ...]) -> Table:
-    """The smaller table with its own axes first and the others as in the larger one; the tail written out if shared."""
+    """The smaller table with its own axes first and the others as in the larger one; the tail
+    written out if shared.
+    """
     own = [rank for rank in small.ranks if rank not in large.ranks]
     shared = [rank for rank in large.ranks if rank in small.ranks]
     if not any(rank in small.ranks for rank in tail):
@@ -358,7 +380,9 @@ def _contract_logs(tables: Sequence[Table], drop: Collection[int]) -> tuple[Tabl
 
 
 def log_product(tables: Iterable[LogTable], ranks: Sequence[int]) -> Floats:
-    """The sum of logs on some ranks each, axes in the order of the given ranks, which are all of them."""
+    """The sum of logs on some ranks each, axes in the order of the given ranks, which are all of
+    them.
+    """
     total: Floats = np.zeros((1,) * len(ranks))
     for own, logs in tables:
         index = sorted(range(len(own)), key=lambda axis: ranks.index(own[axis]))
@@ -372,7 +396,8 @@ def log_product(tables: Iterable[LogTable], ranks: Sequence[int]) -> Floats:
 def max_out(
     tables: Sequence[LogTable], rank: int, size: int
 ) -> tuple[LogTable, NDArray[np.unsignedinteger]]:
-    """The maximum over one rank of a product in log space, and the lowest value where it is reached.
+    """The maximum over one rank of a product in log space, and the lowest value where it is
+    reached.
 
     Only two slices of the product exist at any time. All other axes are in ascending order.
     """

@@ -1,6 +1,8 @@
-"""Numbers and rows of numbers that are almost equal: the same to some digits, or within a factor of each other.
+"""Numbers and rows of numbers that are almost equal: the same to some digits, or within a factor of
+each other.
 
-Groups never chain: each is narrow as a whole, and none depends on the order in which rows are listed.
+Groups never chain: each is narrow as a whole, and none depends on the order in which rows are
+listed.
 """
 
 from __future__ import annotations
@@ -10,16 +12,17 @@ from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, group_rows
 
-POWERS = np.array(
-    [float(f"1e{power}") for power in range(-300, 309)]
-)  # each the double nearest to it
+# each the double nearest to it
+POWERS = np.array([float(f"1e{power}") for power in range(-300, 309)])
 LOWEST, HIGHEST = 1e-270, 1e290  # between these powers of ten neither underflow nor overflow below
 
 
 def significant(values: Floats, digits: int) -> Floats:
-    """Numbers ≥ 0 rounded to significant digits, half to even as in print; equal results are equal bit by bit.
+    """Numbers ≥ 0 rounded to significant digits, half to even as in print; equal results are equal
+    bit by bit.
 
-    Multiplying by a power of ten is off by at most two roundings; where that could decide, the number is printed.
+    Multiplying by a power of ten is off by at most two roundings; where that could decide, the
+    number is printed.
 
     >>> significant(np.array([0.123456, 0.1234001, 0.0, 99999.0]), 3).tolist()
     [0.123, 0.123, 0.0, 100000.0]
@@ -46,16 +49,16 @@ def _decimal(mantissas: Floats, exponents: Ints) -> Floats:
     """The doubles nearest to mantissa × 10^exponent."""
     up, down = _power(np.maximum(exponents, 0)), _power(np.maximum(-exponents, 0))
     result = np.where(exponents < 0, mantissas / down, mantissas * up)
-    rest = np.flatnonzero(
-        np.abs(exponents) > 22
-    )  # up to there the power is exact, so that one operation rounds once
+    # up to there the power is exact, so that one operation rounds once
+    rest = np.flatnonzero(np.abs(exponents) > 22)
     pairs = zip(mantissas[rest].tolist(), exponents[rest].tolist(), strict=True)
     result[rest] = [float(f"{int(mantissa)}e{exponent}") for mantissa, exponent in pairs]
     return result
 
 
 def ranks(values: Floats, tolerance: float = 0.0) -> Ints:
-    """Numbers ≥ 0 ranked, those linked by steps of at most a factor 1 + tolerance alike; 0 only like 0.
+    """Numbers ≥ 0 ranked, those linked by steps of at most a factor 1 + tolerance alike; 0 only
+    like 0.
 
     >>> ranks(np.array([3.0, 0.0, 1.0, 1.01, 1.02]), 0.011).tolist()
     [2, 0, 1, 1, 1]
@@ -68,11 +71,13 @@ def ranks(values: Floats, tolerance: float = 0.0) -> Ints:
 
 
 def narrow_groups(rows: Floats, tolerance: float) -> Ints:
-    """Group rows of an n×k matrix ≥ 0 so that in no column of a group one number exceeds 1 + tolerance times another.
+    """Group rows of an n×k matrix ≥ 0 so that in no column of a group one number exceeds 1 +
+    tolerance times another.
 
-    Zeros only match zeros. Rows are first told apart wherever a column has a gap, which separates no two that are
-    within the tolerance of each other; a group that is still too wide is cut along its widest column, from its
-    smallest number upwards, and looked at again. At most k + 1 times, each O(k n log n) for the rows concerned.
+    Zeros only match zeros. Rows are first told apart wherever a column has a gap, which separates
+    no two that are within the tolerance of each other; a group that is still too wide is cut along
+    its widest column, from its smallest number upwards, and looked at again. At most k + 1 times,
+    each O(k n log n) for the rows concerned.
 
     >>> narrow_groups(np.array([[1, 5], [1.01, 5], [1.02, 5], [3, 5]]), 0.01).tolist()
     [0, 0, 1, 2]
@@ -131,7 +136,9 @@ def _split_at_gaps(rows: Floats, groups: Ints, tolerance: float) -> Ints:
 
 
 def _cut_widest(rows: Floats, groups: Ints, tolerance: float) -> Ints:
-    """The groups that are too wide cut along their widest column into pieces that are not, smallest numbers first."""
+    """The groups that are too wide cut along their widest column into pieces that are not, smallest
+    numbers first.
+    """
     wide, widest = _wide(rows, groups, tolerance)
     column = np.full(int(groups.max(initial=-1)) + 1, -1)
     column[wide] = widest
@@ -145,10 +152,11 @@ def _cut_widest(rows: Floats, groups: Ints, tolerance: float) -> Ints:
 
 
 def _piece_starts(groups: Ints, values: Floats, tolerance: float) -> NDArray[np.bool_]:
-    """Where pieces start in numbers sorted by group and size: each reaches from its first number up to the tolerance.
+    """Where pieces start in numbers sorted by group and size: each reaches from its first number up
+    to the tolerance.
 
-    The first number beyond each one's reach is found by sorting once more; from the first of each group these jumps
-    lead from piece to piece, followed by doubling them.
+    The first number beyond each one's reach is found by sorting once more; from the first of each
+    group these jumps lead from piece to piece, followed by doubling them.
     """
     count = len(values)
     order = np.lexsort(

@@ -1,7 +1,9 @@
-"""When are two tables equal? Exactly by default; on request to some digits, within a tolerance, or up to a factor.
+"""When are two tables equal? Exactly by default; on request to some digits, within a tolerance, or
+up to a factor.
 
-To some digits and within a tolerance, tables are replaced by one they share, and how far each potential moved is kept
-(`Drift`). Up to a factor, nothing is replaced: tables agree, and each factor keeps its own, so that log Z stays right.
+To some digits and within a tolerance, tables are replaced by one they share, and how far each
+potential moved is kept (`Drift`). Up to a factor, nothing is replaced: tables agree, and each
+factor keeps its own, so that log Z stays right.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ SCALE_TOLERANCE = 1e-12  # tables are equal up to a factor within this, as divid
 
 
 class Merged(NamedTuple):
-    """A graph whose tables that are almost equal have become one, and how far that moved the potentials."""
+    """A graph whose tables that are almost equal have become one, and how far that moved the
+    potentials.
+    """
 
     graph: FactorGraph
     drift: Drift
@@ -35,7 +39,8 @@ class Merged(NamedTuple):
 
 
 def round_tables(graph: FactorGraph, digits: int) -> Merged:
-    """Replace tables that are equal after rounding to so many significant digits by the one declared first.
+    """Replace tables that are equal after rounding to so many significant digits by the one
+    declared first.
 
     >>> graph = FactorGraph.build().variable("A").factor("f", "A", [1, 2]).factor("g", "A", [1, 2.0001]).graph()
     >>> rounded = round_tables(graph, 3)
@@ -53,13 +58,17 @@ def merge_tables(
     up_to_scale: bool = False,
     orders: Ints | None = None,
 ) -> Merged:
-    """Replace tables over the same ranges that are almost equal by one table; near-linear in the potentials.
+    """Replace tables over the same ranges that are almost equal by one table; near-linear in the
+    potentials.
 
-    digits: those equal after rounding to so many significant digits become the one declared first. tolerance: tables
-    are grouped so that no potential in a group exceeds 1 + tolerance times another at its place, zeros only with
-    zeros, and each becomes the mean over the factors in its group; see `narrow_groups` for how groups are formed.
-    up_to_scale: tables are divided by their largest potential before, and multiplied by it again after.
-    orders: for each axis of the tables, in the layout of `Tables.axes`, which one comes there when they are compared.
+    digits: those equal after rounding to so many significant digits become the one declared first.
+    tolerance: tables are grouped so that no potential in a group exceeds 1 + tolerance times
+    another at its place, zeros only with zeros, and each becomes the mean over the factors in its
+    group; see `narrow_groups` for how groups are formed.
+    up_to_scale: tables are divided by their largest potential before, and multiplied by it again
+    after.
+    orders: for each axis of the tables, in the layout of `Tables.axes`, which one comes there when
+    they are compared.
 
     >>> graph = FactorGraph.build().variable("A").factor("f", "A", [1, 2]).factor("g", "A", [1, 2.02]).graph()
     >>> merged = merge_tables(graph, tolerance=0.01)
@@ -99,7 +108,9 @@ def compared(tables: Tables, digits: int | None, up_to_scale: bool) -> Tables:
 
 
 def scaled_tables(tables: Tables) -> Tables:
-    """The tables divided by their largest potential, such that those equal up to a factor are equal bit by bit."""
+    """The tables divided by their largest potential, such that those equal up to a factor are equal
+    bit by bit.
+    """
     scaled = compared(tables, None, up_to_scale=True)
     values = scaled.values.copy()
     for numbers, _, rows in tables_by_axes(scaled):
@@ -141,14 +152,15 @@ def _checked_orders(tables: Tables, given: Ints) -> Ints:
 def _merged_values(
     tables: Tables, uses: Ints, digits: int | None, tolerance: float | None, up_to_scale: bool
 ) -> Floats:
-    """The potentials of all tables once those that are almost equal are replaced; uses[t]: factors that have each."""
+    """The potentials of all tables once those that are almost equal are replaced; uses[t]: factors
+    that have each.
+    """
     values = tables.values.copy()
     scale = _largest(tables) if up_to_scale else np.ones(len(tables))
     for numbers, _, old in tables_by_axes(tables):
         rows = old / scale[numbers, None]
-        rows[(rows == 0) & (old > 0)] = np.finfo(
-            np.float64
-        ).smallest_subnormal  # zeros only match zeros
+        # zeros only match zeros
+        rows[(rows == 0) & (old > 0)] = np.finfo(np.float64).smallest_subnormal
         seen = rows if digits is None else significant(rows.reshape(-1), digits).reshape(rows.shape)
         groups = narrow_groups(seen, tolerance or 0.0)
         first = first_places(groups)
@@ -163,7 +175,9 @@ def _merged_values(
 
 
 def _means(rows: Floats, groups: Ints, uses: Ints) -> Floats:
-    """The mean row of each group, a row counting as often as it is used, between the smallest and the largest."""
+    """The mean row of each group, a row counting as often as it is used, between the smallest and
+    the largest.
+    """
     order = np.argsort(groups, kind="stable")
     first = np.flatnonzero(np.diff(groups[order], prepend=-1))
     share = uses / np.bincount(groups, weights=uses)[groups]

@@ -1,7 +1,8 @@
 """Roles: what place an argument holds in the graph, seen from nearby.
 
-The role of an argument is its range and degree, plus its kind where kinds are declared; the signature of a factor is
-the multiset of its arguments' roles (the paper's symmetric 2-step neighbourhoods, computed by grouping).
+The role of an argument is its range and degree, plus its kind where kinds are declared; the
+signature of a factor is the multiset of its arguments' roles (the paper's symmetric 2-step
+neighbourhoods, computed by grouping).
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from lifagu.graph.factor_graph import FactorGraph
 def variable_roles(
     graph: FactorGraph, *, kinds: bool = True, evidence: Evidence | None = None
 ) -> Ints:
-    """Number of each variable's role: (range, degree[, kind][, evidence]), by first occurrence. O(n)."""
+    """Number of each variable's role: (range, degree[, kind][, evidence]), by first occurrence.
+    O(n).
+    """
     seen = None if evidence is None else observations(graph, evidence)
     return roles(graph.variable_range, graph.degrees, graph.variable_kind if kinds else None, seen)
 
@@ -41,15 +44,19 @@ def observations(graph: FactorGraph, evidence: Evidence) -> Ints:
 
 
 def factor_signatures(offsets: Ints, keys: Ints) -> Ints:
-    """Number of each factor's signature, the multiset of its arguments' keys, by first occurrence. Near-linear.
+    """Number of each factor's signature, the multiset of its arguments' keys, by first occurrence.
+    Near-linear.
 
-    keys[offsets[m]:offsets[m+1]]: what each argument of factor m looks like; for plain roles, roles[graph.arguments].
+    keys[offsets[m]:offsets[m+1]]: what each argument of factor m looks like; for plain roles,
+    roles[graph.arguments].
     """
     return group_lists(offsets, keys, ordered=False)
 
 
 def by_arity(graph: FactorGraph, values: Ints) -> list[tuple[Ints, Ints]]:
-    """Per arity: the factors of that arity, and a factors × arity matrix of values given per argument."""
+    """Per arity: the factors of that arity, and a factors × arity matrix of values given per
+    argument.
+    """
     return [
         (factors, values[graph.offsets[factors, None] + np.arange(matrix.shape[1])])
         for factors, matrix in graph.scopes

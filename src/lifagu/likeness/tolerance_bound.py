@@ -1,11 +1,12 @@
 """How far answers can be off when potentials moved a little.
 
-If each potential of factor f is multiplied by something between e^a_f and e^b_f, the weight of every assignment is
-multiplied by something between e^Σa_f and e^Σb_f. So log Z moves by something between Σ a_f and Σ b_f, over all
-factors. The odds of an event are a quotient of two such sums of weights, in which the factors of other connected parts
-cancel; so their log moves by at most S = Σ (b_f - a_f), over the factors of the event's connected part once observed
-variables are removed. A probability with odds within e^±S of the true ones is off by at most tanh(S/4): p e^S /
-(p e^S + 1 - p) - p is largest where p = 1/(1 + e^(S/2)).
+If each potential of factor f is multiplied by something between e^a_f and e^b_f, the weight of
+every assignment is multiplied by something between e^Σa_f and e^Σb_f. So log Z moves by something
+between Σ a_f and Σ b_f, over all factors. The odds of an event are a quotient of two such sums of
+weights, in which the factors of other connected parts cancel; so their log moves by at most S = Σ
+(b_f - a_f), over the factors of the event's connected part once observed variables are removed. A
+probability with odds within e^±S of the true ones is off by at most tanh(S/4): p e^S / (p e^S + 1 -
+p) - p is largest where p = 1/(1 + e^(S/2)).
 """
 
 from __future__ import annotations
@@ -26,10 +27,12 @@ from lifagu.graph.tables import Tables
 
 
 class Bound(NamedTuple):
-    """How far answers can be off: any probability in a single marginal, the log of its odds, and log Z.
+    """How far answers can be off: any probability in a single marginal, the log of its odds, and
+    log Z.
 
-    largest_change: the largest relative change of any potential. Joint answers about one connected part are within the
-    same bound; of those about several parts, log odds are off by at most the sum.
+    largest_change: the largest relative change of any potential. Joint answers about one connected
+    part are within the same bound; of those about several parts, log odds are off by at most the
+    sum.
     """
 
     largest_change: float
@@ -51,7 +54,9 @@ class Drift(Frozen):
 
     @classmethod
     def between(cls, old: Tables, new: Tables, factor_table: Ints) -> Drift:
-        """From tables before and after, with zeros at the same places; unknown factors (-1) do not move."""
+        """From tables before and after, with zeros at the same places; unknown factors (-1) do not
+        move.
+        """
         if not len(old):
             return cls(np.zeros(len(factor_table)), np.zeros(len(factor_table)))
         positive = old.values > 0
@@ -73,7 +78,9 @@ class Drift(Frozen):
         )
 
     def log_odds(self, graph: FactorGraph, part_of: Ints) -> Floats:
-        """For each connected part, as `parts_without` numbers them, by how much log odds in it can be off."""
+        """For each connected part, as `parts_without` numbers them, by how much log odds in it can
+        be off.
+        """
         factors = np.flatnonzero(self.highest > self.lowest)
         parts = parts_of_factors(graph, part_of, factors)
         inside = parts >= 0
@@ -83,7 +90,9 @@ class Drift(Frozen):
         return total
 
     def bound(self, graph: FactorGraph, evidence: EvidenceLike = None) -> Bound:
-        """How far single marginals given the evidence, and log Z, can be off at the most. Near-linear."""
+        """How far single marginals given the evidence, and log Z, can be off at the most.
+        Near-linear.
+        """
         observed = graph.evidence(evidence).value_of_each(len(graph.variable_names)) >= 0
         log_odds = float(self.log_odds(graph, parts_without(graph, observed)).max(initial=0))
         log_partition = max(abs(float(self.lowest.sum())), abs(float(self.highest.sum())))
@@ -109,7 +118,9 @@ def rounded_up(value: float) -> str:
 
 
 class Merging(NamedTuple):
-    """How tables were compared, in words, and how far answers can be off by that, where it is known."""
+    """How tables were compared, in words, and how far answers can be off by that, where it is
+    known.
+    """
 
     equality: str
     bound: Bound | None

@@ -1,4 +1,6 @@
-"""The case: one model with holes, what was observed, who was added, how holes are filled, and where work is done."""
+"""The case: one model with holes, what was observed, who was added, how holes are filled, and where
+work is done.
+"""
 
 from __future__ import annotations
 

@@ -69,9 +69,11 @@ def by_sql(case: Statement, on: str) -> dict[str, Any]:
 def subject(
     case: Statement, engine: str, classes: bool = False
 ) -> tuple[FactorGraph | ParfactorGraph | Transfer, EvidenceLike]:
-    """What is asked, and the evidence: a model as it is where nothing is to be filled or merged, else a transfer.
+    """What is asked, and the evidence: a model as it is where nothing is to be filled or merged,
+    else a transfer.
 
-    classes: a relational model that was filled is lifted again, so that it answers by class as well.
+    classes: a relational model that was filled is lifted again, so that it answers by class as
+    well.
     """
     model, filling = case.model, case.filling
     as_it_is = filling is None or (in_memory.is_whole(case) and engine in OVER_CELLS)
@@ -127,7 +129,9 @@ def _plan_one(
 
 
 def merging(case: Statement, engine: str) -> Merging | None:
-    """How tables were compared, and how far that can move answers, which is known for exact ones on one model."""
+    """How tables were compared, and how far that can move answers, which is known for exact ones on
+    one model.
+    """
     filling = case.filling
     if (
         filling is None
@@ -154,7 +158,9 @@ def only_log_partition(result: Result) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Certain(Shown):
-    """Questions to a model in which nothing competes: a mixture is the answer itself, and bounds are narrow."""
+    """Questions to a model in which nothing competes: a mixture is the answer itself, and bounds
+    are narrow.
+    """
 
     asked: Asked
     unknown: str

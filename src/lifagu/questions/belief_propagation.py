@@ -21,7 +21,8 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, eq=False)
 class Propagated(Shown):
-    """Questions for belief propagation on the colour groups: not exact, and the notes of the answers say so.
+    """Questions for belief propagation on the colour groups: not exact, and the notes of the
+    answers say so.
 
     counts: how many factors came without a table, and how many of them got one.
     """

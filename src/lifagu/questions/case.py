@@ -1,6 +1,8 @@
-"""A case: a model, what was observed, who was added, how its holes are filled, and where the work is done.
+"""A case: a model, what was observed, who was added, how its holes are filled, and where the work
+is done.
 
-Everybody who asks, the command line, the page, a notebook, makes a case, asks it, and shows what comes back.
+Everybody who asks, the command line, the page, a notebook, makes a case, asks it, and shows what
+comes back.
 """
 
 from __future__ import annotations
@@ -52,13 +54,15 @@ def open_case(
     rounds: int = 1000,
     progress: Progress | Callable[[int, int], None] | None = None,
 ) -> Case:
-    """Open a model to ask it: a file, a folder of Parquet tables, a template with its data, or a model in memory.
+    """Open a model to ask it: a file, a folder of Parquet tables, a template with its data, or a
+    model in memory.
 
-    A file is read once, with its evidence and its questions. on: where the work is done, "memory", "duckdb" or "spark"
-    ("spark=MASTER"), the last two for folders only; "auto" stays in memory while a folder fits there. database: the
-    path or URL that a template is to read instead of its own. memory_limit: in bytes, three quarters of what is free
-    by default. temp, resume, rounds: as in `Place`. progress: told how far the work is, as (done, total), and what is
-    being done if it has a `stage`. Unknown factors are filled by the usual rule; `Case.fill` chooses another one,
+    A file is read once, with its evidence and its questions. on: where the work is done, "memory",
+    "duckdb" or "spark" ("spark=MASTER"), the last two for folders only; "auto" stays in memory
+    while a folder fits there. database: the path or URL that a template is to read instead of its
+    own. memory_limit: in bytes, three quarters of what is free by default. temp, resume, rounds: as
+    in `Place`. progress: told how far the work is, as (done, total), and what is being done if it
+    has a `stage`. Unknown factors are filled by the usual rule; `Case.fill` chooses another one,
     `Case.unfilled` none.
 
     >>> graph = FactorGraph.build().variables(["A", "B", "C"]).factor("f1", ["A", "B"], [1, 2, 3, 4])
@@ -89,12 +93,16 @@ def _of_transfer(moved: Transfer, place: Place) -> Case:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Case(Statement, Shown):
-    """A model and all that is said about it; made by `lifagu.open`. Every verb gives a new case or an answer."""
+    """A model and all that is said about it; made by `lifagu.open`. Every verb gives a new case or
+    an answer.
+    """
 
     # ---- verbs that give a new case
 
     def observe(self, evidence: EvidenceLike = None) -> Case:
-        """The case in which this was observed, too: name → label, or label → likelihood; it overrides name by name."""
+        """The case in which this was observed, too: name → label, or label → likelihood; it
+        overrides name by name.
+        """
         if (
             isinstance(evidence, Evidence)
             and evidence.of is None
@@ -102,9 +110,8 @@ class Case(Statement, Shown):
         ):
             evidence = self.graph.evidence(evidence)
         layer = by_name(evidence)
-        kept = (
-            layer if isinstance(layer, Observations) else dict(layer)
-        )  # a mapping may change later, a case may not
+        # a mapping may change later, a case may not
+        kept = layer if isinstance(layer, Observations) else dict(layer)
         return replace(self, layers=(*self.layers, kept)) if kept else self
 
     def forget(self) -> Case:
@@ -112,14 +119,17 @@ class Case(Statement, Shown):
         return replace(self, layers=(), keeps_own=False)
 
     def add(self, name: str, like: str) -> Case:
-        """The case with a new individual that has another one's variables and scopes, all tables unknown."""
+        """The case with a new individual that has another one's variables and scopes, all tables
+        unknown.
+        """
         pair = text("an individual to add", name), text("the individual to copy", like)
         return replace(self, added=(*self.added, pair))
 
     def fill(
         self, filling: Filling | None = None, *, by: str | None = None, **settings: Any
     ) -> Case:
-        """The case whose holes are filled in another way: by a rule, and with settings as in `Filling`.
+        """The case whose holes are filled in another way: by a rule, and with settings as in
+        `Filling`.
 
         by: "individuals" (the usual one), "structure", "published", "steps" or "profiles".
         """
@@ -135,7 +145,9 @@ class Case(Statement, Shown):
         return replace(self, filling=None)
 
     def at(self, on: str) -> Case:
-        """The case whose work is done elsewhere: in "memory", on "duckdb" or on "spark"; "auto" chooses."""
+        """The case whose work is done elsewhere: in "memory", on "duckdb" or on "spark"; "auto"
+        chooses.
+        """
         return replace(self, place=replace(self.place, on=on))
 
     # ---- what it is about
@@ -147,7 +159,8 @@ class Case(Statement, Shown):
 
     @cached_property
     def evidence(self) -> Mapping[str, Observation]:
-        """All that was observed, by name: by names of the graph unless a relational model is asked as it is.
+        """All that was observed, by name: by names of the graph unless a relational model is asked
+        as it is.
 
         On an engine only what was observed beside the folder's own evidence, which stays there.
         """
@@ -160,11 +173,15 @@ class Case(Statement, Shown):
 
     @property
     def observed_count(self) -> int:
-        """How many variables were observed, a range of them counting once; wrong names and labels are an error."""
+        """How many variables were observed, a range of them counting once; wrong names and labels
+        are an error.
+        """
         return in_memory.observed_count(self)
 
     def merging(self, engine: str = "auto") -> Merging | None:
-        """How tables were compared, and how far that can move answers; None where they were compared exactly."""
+        """How tables were compared, and how far that can move answers; None where they were
+        compared exactly.
+        """
         return asking.merging(self, engine)
 
     @property
@@ -174,12 +191,16 @@ class Case(Statement, Shown):
 
     @property
     def completed(self) -> FactorGraph | ParfactorGraph:
-        """The model without holes, if they could be filled: a relational model as it is where nothing is unknown."""
+        """The model without holes, if they could be filled: a relational model as it is where
+        nothing is unknown.
+        """
         return self.model if self.is_whole else self.transfer.graph
 
     @property
     def lifted(self) -> ParfactorGraph:
-        """What looks alike in it said once: the model as it is where nothing is unknown, else a lifted one."""
+        """What looks alike in it said once: the model as it is where nothing is unknown, else a
+        lifted one.
+        """
         return in_memory.lifted(self)
 
     @property
@@ -189,7 +210,9 @@ class Case(Statement, Shown):
 
     @property
     def is_whole(self) -> bool:
-        """Whether a relational model can be asked as it is: nothing in it is unknown or merged, nobody was added."""
+        """Whether a relational model can be asked as it is: nothing in it is unknown or merged,
+        nobody was added.
+        """
         return in_memory.is_whole(self)
 
     def describe(self) -> dict[str, Any]:
@@ -208,7 +231,9 @@ class Case(Statement, Shown):
         return self.plan([variables], engine=engine).run(self.place.progress).answers[0]
 
     def ask_each(self, questions: Iterable[Question], engine: str = "auto") -> list[Answer]:
-        """Several questions that share one computation: a name asks for a marginal, a tuple for a joint answer."""
+        """Several questions that share one computation: a name asks for a marginal, a tuple for a
+        joint answer.
+        """
         return self.plan(questions, engine=engine).run(self.place.progress).answers
 
     def log_partition(self, engine: str = "auto") -> float:
@@ -216,7 +241,9 @@ class Case(Statement, Shown):
         return asking.only_log_partition(self.plan([], engine=engine).run(self.place.progress))
 
     def marginals(self, engine: str = "auto") -> asking.Marginals:
-        """P(variable | evidence) of every variable in one pass; of a relational model one per class."""
+        """P(variable | evidence) of every variable in one pass; of a relational model one per
+        class.
+        """
         return self.plan_marginals(engine=engine).run(self.place.progress)
 
     def most_probable(self, engine: str = "auto") -> Best | RelationalBest:
@@ -224,7 +251,8 @@ class Case(Statement, Shown):
         return self.plan_most_probable(engine=engine).run(self.place.progress)
 
     def plan(self, questions: Iterable[Question] = (), *, engine: str = "auto", **bp: Any) -> Asked:
-        """The planned answers to questions, none for log Z alone: `str` shows what it costs, `run` computes.
+        """The planned answers to questions, none for log Z alone: `str` shows what it costs, `run`
+        computes.
 
         bp: settings of belief propagation, for the engine of that name.
         """
@@ -259,10 +287,12 @@ class Case(Statement, Shown):
         out: PathLike | None = None,
         write: bool = False,
     ) -> Imputed:
-        """Fill, find what looks alike, and answer about single variables, each with what the answer rests on.
+        """Fill, find what looks alike, and answer about single variables, each with what the answer
+        rests on.
 
-        queries: by default those of the model itself, else the first hundred near unknown factors. out: a folder for
-        the results; write: put them into the database that a template was read from.
+        queries: by default those of the model itself, else the first hundred near unknown factors.
+        out: a folder for the results; write: put them into the database that a template was read
+        from.
         """
         from lifagu.questions import finding
 
@@ -281,7 +311,9 @@ class Case(Statement, Shown):
         return finding.plot(self, path, what)
 
     def write(self, path: PathLike) -> None:
-        """Write the model with those who were added and all that was observed; its holes stay holes."""
+        """Write the model with those who were added and all that was observed; its holes stay
+        holes.
+        """
         from lifagu.questions import finding
 
         finding.write(self, path)

@@ -1,8 +1,9 @@
 """Unsure answers: all combinations of competing tables considered, as a mixture or as bounds.
 
-A completion takes one of the competing tables for each class; its weight is the product of their shares. The mixture is
-the distribution that draws a completion by weight and then an assignment from it, so with evidence a completion counts
-by how well it explains the evidence, too. Bounds are the smallest and largest answer over the same completions.
+A completion takes one of the competing tables for each class; its weight is the product of their
+shares. The mixture is the distribution that draws a completion by weight and then an assignment
+from it, so with evidence a completion counts by how well it explains the evidence, too. Bounds are
+the smallest and largest answer over the same completions.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ def consider(
     unknown: str,
     settings: dict[str, Any],
 ) -> Considered:
-    """Plan the answers over all completions of the connected parts that matter; refuse too many of them."""
+    """Plan the answers over all completions of the connected parts that matter; refuse too many of
+    them.
+    """
     graph = moved.original
     part_of = parts_without(graph, np.zeros(len(graph.variable_names), dtype=np.bool_))
     touched = [
@@ -60,14 +63,15 @@ def consider(
     considered = Considered(
         moved, unknown, tuple(map(tuple, questions)), evidence, part_of, tuple(matters), settings
     )
-    str(
-        considered
-    )  # plans the winning completion of each, and so refuses what is wrong with the questions
+    # plans the winning completion of each, and so refuses what is wrong with the questions
+    str(considered)
     return considered
 
 
 def _linked(parts: Ints, touched: Sequence[Ints]) -> Ints:
-    """These parts, and all that are linked to them by classes with members in both, one after another."""
+    """These parts, and all that are linked to them by classes with members in both, one after
+    another.
+    """
     while True:
         grown = np.unique(
             np.concatenate([parts, *(where for where in touched if np.isin(where, parts).any())])
@@ -252,7 +256,9 @@ class Considered(Shown):
 
 @dataclass(frozen=True, eq=False)
 class Supported(Shown):
-    """Answers about one completed graph, with the transferred tables they rest on; winning: it has the best tables."""
+    """Answers about one completed graph, with the transferred tables they rest on; winning: it has
+    the best tables.
+    """
 
     transfer: Transfer
     evidence: Evidence
@@ -288,7 +294,8 @@ def parts_given(moved: Transfer, evidence: Evidence) -> Ints:
 
 
 def with_support(answer: Answer, moved: Transfer, part_of: Ints) -> Answer:
-    """The answer with the transferred factors it depends on, and the smallest share of agreement among them.
+    """The answer with the transferred factors it depends on, and the smallest share of agreement
+    among them.
 
     part_of: as `parts_given` the evidence.
     """
@@ -297,7 +304,9 @@ def with_support(answer: Answer, moved: Transfer, part_of: Ints) -> Answer:
 
 
 def with_drift(answer: Answer, moved: Transfer, log_odds: Floats, part_of: Ints) -> Answer:
-    """The answer with a note on how far it can be off; log_odds: by how much those of each connected part can be."""
+    """The answer with a note on how far it can be off; log_odds: by how much those of each
+    connected part can be.
+    """
     parts = np.unique(part_of[_numbers(answer, moved)])
     off = rounded_up(probability_off(float(log_odds[parts[parts >= 0]].sum())))
     note = f"tables were compared {moved.equality}: P({', '.join(answer.variables)}) is off by at most {off}"

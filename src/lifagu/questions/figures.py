@@ -1,6 +1,8 @@
-"""Figures of models: what is to be seen is computed here, drawn by the room `drawing`, and written to a file.
+"""Figures of models: what is to be seen is computed here, drawn by the room `drawing`, and written
+to a file.
 
-This file composes: `colour`, `transfer` and `lift` say what there is to see, `drawing` makes a scene of it.
+This file composes: `colour`, `transfer` and `lift` say what there is to see, `drawing` makes a
+scene of it.
 """
 
 from __future__ import annotations
@@ -41,11 +43,12 @@ def draw(
 ) -> Scene:
     """A figure of a model, which notebooks show; `plot` writes it to a file.
 
-    model: a graph, a relational model, or a `Transfer`. what: "graph" (as it is), "colours" (what looks alike has one
-    colour and sign), "lifted" (one node per group, with sizes) or "transfers" (arrows from donors to receivers);
-    without it a transfer shows its arrows, a relational model itself, and a graph the graph. evidence: observed
-    variables are marked, and colours tell them apart. colouring: groups to show instead of those that colour passing
-    finds. A graph beyond 2,000 nodes is shown lifted, and a note says so.
+    model: a graph, a relational model, or a `Transfer`. what: "graph" (as it is), "colours" (what
+    looks alike has one colour and sign), "lifted" (one node per group, with sizes) or "transfers"
+    (arrows from donors to receivers); without it a transfer shows its arrows, a relational model
+    itself, and a graph the graph. evidence: observed variables are marked, and colours tell them
+    apart. colouring: groups to show instead of those that colour passing finds. A graph beyond
+    2,000 nodes is shown lifted, and a note says so.
 
     >>> draw(FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 2, 3, 4]).graph())
     <Scene: graph, 3 nodes, 2 edges>
@@ -88,7 +91,8 @@ def plot(
     colouring: Colouring | None = None,
     commutative: bool = False,
 ) -> Scene:
-    """Write a figure to a .svg, .png or .pdf file, replacing it in one step, and return it; see `draw`.
+    """Write a figure to a .svg, .png or .pdf file, replacing it in one step, and return it; see
+    `draw`.
 
     Equal figures give equal bytes. SVG needs nothing else, PNG and PDF need the extra ``plot``.
     """
@@ -113,7 +117,8 @@ def plot(
 def draw_rounds(
     model: FactorGraph | Transfer, evidence: EvidenceLike = None, *, commutative: bool = False
 ) -> list[Scene]:
-    """One figure per round of colour passing, first the start: colours and signs change, nothing moves.
+    """One figure per round of colour passing, first the start: colours and signs change, nothing
+    moves.
 
     >>> graph = FactorGraph.build().variables(["A", "B", "C"])
     >>> graph = graph.factors({"f": ["A", "B"], "g": ["C", "B"]}, [1, 2, 3, 4]).graph()
@@ -169,7 +174,9 @@ def _start(whole: FactorGraph | Transfer, commutative: bool) -> tuple[FactorGrap
 
 
 def _lifted(whole: FactorGraph | Transfer) -> Scene:
-    """The lifted graph; of a small graph with its groups, so that colours are those of the graph's own figure."""
+    """The lifted graph; of a small graph with its groups, so that colours are those of the graph's
+    own figure.
+    """
     graph = whole.graph if isinstance(whole, Transfer) else whole
     source = (
         Source(graph, _colours(whole, graph.evidence(None), commutative=False))

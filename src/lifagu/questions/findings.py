@@ -1,4 +1,6 @@
-"""What filling a model finds: groups, who lent what, and answers; the same values in memory and by SQL."""
+"""What filling a model finds: groups, who lent what, and answers; the same values in memory and by
+SQL.
+"""
 
 from __future__ import annotations
 
@@ -27,14 +29,15 @@ from lifagu.relational.parfactor_graph import ParfactorGraph
 
 MOST_GROUPS = 40  # of each sort that are described
 MOST_MEMBERS = 8  # of each group that are named
-Distribution = dict[
-    str, tuple[float, float | None, float | None]
-]  # label → probability, and its limits if there are
+# label → probability, and its limits if there are
+Distribution = dict[str, tuple[float, float | None, float | None]]
 
 
 @dataclass(frozen=True)
 class Group:
-    """One of many groups: of "variables" or of "factors", how many members it has, and the names of the first few."""
+    """One of many groups: of "variables" or of "factors", how many members it has, and the names of
+    the first few.
+    """
 
     sort: str
     size: int
@@ -43,10 +46,11 @@ class Group:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Groups(Frozen):
-    """What looks alike: how many nodes there are of each sort, in how many groups, and the largest of these.
+    """What looks alike: how many nodes there are of each sort, in how many groups, and the largest
+    of these.
 
-    largest: the largest groups of each sort, equal ones by their first member. within: which node is in which group;
-    None where the work was done on an engine, which writes that into files.
+    largest: the largest groups of each sort, equal ones by their first member. within: which node
+    is in which group; None where the work was done on an engine, which writes that into files.
     """
 
     variable_count: int
@@ -104,9 +108,10 @@ def _largest(sort: str, names: Names, colours: Ints) -> list[Group]:
 class Lift(Frozen, Shown):
     """What was unknown in a model, what was lent by whom, and what looks alike then.
 
-    transfer: a record for each unknown factor; on an engine one factor stands for all that are treated alike, factor f
-    for sizes[f] of them. way: how competing tables are used, as in `Filling.unknown`. evidence: what was observed,
-    bound to the transfer's graph; None on an engine.
+    transfer: a record for each unknown factor; on an engine one factor stands for all that are
+    treated alike, factor f for sizes[f] of them. way: how competing tables are used, as in
+    `Filling.unknown`. evidence: what was observed, bound to the transfer's graph; None on an
+    engine.
     """
 
     transfer: Transfer
@@ -161,7 +166,9 @@ class Lift(Frozen, Shown):
 
     @property
     def bound(self) -> Bound | None:
-        """How far answers can be off because tables were merged; None where none were, or where that is not known."""
+        """How far answers can be off because tables were merged; None where none were, or where
+        that is not known.
+        """
         return self.transfer.bound(self.evidence) if self.way == "one" else None
 
     def __repr__(self) -> str:
@@ -177,11 +184,13 @@ class Lift(Frozen, Shown):
 class Requested(Frozen):
     """The answers to n questions about single variables, and those without an answer.
 
-    names: in the order asked; distributions[of[i]] is the answer to question i, label → (probability, lower, upper),
-    the limits being None where they were not asked for. own[n]: how many tables were lent to the individual that the
-    variable belongs to (to its own factors, where it belongs to none), own_weakest[n]: the smallest share of agreement
-    among them, nan if there are none; lent[n], weakest[n]: the same of all tables that the answer depends on.
-    unanswered: variables connected to factors that stay unknown. convergence: of belief propagation, if that answered.
+    names: in the order asked; distributions[of[i]] is the answer to question i, label →
+    (probability, lower, upper), the limits being None where they were not asked for. own[n]: how
+    many tables were lent to the individual that the variable belongs to (to its own factors, where
+    it belongs to none), own_weakest[n]: the smallest share of agreement among them, nan if there
+    are none; lent[n], weakest[n]: the same of all tables that the answer depends on.
+    unanswered: variables connected to factors that stay unknown. convergence: of belief
+    propagation, if that answered.
     """
 
     names: Names
@@ -243,7 +252,8 @@ class Imputed(Lift):
     def tables(self) -> dict[str, Columns]:
         """Everything by column, ready to be written: `transfers`, `tables` and `marginals`.
 
-        Rows are known by names and come in the order of the model, so that what did not change stays as it was.
+        Rows are known by names and come in the order of the model, so that what did not change
+        stays as it was.
         """
         if not self.is_in_memory:
             raise ModelError(

@@ -51,13 +51,14 @@ def query(
 ) -> Answer:
     """P(variables | evidence), jointly if there are several.
 
-    model: a graph, whose unknown factors must lie elsewhere, or a `transfer`, whose record then says what the answer
-    rests on. unknown: how to use a transfer's tables: "one" (the winning table of each class), "mean" (the
-    share-weighted mean table), "mixture" (the average of the answers over all competing tables, weighted by share
-    and by how well each explains the evidence) or "bounds" (the winning tables' answer, with the smallest and largest
-    over all competing ones). engine: "auto" (the best exact one), "lifted", "ground" (elimination), "enumerate" (the
-    oracle, for small graphs) or "bp" (belief propagation, not exact). memory_limit: in bytes; three quarters of what
-    is free by default.
+    model: a graph, whose unknown factors must lie elsewhere, or a `transfer`, whose record then
+    says what the answer rests on. unknown: how to use a transfer's tables: "one" (the winning table
+    of each class), "mean" (the share-weighted mean table), "mixture" (the average of the answers
+    over all competing tables, weighted by share and by how well each explains the evidence) or
+    "bounds" (the winning tables' answer, with the smallest and largest over all competing ones).
+    engine: "auto" (the best exact one), "lifted", "ground" (elimination), "enumerate" (the oracle,
+    for small graphs) or "bp" (belief propagation, not exact). memory_limit: in bytes; three
+    quarters of what is free by default.
 
     >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph()
     >>> query(graph, "A")["true"]
@@ -75,7 +76,8 @@ def queries(
     engine: str = "auto",
     memory_limit: int | None = None,
 ) -> list[Answer]:
-    """Several questions that share one computation: a name asks for a marginal, a tuple of names for a joint answer.
+    """Several questions that share one computation: a name asks for a marginal, a tuple of names
+    for a joint answer.
 
     >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 0, 1, 2]).graph()
     >>> [round(answer["true"], 6) for answer in queries(graph, ["A", "B"])]
@@ -110,7 +112,8 @@ def marginals(
     engine: str = "auto",
     memory_limit: int | None = None,
 ) -> Marginals:
-    """P(variable | evidence) of every variable in one pass, by name; those connected to unknown factors are left out.
+    """P(variable | evidence) of every variable in one pass, by name; those connected to unknown
+    factors are left out.
 
     Of a relational model, `classes` has one entry per class of interchangeable variables.
 
@@ -148,9 +151,11 @@ def impute(
     progress: Progress | Callable[[int, int], None] | None = None,
     **filling: Any,
 ) -> Imputed:
-    """Fill the unknown factors of a graph, find what looks alike, and answer questions about single variables.
+    """Fill the unknown factors of a graph, find what looks alike, and answer questions about single
+    variables.
 
-    queries: the variables to ask about; by default those of individuals with unknown factors, the first hundred.
+    queries: the variables to ask about; by default those of individuals with unknown factors, the
+    first hundred.
     filling: as in `Filling`; engine and memory_limit: as for `query`.
 
     >>> graph = FactorGraph.build().variables(["A", "B", "C"]).factor("f1", ["A", "B"], [1, 2, 3, 4])

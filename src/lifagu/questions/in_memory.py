@@ -21,7 +21,9 @@ FEW_OBSERVED = 1000  # observations that are compared by value, when results are
 
 
 def is_whole(case: Statement) -> bool:
-    """Whether a relational model can be asked as it is: nothing in it is unknown or merged, nobody was added."""
+    """Whether a relational model can be asked as it is: nothing in it is unknown or merged, nobody
+    was added.
+    """
     merges = case.filling is not None and case.filling.merges_tables
     model = case.model
     return isinstance(model, ParfactorGraph) and not (model.has_unknown or case.added or merges)
@@ -142,7 +144,9 @@ def transferred(case: Statement) -> Transfer:
 
 
 def lifted(case: Statement) -> ParfactorGraph:
-    """The relational model as it came where nothing is unknown, else the lifted model of the completed graph."""
+    """The relational model as it came where nothing is unknown, else the lifted model of the
+    completed graph.
+    """
     model = case.model
     if isinstance(model, ParfactorGraph) and is_whole(case):
         return model

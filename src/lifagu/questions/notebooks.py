@@ -1,4 +1,6 @@
-"""Values as HTML for notebooks: small, complete in itself, every name escaped; figures while they are small."""
+"""Values as HTML for notebooks: small, complete in itself, every name escaped; figures while they
+are small.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,8 @@ _Value = TypeVar("_Value")
 
 @dataclass(eq=False)
 class Opened:
-    """A model and what came with it, shared by all cases about it; a folder is read when it is needed in memory.
+    """A model and what came with it, shared by all cases about it; a folder is read when it is
+    needed in memory.
 
     What was computed about it and may be asked for again is kept, the latest of it.
     """

@@ -1,4 +1,6 @@
-"""Where work is done: in memory or on an engine, within which memory, and who is told how far it is."""
+"""Where work is done: in memory or on an engine, within which memory, and who is told how far it
+is.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,10 @@ PLACES = ("auto", "memory", "duckdb", "spark", "spark=MASTER")
 class Place:
     """Where the work on a case is done.
 
-    on: "memory", "duckdb", "spark" or "spark=MASTER"; "auto" stays in memory while a folder fits there. memory_limit:
-    in bytes, None for three quarters of what is free. temp: a folder for what an engine keeps meanwhile; resume: go on
-    with what an interrupted run has left there. rounds: of colour passing on an engine before it gives up.
+    on: "memory", "duckdb", "spark" or "spark=MASTER"; "auto" stays in memory while a folder fits
+    there. memory_limit: in bytes, None for three quarters of what is free. temp: a folder for what
+    an engine keeps meanwhile; resume: go on with what an interrupted run has left there. rounds: of
+    colour passing on an engine before it gives up.
     """
 
     on: str = "auto"

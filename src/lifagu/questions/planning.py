@@ -1,7 +1,9 @@
-"""Questions planned about a graph, a relational model or a transfer: with the winning tables, their mean, or all.
+"""Questions planned about a graph, a relational model or a transfer: with the winning tables, their
+mean, or all.
 
-This file composes: `transfer` says which tables compete, `infer` answers about one completed graph or model. What only
-some questions need is imported where they need it, so that the others start quickly.
+This file composes: `transfer` says which tables compete, `infer` answers about one completed graph
+or model. What only some questions need is imported where they need it, so that the others start
+quickly.
 """
 
 from __future__ import annotations
@@ -35,7 +37,9 @@ _Planned = TypeVar("_Planned")
 def prepare_marginals(
     model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any
 ) -> PreparedMarginals | PreparedClassMarginals:
-    """Plan all marginals: the plan is printable and refused if need be; `run` computes. settings as in `marginals`."""
+    """Plan all marginals: the plan is printable and refused if need be; `run` computes. settings as
+    in `marginals`.
+    """
     from lifagu.inference import marginals as on_graph
     from lifagu.inference.relational import marginals as over_cells
 
@@ -53,7 +57,9 @@ def prepare_marginals(
 def prepare_map(
     model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any
 ) -> PreparedBest | PreparedRelationalBest:
-    """Plan the most probable assignment: printable and refused if need be; `run` computes. settings as in the above."""
+    """Plan the most probable assignment: printable and refused if need be; `run` computes. settings
+    as in the above.
+    """
     from lifagu.inference import most_probable as on_graph
     from lifagu.inference.relational import most_probable as over_cells
 
@@ -90,7 +96,8 @@ def _planned(
 
 
 def describe(model: FactorGraph | ParfactorGraph) -> dict[str, Any]:
-    """Sizes, unknown factors and what can be asked, as plain values; relational models are grounded only if need be.
+    """Sizes, unknown factors and what can be asked, as plain values; relational models are grounded
+    only if need be.
 
     >>> describe(FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph())["example_query"]
     'A'
@@ -114,7 +121,9 @@ def _over_cells(
     unknown: str,
     plan: Callable[[ParfactorGraph, Mapping[str, Observation]], _Planned],
 ) -> tuple[_Planned | None, tuple[str, ...]]:
-    """A plan without grounding where the model is relational and cells can express it; else None, and why."""
+    """A plan without grounding where the model is relational and cells can express it; else None,
+    and why.
+    """
     if not isinstance(model, ParfactorGraph):
         return None, ()
     if not isinstance(engine, str) or engine not in ("auto", "lifted") or unknown != "one":
@@ -126,7 +135,9 @@ def _over_cells(
 
 
 def _grounded(model: Model, evidence: EvidenceLike) -> tuple[FactorGraph | Transfer, EvidenceLike]:
-    """A relational model as a graph, and the ranges in its evidence as what they cover; others as they are."""
+    """A relational model as a graph, and the ranges in its evidence as what they cover; others as
+    they are.
+    """
     if isinstance(model, ParfactorGraph):
         return _ground(model, evidence)
     if not isinstance(model, FactorGraph) and not hasattr(model, "original"):
@@ -167,10 +178,12 @@ def prepare(
     memory_limit: int | None = None,
     bp: Mapping[str, Any] | None = None,
 ) -> Asked:
-    """Plan the answers to several questions (names, or tuples of names); none at all asks for log Z alone.
+    """Plan the answers to several questions (names, or tuples of names); none at all asks for log Z
+    alone.
 
-    The plan is known, printable and refused if need be before anything is computed; `run` computes. bp: settings of
-    belief propagation (damping, schedule, tolerance, iterations), for the engine of that name.
+    The plan is known, printable and refused if need be before anything is computed; `run` computes.
+    bp: settings of belief propagation (damping, schedule, tolerance, iterations), for the engine of
+    that name.
     """
     chosen("unknown", unknown, UNKNOWN)
     memory_limit_of(memory_limit)

@@ -21,16 +21,18 @@ from lifagu.questions.competing_tables import parts_given
 from lifagu.questions.findings import Distribution, Requested
 from lifagu.questions.planning import prepare, prepare_marginals
 
-FEW = 64  # questions up to which each is asked for itself; beyond, all marginals are computed in one pass
+# questions up to which each is asked for itself; beyond, all marginals are computed in one pass
+FEW = 64
 Progress = Callable[[int, int], None]
 
 
 def near_unknown(moved: Transfer, evidence: Evidence, most: int) -> tuple[Ints, int]:
-    """What one would ask without being told: the unobserved variables of individuals with unknown factors.
+    """What one would ask without being told: the unobserved variables of individuals with unknown
+    factors.
 
-    Where such a factor belongs to no individual, its own arguments. Individuals in the order of their first unknown
-    factor; at most so many variables, and beside them how many there are in all. `sql.scale.find_near` says the same
-    in SQL, and a test asks both.
+    Where such a factor belongs to no individual, its own arguments. Individuals in the order of
+    their first unknown factor; at most so many variables, and beside them how many there are in
+    all. `sql.scale.find_near` says the same in SQL, and a test asks both.
     """
     graph = moved.original
     groups, owners = _groups(graph), np.repeat(factor_owners(graph), np.diff(graph.offsets))
@@ -55,13 +57,17 @@ def asked_numbers(graph: FactorGraph, queries: Sequence[str]) -> Ints:
 
 
 def _groups(graph: FactorGraph) -> Ints:
-    """The individual each variable belongs to, and a number of its own for each that belongs to none."""
+    """The individual each variable belongs to, and a number of its own for each that belongs to
+    none.
+    """
     owners = variable_owners(graph)
     return np.where(owners >= 0, owners, len(graph.individuals) + np.arange(len(owners)))
 
 
 def _receivers(moved: Transfer) -> Ints:
-    """For each argument of the graph the place of its factor among the transferred ones, -1 for other factors."""
+    """For each argument of the graph the place of its factor among the transferred ones, -1 for
+    other factors.
+    """
     place = np.full(len(moved.original.factor_names), -1, dtype=np.int64)
     place[moved.transferred] = np.arange(len(moved.transferred))
     return np.repeat(place, np.diff(moved.original.offsets))
@@ -75,7 +81,9 @@ def request(
     settings: dict[str, Any],
     progress: Progress | None = None,
 ) -> Requested:
-    """Answer questions about single variables; those connected to unknown factors are listed, not refused."""
+    """Answer questions about single variables; those connected to unknown factors are listed, not
+    refused.
+    """
     graph, part_of = moved.original, parts_given(moved, evidence)
     left = np.setdiff1d(moved.unknown, moved.transferred)
     blocked = (part_of[variables] >= 0) & np.isin(
@@ -111,7 +119,9 @@ def _distributions(
     settings: dict[str, Any],
     progress: Progress | None,
 ) -> tuple[Ints, list[Distribution], Convergence | None]:
-    """The number of each variable's distribution, and the distributions; few where many variables share one."""
+    """The number of each variable's distribution, and the distributions; few where many variables
+    share one.
+    """
     if not len(variables):
         return variables, [], None
     whole = (
@@ -132,9 +142,8 @@ def _distributions(
         )
     found = prepare_marginals(whole, evidence, **settings).run(progress)
     assert isinstance(found, AllMarginals)
-    if len(
-        left := np.setdiff1d(variables, found.variables)
-    ):  # what does not fit is refused to those who ask for it
+    # what does not fit is refused to those who ask for it
+    if len(left := np.setdiff1d(variables, found.variables)):
         raise found.refusal(moved.original.variable_names[int(left[0])])
     of, distributions = found.classes
     limited: list[Distribution] = [
@@ -155,7 +164,8 @@ def distribution_of(answer: Answer) -> Distribution:
 
 
 def _own(moved: Transfer, variables: Ints) -> tuple[Ints, Floats]:
-    """How many tables were lent to each variable's individual, or to its factors where it has none; the weakest share.
+    """How many tables were lent to each variable's individual, or to its factors where it has none;
+    the weakest share.
 
     Each pair of a transferred factor and an individual among its arguments counts once.
     """
@@ -167,7 +177,9 @@ def _own(moved: Transfer, variables: Ints) -> tuple[Ints, Floats]:
 
 
 def _tally(moved: Transfer, receivers: Ints, groups: Ints, count: int) -> tuple[Ints, Floats]:
-    """How many transferred factors (by place) there are in each group, and the smallest share of them; nan if none."""
+    """How many transferred factors (by place) there are in each group, and the smallest share of
+    them; nan if none.
+    """
     shares = moved.shares[np.searchsorted(moved.unknown, moved.transferred)][receivers]
     counts, weakest = np.bincount(groups, minlength=count), np.full(count, np.inf)
     np.minimum.at(weakest, groups, shares)

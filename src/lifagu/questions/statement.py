@@ -1,4 +1,6 @@
-"""What a case says, before anybody asks: a model, what was observed, who was added, how holes are filled, and where."""
+"""What a case says, before anybody asks: a model, what was observed, who was added, how holes are
+filled, and where.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,10 @@ Evidences = tuple[Mapping[str, Observation], ...]
 class Statement(Frozen):
     """A model and all that is said about it.
 
-    opened: the model with its own evidence, or a folder to be worked on where it is. layers: what was observed, later
-    layers over earlier ones and all over the model's own evidence, if that is kept. added: who was added, and like
-    whom. filling: how holes are filled, None if they stay. place: where the work is done.
+    opened: the model with its own evidence, or a folder to be worked on where it is. layers: what
+    was observed, later layers over earlier ones and all over the model's own evidence, if that is
+    kept. added: who was added, and like whom. filling: how holes are filled, None if they stay.
+    place: where the work is done.
     """
 
     opened: Opened

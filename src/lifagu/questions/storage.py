@@ -1,6 +1,8 @@
-"""Where models are kept: text files in the room `formats`, folders of Parquet tables and databases in the room `sql`.
+"""Where models are kept: text files in the room `formats`, folders of Parquet tables and databases
+in the room `sql`.
 
-Neither room knows the other; this door above both tells by the path which one is meant, and opens only that.
+Neither room knows the other; this door above both tells by the path which one is meant, and opens
+only that.
 """
 
 from __future__ import annotations
@@ -28,10 +30,12 @@ if TYPE_CHECKING:
 def load(
     path: PathLike, database: str | None = None, progress: Callable[[str], None] | None = None
 ) -> Loaded:
-    """Read a model, its evidence and its questions at once: a file by its ending, a folder, or a template.
+    """Read a model, its evidence and its questions at once: a file by its ending, a folder, or a
+    template.
 
-    A template's database is asked once; database: the path or URL of another one than it names. progress(text) is
-    told what is being read. What `read` and `read_evidence` give are parts of this.
+    A template's database is asked once; database: the path or URL of another one than it names.
+    progress(text) is told what is being read. What `read` and `read_evidence` give are parts of
+    this.
     """
     if is_folder(path):
         from lifagu.data.parquet.reading import load_folder
@@ -56,10 +60,11 @@ def _from_database(
 
 
 def read(path: PathLike, database: str | None = None) -> FactorGraph | ParfactorGraph:
-    """Read a model: a file by its ending, a folder of Parquet tables (docs/formats.md), or a template with its data.
+    """Read a model: a file by its ending, a folder of Parquet tables (docs/formats.md), or a
+    template with its data.
 
-    Files with domains, relations or parfactors give a relational model, everything else a factor graph. database: the
-    path or URL of the database that a template is to read instead of its own.
+    Files with domains, relations or parfactors give a relational model, everything else a factor
+    graph. database: the path or URL of the database that a template is to read instead of its own.
     """
     if is_folder(path):
         from lifagu.data.parquet.reading import read_folder
@@ -75,7 +80,8 @@ def read(path: PathLike, database: str | None = None) -> FactorGraph | Parfactor
 
 
 def read_evidence(path: PathLike, database: str | None = None) -> dict[str, Observation]:
-    """The evidence in a file or folder: a model's or template's own, a JSON object (name → label), an ``.evid`` file.
+    """The evidence in a file or folder: a model's or template's own, a JSON object (name → label),
+    an ``.evid`` file.
 
     Models in other formats carry no evidence.
     """
@@ -91,7 +97,8 @@ def read_evidence(path: PathLike, database: str | None = None) -> dict[str, Obse
 
 
 def write_results(database: str | Source, tables: Mapping[str, Columns]) -> None:
-    """Put result tables ``lifagu_…`` into a database, given by path or URL, all in one transaction or none.
+    """Put result tables ``lifagu_…`` into a database, given by path or URL, all in one transaction
+    or none.
 
     Each takes the place of an earlier one of its name; nothing else is touched.
     """
@@ -108,7 +115,9 @@ def check_database(database: str | Source) -> None:
 
 
 def _named(database: str | Source) -> Source:
-    """A database that was named on the command line or in Python: paths are relative to the current folder."""
+    """A database that was named on the command line or in Python: paths are relative to the current
+    folder.
+    """
     return database if isinstance(database, Source) else Source(database, place="database")
 
 
@@ -123,8 +132,8 @@ def write(
 ) -> None:
     """Write a model, replacing the file or folder in one step.
 
-    Evidence goes along with the model, and beside .uai as .uai.evid. A relational model is written as it is into .json
-    and .blog, and grounded for everything else.
+    Evidence goes along with the model, and beside .uai as .uai.evid. A relational model is written
+    as it is into .json and .blog, and grounded for everything else.
     """
     if not is_folder(path):
         write_file(graph, path, evidence)
@@ -148,7 +157,8 @@ def check_target(path: PathLike) -> None:
 
 
 def is_folder(path: PathLike) -> bool:
-    """Whether a path means a folder of Parquet tables: it is one, ends with a slash, or is new and has no ending.
+    """Whether a path means a folder of Parquet tables: it is one, ends with a slash, or is new and
+    has no ending.
 
     >>> is_folder("big/"), is_folder("new"), is_folder("model.json")
     (True, True, False)

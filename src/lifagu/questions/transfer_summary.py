@@ -1,4 +1,6 @@
-"""What a transfer lent to whom and what it left, by kind of factor: a line each, however many factors there are."""
+"""What a transfer lent to whom and what it left, by kind of factor: a line each, however many
+factors there are.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,8 @@ from lifagu.filling.result import Transfer
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.factor_graph import FactorGraph
 
-UNITS = (
-    "factor",
-    "individual",
-    "profile",
-)  # single factors, whole individuals, factors of individuals that are alike
+# single factors, whole individuals, factors of individuals that are alike
+UNITS = ("factor", "individual", "profile")
 _STEM = re.compile(r"[^(.]+")
 
 
@@ -26,9 +25,10 @@ _STEM = re.compile(r"[^(.]+")
 class Lent:
     """Unknown factors of one kind that took the same table in the same way.
 
-    factors: the kind, such as ``intake(Age, Sick, Epid)``; first: the first of them. donor: whose table it is, the one
-    declared first if several lend it; potentials: what it holds, in the order of the donor's arguments. unit: what was
-    compared, as in UNITS; ties: for how many of them another table was as frequent.
+    factors: the kind, such as ``intake(Age, Sick, Epid)``; first: the first of them. donor: whose
+    table it is, the one declared first if several lend it; potentials: what it holds, in the order
+    of the donor's arguments. unit: what was compared, as in UNITS; ties: for how many of them
+    another table was as frequent.
     """
 
     factors: str
@@ -44,7 +44,8 @@ class Lent:
 
 @dataclass(frozen=True)
 class Left:
-    """Unknown factors of one kind that stay unknown for the same reason, which is in the words of the first of them.
+    """Unknown factors of one kind that stay unknown for the same reason, which is in the words of
+    the first of them.
 
     lowest_share, highest_share: of the candidates that agree; None without candidates.
     """
@@ -61,7 +62,8 @@ class Left:
 def summary(
     moved: Transfer, sizes: Ints | None = None
 ) -> tuple[tuple[Lent, ...], tuple[Left, ...]]:
-    """What was lent, and what was left, the most frequent first within each kind; Python only for each line.
+    """What was lent, and what was left, the most frequent first within each kind; Python only for
+    each line.
 
     sizes[f]: how many factors each factor stands for, None for one each.
 
@@ -135,7 +137,8 @@ def _donors(records: Columns) -> Ints:
 
 
 def _groups(many: Ints, sorts: Ints, places: Ints, *keys: Ints) -> list[Ints]:
-    """Places with equal sorts and keys: by first occurrence of the sort, then the largest groups first.
+    """Places with equal sorts and keys: by first occurrence of the sort, then the largest groups
+    first.
 
     many: how many factors each place stands for.
     """
@@ -152,8 +155,8 @@ def _groups(many: Ints, sorts: Ints, places: Ints, *keys: Ints) -> list[Ints]:
 def factor_sorts(graph: FactorGraph, factors: Ints) -> tuple[Ints, list[str]]:
     """The kind of each of these factors, numbered by first occurrence, and the kinds in words.
 
-    Factors of one kind have arguments of equal kinds (ranges, where none is declared) in the same order, and names
-    made from the same parfactor where there is one.
+    Factors of one kind have arguments of equal kinds (ranges, where none is declared) in the same
+    order, and names made from the same parfactor where there is one.
     """
     kinds = np.where(
         graph.variable_kind >= 0, graph.variable_kind, len(graph.kinds) + graph.variable_range
@@ -166,7 +169,9 @@ def factor_sorts(graph: FactorGraph, factors: Ints) -> tuple[Ints, list[str]]:
 
 
 def _title(graph: FactorGraph, factor: int) -> str:
-    """Such as ``intake(Age, Sick, Epid)``: what begins the factor's name, and the kinds of its arguments."""
+    """Such as ``intake(Age, Sick, Epid)``: what begins the factor's name, and the kinds of its
+    arguments.
+    """
     stem = _STEM.match(graph.factor_names[factor])
     kinds = [
         graph.kinds[kind] if kind >= 0 else "?"

@@ -28,9 +28,11 @@ class Choice(NamedTuple):
 
 
 def choose(case: Statement, verb: str, engine: str = "auto", in_memory: str = "") -> Choice:
-    """Where a verb is done; engine: of inference. in_memory: what else asks for the model in memory, in words.
+    """Where a verb is done; engine: of inference. in_memory: what else asks for the model in
+    memory, in words.
 
-    A place that was named and cannot do it is an error. "auto" stays in memory while a folder fits there.
+    A place that was named and cannot do it is an error. "auto" stays in memory while a folder fits
+    there.
     """
     instance("engine", engine, str)
     place = case.place

@@ -43,7 +43,8 @@ def write_lift(
     progress: Progress | None = None,
     lifted: ParfactorGraph | None = None,
 ) -> None:
-    """Write the completed model; into a folder as Parquet, with groups, transfers and the lifted model beside it.
+    """Write the completed model; into a folder as Parquet, with groups, transfers and the lifted
+    model beside it.
 
     progress(done, total) is called after each table with the number of rows.
     """
@@ -59,8 +60,8 @@ def write_lift(
 def write_marginals(path: PathLike, found: Marginals) -> None:
     """Write all marginals to a .csv file (also .csv.gz) or a .parquet file, one row per label.
 
-    The columns are variable, value and probability; for classes of a relational model representative, members, count,
-    value and probability.
+    The columns are variable, value and probability; for classes of a relational model
+    representative, members, count, value and probability.
     """
     if not str(path).lower().endswith(".parquet"):
         write_csv(path, *_marginal_rows(found))
@@ -75,9 +76,11 @@ def write_marginals(path: PathLike, found: Marginals) -> None:
 def write_imputed(
     path: PathLike, tables: Mapping[str, Columns], progress: Progress | None = None
 ) -> None:
-    """Write the tables of an `impute` into a folder, replaced in one step: as Parquet, or as CSV if it ends in .csv.
+    """Write the tables of an `impute` into a folder, replaced in one step: as Parquet, or as CSV if
+    it ends in .csv.
 
-    A folder is replaced if it holds nothing but such tables. In CSV files lists stand as JSON, and null is empty.
+    A folder is replaced if it holds nothing but such tables. In CSV files lists stand as JSON, and
+    null is empty.
     """
     check_imputed_target(path)
     if not _wants_csv(path):
@@ -119,9 +122,8 @@ def _cells(column: Column) -> Sequence[Any]:
     values = column.tolist()
     if column.dtype == np.bool_:
         return ["true" if each else "false" for each in values]
-    return [
-        "" if each is None or each != each else each for each in values
-    ]  # nan differs from itself
+    # nan differs from itself
+    return ["" if each is None or each != each else each for each in values]
 
 
 def _marginal_rows(found: Marginals) -> tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]:

@@ -1,4 +1,6 @@
-"""Domains of constants, and rows of constants that are kept as numbers so that millions of them cost no texts."""
+"""Domains of constants, and rows of constants that are kept as numbers so that millions of them
+cost no texts.
+"""
 
 from __future__ import annotations
 
@@ -110,7 +112,8 @@ class Domain(Frozen):
 
 
 class ConstantRows(Frozen, Sequence[Row]):
-    """Rows of constants as numbers: numbers[n×k], one column per domain; texts are made when asked for.
+    """Rows of constants as numbers: numbers[n×k], one column per domain; texts are made when asked
+    for.
 
     >>> import numpy as np
     >>> rows = ConstantRows((Domain("Person", 10**6), Domain.of("Drug", ["m1", "m2"])), np.array([[6, 0], [7, 1]]))

@@ -24,8 +24,8 @@ from lifagu.relational.terms import constant_text, parse_ground
 class RowNames(Frozen):
     """Names ``Treat(eve,m1)`` of n nodes with k constants each.
 
-    rows[n×k]: numbers of the constants, rows distinct and in lexicographic order. names, which[n]: row i has the name
-    names[which[i]] instead where which[i] is not negative.
+    rows[n×k]: numbers of the constants, rows distinct and in lexicographic order. names, which[n]:
+    row i has the name names[which[i]] instead where which[i] is not negative.
 
     >>> names = RowNames("Treat", (Domain.of("Person", ["al", "eve"]), Domain("Drug", 9)), np.array([[0, 3], [1, 8]]))
     >>> names[1], names.find("Treat(al,4)"), names.find("Treat(al,5)")
@@ -70,7 +70,9 @@ class RowNames(Frozen):
         return [f"{self.prefix}({','.join(row)})" for row in zip(*columns, strict=True)]
 
     def heads(self) -> Counter[str]:
-        """What stands before the first parenthesis of names, and how often; only original names have to be made."""
+        """What stands before the first parenthesis of names, and how often; only original names
+        have to be made.
+        """
         named = np.zeros(len(self), dtype=np.bool_) if self.which is None else self.which >= 0
         own = map(self.__getitem__, np.flatnonzero(named).tolist())
         heads = Counter(name.partition("(")[0].strip() for name in own if "(" in name)
@@ -107,16 +109,17 @@ class RowNames(Frozen):
 
     def places(self, rows: Ints) -> Ints:
         """Numbers of the nodes with these constants (m×k), -1 where there is none; near-linear."""
-        ids = group_rows(np.vstack((self.rows, rows)))[
-            len(self.rows) :
-        ]  # own rows are distinct: 0, 1, …
+        # own rows are distinct: 0, 1, …
+        ids = group_rows(np.vstack((self.rows, rows)))[len(self.rows) :]
         return np.where(ids < len(self.rows), ids, -1)
 
 
 class JoinedNames(Names):
-    """The names of several lists of nodes one after another; names are told apart by the list that has them.
+    """The names of several lists of nodes one after another; names are told apart by the list that
+    has them.
 
-    words: of names of variables, the relations behind all lists but the first; they tell at once which list has a name.
+    words: of names of variables, the relations behind all lists but the first; they tell at once
+    which list has a name.
     """
 
     def __init__(

@@ -1,4 +1,6 @@
-"""Putting a grounding together: blocks of ground factors, ground variables with kinds and individuals, their names."""
+"""Putting a grounding together: blocks of ground factors, ground variables with kinds and
+individuals, their names.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from lifagu.relational.relations import Vocabulary
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Consecutive ground factors: their arguments one after another, how many each has, tables and table numbers."""
+    """Consecutive ground factors: their arguments one after another, how many each has, tables and
+    table numbers.
+    """
 
     arguments: Ints
     lengths: Ints
@@ -32,9 +36,9 @@ class Block:
 class GroundVariables:
     """The ground variables: plain ones first, then each relation's.
 
-    plain: those of the ground part that are plain; existing: for each relation the rows of constants that exist, in
-    lexicographic order; of_part: the number of each variable of the ground part; of_column: for each column of
-    arguments the numbers of its variables.
+    plain: those of the ground part that are plain; existing: for each relation the rows of
+    constants that exist, in lexicographic order; of_part: the number of each variable of the ground
+    part; of_column: for each column of arguments the numbers of its variables.
     """
 
     plain: Ints
@@ -141,7 +145,9 @@ def assembled(
 
 
 def _with_zeros(graph: FactorGraph, factors: Ints) -> FactorGraph:
-    """The graph with all potentials of some factors zero, which only a diagonal can make: then nothing is possible."""
+    """The graph with all potentials of some factors zero, which only a diagonal can make: then
+    nothing is possible.
+    """
     lengths = np.diff(graph.tables.offsets)
     zero_of = graph.factor_table[factors]
     given = GivenTables(
@@ -182,7 +188,9 @@ def _individuals(model: ParfactorGraph, variables: GroundVariables) -> tuple[lis
 def _constants_met(
     words: Vocabulary, domain: int, variables: GroundVariables, known: dict[str, int]
 ) -> Ints:
-    """For each constant of a domain its number as an individual; those that no ground variable has are not made one."""
+    """For each constant of a domain its number as an individual; those that no ground variable has
+    are not made one.
+    """
     met = np.zeros(0, dtype=np.bool_)
     for rows, of in zip(variables.existing, words.domains_of, strict=True):
         for column in (place for place, each in enumerate(of) if each == domain):
@@ -198,9 +206,11 @@ def _constants_met(
 
 
 def declared_tables(graph: FactorGraph) -> tuple[list[Floats], Ints]:
-    """The distinct tables in the declared label orders of the arguments, flat, and the number of each factor's.
+    """The distinct tables in the declared label orders of the arguments, flat, and the number of
+    each factor's.
 
-    -1 stands for an unknown table. Near-linear: axes are permuted for all tables over the same label orders at once.
+    -1 stands for an unknown table. Near-linear: axes are permuted for all tables over the same
+    label orders at once.
     """
     tables: list[Floats] = []
     table_of = np.full(len(graph.factor_names), -1, dtype=np.int64)

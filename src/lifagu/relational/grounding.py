@@ -1,8 +1,10 @@
-"""From a relational model to the factor graph it means: one ground factor per admitted substitution.
+"""From a relational model to the factor graph it means: one ground factor per admitted
+substitution.
 
-Ground variables come in this order: plain variables, then each relation's, by constants. Ground factors: those of the
-ground part, then each parfactor's, by substitution. A ground variable's kind is its relation; its individuals are its
-constants (``Person:1`` where another domain has a constant 1 as well).
+Ground variables come in this order: plain variables, then each relation's, by constants. Ground
+factors: those of the ground part, then each parfactor's, by substitution. A ground variable's kind
+is its relation; its individuals are its constants (``Person:1`` where another domain has a constant
+1 as well).
 """
 
 from __future__ import annotations
@@ -38,7 +40,9 @@ from lifagu.relational.substitutions import LIMIT, substitutions
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """One argument of all ground factors of a parfactor: a plain variable, or rows of constants of a relation."""
+    """One argument of all ground factors of a parfactor: a plain variable, or rows of constants of
+    a relation.
+    """
 
     relation: int
     variable: int
@@ -70,8 +74,9 @@ def ground(model: ParfactorGraph | FactorGraph) -> FactorGraph:
 class TabledRows:
     """The ground factors of a parfactor, listed, each with a table of its own.
 
-    rows[n×k]: the substitutions of its k logical variables, distinct and in lexicographic order; tables: flat, in the
-    order of the arguments; table_of[n]: which of them each ground factor has, -1 = unknown.
+    rows[n×k]: the substitutions of its k logical variables, distinct and in lexicographic order;
+    tables: flat, in the order of the arguments; table_of[n]: which of them each ground factor has,
+    -1 = unknown.
     """
 
     rows: Ints
@@ -80,7 +85,9 @@ class TabledRows:
 
 
 def ground_rows(model: ParfactorGraph, listed: Mapping[int, TabledRows]) -> FactorGraph:
-    """The grounding of a model in which some parfactors, by number, stand for listed ground factors instead."""
+    """The grounding of a model in which some parfactors, by number, stand for listed ground factors
+    instead.
+    """
     pieces = ground_pieces(model, listed)
     return assembled(model, pieces.variables, pieces.blocks, factor_names(model, pieces.admitted))
 
@@ -89,7 +96,8 @@ def ground_rows(model: ParfactorGraph, listed: Mapping[int, TabledRows]) -> Fact
 class GroundPieces:
     """A grounding before it is put together.
 
-    blocks: the ground part's factors first, then those of each parfactor; admitted: each parfactor's substitutions.
+    blocks: the ground part's factors first, then those of each parfactor; admitted: each
+    parfactor's substitutions.
     """
 
     variables: GroundVariables
@@ -100,7 +108,9 @@ class GroundPieces:
 def ground_pieces(
     model: ParfactorGraph, listed: Mapping[int, TabledRows] | None = None
 ) -> GroundPieces:
-    """The ground variables and blocks of ground factors of a model, in numbers; listed: as for `ground_rows`."""
+    """The ground variables and blocks of ground factors of a model, in numbers; listed: as for
+    `ground_rows`.
+    """
     given = listed or {}
     admitted = [
         given[number].rows if number in given else substitutions(bound)
@@ -124,7 +134,8 @@ def expand_evidence(
 ) -> dict[str, Observation]:
     """Evidence by ground names: ranges become all ground variables in them that exist.
 
-    graph: the grounding of the model, if it is there already. Two different observations of one variable are an error.
+    graph: the grounding of the model, if it is there already. Two different observations of one
+    variable are an error.
 
     >>> from lifagu.relational.parfactor_graph import Domain, Parfactor, Relation
     >>> model = ParfactorGraph((Domain("Person", 9),), (Relation("Sick", ("Person",)),),
@@ -241,9 +252,8 @@ def _variables(model: ParfactorGraph, columns: Sequence[_Column]) -> GroundVaria
                 len(given), len(of)
             ),
             *(columns[place].rows for place in slots),
-            np.zeros(
-                (0 if of else 1, len(of)), dtype=np.int64
-            ),  # a relation without domains always exists
+            # a relation without domains always exists
+            np.zeros((0 if of else 1, len(of)), dtype=np.int64),
         ]
         rows, ids = _distinct(np.vstack(stacked))
         existing.append(rows)
@@ -273,7 +283,9 @@ def _distinct(rows: Ints) -> tuple[Ints, Ints]:
 
 
 def _block(bound: BoundParfactor, ids: Ints) -> Block:
-    """The ground factors of a parfactor. ids: substitutions × arguments, the numbers of ground variables."""
+    """The ground factors of a parfactor. ids: substitutions × arguments, the numbers of ground
+    variables.
+    """
     many = [_members(bound, argument) for argument in bound.arguments]
     table = expanded_table(bound, many)
     first = first_columns(ids)
@@ -291,7 +303,9 @@ def _block(bound: BoundParfactor, ids: Ints) -> Block:
 
 
 def _listed_block(bound: BoundParfactor, ids: Ints, listed: TabledRows) -> Block:
-    """The same with a table for each ground factor; a table is cut down once for all where arguments fall together."""
+    """The same with a table for each ground factor; a table is cut down once for all where
+    arguments fall together.
+    """
     first = first_columns(ids)
     kept = first == np.arange(ids.shape[1])
     sizes = [argument.size for argument in bound.arguments]

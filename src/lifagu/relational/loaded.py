@@ -1,4 +1,6 @@
-"""What comes of reading: a model with its own evidence and questions, and the database it came from."""
+"""What comes of reading: a model with its own evidence and questions, and the database it came
+from.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
 class Source:
     """Where the data is: a path or URL as written, or files by the name of the table each is to be.
 
-    folder: what relative paths are relative to. place: where in which template it stands, for errors.
+    folder: what relative paths are relative to. place: where in which template it stands, for
+    errors.
     """
 
     address: str | Mapping[str, str]
@@ -31,9 +34,10 @@ class Source:
 class Loaded:
     """A model with its own evidence and its own questions, read once.
 
-    evidence: by name; that of a template is bound to its graph already, which `graph.evidence(…)` then gives at once.
-    queries: names of the variables asked about; those of a template are made on demand. source: the database that a
-    template was read from.
+    evidence: by name; that of a template is bound to its graph already, which `graph.evidence(…)`
+    then gives at once.
+    queries: names of the variables asked about; those of a template are made on demand. source: the
+    database that a template was read from.
     """
 
     model: FactorGraph | ParfactorGraph

@@ -1,4 +1,6 @@
-"""Relational models as people read them: the paper's notation, with domains, relations, parfactors and tables."""
+"""Relational models as people read them: the paper's notation, with domains, relations, parfactors
+and tables.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def relation_lines(relations: Sequence[Relation]) -> list[str]:
 
 
 def parfactor_lines(parfactors: Sequence[Parfactor]) -> tuple[list[str], list[str]]:
-    """``g1 = φ1(Travel(X), Sick(X), Epid)``, constraints behind a bar, and the tables ``φ1 = …``, equal ones once."""
+    """``g1 = φ1(Travel(X), Sick(X), Epid)``, constraints behind a bar, and the tables ``φ1 = …``,
+    equal ones once.
+    """
     number: dict[bytes, int] = {}
     lines: list[str] = []
     tables: list[str] = []

@@ -14,19 +14,19 @@ from lifagu.basics.arrays import Ints, distinct
 from lifagu.basics.names import ChosenNames, Names
 from lifagu.relational.terms import Span
 
-Place = tuple[
-    int, tuple[int, ...]
-]  # a ground variable: the number of its relation, and of each constant
-Meant = tuple[
-    int, int, tuple[Span, ...]
-]  # a relation and spans of constants, and -1, or -1 and a plain variable
+# a ground variable: the number of its relation, and of each constant
+Place = tuple[int, tuple[int, ...]]
+# a relation and spans of constants, and -1, or -1 and a plain variable
+Meant = tuple[int, int, tuple[Span, ...]]
 Key = tuple[int, ...]
 
 
 class Originals(Mapping[Key, str]):
-    """The original names of some ground variables of one relation, by the numbers of their constants.
+    """The original names of some ground variables of one relation, by the numbers of their
+    constants.
 
-    rows[n×k]: the constants, rows distinct; row i has the name names[which[i]]. Looking up costs O(log n).
+    rows[n×k]: the constants, rows distinct; row i has the name names[which[i]]. Looking up costs
+    O(log n).
 
     >>> originals = Originals(np.array([[1, 0], [0, 2]]), Names("variable", ["a", "b"]), np.array([1, 0]))
     >>> originals[1, 0], originals.get((1, 1)), originals.which_of(np.array([[0, 2], [5, 5]])).tolist()
@@ -90,7 +90,9 @@ class Originals(Mapping[Key, str]):
         return map(tuple, self.rows.tolist())
 
     def which_of(self, rows: Ints) -> Ints:
-        """For each of m rows of constants the number of its original name in `names`, -1 if it has none."""
+        """For each of m rows of constants the number of its original name in `names`, -1 if it has
+        none.
+        """
         result = np.full(len(rows), -1, dtype=np.int64)
         if self._row_of is not None or not len(self):
             found = [self._find(tuple(row)) for row in rows.tolist()] if len(self) else []
@@ -108,7 +110,8 @@ class Originals(Mapping[Key, str]):
 class OriginalIndex:
     """From original names back to ground variables, for all relations together.
 
-    Relations that take their names from one list are looked up together, so that a name costs one lookup per list.
+    Relations that take their names from one list are looked up together, so that a name costs one
+    lookup per list.
     """
 
     def __init__(self, originals: Sequence[Originals]) -> None:
@@ -160,7 +163,9 @@ class OriginalIndex:
         return None
 
     def meant_by(self, names: Sequence[str]) -> list[Meant | None]:
-        """The ground variables with these original names, each constant as a span of one; None where there is none."""
+        """The ground variables with these original names, each constant as a span of one; None
+        where there is none.
+        """
         result: list[Meant | None] = [None] * len(names)
         for known, owner, row in self.lists:
             numbers = known.find_each(names)
@@ -173,7 +178,9 @@ class OriginalIndex:
         return result
 
     def find_in(self, names: Names) -> Iterator[tuple[int, Place]]:
-        """The nodes in a list of names that go by original names: their numbers and ground variables."""
+        """The nodes in a list of names that go by original names: their numbers and ground
+        variables.
+        """
         for known, owner, row in self.lists:
             if isinstance(names, ChosenNames) and names.names is known:
                 numbers = names.numbers

@@ -1,4 +1,6 @@
-"""Relations over domains, and the vocabulary they make together: which ground variables can be named, and how."""
+"""Relations over domains, and the vocabulary they make together: which ground variables can be
+named, and how.
+"""
 
 from __future__ import annotations
 
@@ -23,8 +25,8 @@ from lifagu.relational.terms import Span, check_relation_name, constant_text, pa
 class Relation:
     """A relation over domains (`of`), with a range; without `of` it is a variable like any other.
 
-    names: for some of its ground variables the constants and, last, the name to use instead of ``Sick(eve)``; millions
-    of them as `NamedRows`.
+    names: for some of its ground variables the constants and, last, the name to use instead of
+    ``Sick(eve)``; millions of them as `NamedRows`.
     """
 
     name: str
@@ -151,7 +153,9 @@ class Vocabulary(Frozen):
         )
 
     def ground_name(self, relation: int, numbers: Sequence[int]) -> str:
-        """The name of a ground variable: its original name if it has one, else as in ``Treat(eve,m1)``."""
+        """The name of a ground variable: its original name if it has one, else as in
+        ``Treat(eve,m1)``.
+        """
         original: str | None = self.renamed[relation].get(tuple(numbers))
         if original is not None:
             return original
@@ -167,7 +171,9 @@ class Vocabulary(Frozen):
         )
 
     def span_name(self, relation: int, spans: Sequence[Span]) -> str:
-        """The range that covers these constants, also if that is one variable: ``Friends(3..7,2)``, ``Sick(3..3)``."""
+        """The range that covers these constants, also if that is one variable: ``Friends(3..7,2)``,
+        ``Sick(3..3)``.
+        """
         of, single = self.domains_of[relation], all(low == high for low, high in spans)
         texts = [
             f"{low + 1}..{high + 1}"
@@ -190,7 +196,9 @@ class Vocabulary(Frozen):
         return self._index.find(name) is not None
 
     def places_in(self, names: Names) -> dict[int, Place]:
-        """The names in a list that are names of ground variables, by number, and which ones they are."""
+        """The names in a list that are names of ground variables, by number, and which ones they
+        are.
+        """
         found = dict(self._index.find_in(names))
         propositions = (names.find(relation.name) for relation in self.relations if not relation.of)
         for number in {
@@ -209,9 +217,11 @@ class Vocabulary(Frozen):
         return spelt[0], tuple(low for low, _ in spelt[1])
 
     def spans(self, name: str) -> tuple[int, tuple[Span, ...]] | None:
-        """The relation and, for each of its domains, the first and the last constant's number that a name covers.
+        """The relation and, for each of its domains, the first and the last constant's number that
+        a name covers.
 
-        A range ``1..300`` covers consecutive constants of a domain given as a number. None if it names nothing.
+        A range ``1..300`` covers consecutive constants of a domain given as a number. None if it
+        names nothing.
 
         >>> words = Vocabulary((Domain("Person", 30),), (Relation("Sick", ("Person",)),))
         >>> words.spans("Sick(3..7)"), words.spans("Sick(3..77)")
@@ -220,9 +230,8 @@ class Vocabulary(Frozen):
         head, _, inner = name.partition("(")
         relation, finds = self._finders.get(head, (-1, ()))
         text = inner[:-1] if inner[-1:] == ")" else ""
-        if (
-            len(finds) == 1 and text.isalnum()
-        ):  # names like Sick(7) and Friends(1,eve) are told without an expression
+        # names like Sick(7) and Friends(1,eve) are told without an expression
+        if len(finds) == 1 and text.isalnum():
             number = finds[0](text)
             return None if number is None else (relation, ((number, number),))
         if len(finds) == text.count(",") + 1 and text.replace(",", "").isalnum():
@@ -240,7 +249,9 @@ class Vocabulary(Frozen):
 
     @cached_property
     def _finders(self) -> dict[str, tuple[int, Sequence[Callable[[str], int | None]]]]:
-        """The relations by name: their numbers, and for each of their domains how to find a constant's number."""
+        """The relations by name: their numbers, and for each of their domains how to find a
+        constant's number.
+        """
         return {
             relation.name: (number, [self.domains[each].find for each in of])
             for number, (relation, of) in enumerate(
@@ -272,7 +283,9 @@ class Vocabulary(Frozen):
         return (low - 1, high - 1) if fits else None
 
     def why_not(self, name: str) -> str | None:
-        """What is wrong with a name that looks like one of a relation's ground variables; None if it does not."""
+        """What is wrong with a name that looks like one of a relation's ground variables; None if
+        it does not.
+        """
         parsed = parse_ground(name)
         relation = self.relation_names.find(parsed[0]) if parsed else None
         if parsed is None or relation is None:
@@ -292,7 +305,9 @@ class Vocabulary(Frozen):
 
     @cached_property
     def overlapping(self) -> frozenset[int]:
-        """The domains that share a constant with another; their constants are qualified where they must differ."""
+        """The domains that share a constant with another; their constants are qualified where they
+        must differ.
+        """
         found: set[int] = set()
         numbered = [
             number
@@ -311,7 +326,9 @@ class Vocabulary(Frozen):
         return frozenset(found)
 
     def individual(self, domain: int, number: int) -> str:
-        """A constant as an individual: itself, or ``Person:1`` where another domain has the same constant."""
+        """A constant as an individual: itself, or ``Person:1`` where another domain has the same
+        constant.
+        """
         return self.individuals(domain, [number])[0]
 
     def individuals(self, domain: int, numbers: Sequence[int]) -> list[str]:

@@ -1,4 +1,6 @@
-"""The substitutions that a parfactor's constraints admit, as one array, made by joins and products without loops."""
+"""The substitutions that a parfactor's constraints admit, as one array, made by joins and products
+without loops.
+"""
 
 from __future__ import annotations
 
@@ -14,11 +16,12 @@ LIMIT = 2**25  # substitutions of one parfactor: beyond it the arrays alone woul
 
 
 def substitutions(bound: BoundParfactor) -> Ints:
-    """All admitted substitutions of the free logical variables: an m × free matrix, rows in lexicographic order.
+    """All admitted substitutions of the free logical variables: an m × free matrix, rows in
+    lexicographic order.
 
-    Explicit relations between several variables are joined first; the other variables are multiplied in one by one,
-    each inequality applied as soon as both sides are there. Cost: near-linear in the largest intermediate result,
-    which is refused beyond 2²⁵ rows.
+    Explicit relations between several variables are joined first; the other variables are
+    multiplied in one by one, each inequality applied as soon as both sides are there. Cost:
+    near-linear in the largest intermediate result, which is refused beyond 2²⁵ rows.
     """
     table, columns = np.zeros((1, 0), dtype=np.int64), list[int]()
     joined = [
@@ -84,7 +87,9 @@ def _keys(one: Ints, two: Ints) -> tuple[Ints, Ints]:
 
 
 def _filtered(bound: BoundParfactor, table: Ints, columns: list[int], new: set[int]) -> Ints:
-    """The rows that keep every constraint between several variables which the new columns have made complete."""
+    """The rows that keep every constraint between several variables which the new columns have made
+    complete.
+    """
     at = {variable: place for place, variable in enumerate(columns)}
     for left, code, _ in bound.comparisons:
         if code >= 0 and left in at and code in at and {left, code} & new:

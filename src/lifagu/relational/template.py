@@ -23,9 +23,9 @@ class Query:
 class Learned:
     """A table counted in the rows of a query.
 
-    columns: one per argument, in order; given: those that the frequencies are conditional on; by: a table for each
-    combination of values of these; prior: what is added to each count, one number or one per state; min_support:
-    how many complete records a table needs to be known.
+    columns: one per argument, in order; given: those that the frequencies are conditional on; by: a
+    table for each combination of values of these; prior: what is added to each count, one number or
+    one per state; min_support: how many complete records a table needs to be known.
     """
 
     query: Query
@@ -40,9 +40,9 @@ class Learned:
 class RowParfactor:
     """A parfactor whose substitutions, or whose table, come from the database.
 
-    rows: the query for the substitutions, None if there is one ground factor for every substitution; column: the
-    column that holds each row's table; learned: the name of a learned table; neither if all rows have the
-    parfactor's own.
+    rows: the query for the substitutions, None if there is one ground factor for every
+    substitution; column: the column that holds each row's table; learned: the name of a learned
+    table; neither if all rows have the parfactor's own.
     """
 
     place: str
@@ -53,7 +53,9 @@ class RowParfactor:
 
 @dataclass(frozen=True)
 class Asked:
-    """What marginals are requested: the variable of a name, all of a relation, or those that a query lists."""
+    """What marginals are requested: the variable of a name, all of a relation, or those that a
+    query lists.
+    """
 
     name: str
     query: Query | None
@@ -62,10 +64,12 @@ class Asked:
 
 @dataclass(frozen=True)
 class Template:
-    """All of a template. Whatever needs no database is in `model`, which gives the rest once the constants are known.
+    """All of a template. Whatever needs no database is in `model`, which gives the rest once the
+    constants are known.
 
-    place: the file; domains: those that are queried; parfactors: by number, those that need the database; tables: the
-    literal ones, flat, for rows that name them; evidence: queries by relation; observed: by name.
+    place: the file; domains: those that are queried; parfactors: by number, those that need the
+    database; tables: the literal ones, flat, for rows that name them; evidence: queries by
+    relation; observed: by name.
     """
 
     place: str

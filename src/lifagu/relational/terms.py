@@ -1,7 +1,9 @@
-"""What stands in relational models: atoms ``Friends(X,eve)``, counting formulas ``#X[Com(X)]``, constraints.
+"""What stands in relational models: atoms ``Friends(X,eve)``, counting formulas ``#X[Com(X)]``,
+constraints.
 
-Inside parentheses a word that begins with an upper-case letter is a logical variable; other words, numbers and
-JSON-quoted texts are constants. Names of ground variables hold constants only, whatever they begin with.
+Inside parentheses a word that begins with an upper-case letter is a logical variable; other words,
+numbers and JSON-quoted texts are constants. Names of ground variables hold constants only, whatever
+they begin with.
 """
 
 from __future__ import annotations
@@ -64,7 +66,9 @@ class Atom:
 
 @dataclass(frozen=True)
 class Count:
-    """A counting formula: how many of the atom's members take each value, one number per label of its range."""
+    """A counting formula: how many of the atom's members take each value, one number per label of
+    its range.
+    """
 
     variable: Logical
     atom: Atom
@@ -106,7 +110,9 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Membership:
-    """The tuples of constants that several logical variables may take together, or with inside=False may not."""
+    """The tuples of constants that several logical variables may take together, or with
+    inside=False may not.
+    """
 
     variables: tuple[Logical, ...]
     rows: Sequence[Row]
@@ -131,7 +137,8 @@ Constraint = Comparison | Membership
 
 
 def constant_text(constant: str) -> str:
-    """A constant as it stands in ground names: as it is, or JSON-quoted where it would not read back.
+    """A constant as it stands in ground names: as it is, or JSON-quoted where it would not read
+    back.
 
     >>> [constant_text(each) for each in ("eve", "Eve", "7", "a,b", "1..3")]
     ['eve', 'Eve', '7', '"a,b"', '"1..3"']
@@ -141,7 +148,9 @@ def constant_text(constant: str) -> str:
 
 
 def term_text(term: Term) -> str:
-    """A term as it stands in arguments and constraints: constants that would read as logical variables are quoted."""
+    """A term as it stands in arguments and constraints: constants that would read as logical
+    variables are quoted.
+    """
     if isinstance(term, Logical):
         return term.name
     return json.dumps(term, ensure_ascii=False) if term[:1].isupper() else constant_text(term)
@@ -234,13 +243,13 @@ def parse_comparison(text: str) -> Comparison:
     return Comparison(left, right, match[2] == "=")
 
 
-Span = tuple[
-    int, int
-]  # the first and the last of consecutive constants of a numbered domain, from 1
+# the first and the last of consecutive constants of a numbered domain, from 1
+Span = tuple[int, int]
 
 
 def parse_ground(text: str) -> tuple[str, tuple[str | Span, ...]] | None:
-    """The relation and the constants, or ranges of constants, in a ground name; None if it does not look like one.
+    """The relation and the constants, or ranges of constants, in a ground name; None if it does not
+    look like one.
 
     >>> parse_ground("Friends(Eve, 1..3)"), parse_ground("Epid")
     (('Friends', ('Eve', (1, 3))), None)
@@ -259,7 +268,8 @@ def _constant_or_span(text: str) -> str | Span:
 
 
 def logical_names(given: Iterable[str]) -> dict[str, Logical]:
-    """Logical variables for names from elsewhere: they begin with an upper-case letter, and stay apart.
+    """Logical variables for names from elsewhere: they begin with an upper-case letter, and stay
+    apart.
 
     >>> {name: str(logical) for name, logical in logical_names(["X", "x", "_y", "X"]).items()}
     {'X': 'X', 'x': 'X2', '_y': 'V_y'}

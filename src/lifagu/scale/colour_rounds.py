@@ -1,10 +1,11 @@
 """Colour passing by SQL, as rounds in which only news travels.
 
-A node's colour changes where its neighbours' news tells it from others of its colour. Those that heard nothing keep
-their colour; where all heard something, the largest part does. A new colour is larger than all before it and holds the
-least id of its part, so it was never used, it tells which colour it came from, and it depends on nothing but the graph.
-Hence two nodes of one colour still look alike iff they heard the same news: what they heard before was the same, and
-news tells what it replaces. The rounds end when nothing is new, with the coarsest stable colouring.
+A node's colour changes where its neighbours' news tells it from others of its colour. Those that
+heard nothing keep their colour; where all heard something, the largest part does. A new colour is
+larger than all before it and holds the least id of its part, so it was never used, it tells which
+colour it came from, and it depends on nothing but the graph. Hence two nodes of one colour still
+look alike iff they heard the same news: what they heard before was the same, and news tells what it
+replaces. The rounds end when nothing is new, with the coarsest stable colouring.
 """
 
 from __future__ import annotations
@@ -32,7 +33,9 @@ class Sizes:
 
 @dataclass(frozen=True)
 class State:
-    """Where the rounds are: the tables of current colours, and of the news that the other side has not heard."""
+    """Where the rounds are: the tables of current colours, and of the news that the other side has
+    not heard.
+    """
 
     round: int
     variables: str
@@ -52,11 +55,12 @@ def pass_colours(
     hand_over: HandOver | None = None,
     told: Told | None = None,
 ) -> State:
-    """Colour passing on the table arguments (factor, position, variable), from variable_start and factor_start.
+    """Colour passing on the table arguments (factor, position, variable), from variable_start and
+    factor_start.
 
-    hand_over(journal, state) is asked after some rounds and may finish the work in memory; told(line): after each.
-    The result's tables (id, colour) hold colours that are equal iff nodes look alike; a round costs a few passes over
-    the arguments of those with news.
+    hand_over(journal, state) is asked after some rounds and may finish the work in memory;
+    told(line): after each. The result's tables (id, colour) hold colours that are equal iff nodes
+    look alike; a round costs a few passes over the arguments of those with news.
     """
     state = State(
         0, "variable_start", "factor_start", "variable_start", sizes.variables, sizes.start
@@ -100,7 +104,9 @@ def _round(journal: Journal, sizes: Sizes, state: State) -> State:
 def _half(
     journal: Journal, sizes: Sizes, step: int, owner: str, colours: str, news: str
 ) -> tuple[str, str, tuple[int, int]]:
-    """One side hears the news: its new colours, its own news, and how many nodes and colours are new."""
+    """One side hears the news: its new colours, its own news, and how many nodes and colours are
+    new.
+    """
     base = sizes.start + step * max(sizes.variables, sizes.factors)
     if base + max(sizes.variables, sizes.factors) > WIDEST:
         raise TooLargeError(
@@ -125,7 +131,9 @@ def _half(
 def _split(
     journal: Journal, owner: str, colours: str, news: str, changed: str, base: int
 ) -> list[int]:
-    """Store (id, colour) of the nodes that get a new colour; how many they are, and how many colours."""
+    """Store (id, colour) of the nodes that get a new colour; how many they are, and how many
+    colours.
+    """
     engine = journal.engine
     sender = "variable" if owner == "factor" else "factor"
     heard = f"FROM arguments a JOIN {news} n ON n.id = a.{sender}"

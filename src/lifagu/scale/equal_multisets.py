@@ -1,9 +1,9 @@
 """Owners of equal multisets of rows, by SQL: a hash finds, comparing decides.
 
-A list per owner would be the plain way, but lists of a group cannot leave memory in DuckDB, and one hub has as many
-rows as the graph. So each owner gets two 64-bit sums over its rows, which take no room, owners with equal sums are
-grouped, and then the rows of each owner are compared with those of the first of its group. If they ever differ, other
-sums are taken.
+A list per owner would be the plain way, but lists of a group cannot leave memory in DuckDB, and one
+hub has as many rows as the graph. So each owner gets two 64-bit sums over its rows, which take no
+room, owners with equal sums are grouped, and then the rows of each owner are compared with those of
+the first of its group. If they ever differ, other sums are taken.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ def sums(dialect: Dialect, salt: int) -> str:
 
 
 def group_owners(engine: Engine, rows: str, name: str, old: str) -> None:
-    """Store (id, old, part) for the owners in a table `rows` (owner, place, colour, times), distinct but for owners.
+    """Store (id, old, part) for the owners in a table `rows` (owner, place, colour, times),
+    distinct but for owners.
 
-    old: a table (id, colour) whose equal colours only may come together; part: the least id of those with the same
-    old colour and equal rows.
+    old: a table (id, colour) whose equal colours only may come together; part: the least id of
+    those with the same old colour and equal rows.
     """
     for salt in range(TRIES):
         engine.create(

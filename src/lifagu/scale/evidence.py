@@ -1,4 +1,6 @@
-"""Evidence by SQL: each different observation is looked at once, in memory; who has which is a table."""
+"""Evidence by SQL: each different observation is looked at once, in memory; who has which is a
+table.
+"""
 
 from __future__ import annotations
 
@@ -19,10 +21,12 @@ from lifagu.scale.journal import Journal
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """The different observations o: their label (None for soft evidence), likelihoods in declared order, and class.
+    """The different observations o: their label (None for soft evidence), likelihoods in declared
+    order, and class.
 
-    declared[o]: the label order of the variables; seen[o]: equal numbers, from 1 on, where the same was observed,
-    whatever the label order. The two tell observations apart. The table observed (id, observation) says whose they are.
+    declared[o]: the label order of the variables; seen[o]: equal numbers, from 1 on, where the same
+    was observed, whatever the label order. The two tell observations apart. The table observed (id,
+    observation) says whose they are.
     """
 
     values: list[str | None]
@@ -37,7 +41,9 @@ class Observations:
 def observe(
     journal: Journal, given: Given, ranges: Ranges, evidence: Mapping[str, Observation]
 ) -> Observations:
-    """The folder's own evidence and, over it, some by name; stores the table observed (id, observation)."""
+    """The folder's own evidence and, over it, some by name; stores the table observed (id,
+    observation).
+    """
     found = _Found(ranges)
     folder = _own(journal, given, found)
     known = numbers_of(journal, given, list(evidence))

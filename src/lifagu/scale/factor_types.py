@@ -1,8 +1,10 @@
-"""Types of factors: those that look alike to transfer and to the first round, one standing for all of them.
+"""Types of factors: those that look alike to transfer and to the first round, one standing for all
+of them.
 
-A variable's look is its label order, what was observed of it and, where factors are unknown, its degree and kind. A
-factor's type is the looks of its arguments in order, and its table. There are few of them, and all decisions are taken
-about types, in memory; which factor is of which type stays a table.
+A variable's look is its label order, what was observed of it and, where factors are unknown, its
+degree and kind. A factor's type is the looks of its arguments in order, and its table. There are
+few of them, and all decisions are taken about types, in memory; which factor is of which type stays
+a table.
 """
 
 from __future__ import annotations
@@ -26,7 +28,8 @@ MOST_POTENTIALS = 100_000_000
 
 @dataclass(frozen=True, eq=False)
 class Looks:
-    """The different looks, by first variable: label order, kind (-1 for none), what was observed (0: nothing), degree.
+    """The different looks, by first variable: label order, kind (-1 for none), what was observed
+    (0: nothing), degree.
 
     size: how many variables have each; the table looks (id, look) says which.
     """
@@ -42,9 +45,9 @@ class Looks:
 class Types:
     """The different types of factors, by first factor, of which there are size[t].
 
-    table[t]: which of the tables a type has, -1 = unknown; looks[offsets[t]:offsets[t+1]]: of its arguments, in the
-    order of the table; positions: where they stand in the table scopes. The table typed (id, type) gives for each
-    factor the first of its type.
+    table[t]: which of the tables a type has, -1 = unknown; looks[offsets[t]:offsets[t+1]]: of its
+    arguments, in the order of the table; positions: where they stand in the table scopes. The table
+    typed (id, type) gives for each factor the first of its type.
     """
 
     first: Ints
@@ -190,7 +193,9 @@ def _check_count(journal: Journal, table: str, what: str) -> None:
 
 
 def _given_tables(journal: Journal, given: Given) -> tuple[dict[int, Floats], str]:
-    """The different tables by the least id with each, and a table expression (id, first) of all that are known."""
+    """The different tables by the least id with each, and a table expression (id, first) of all
+    that are known.
+    """
     engine = journal.engine
     if "potentials" not in given.columns["tables"]:
         return {}, "(SELECT id, id AS first FROM scopes WHERE id < 0)"
@@ -231,7 +236,9 @@ def _numbers(given: Given, first: int, values: list[float | None]) -> Floats:
 
 
 def _packed(journal: Journal, looks: int) -> str:
-    """A table expression (id, arity, packed): the looks of a factor's arguments in order, as one number."""
+    """A table expression (id, arity, packed): the looks of a factor's arguments in order, as one
+    number.
+    """
     engine = journal.engine
     ((longest,),) = engine.rows("SELECT coalesce(max(arity), 0) FROM scopes")
     if looks <= 1 or not longest:

@@ -1,10 +1,10 @@
 """The part of a graph whose colours still change, handed over to a kernel in memory once it fits.
 
-News stays within reach of where it is: along arguments, among colours, and never through a node that is alone in its
-colour and whose own news has been heard, as such a node never changes. So the colours that can still change are those
-connected, in the quotient of the graph without such nodes, to a colour with news. All nodes of these colours are
-handed over, with the arguments between them; what they hear from everybody else is the same within each colour, and
-stays so.
+News stays within reach of where it is: along arguments, among colours, and never through a node
+that is alone in its colour and whose own news has been heard, as such a node never changes. So the
+colours that can still change are those connected, in the quotient of the graph without such nodes,
+to a colour with news. All nodes of these colours are handed over, with the arguments between them;
+what they hear from everybody else is the same within each colour, and stays so.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ def handing_over(
 ) -> Callable[[Journal, State], State | None]:
     """What `pass_colours` asks after some rounds.
 
-    refine(offsets, arguments, positions, variable_start, factor_start) gives the stable colours of a graph; memory: in
-    bytes, what it may take.
+    refine(offsets, arguments, positions, variable_start, factor_start) gives the stable colours of
+    a graph; memory: in bytes, what it may take.
     """
 
     def hand_over(journal: Journal, state: State) -> State | None:
@@ -50,7 +50,9 @@ def handing_over(
 
 
 def _mark(journal: Journal, state: State, memory: int) -> bool:
-    """Store which colours can still change, if their arguments fit in memory: tables open_variables, open_factors."""
+    """Store which colours can still change, if their arguments fit in memory: tables
+    open_variables, open_factors.
+    """
     engine = journal.engine
     for side, colours in (("variable", state.variables), ("factor", state.factors)):
         engine.create(
@@ -85,7 +87,9 @@ def _mark(journal: Journal, state: State, memory: int) -> bool:
 
 
 def _finish(journal: Journal, state: State, sizes: Sizes, refine: Refine) -> int:
-    """Colours of the open part as they are in the end, put beside the others; how many more there are."""
+    """Colours of the open part as they are in the end, put beside the others; how many more there
+    are.
+    """
     engine = journal.engine
 
     def nodes(side: str, colours: str) -> tuple[Ints, Ints]:

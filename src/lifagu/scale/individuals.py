@@ -1,8 +1,10 @@
-"""Types of factors told apart by the home they stand in, where whole individuals are filled from others.
+"""Types of factors told apart by the home they stand in, where whole individuals are filled from
+others.
 
-A home is what an individual owns (whose what is says `symmetry.transfer.individuals`): its factors by signature, then
-by number. Homes with the same types in the same order are
-alike, and a factor is then of one type with those in its place in homes that are alike. Of these the first home is kept
+A home is what an individual owns (whose what is says `symmetry.transfer.individuals`): its factors
+by signature, then by number. Homes with the same types in the same order are
+alike, and a factor is then of one type with those in its place in homes that are alike. Of these
+the first home is kept
 apart: it is the one that lends, so its factors must be called by their own names.
 """
 
@@ -24,9 +26,11 @@ from lifagu.scale.journal import Journal
 def split_by_home(
     journal: Journal, given: Given, types: Types, signatures: Ints
 ) -> tuple[Types, Ints]:
-    """Types that stand in one place of one sort of home each, and for each of them which sort that is, -1 for none.
+    """Types that stand in one place of one sort of home each, and for each of them which sort that
+    is, -1 for none.
 
-    signatures[t]: of each type. The table typed (id, type) is replaced. A few passes over what individuals own.
+    signatures[t]: of each type. The table typed (id, type) is replaced. A few passes over what
+    individuals own.
     """
     find_owners(journal, given)
     journal.register("type_signatures", {"type": types.first, "signature": signatures})
@@ -60,7 +64,8 @@ def has_individuals(given: Given) -> bool:
 
 
 def find_owners(journal: Journal, given: Given) -> None:
-    """Store variable_owners and factor_owners (id, owner), by the rule of `symmetry.transfer.individuals`.
+    """Store variable_owners and factor_owners (id, owner), by the rule of
+    `symmetry.transfer.individuals`.
 
     An individual is called by its first variable; what belongs to nobody is left out.
     """
@@ -109,8 +114,8 @@ def owners_of_variables(journal: Journal, given: Given) -> str:
 def _group_homes(journal: Journal) -> None:
     """Store factors_by_home (id, type, part, alone, place).
 
-    A home is called by its least factor; part: the first home alike, -1 for a factor without a home; alone: whether
-    this is it; place: of the factor in its home.
+    A home is called by its least factor; part: the first home alike, -1 for a factor without a
+    home; alone: whether this is it; place: of the factor in its home.
     """
     journal.create(
         "homes",

@@ -1,7 +1,8 @@
-"""A folder of Parquet tables as numbered tables of an engine, checked on the way; nothing is loaded.
+"""A folder of Parquet tables as numbered tables of an engine, checked on the way; nothing is
+loaded.
 
-Variables and factors are numbered by ascending id, as when they are read into memory. What is wrong is said with file,
-column and the ids concerned.
+Variables and factors are numbered by ascending id, as when they are read into memory. What is wrong
+is said with file, column and the ids concerned.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -33,7 +35,8 @@ WIDEST = 62  # arguments of a factor that stand side by side in one row
 
 @dataclass(frozen=True)
 class Given:
-    """What a folder holds: the columns there are of each table, counts, and whether ids are the numbers 0, 1, …
+    """What a folder holds: the columns there are of each table, counts, and whether ids are the
+    numbers 0, 1, …
 
     counts: of variables, factors and tables and, as "places", of the places of arguments.
     """
@@ -72,7 +75,9 @@ class Given:
 
 
 def take_in(journal: Journal, path: PathLike) -> Given:
-    """Check a folder and store its arguments as the table arguments (factor, position, variable), by numbers."""
+    """Check a folder and store its arguments as the table arguments (factor, position, variable),
+    by numbers.
+    """
     folder = pinned_folder(path)
     tables = _checked_tables(folder)
     journal.engine.hold(folder)
@@ -94,9 +99,7 @@ def take_in(journal: Journal, path: PathLike) -> Given:
         folder.place, columns, {}, {}, tables["variables"].holds_lists("individual"), inexact
     )
     for table in ("variables", "factors", "tables"):
-        count, dense = journal.once(
-            f"ids of {table}", lambda table=table: _ids(journal, given, table)
-        )  # type: ignore[misc]
+        count, dense = journal.once(f"ids of {table}", partial(_ids, journal, given, table))
         given.counts[table], given.dense[table] = count, dense
         if not dense and table != "tables":
             number_ids(
@@ -135,7 +138,9 @@ def _checked_tables(folder: Pinned) -> dict[str, ParquetTable]:
 
 
 def _ids(journal: Journal, given: Given, table: str) -> list[Any]:
-    """How many rows a table has, and whether its ids are 0, 1, …; each must be a whole number, once."""
+    """How many rows a table has, and whether its ids are 0, 1, …; each must be a whole number,
+    once.
+    """
     engine = journal.engine
     _check_whole(journal, given, table, "id")
     ((count, highest),) = engine.rows(
@@ -259,7 +264,9 @@ def _check_scopes(journal: Journal, given: Given) -> None:
 
 
 def _first_wrong(journal: Journal, wrong: str, column: str) -> int | None:
-    """The first factor whose scope is wrong or, if it is not wholly in scopes, has the same twice in a column."""
+    """The first factor whose scope is wrong or, if it is not wholly in scopes, has the same twice
+    in a column.
+    """
     ((found,),) = journal.engine.rows(f"SELECT min(id) FROM scopes WHERE {wrong}")
     if found is None:
         ((found,),) = journal.engine.rows(
@@ -300,7 +307,9 @@ def names(journal: Journal, given: Given, table: str, numbers: list[int]) -> lis
 
 
 def numbers_of(journal: Journal, given: Given, wanted: Iterable[str]) -> dict[str, int]:
-    """The numbers of variables by name, in the order in which they are wanted; one that does not exist is an error."""
+    """The numbers of variables by name, in the order in which they are wanted; one that does not
+    exist is an error.
+    """
     asked, engine = list(dict.fromkeys(wanted)), journal.engine
     column, keys = "CAST(s.name AS STRING)", np.array(asked, dtype=object)
     called: dict[Any, str] = {name: name for name in asked}
@@ -377,7 +386,9 @@ def check_individuals(journal: Journal, given: Given) -> None:
 
 
 def declared_ranges(journal: Journal, given: Given) -> list[Labels]:
-    """The different label orders by first use; stores the table ranges_coded (word, code) if there is a column."""
+    """The different label orders by first use; stores the table ranges_coded (word, code) if there
+    is a column.
+    """
     if "range" not in given.columns["variables"]:
         return [BOOLEAN] if given.counts["variables"] else []
     lists = journal.engine.dialect.lists_of("STRING")
@@ -403,7 +414,9 @@ def declared_ranges(journal: Journal, given: Given) -> list[Labels]:
 
 
 def declared_kinds(journal: Journal, given: Given) -> list[str]:
-    """The different kinds by first use; stores the table kinds_coded (word, code) if there is a column."""
+    """The different kinds by first use; stores the table kinds_coded (word, code) if there is a
+    column.
+    """
     if "kind" not in given.columns["variables"]:
         return []
     words = _coded(journal, given, "CAST(kind AS STRING)", "kinds")

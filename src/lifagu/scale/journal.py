@@ -1,4 +1,6 @@
-"""What a long run has finished, kept beside its tables: after an interruption it goes on from there."""
+"""What a long run has finished, kept beside its tables: after an interruption it goes on from
+there.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class Journal:
         )
 
     def once(self, step: str, work: Callable[[], Fact]) -> Fact:
-        """The value of a step: computed now, or what it gave before. Values are what JSON can hold; tuples are not."""
+        """The value of a step: computed now, or what it gave before. Values are what JSON can hold;
+        tuples are not.
+        """
         if step not in self._facts:
             value = work()
             self._facts[step] = value

@@ -13,11 +13,7 @@ from lifagu.scale.journal import Journal
 
 
 def find_near(
-    journal: Journal,
-    given: Given,
-    unknown: Ints,
-    free: Ints,
-    most: int,
+    journal: Journal, given: Given, unknown: Ints, free: Ints, most: int
 ) -> tuple[list[int], int]:
     """What one would ask without being told, by the rule of `near_unknown`, and how many these are.
 

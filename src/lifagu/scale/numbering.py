@@ -10,9 +10,11 @@ BUCKETS = 1024  # stretches of the ids that are sorted apart
 
 
 def number_ids(journal: Journal, source: str, name: str) -> None:
-    """Store a table (id, number) of the distinct ids in a table expression: number n is the n-th of them.
+    """Store a table (id, number) of the distinct ids in a table expression: number n is the n-th of
+    them.
 
-    Ids are counted in stretches first; then each stretch is numbered from where the one before it ends.
+    Ids are counted in stretches first; then each stretch is numbered from where the one before it
+    ends.
     """
     journal.once(f"numbers {name}", lambda: _number(journal, source, name))
 

@@ -1,4 +1,6 @@
-"""What a run on an engine found, as Parquet files: the same tables as from memory, written from tables."""
+"""What a run on an engine found, as Parquet files: the same tables as from memory, written from
+tables.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ from lifagu.scale.numbering import number_ids
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What is known in memory: label orders, kinds, tables, for each unknown type its record, and the rest by type."""
+    """What is known in memory: label orders, kinds, tables, for each unknown type its record, and
+    the rest by type.
+    """
 
     ranges: Sequence[Labels]
     kinds: Sequence[str]
@@ -32,7 +36,9 @@ class Findings:
 
 
 def number_groups(journal: Journal, state: State) -> dict[str, int]:
-    """Store variable_groups and factor_groups (id, group_id), numbered by first members; how many there are."""
+    """Store variable_groups and factor_groups (id, group_id), numbered by first members; how many
+    there are.
+    """
     counts = {}
     for side, colours in (("variable", state.variables), ("factor", state.factors)):
         journal.create(
@@ -54,12 +60,16 @@ def number_groups(journal: Journal, state: State) -> dict[str, int]:
 
 
 def largest_groups(journal: Journal, side: str, most: int, members: int) -> list[list[int]]:
-    """The largest groups of a side, equal ones by first member: the size of each, then its first few members."""
+    """The largest groups of a side, equal ones by first member: the size of each, then its first
+    few members.
+    """
     return journal.once(f"largest {side} groups", lambda: _largest(journal, side, most, members))
 
 
 def _largest(journal: Journal, side: str, most: int, members: int) -> list[list[int]]:
-    """Members are found one after the other, a pass for each: a group that holds everything takes no room."""
+    """Members are found one after the other, a pass for each: a group that holds everything takes
+    no room.
+    """
     engine = journal.engine
     largest = engine.rows(
         f"""
@@ -165,7 +175,9 @@ def _named(given: Given, table: str) -> bool:
 
 
 def _quotient(variable_group: str, factor_group: str) -> str:
-    """For each group of factors, which group stands at each position, and how many members both have."""
+    """For each group of factors, which group stands at each position, and how many members both
+    have.
+    """
     return (
         f"SELECT {factor_group} AS factor_group_id, CAST(a.position AS INT) AS position, {variable_group} AS "
         "variable_group_id, f.size AS factors, g.size AS variables FROM factor_group_sizes f "

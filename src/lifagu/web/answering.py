@@ -26,7 +26,9 @@ def plan(bench: Workbench, request: Request) -> dict[str, Any]:
 
 
 def ask(bench: Workbench, request: Request) -> dict[str, Any]:
-    """P(variable | evidence): of the variables that are named, or of all, by class where they are many."""
+    """P(variable | evidence): of the variables that are named, or of all, by class where they are
+    many.
+    """
     prepared = _prepared(bench, request)
     bench.progress.stage("computing")
     found = prepared.run(bench.progress)
@@ -54,7 +56,9 @@ def _prepared(bench: Workbench, request: Request) -> Any:
 
 
 def _planned(bench: Workbench, request: Request) -> Any:
-    """A plan: for all variables in one pass where the page names none and one model decides, else for each of some."""
+    """A plan: for all variables in one pass where the page names none and one model decides, else
+    for each of some.
+    """
     case = bench.case(request)
     if request.variables is None and request.unknown in ("one", "mean") and request.engine != "bp":
         return case.plan_marginals(engine=request.engine)

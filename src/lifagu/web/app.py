@@ -1,4 +1,6 @@
-"""The routes: static files, models to open, requests about them, and jobs. Starlette is known here alone."""
+"""The routes: static files, models to open, requests about them, and jobs. Starlette is known here
+alone.
+"""
 
 from __future__ import annotations
 
@@ -64,7 +66,9 @@ class Refused(Exception):
 
 
 class Application:
-    """One server's state and its routes. given: the model named on the command line; token: what others must show."""
+    """One server's state and its routes. given: the model named on the command line; token: what
+    others must show.
+    """
 
     def __init__(
         self,
@@ -279,7 +283,9 @@ def static_files() -> dict[str, bytes]:
 
 
 class Guarded:
-    """An application behind its gate: refuses what may not enter, and gives every reply the headers it must have."""
+    """An application behind its gate: refuses what may not enter, and gives every reply the headers
+    it must have.
+    """
 
     def __init__(self, inner: ASGIApp, gate: Gate) -> None:
         self._inner, self._gate = inner, gate
@@ -319,7 +325,9 @@ async def _body(request: Request) -> bytes:
 
 
 async def _parts(request: Request, most: int, seconds: float) -> AsyncIterator[bytes]:
-    """The body of a request, which must not be longer than so many bytes, nor take longer than so many seconds."""
+    """The body of a request, which must not be longer than so many bytes, nor take longer than so
+    many seconds.
+    """
     told, size = request.headers.get("content-length", "0"), 0
     too_large = Refused(413, f"this is more than {size_text(most)}, the most that is taken here")
     if not told.isdecimal() or int(told[:20]) > most:

@@ -1,4 +1,6 @@
-"""Colour passing to look at: round by round, with colours that stay where they can, and each round in words."""
+"""Colour passing to look at: round by round, with colours that stay where they can, and each round
+in words.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,9 @@ RELATIONAL = {
 
 
 def rounds_of(case: Case, drawn: bool) -> dict[str, Any]:
-    """The start colours and those of each round on the completed graph; the last groups alone if it is not drawn."""
+    """The start colours and those of each round on the completed graph; the last groups alone if it
+    is not drawn.
+    """
     groups = case.groups()
     shown = {"groups": groups_of(groups), "cut": False}
     if not drawn:
@@ -107,7 +111,8 @@ def _some(names: Any, colours: Any, group: int) -> str:
 
 
 def steady(rounds: Iterable[Any]) -> list[Any]:
-    """The same partitions with numbers that stay: where a group falls apart, its first member's part keeps the number.
+    """The same partitions with numbers that stay: where a group falls apart, its first member's
+    part keeps the number.
 
     >>> [each.tolist() for each in steady([np.array([0, 0, 1]), np.array([0, 1, 2])])]
     [[0, 0, 1], [0, 2, 1]]
@@ -130,7 +135,9 @@ def steady(rounds: Iterable[Any]) -> list[Any]:
 
 
 def groups_of(groups: Groups) -> dict[str, list[dict[str, Any]]]:
-    """The largest groups of variables and of factors: how many belong to each, and the first of them."""
+    """The largest groups of variables and of factors: how many belong to each, and the first of
+    them.
+    """
     found: dict[str, list[dict[str, Any]]] = {"variables": [], "factors": []}
     for each in groups.largest:
         found[each.sort].append({"size": each.size, "first": each.members[:MOST_NAMES]})

@@ -22,7 +22,9 @@ WHAT = ("graph", "colours", "transfers", "lifted")
 
 
 def is_drawn(bench: Workbench, request: Request) -> bool:
-    """Whether the ground graph can be drawn node by node; a relational model is counted before it is grounded."""
+    """Whether the ground graph can be drawn node by node; a relational model is counted before it
+    is grounded.
+    """
     facts = bench.facts()
     return facts["variables"] + facts["factors"] <= MOST_DRAWN and fits(bench.case(request).graph)
 

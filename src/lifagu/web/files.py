@@ -13,7 +13,9 @@ WITH_EVIDENCE = (".json", ".blog")
 
 
 def written(bench: Workbench, request: Request) -> Reply:
-    """The completed or lifted model as a file, with the evidence where the format holds it beside the model."""
+    """The completed or lifted model as a file, with the evidence where the format holds it beside
+    the model.
+    """
     if request.what not in ("completed", "lifted"):
         raise ModelError(f"there is no file '{request.what[:40]}'; choose completed or lifted")
     if request.ending not in ENDINGS:

@@ -1,7 +1,9 @@
-"""What stands before every request: whose it may be, how large, and what browsers must keep to in the reply.
+"""What stands before every request: whose it may be, how large, and what browsers must keep to in
+the reply.
 
-A page elsewhere must not be able to use this server through its visitor's browser: requests that come under another
-name (DNS rebinding) or from another page (cross-site requests) are refused, on the loopback interface as well.
+A page elsewhere must not be able to use this server through its visitor's browser: requests that
+come under another name (DNS rebinding) or from another page (cross-site requests) are refused, on
+the loopback interface as well.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Gate:
-    """Which names this server answers to. host, port: where it listens; open: others than this machine may come."""
+    """Which names this server answers to. host, port: where it listens; open: others than this
+    machine may come.
+    """
 
     host: str
     port: int
@@ -52,19 +56,18 @@ class Gate:
                 "this server does not answer to that name; use the address that lifagu serve printed",
             )
         elsewhere = headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
-        followed = (
-            method in SAFE and headers.get("sec-fetch-dest") == "document"
-        )  # a link to here is welcome
-        own = (
-            {f"http://{host}", f"https://{host}"} if self.open else {f"http://{host}"}
-        )  # perhaps behind a proxy
+        # a link to here is welcome
+        followed = method in SAFE and headers.get("sec-fetch-dest") == "document"
+        # perhaps behind a proxy
+        own = {f"http://{host}", f"https://{host}"} if self.open else {f"http://{host}"}
         foreign = method not in SAFE and headers.get("origin", f"http://{host}") not in own
         if foreign or (elsewhere and not followed):
             return Refusal(403, "this request comes from another page")
         return None
 
     def answers_to(self, host: str) -> bool:
-        """Whether a Host header names this server. Where others may come a token guards it, under whatever name.
+        """Whether a Host header names this server. Where others may come a token guards it, under
+        whatever name.
 
         >>> Gate("127.0.0.1", 8350, False).answers_to("evil.example:8350")
         False

@@ -1,4 +1,6 @@
-"""What a page may ask for, checked: each mistake is an error that says what is wrong, as on the command line."""
+"""What a page may ask for, checked: each mistake is an error that says what is wrong, as on the
+command line.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,8 @@ FIELDS = (
 
 @dataclass(frozen=True)
 class Request:
-    """One request about a model: how holes are filled, what was observed, what is asked, what is to be written.
+    """One request about a model: how holes are filled, what was observed, what is asked, what is to
+    be written.
 
     variables: the names asked about, None for those that a page shows on its own.
     """

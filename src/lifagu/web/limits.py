@@ -6,12 +6,15 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-SLACK = 5  # seconds of processor time beyond the time limit, after which the system itself ends a process
+# seconds of processor time beyond the time limit, after which the system itself ends a process
+SLACK = 5
 
 
 @dataclass(frozen=True)
 class Limits:
-    """seconds: for one computation; memory: bytes for one model's process; upload: bytes of a file, unpacked."""
+    """seconds: for one computation; memory: bytes for one model's process; upload: bytes of a file,
+    unpacked.
+    """
 
     seconds: float = 120.0
     memory: int = 4 * 1024**3
@@ -19,7 +22,9 @@ class Limits:
 
 
 def hold_to(limits: Limits) -> None:
-    """Bind this process to the limits, beyond what it has mapped already; nothing happens where there are no such."""
+    """Bind this process to the limits, beyond what it has mapped already; nothing happens where
+    there are no such.
+    """
     if sys.platform == "win32":
         return
     import resource
@@ -31,7 +36,9 @@ def hold_to(limits: Limits) -> None:
 
 
 def allow_seconds(seconds: float) -> None:
-    """Let the system end this process if it computes for longer than this from now, should nobody else do so."""
+    """Let the system end this process if it computes for longer than this from now, should nobody
+    else do so.
+    """
     if sys.platform == "win32":
         return
     import resource

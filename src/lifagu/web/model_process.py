@@ -1,4 +1,5 @@
-"""A process aside for one opened model, seen from the server: asked, watched, and ended when it takes too long.
+"""A process aside for one opened model, seen from the server: asked, watched, and ended when it
+takes too long.
 
 Whatever it holds can be computed again from the model's source, so it may be ended at any moment.
 """
@@ -26,16 +27,20 @@ CANCELLED = error_reply(409, "cancelled")
 
 
 def prepare_processes() -> None:
-    """Have a process at hand that has everything imported, from which others begin at once, where there are such."""
+    """Have a process at hand that has everything imported, from which others begin at once, where
+    there are such.
+    """
     if sys.platform != "win32":
         multiprocessing.set_forkserver_preload(["lifagu.web.worker", "lifagu.web.preloaded"])
         forkserver.ensure_running()
 
 
 class Aside:
-    """The process of one model; it begins when it is asked. `ask` is for one thread at a time, `end` for any.
+    """The process of one model; it begins when it is asked. `ask` is for one thread at a time,
+    `end` for any.
 
-    Only the thread that asks closes its end of the pipe, so that no other can come to stand in its place meanwhile.
+    Only the thread that asks closes its end of the pipe, so that no other can come to stand in its
+    place meanwhile.
     """
 
     def __init__(self, source: Source, limits: Limits, folder: Path) -> None:
@@ -52,7 +57,9 @@ class Aside:
     def ask(
         self, operation: str, body: bytes, tell: Callable[[bytes], None], stop: threading.Event
     ) -> Reply:
-        """The reply to a request; tell is called with progress as JSON; stop ends the process and the request."""
+        """The reply to a request; tell is called with progress as JSON; stop ends the process and
+        the request.
+        """
         process, connection = self._process, self._connection
         if process is None or connection is None or not process.is_alive():
             connection = self._begin()

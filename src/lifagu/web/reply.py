@@ -1,4 +1,6 @@
-"""What comes back from a computation: a status, a type, and bytes; written by one process, read by another."""
+"""What comes back from a computation: a status, a type, and bytes; written by one process, read by
+another.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The server itself: a socket, an event loop, and an end that leaves nothing behind. Uvicorn is known here alone."""
+"""The server itself: a socket, an event loop, and an end that leaves nothing behind. Uvicorn is
+known here alone.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class Settings:
 
 
 def run(settings: Settings, ready: Callable[[str], None]) -> None:
-    """Serve until interrupted; ready is called with the address once browsers may come. At the end all is removed."""
+    """Serve until interrupted; ready is called with the address once browsers may come. At the end
+    all is removed.
+    """
     listening = _listening(settings.host, settings.port)
     port = listening.getsockname()[1]
     is_open = not is_loopback(settings.host)
@@ -80,7 +84,8 @@ async def _serve(
             http="h11",
             ws="none",
             lifespan="off",
-            log_level="critical",  # clients that hang up are no news; mistakes of ours are shown where they are caught
+            # clients that hang up are no news; mistakes of ours are shown where they are caught
+            log_level="critical",
             access_log=False,
             server_header=False,
             proxy_headers=False,
@@ -106,26 +111,28 @@ async def _sweep(sessions: Sessions) -> None:
 
 
 class _Server(uvicorn.Server):
-    """A server whose end is an ordinary one when it is asked to end, so that what follows still runs."""
+    """A server whose end is an ordinary one when it is asked to end, so that what follows still
+    runs.
+    """
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
         """Let Ctrl-C and a wish to terminate end the server."""
         loop = asyncio.get_running_loop()
         for each in (signal.SIGINT, signal.SIGTERM):
-            with suppress(
-                NotImplementedError
-            ):  # where signals have no place in event loops, Ctrl-C still interrupts
+            # where signals have no place in event loops, Ctrl-C still interrupts
+            with suppress(NotImplementedError):
                 loop.add_signal_handler(each, self.handle_exit, each, None)
         yield
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket that listens; a port that is taken or an address that is not ours is an error with a remedy."""
+    """A socket that listens; a port that is taken or an address that is not ours is an error with a
+    remedy.
+    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listening = socket.socket(
-        family, socket.SOCK_STREAM, socket.IPPROTO_TCP
-    )  # named, so that asyncio sends at once
+    # named, so that asyncio sends at once
+    listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind((host, port))

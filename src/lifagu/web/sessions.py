@@ -1,6 +1,8 @@
-"""Who has opened what: sessions known by random names, their models, and the jobs that run for them.
+"""Who has opened what: sessions known by random names, their models, and the jobs that run for
+them.
 
-Everything lives in memory and in one private folder, and ends with the server; idle sessions end earlier.
+Everything lives in memory and in one private folder, and ends with the server; idle sessions end
+earlier.
 """
 
 from __future__ import annotations
@@ -71,7 +73,9 @@ class Session:
 
 
 class Sessions:
-    """All sessions of a server; used from one event loop, computations running in threads that wait for processes."""
+    """All sessions of a server; used from one event loop, computations running in threads that wait
+    for processes.
+    """
 
     def __init__(self, folder: Path, limits: Limits, at_once: int) -> None:
         self._folder, self.limits = folder, limits
@@ -90,7 +94,9 @@ class Sessions:
         return name
 
     def find(self, name: str) -> Session | None:
-        """The session of this name; names are long and random, so looking one up tells nothing about others."""
+        """The session of this name; names are long and random, so looking one up tells nothing
+        about others.
+        """
         session = self._sessions.get(name)
         if session is not None:
             session.used = time.monotonic()

@@ -1,6 +1,8 @@
-"""Where an opened model comes from: a shipped example, the model named on the command line, or an upload.
+"""Where an opened model comes from: a shipped example, the model named on the command line, or an
+upload.
 
-Nothing here takes a path from outside: examples are known by name, uploads are bytes with one of a few endings.
+Nothing here takes a path from outside: examples are known by name, uploads are bytes with one of a
+few endings.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ CHUNK = 2**16
 
 @dataclass(frozen=True)
 class Example:
-    """A shipped model: its file, what people see of it, and perhaps an individual to add, all tables unknown."""
+    """A shipped model: its file, what people see of it, and perhaps an individual to add, all
+    tables unknown.
+    """
 
     file: str
     title: str
@@ -30,25 +34,38 @@ class Example:
     add: tuple[tuple[str, str], ...] = ()
 
 
+# fmt: skip
 EXAMPLES = {
     "epidemic-eve": Example(
-        "epidemic.json", "An epidemic, and eve", "Figure 1 of the paper; eve is new, and none of her tables is known.",
+        "epidemic.json",
+        "An epidemic, and eve",
+        "Figure 1 of the paper; eve is new, and none of her tables is known.",
         (("eve", "alice"),),
     ),
     "wards": Example(
-        "wards.json", "Two wards", "Ten patients on two wards that treat differently; the tables of three are missing."
+        "wards.json",
+        "Two wards",
+        "Ten patients on two wards that treat differently; the tables of three are missing.",
     ),
-    "figure3": Example("figure3.json", "Two factors alike", "Figure 3 of the paper, to watch colours pass."),
-    "epidemic": Example("epidemic.json", "An epidemic", "Figure 1 of the paper: two patients, two medications."),
+    "figure3": Example(
+        "figure3.json", "Two factors alike", "Figure 3 of the paper, to watch colours pass."
+    ),
+    "epidemic": Example(
+        "epidemic.json", "An epidemic", "Figure 1 of the paper: two patients, two medications."
+    ),
     "smokers": Example("smokers.json", "Friends and smokers", "A relational model of four people."),
     "clinic": Example("clinic.json", "A clinic", "From CSV files by SQL; two tables are unknown."),
-    "workshop": Example("workshop.pfl", "A workshop", "Who attends, in the Prolog Factor Language, with evidence."),
-}  # fmt: skip
+    "workshop": Example(
+        "workshop.pfl", "A workshop", "Who attends, in the Prolog Factor Language, with evidence."
+    ),
+}
 
 
 @dataclass(frozen=True)
 class Source:
-    """A model to read. path: chosen by this side, never by a client; own: it came as an upload and is nobody's file."""
+    """A model to read. path: chosen by this side, never by a client; own: it came as an upload and
+    is nobody's file.
+    """
 
     title: str
     path: Path
@@ -66,7 +83,9 @@ def example_source(name: str) -> Source:
 
 
 def upload_source(folder: Path, identity: str, ending: str) -> Source:
-    """A place for an upload; identity: made by this side. Endings other than those of models are an error."""
+    """A place for an upload; identity: made by this side. Endings other than those of models are an
+    error.
+    """
     if ending not in ENDINGS:
         raise FormatError(
             f"the ending {ending[:20]!r} tells no format that can be opened here; known are "
@@ -76,7 +95,9 @@ def upload_source(folder: Path, identity: str, ending: str) -> Source:
 
 
 def read_source(source: Source, limits: Limits) -> Loaded:
-    """The model and what came with it. Uploads are read as text files, so that nothing in them leads to others."""
+    """The model and what came with it. Uploads are read as text files, so that nothing in them
+    leads to others.
+    """
     if not source.own:
         return lifagu.load(source.path)
     path = _unpacked(source.path, limits.upload)
@@ -87,7 +108,9 @@ def read_source(source: Source, limits: Limits) -> Loaded:
 
 
 def _unpacked(path: Path, most: int) -> Path:
-    """The upload without compression, beside it; more than so many bytes are refused before they are there."""
+    """The upload without compression, beside it; more than so many bytes are refused before they
+    are there.
+    """
     if path.suffix != ".gz":
         return path
     target = path.with_suffix("")

@@ -1,4 +1,6 @@
-"""What a page shows of a model, as plain values: one function per operation, a request in, a reply out."""
+"""What a page shows of a model, as plain values: one function per operation, a request in, a reply
+out.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ def opened(bench: Workbench, _: Request) -> dict[str, Any]:
 
 
 def graph(bench: Workbench, request: Request) -> dict[str, Any]:
-    """The ground graph as a scene with its variables, where it is small enough to be drawn; else why not."""
+    """The ground graph as a scene with its variables, where it is small enough to be drawn; else
+    why not.
+    """
     if not is_drawn(bench, request):
         return {"scene": None, "variables": None, "factors": None, "note": _too_many(bench.facts())}
     whole = bench.case(request).graph
@@ -134,7 +138,9 @@ def lifted(bench: Workbench, request: Request) -> dict[str, Any]:
 
 
 def compare(bench: Workbench, request: Request) -> dict[str, Any]:
-    """The published algorithm, shares of agreement, and k steps, side by side: what is filled, and what is answered."""
+    """The published algorithm, shares of agreement, and k steps, side by side: what is filled, and
+    what is answered.
+    """
     if bench.case(request).is_whole and not is_drawn(bench, request):
         return {"total": 0, "variables": [], "methods": []}
     whole = bench.case(request).graph

@@ -21,9 +21,11 @@ _Value = TypeVar("_Value")
 
 @dataclass(eq=False)
 class Workbench:
-    """A model as it came, and a folder for files on their way out; what was computed about it is kept with it.
+    """A model as it came, and a folder for files on their way out; what was computed about it is
+    kept with it.
 
-    Evidence in a file is the page's to change while it is short; a long list stays here, below what a request observes.
+    Evidence in a file is the page's to change while it is short; a long list stays here, below what
+    a request observes.
     """
 
     came: Case

@@ -1,4 +1,6 @@
-"""The process aside: it reads one model, then answers requests about it, one after the other, within its limits."""
+"""The process aside: it reads one model, then answers requests about it, one after the other,
+within its limits.
+"""
 
 from __future__ import annotations
 
@@ -46,10 +48,11 @@ class Telling:
 
 
 def work(connection: Connection, source: Source, limits: Limits, folder: Path) -> None:
-    """Answer requests (operation, a newline, a JSON object) until the other side has gone; folder: for files."""
-    signal.signal(
-        signal.SIGINT, signal.SIG_IGN
-    )  # Ctrl-C is for the server, which ends this process
+    """Answer requests (operation, a newline, a JSON object) until the other side has gone; folder:
+    for files.
+    """
+    # Ctrl-C is for the server, which ends this process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     hold_to(limits)
     telling = Telling(connection)
     bench: Workbench | None = None
@@ -67,9 +70,8 @@ def work(connection: Connection, source: Source, limits: Limits, folder: Path) -
             bench, reply = None, _out_of_memory(limits)  # what was kept is let go
         except LifaguError as error:
             reply = error_reply(422, error.told(KNOBS), error.exit_status)
-        except (
-            Exception
-        ):  # a mistake of ours, which must not end the session; the server's terminal shows it
+        # a mistake of ours, which must not end the session; the server's terminal shows it
+        except Exception:
             traceback.print_exc()
             reply = error_reply(500, "something went wrong inside lifagu; its terminal says what")
         connection.send_bytes(reply.as_bytes())

@@ -1,4 +1,6 @@
-"""Databases behind one small protocol: queries in, columns out in batches; and result tables put into one."""
+"""Databases behind one small protocol: queries in, columns out in batches; and result tables put
+into one.
+"""
 
 from __future__ import annotations
 
@@ -45,9 +47,8 @@ def opened(source: Source) -> Iterator[Database]:
     """The database that a source names, to read from."""
     address = address_of(source)
     served = address.kind in ("postgresql", "sqlite")
-    parquet = [
-        table for table, path in address.files.items() if is_parquet(path)
-    ]  # read when they are asked for
+    # read when they are asked for
+    parquet = [table for table, path in address.files.items() if is_parquet(path)]
     with pin(address.shown, address.files, by_path=parquet) as files:
         database: Database = ServedDatabase(address) if served else EmbeddedDatabase(address, files)
         try:
@@ -57,7 +58,8 @@ def opened(source: Source) -> Iterator[Database]:
 
 
 def write_results(source: Source, tables: Mapping[str, Columns]) -> None:
-    """Put tables ``lifagu_…`` into a database in one transaction, each in place of an earlier one of its name.
+    """Put tables ``lifagu_…`` into a database in one transaction, each in place of an earlier one
+    of its name.
 
     Nothing else is touched; if anything fails, or the process is killed, the database is as it was.
     """

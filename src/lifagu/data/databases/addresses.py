@@ -26,7 +26,8 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Address:
-    """kind: duckdb, files, sqlite or postgresql; target: the path or the whole URL, never shown; shown: what is.
+    """kind: duckdb, files, sqlite or postgresql; target: the path or the whole URL, never shown;
+    shown: what is.
 
     files: the path of each table, for the kind files; secrets: what must not appear in messages.
     """
@@ -48,7 +49,9 @@ class Address:
 
 
 def address_of(source: Source) -> Address:
-    """What a source means: a URL by its scheme, a path by its ending, a folder or an object as files."""
+    """What a source means: a URL by its scheme, a path by its ending, a folder or an object as
+    files.
+    """
     if not isinstance(source.address, str):
         files = {
             name: _existing(_path(path, source), source) for name, path in source.address.items()

@@ -1,4 +1,6 @@
-"""PostgreSQL and SQLite through SQLAlchemy: one connection that reads one state, rows fetched some at a time."""
+"""PostgreSQL and SQLite through SQLAlchemy: one connection that reads one state, rows fetched some
+at a time.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ class ServedDatabase:
 
     @contextmanager
     def _cursor(self, query: Query, statement: str) -> Iterator[Any]:
-        """A cursor of the driver's own, whose rows are plain tuples; PostgreSQL's stays on the server."""
+        """A cursor of the driver's own, whose rows are plain tuples; PostgreSQL's stays on the
+        server.
+        """
         if not query.sql.lstrip("( \t\r\n").lower().startswith((*_LEADING, "--", "/*")):
             raise not_a_query(query)
         on_server = {"name": "lifagu"} if self._address.kind == "postgresql" else {}

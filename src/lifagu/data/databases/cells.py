@@ -21,7 +21,8 @@ _TEXTUAL = (date, UUID)  # a moment is a date as well; these read the same from 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """One column of some rows: values[n] are integers, floats, truth values or objects; missing[n]: where NULL is.
+    """One column of some rows: values[n] are integers, floats, truth values or objects; missing[n]:
+    where NULL is.
 
     textual: whether it is known that all values that are not missing are texts.
     """
@@ -39,7 +40,9 @@ class Cells:
         return self.values.dtype.kind == "i"
 
     def texts(self) -> list[str | None]:
-        """The values as texts, None for NULL; what has no text of its own, such as a list, is shown in brackets."""
+        """The values as texts, None for NULL; what has no text of its own, such as a list, is shown
+        in brackets.
+        """
         values = self.values.tolist()
         texts: list[str | None] = values if self.textual else list(map(text_of, values))
         for row in np.flatnonzero(self.missing).tolist():
@@ -53,7 +56,9 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class NumberLists:
-    """A column of lists of numbers: row i holds values[offsets[i]:offsets[i+1]]; missing[n]: where NULL is."""
+    """A column of lists of numbers: row i holds values[offsets[i]:offsets[i+1]]; missing[n]: where
+    NULL is.
+    """
 
     offsets: Ints
     values: Floats
@@ -123,7 +128,9 @@ def _number(item: Any) -> float:
 
 
 def joined(parts: Sequence[CellColumn]) -> CellColumn:
-    """The same column of several batches, one after another; as texts where they are of different sorts."""
+    """The same column of several batches, one after another; as texts where they are of different
+    sorts.
+    """
     if len(parts) == 1:
         return parts[0]
     missing = np.concatenate([each.missing for each in parts])

@@ -29,7 +29,9 @@ _DIGITS = ("DECIMAL", "FLOAT")  # texts of these may end in zeros
 
 
 class EmbeddedDatabase:
-    """Queries answered by DuckDB, read-only; it sees nothing beside its own file, or the files that are tables."""
+    """Queries answered by DuckDB, read-only; it sees nothing beside its own file, or the files that
+    are tables.
+    """
 
     def __init__(self, address: Address, files: Pinned) -> None:
         self._address = address
@@ -48,11 +50,11 @@ class EmbeddedDatabase:
                 raise FormatError(f"{path}: there is no such file")
             place = literal(files.files[table].source)
             if is_parquet(path):
-                allowed.append(
-                    place
-                )  # as a path: DuckDB does not find descriptors among those that are allowed
+                # as a path: DuckDB does not find descriptors among those that are allowed
+                allowed.append(place)
                 self._duck.run(f"CREATE VIEW {quoted(table)} AS FROM {_parquet(place)}", path)
-            else:  # read once, as each reading would find out the types of columns anew, from all rows
+            # read once, as each reading would find out the types of columns anew, from all rows
+            else:
                 packed = path.name.lower().endswith(".gz")
                 self._duck.run(f"CREATE TABLE {quoted(table)} AS FROM {_csv(place, packed)}", path)
         self._duck.run(f"SET allowed_paths = [{', '.join(allowed)}]", self._address.shown)
@@ -76,9 +78,8 @@ class EmbeddedDatabase:
             ((first, count),) = self._duck.rows(
                 "SELECT coalesce(min(rowid), 0), count(*) FROM lifagu_rows", ""
             )
-        for start in range(
-            first, first + count, BATCH
-        ):  # numbers of rows not yet committed do not begin with 0
+        # numbers of rows not yet committed do not begin with 0
+        for start in range(first, first + count, BATCH):
             page = f"FROM lifagu_rows WHERE rowid >= {start} AND rowid < {start + BATCH}"
             with failed(query):
                 yield [self._column(name, kind, page) for name, kind in types.items()]
@@ -141,7 +142,9 @@ def _csv(place: str, packed: bool) -> str:
 
 
 def _readable(address: Address) -> Duck:
-    """The database, or one for files; one that another process is just writing is waited for, a moment."""
+    """The database, or one for files; one that another process is just writing is waited for, a
+    moment.
+    """
     if address.kind != "duckdb":
         return Duck(purpose=PURPOSE)
     for wait in WAITS:

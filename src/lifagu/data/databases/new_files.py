@@ -13,7 +13,8 @@ from lifagu.data.parquet.copying import selected
 def new_database(path: PathLike, tables: Mapping[str, Columns]) -> None:
     """Make a DuckDB file of these tables; a file of that name is replaced in one step."""
     with replaced_file(path) as temporary:
-        temporary.unlink()  # DuckDB makes its own file, and takes an empty one for a broken database
+        # DuckDB makes its own file, and takes an empty one for a broken database
+        temporary.unlink()
         with Duck(file=temporary, purpose="a database") as duck:
             for name, columns in tables.items():
                 with selected(duck, columns) as rows:

@@ -1,4 +1,6 @@
-"""Result tables into PostgreSQL, by COPY, and into SQLite, by bound parameters; all of them or none."""
+"""Result tables into PostgreSQL, by COPY, and into SQLite, by bound parameters; all of them or
+none.
+"""
 
 from __future__ import annotations
 
@@ -111,7 +113,9 @@ def _values(column: Column, part: slice, as_text: bool) -> list[Any]:
 
 
 def _lists(column: Lists, of: Ints, as_text: bool) -> list[Any]:
-    """Lists as JSON, or for PostgreSQL: numbers as the text of an array, which is faster, texts as they are."""
+    """Lists as JSON, or for PostgreSQL: numbers as the text of an array, which is faster, texts as
+    they are.
+    """
     met, places = np.unique(of, return_inverse=True)
     starts, ends = column.offsets[met].tolist(), column.offsets[met + 1].tolist()
     lists = [

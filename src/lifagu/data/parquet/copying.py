@@ -19,7 +19,9 @@ Arrays = dict[str, dict[str, NDArray[Any]]]
 
 
 def copy_columns(duck: Duck, columns: Columns, file: Path, place: PathLike) -> None:
-    """Write a table into a file; place: what the user calls it. The duck should have one thread, for equal bytes."""
+    """Write a table into a file; place: what the user calls it. The duck should have one thread,
+    for equal bytes.
+    """
     with selected(duck, columns) as table:
         duck.run(
             f"COPY ({table}) TO {literal(str(file))} (FORMAT parquet, COMPRESSION zstd)", place

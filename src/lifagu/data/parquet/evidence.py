@@ -15,7 +15,9 @@ from lifagu.graph.ranges import BOOLEAN, value_of
 
 
 def evidence_in(folder: Pinned, duck: Duck) -> dict[str, Observation]:
-    """What the table `evidence` of a folder says, by the variables' names; nothing where there is no such table."""
+    """What the table `evidence` of a folder says, by the variables' names; nothing where there is
+    no such table.
+    """
     if "evidence" not in folder.files:
         return {}
     table, variables = (

@@ -50,7 +50,9 @@ class Ids:
         return np.where(self.ordered[places] == ids, places, -1)
 
     def referred(self, table: ParquetTable, column: str, target: str, null: bool = False) -> Ints:
-        """Numbers for the ids in a column that refers to this table; null is -1 where it is allowed."""
+        """Numbers for the ids in a column that refers to this table; null is -1 where it is
+        allowed.
+        """
         ids = table.integers(column, null)
         numbers = self.numbers(ids)
         dangling = (numbers < 0) & (ids >= 0)

@@ -15,16 +15,15 @@ _INTEGERS = (
     "UBIGINT",
 )
 _NUMBERS = (*_INTEGERS, "FLOAT", "DOUBLE", "DECIMAL")
-_TEXTS = (
-    *_INTEGERS,
-    "VARCHAR",
-    "BOOLEAN",
-)  # numbers and truth values are read as their text, as in JSON
+# numbers and truth values are read as their text, as in JSON
+_TEXTS = (*_INTEGERS, "VARCHAR", "BOOLEAN")
 
 
 @dataclass(frozen=True)
 class Sort:
-    """What a column holds: in words, as which DuckDB type it is read, and which it may have, alone or in lists."""
+    """What a column holds: in words, as which DuckDB type it is read, and which it may have, alone
+    or in lists.
+    """
 
     words: str
     read_as: str
@@ -43,9 +42,8 @@ class Sort:
         return wanted and item.partition("(")[0] in self.types
 
 
-ID = Sort(
-    "whole numbers", "BIGINT", _NUMBERS
-)  # also as floats: pandas makes them of columns with nulls
+# also as floats: pandas makes them of columns with nulls
+ID = Sort("whole numbers", "BIGINT", _NUMBERS)
 TEXT = Sort("texts", "VARCHAR", _TEXTS)
 LABELS = Sort("lists of texts", "VARCHAR[]", _TEXTS, alone=False, lists=True)
 NAMES = Sort("texts or lists of texts", "VARCHAR", _TEXTS, lists=True)
@@ -65,13 +63,8 @@ OPTIONAL: dict[str, dict[str, Sort]] = {
 }
 MODEL = ("variables", "factors", "arguments", "tables")  # without which there is no model
 LIFTED = ("domains", "relations", "atoms", "parfactors", "substitutions", "ground_factors")
-RESULTS = (
-    "variable_groups",
-    "factor_groups",
-    "quotient",
-    "transfers",
-    *LIFTED,
-)  # may stand beside it
+# may stand beside it
+RESULTS = ("variable_groups", "factor_groups", "quotient", "transfers", *LIFTED)
 TABLES = (*MODEL, "evidence", *RESULTS)
 
 

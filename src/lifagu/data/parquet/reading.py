@@ -1,4 +1,6 @@
-"""From a folder of Parquet tables to a graph: columns straight into arrays, without a Python object per node."""
+"""From a folder of Parquet tables to a graph: columns straight into arrays, without a Python object
+per node.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,8 @@ Result = TypeVar("Result")
 
 
 def read_folder(path: PathLike) -> FactorGraph:
-    """Read a graph from a folder with the tables variables, factors, arguments and tables; near-linear.
+    """Read a graph from a folder with the tables variables, factors, arguments and tables;
+    near-linear.
 
     Variables and factors are numbered in the order of their ids, whatever the order of the rows.
     """
@@ -36,7 +39,9 @@ def read_folder(path: PathLike) -> FactorGraph:
 
 
 def read_folder_evidence(path: PathLike) -> dict[str, Observation]:
-    """What the table `evidence` of a folder says, by the variables' names; nothing where there is no such table."""
+    """What the table `evidence` of a folder says, by the variables' names; nothing where there is
+    no such table.
+    """
     return _read(path, evidence_in)
 
 
@@ -61,7 +66,9 @@ def _read(path: PathLike, work: Callable[[Pinned, Duck], Result]) -> Result:
 
 
 def pinned_folder(path: PathLike) -> Pinned:
-    """The tables of a model in a folder; one that is missing or holds tables of other names is an error."""
+    """The tables of a model in a folder; one that is missing or holds tables of other names is an
+    error.
+    """
     folder = Path(path)
     found = pin(path, {table: folder / file_name(table) for table in (*MODEL, "evidence")})
     try:
@@ -166,7 +173,9 @@ def _check_filled(table: ParquetTable, column: str, coded: Coded) -> None:
 
 
 def _arguments(table: ParquetTable, variables: Ids, factors: Ids) -> tuple[Ints, Ints]:
-    """Offsets and arguments: each row is put where its factor and its position say, without sorting."""
+    """Offsets and arguments: each row is put where its factor and its position say, without
+    sorting.
+    """
     owners = factors.referred(table, "factor_id", file_name("factors"))
     arity = np.bincount(owners, minlength=len(factors.ordered))
     offsets = np.concatenate(([0], np.cumsum(arity)))

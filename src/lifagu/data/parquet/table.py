@@ -1,4 +1,6 @@
-"""One Parquet table, column by column, checked as it comes in: errors name the file, the column and the row."""
+"""One Parquet table, column by column, checked as it comes in: errors name the file, the column and
+the row.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,11 @@ EXACT = 2**53  # floats beyond it do not tell neighbouring whole numbers apart
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Texts, or lists of texts, by number: row rows[i] has words[codes[i]] (at place places[i] of a list).
+    """Texts, or lists of texts, by number: row rows[i] has words[codes[i]] (at place places[i] of a
+    list).
 
-    first[w]: the first row that has word w. Words and rows come in any order; rows with null do not come.
+    first[w]: the first row that has word w. Words and rows come in any order; rows with null do not
+    come.
     """
 
     words: list[Any]
@@ -72,7 +76,9 @@ class ParquetTable:
         }
 
     def _admitted(self, column: str, given: str) -> bool:
-        """Whether a column can be read; one of another type passes for missing if it holds nothing but nulls."""
+        """Whether a column can be read; one of another type passes for missing if it holds nothing
+        but nulls.
+        """
         sort = _sort(self.table, column)
         if sort.admits(given):
             return True
@@ -108,7 +114,9 @@ class ParquetTable:
     # ---- columns
 
     def integers(self, column: str, null: bool = False) -> Ints:
-        """Whole numbers from 0 on, in the order of the rows; null is -1 where it is allowed, else an error."""
+        """Whole numbers from 0 on, in the order of the rows; null is -1 where it is allowed, else
+        an error.
+        """
         value = quoted(column) if self.has(column) else "CAST(NULL AS BIGINT)"
         (found,) = self.duck.columns(f"SELECT {value} FROM {self._source}", self.file)
         missing, values = np.ma.getmaskarray(found), np.ma.getdata(found)
@@ -135,7 +143,9 @@ class ParquetTable:
         return np.ma.getdata(found)
 
     def coded(self, column: str) -> Coded:
-        """The texts of a column, or its whole lists of texts, by number; near-linear, by grouping in DuckDB."""
+        """The texts of a column, or its whole lists of texts, by number; near-linear, by grouping
+        in DuckDB.
+        """
         return self._coded(column, f"{self._cast(column)} AS word, 0 AS place")
 
     def coded_items(self, column: str) -> Coded:
@@ -163,7 +173,9 @@ class ParquetTable:
         )
 
     def number_lists(self, column: str) -> tuple[Ints, Floats]:
-        """Lists of numbers: the length of each row's (-1 for null), and all their numbers one after another."""
+        """Lists of numbers: the length of each row's (-1 for null), and all their numbers one after
+        another.
+        """
         if not self.has(column):
             return self.integers(column, null=True), np.zeros(0)
         lengths = f"SELECT CAST(coalesce(len({quoted(column)}), -1) AS BIGINT) FROM {self._source}"
@@ -184,7 +196,9 @@ class ParquetTable:
         return length, np.ma.getdata(found)
 
     def records(self, columns: Sequence[str], rows: Ints | None = None) -> list[tuple[Any, ...]]:
-        """Some columns as plain values (None for null), for some rows in the order asked for, or for all."""
+        """Some columns as plain values (None for null), for some rows in the order asked for, or
+        for all.
+        """
         values = ", ".join(self._cast(column) if self.has(column) else "NULL" for column in columns)
         if rows is None:
             return self.duck.rows(f"SELECT {values} FROM {self._source}", self.file)

@@ -41,8 +41,8 @@ def write_folder(
 ) -> None:
     """Replace a folder by these tables in one step; a folder with anything else in it is refused.
 
-    progress(done, total) is called after each table with the rows written so far. replaceable: the files that may be
-    in it already.
+    progress(done, total) is called after each table with the rows written so far. replaceable: the
+    files that may be in it already.
     """
     total, done = sum(map(row_count, tables.values())), 0
     with Duck(threads=1) as duck, replaced_folder(path, replaceable) as temporary:
@@ -65,7 +65,9 @@ def write_table(path: PathLike, columns: Columns) -> None:
 
 
 def model_tables(graph: FactorGraph, evidence: Evidence | None = None) -> dict[str, Columns]:
-    """The tables of a model; near-linear. Names, ranges, kinds and individuals only where they say something."""
+    """The tables of a model; near-linear. Names, ranges, kinds and individuals only where they say
+    something.
+    """
     given, factor_given = _given_tables(graph)
     arity = np.diff(graph.offsets)
     owners = np.repeat(np.arange(len(arity)), arity)
@@ -92,7 +94,9 @@ def model_tables(graph: FactorGraph, evidence: Evidence | None = None) -> dict[s
 
 
 def _given_tables(graph: FactorGraph) -> tuple[GivenTables, Ints]:
-    """Tables in the arguments' declared label orders, by first use, and the number of each factor's, -1 = unknown."""
+    """Tables in the arguments' declared label orders, by first use, and the number of each
+    factor's, -1 = unknown.
+    """
     tables, table_of = declared_tables(graph)
     order = np.argsort(first_places(table_of), kind="stable").tolist()
     return GivenTables.of([tables[number] for number in order]), by_first_occurrence(table_of)
@@ -131,7 +135,9 @@ def _names(names: Names, prefix: str) -> dict[str, Column]:
 
 
 def _evidence(graph: FactorGraph, evidence: Evidence) -> Columns:
-    """Observed labels and likelihoods, in the order of the variables; a variable has the one or the other."""
+    """Observed labels and likelihoods, in the order of the variables; a variable has the one or the
+    other.
+    """
     variables = np.concatenate((evidence.variables, evidence.soft_variables))
     order = np.argsort(variables, kind="stable")
     starts = np.cumsum(graph.ranges.sizes) - graph.ranges.sizes
@@ -145,7 +151,9 @@ def _evidence(graph: FactorGraph, evidence: Evidence) -> Columns:
 
 
 def _likelihoods(graph: FactorGraph, evidence: Evidence, order: Ints) -> Lists:
-    """Likelihoods in each variable's declared order; rows with an observed label hold an empty list."""
+    """Likelihoods in each variable's declared order; rows with an observed label hold an empty
+    list.
+    """
     declared = graph.variable_declared[evidence.soft_variables].tolist()
     values = [
         each[graph.ranges.to_declared(number)]

@@ -1,4 +1,6 @@
-"""From a template and its database to a graph, evidence and questions: each query is asked once, all of one state."""
+"""From a template and its database to a graph, evidence and questions: each query is asked once,
+all of one state.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from lifagu.relational.template import Template
 def load_template(
     template: Template, source: Source | None = None, progress: Progress | None = None
 ) -> Loaded:
-    """Read everything a template asks for; source: another one than it names. progress(text): what is being read.
+    """Read everything a template asks for; source: another one than it names. progress(text): what
+    is being read.
 
     Near-linear; rows come in batches and become integers at once.
     """

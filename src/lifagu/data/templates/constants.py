@@ -19,7 +19,8 @@ from lifagu.relational.template import Query
 
 
 def queried_domain(name: str, query: Query, database: Database, progress: Progress) -> Domain:
-    """The domain that a query lists: constants in the order of numbers if all are whole numbers, else of texts.
+    """The domain that a query lists: constants in the order of numbers if all are whole numbers,
+    else of texts.
 
     So the order of rows, which databases choose as they like, means nothing.
     """
@@ -89,7 +90,9 @@ def _repeated(
 
 
 class Constants:
-    """The way from values in rows to the numbers of a domain's constants; values are compared by their texts."""
+    """The way from values in rows to the numbers of a domain's constants; values are compared by
+    their texts.
+    """
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain

@@ -1,4 +1,6 @@
-"""Tables learned from data: frequencies that the database counts, joint or conditional, for each group a table."""
+"""Tables learned from data: frequencies that the database counts, joint or conditional, for each
+group a table.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +26,8 @@ def learned_tables(
 ) -> dict[Group, Floats | None]:
     """For each group that occurs its table, None if it has too few records; labels: of each column.
 
-    Records with a NULL among the columns or the group are not counted. The database counts, so that as many rows
-    come in as there are groups times states.
+    Records with a NULL among the columns or the group are not counted. The database counts, so that
+    as many rows come in as there are groups times states.
     """
     shape = tuple(len(each) for each in labels)
     counts: dict[Group, Floats] = {}
@@ -60,9 +62,8 @@ def _states(learned: Learned, cells: Cells, place: int, labels: Labels) -> Ints:
     """Positions of labels."""
     found = codes_of(cells, label_numbers(labels))
     if (found < 0).any():
-        value = min(
-            cells.text(row) for row in np.flatnonzero(found < 0).tolist()
-        )  # groups come in any order
+        # groups come in any order
+        value = min(cells.text(row) for row in np.flatnonzero(found < 0).tolist())
         raise query_error(
             learned.query,
             f"'{learned.columns[place]}' has the value '{value}', which is not among {', '.join(labels)}, the labels "
@@ -72,7 +73,8 @@ def _states(learned: Learned, cells: Cells, place: int, labels: Labels) -> Ints:
 
 
 def table_of(learned: Learned, counts: Floats) -> Floats | None:
-    """The frequencies of one group, None if it has too few records, or if a condition was never met.
+    """The frequencies of one group, None if it has too few records, or if a condition was never
+    met.
 
     >>> from lifagu.relational.template import Query
     >>> learned = Learned(Query("", ""), ("sick", "test"), given=("sick",), prior=(1.0,))
@@ -92,7 +94,9 @@ def table_of(learned: Learned, counts: Floats) -> Floats | None:
 
 
 class GroupCodes:
-    """The groups that rows belong to, as numbers by first occurrence; a row with a NULL belongs to none."""
+    """The groups that rows belong to, as numbers by first occurrence; a row with a NULL belongs to
+    none.
+    """
 
     def __init__(self, width: int) -> None:
         self._codes: list[dict[str, int]] = [{} for _ in range(width)]

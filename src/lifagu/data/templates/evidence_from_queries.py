@@ -1,4 +1,6 @@
-"""Evidence and requested marginals from queries: rows of constants become numbers of ground variables."""
+"""Evidence and requested marginals from queries: rows of constants become numbers of ground
+variables.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ class Observer:
         return found.overridden(self._graph.evidence(literal))
 
     def _queried(self, relation: int, query: Query) -> Evidence:
-        """The rows (constants…, value) of one relation; NULL is not observed, and what no factor has is left out."""
+        """The rows (constants…, value) of one relation; NULL is not observed, and what no factor
+        has is left out.
+        """
         labels = self._words.relations[relation].range
         check_width(
             query,
@@ -128,7 +132,9 @@ class Observer:
             raise FormatError(f"{asked.place}: {error}") from None
 
     def _listed(self, relation: int, query: Query) -> Ints:
-        """The ground variables that a query lists by their constants, in the order of their numbers."""
+        """The ground variables that a query lists by their constants, in the order of their
+        numbers.
+        """
         check_width(
             query, self._reader.database.columns(query), list(self._words.relations[relation].of)
         )

@@ -1,4 +1,6 @@
-"""Parfactors whose substitutions come from a query, each row with a table of its own, a shared one, or none."""
+"""Parfactors whose substitutions come from a query, each row with a table of its own, a shared one,
+or none.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Tables that rows bring along: as lists of numbers or by the names of others, each distinct one kept once."""
+"""Tables that rows bring along: as lists of numbers or by the names of others, each distinct one
+kept once.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ class DistinctTables:
         return found
 
     def _texts(self, batch: Batch, column: Cells) -> Ints:
-        """Names of tables, or lists as texts, where a database has no lists; each distinct text is read once."""
+        """Names of tables, or lists as texts, where a database has no lists; each distinct text is
+        read once.
+        """
         texts = column.texts()
         known: dict[str | None, int] = {None: -1}
         for row, text in enumerate(texts):
@@ -94,7 +98,8 @@ class DistinctTables:
 
 
 def _numbers(text: str) -> list[float] | None:
-    """The numbers in ``[1, 2]``, or in ``{1,2}`` as PostgreSQL writes them; None if there is anything else.
+    """The numbers in ``[1, 2]``, or in ``{1,2}`` as PostgreSQL writes them; None if there is
+    anything else.
 
     >>> _numbers("[1, 2.5]"), _numbers("{1,2}"), _numbers("[1, [2]]")
     ([1.0, 2.5], [1.0, 2.0], None)

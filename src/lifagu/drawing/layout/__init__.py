@@ -1,4 +1,5 @@
-"""Where nodes stand: several ways to arrange each connected part, the one that reads best, and parts side by side.
+"""Where nodes stand: several ways to arrange each connected part, the one that reads best, and
+parts side by side.
 
 Deterministic, in plain numpy, for 10 to 2,000 nodes; no two boxes overlap.
 """
@@ -34,7 +35,8 @@ LONG = 10  # layers from which on they may be folded
 
 
 def place(sizes: Floats, edges: Ints, gap: float = GAP) -> Floats:
-    """Centres of n boxes, of which edges (k × 2 numbers of nodes) join some; none comes closer to another than a gap.
+    """Centres of n boxes, of which edges (k × 2 numbers of nodes) join some; none comes closer to
+    another than a gap.
 
     sizes[n, 2]: widths and heights. The upper left corner of the whole is at (0, 0).
     """
@@ -50,7 +52,9 @@ def place(sizes: Floats, edges: Ints, gap: float = GAP) -> Floats:
 
 
 def _parts(sizes: Floats, edges: Ints, gap: float) -> tuple[list[Ints], list[Floats], Floats]:
-    """The connected parts, the places within each, and the room each takes; equal ones are arranged once."""
+    """The connected parts, the places within each, and the room each takes; equal ones are arranged
+    once.
+    """
     parts = members(connected_parts(len(sizes), edges[:, 0], edges[:, 1]))
     found: dict[bytes, Floats] = {}
     own = []
@@ -82,14 +86,15 @@ def _part(sizes: Floats, edges: Ints, gap: float) -> Floats:
     ]
     counted = edges[~hubs(len(sizes), edges)[edges].any(axis=1)]
     best, _ = min(tried, key=lambda each: cost(each[0], sizes, counted, SHAPE) - each[1])
-    places: Floats = np.round(
-        np.round(best - (best - sizes / 2).min(axis=0), 6), 1
-    )  # so that no last bit shows
+    # so that no last bit shows
+    places: Floats = np.round(np.round(best - (best - sizes / 2).min(axis=0), 6), 1)
     return places
 
 
 def _arrangements(sizes: Floats, edges: Ints, gap: float) -> Iterator[tuple[Floats, float]]:
-    """Several ways to arrange a connected part, and how far each is preferred; boxes may overlap in some."""
+    """Several ways to arrange a connected part, and how far each is preferred; boxes may overlap in
+    some.
+    """
     near = neighbours(len(sizes), edges)
     end = far_end(near)
     hub = _root(near, end)
@@ -127,13 +132,17 @@ def _around(sizes: Floats, edges: Ints, hub: int, gap: float) -> Floats:
 
 
 def hubs(count: int, edges: Ints) -> NDArray[np.bool_]:
-    """Which nodes have so many edges that these are drawn faintly, and what they cross does not count."""
+    """Which nodes have so many edges that these are drawn faintly, and what they cross does not
+    count.
+    """
     busy: NDArray[np.bool_] = np.bincount(edges.reshape(-1), minlength=count) > MANY
     return busy
 
 
 def _root(near: Neighbours, end: int) -> int:
-    """The node with the most neighbours, the first of several; in a larger part without such a hub, its middle."""
+    """The node with the most neighbours, the first of several; in a larger part without such a hub,
+    its middle.
+    """
     hub = int(np.argmax([len(each) for each in near]))
     if len(near) <= FEW or _is_hub(near, hub):
         return hub

@@ -1,8 +1,10 @@
-"""Layers by distance from a root: rows below one another, rings around a hub, or columns folded like a snake.
+"""Layers by distance from a root: rows below one another, rings around a hub, or columns folded
+like a snake.
 
-In a factor graph an edge joins a variable and a factor, so it leads from one layer to the next and never skips one or
-stays within (Sugiyama, Tagawa and Toda 1981 need extra nodes for that in general). Orders within layers come from
-barycentres, places from least squares with minimal distances (isotonic regression).
+In a factor graph an edge joins a variable and a factor, so it leads from one layer to the next and
+never skips one or stays within (Sugiyama, Tagawa and Toda 1981 need extra nodes for that in
+general). Orders within layers come from barycentres, places from least squares with minimal
+distances (isotonic regression).
 """
 
 from __future__ import annotations
@@ -30,7 +32,9 @@ def neighbours(count: int, edges: Ints) -> Neighbours:
 
 
 def distances(near: Neighbours, root: int) -> tuple[Ints, list[int]]:
-    """Steps from a root to each node (-1: not reached), and the nodes in the order in which they are found."""
+    """Steps from a root to each node (-1: not reached), and the nodes in the order in which they
+    are found.
+    """
     steps = [-1] * len(near)
     steps[root] = 0
     found = [root]
@@ -53,7 +57,9 @@ def far_end(near: Neighbours) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """Nodes by layer, in order, with a place along each layer; the layers of a connected part, from a root."""
+    """Nodes by layer, in order, with a place along each layer; the layers of a connected part, from
+    a root.
+    """
 
     rows: tuple[Ints, ...]
     along: Floats
@@ -66,16 +72,20 @@ class Layers:
 
 @dataclass(frozen=True, eq=False)
 class _Between:
-    """The edges of each layer to the layer before (up) or after (down): places within the layer, and nodes there."""
+    """The edges of each layer to the layer before (up) or after (down): places within the layer,
+    and nodes there.
+    """
 
     up: list[tuple[Ints, Ints]]
     down: list[tuple[Ints, Ints]]
 
 
 def layers_of(near: Neighbours, edges: Ints, root: int, extents: Floats, gap: float) -> Layers:
-    """Layers of a connected part from a root, ordered so that few edges cross, with places at least a gap apart.
+    """Layers of a connected part from a root, ordered so that few edges cross, with places at least
+    a gap apart.
 
-    extents[n]: how much room each node takes along its layer. Cost: O(edges · sweeps), beside sorting.
+    extents[n]: how much room each node takes along its layer. Cost: O(edges · sweeps), beside
+    sorting.
     """
     steps, found = distances(near, root)
     rows = _by_layer(steps, np.array(found, dtype=np.int64), int(steps.max(initial=0)) + 1)
@@ -105,7 +115,9 @@ def _between(rows: list[Ints], edges: Ints, steps: Ints) -> _Between:
 
 
 def _few_crossings(rows: list[Ints], between: _Between) -> list[Ints]:
-    """An order of each layer: by the mean places of neighbours in the layer before and after, in sweeps down and up."""
+    """An order of each layer: by the mean places of neighbours in the layer before and after, in
+    sweeps down and up.
+    """
     place = np.zeros(sum(map(len, rows)))
     for row in rows:
         place[row] = _even(len(row))
@@ -151,7 +163,9 @@ def _crossings(rows: list[Ints], place: Floats, between: _Between) -> int:
 
 
 def _along(rows: list[Ints], between: _Between, extents: Floats, gap: float) -> Floats:
-    """Places along the layers: near the neighbours' mean, but each node at least a gap from the next."""
+    """Places along the layers: near the neighbours' mean, but each node at least a gap from the
+    next.
+    """
     place = np.zeros(len(extents))
     for row in rows:
         ends = np.cumsum(extents[row] + gap)
@@ -168,7 +182,8 @@ def _along(rows: list[Ints], between: _Between, extents: Floats, gap: float) -> 
 
 
 def _spaced(wanted: Floats, weights: Floats, extents: Floats, gap: float) -> Floats:
-    """The places nearest to those wanted (weighted least squares), in the given order, with a gap between extents.
+    """The places nearest to those wanted (weighted least squares), in the given order, with a gap
+    between extents.
 
     >>> _spaced(np.array([0.0, 0, 0]), np.ones(3), np.full(3, 8.0), 2).tolist()
     [-10.0, 0.0, 10.0]
@@ -191,7 +206,9 @@ def _spaced(wanted: Floats, weights: Floats, extents: Floats, gap: float) -> Flo
 
 
 def rows_below(layers: Layers, sizes: Floats, gap: float, upright: bool) -> Floats:
-    """Layers as rows from top to bottom, or as columns from left to right, further apart where edges run flat."""
+    """Layers as rows from top to bottom, or as columns from left to right, further apart where
+    edges run flat.
+    """
     along, across = (0, 1) if upright else (1, 0)
     places = np.zeros_like(sizes)
     apart = float(np.clip(layers.length * 0.09, gap * 1.7, gap * 7))
@@ -205,7 +222,8 @@ def rows_below(layers: Layers, sizes: Floats, gap: float, upright: bool) -> Floa
 
 
 def wings(near: Neighbours, edges: Ints, hub: int, sizes: Floats, gap: float) -> Floats:
-    """A hub in the middle, and what falls apart without it in columns on both sides, about equally much on each.
+    """A hub in the middle, and what falls apart without it in columns on both sides, about equally
+    much on each.
 
     A few nodes that hang on the hub alone stand above it.
     """
@@ -228,7 +246,9 @@ def wings(near: Neighbours, edges: Ints, hub: int, sizes: Floats, gap: float) ->
 
 
 def _wing(chosen: Ints, edges: Ints, sizes: Floats, gap: float) -> Floats:
-    """Columns to the right of the last of some nodes, which is at (0, 0) and at half the height of the others."""
+    """Columns to the right of the last of some nodes, which is at (0, 0) and at half the height of
+    the others.
+    """
     number = np.full(len(sizes), -1)
     number[chosen] = np.arange(len(chosen))
     links = number[edges]
@@ -259,7 +279,9 @@ def rings(layers: Layers, sizes: Floats, gap: float) -> Floats:
 
 
 def folded(layers: Layers, sizes: Floats, gap: float, shape: float) -> Floats:
-    """Layers as columns in several rows, read to and fro like a snake, so that a long chain fills a page."""
+    """Layers as columns in several rows, read to and fro like a snake, so that a long chain fills a
+    page.
+    """
     along = layers.along.copy()
     for row in layers.rows:
         along[row] -= (along[row].min() + along[row].max()) / 2

@@ -1,7 +1,8 @@
 """Places whose distances resemble the numbers of steps between nodes: stress, majorised.
 
-Small parts use all distances (Gansner, Koren and North 2004), large ones those to a few pivots and along edges (Brandes
-and Pich 2007 for the start, Ortmann, Klimenta and Brandes 2016 for the sparse terms). Nothing is random.
+Small parts use all distances (Gansner, Koren and North 2004), large ones those to a few pivots and
+along edges (Brandes and Pich 2007 for the start, Ortmann, Klimenta and Brandes 2016 for the sparse
+terms). Nothing is random.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ ROUNDS = 100
 
 
 def stress_places(near: Neighbours, edges: Ints, length: float) -> Floats:
-    """Places of the nodes of a connected part, edges about `length` long. Cost: O(n² · rounds), for large ones O(n)."""
+    """Places of the nodes of a connected part, edges about `length` long. Cost: O(n² · rounds), for
+    large ones O(n).
+    """
     count = len(near)
     pivots, steps = _pivots(near, count if count <= WHOLE else PIVOTS)
     places = _start(steps)
@@ -70,7 +73,8 @@ def _start(steps: Floats) -> Floats:
 def _main_directions(square: Floats) -> Floats:
     """The two main directions of a symmetric matrix, by iteration from fixed ones.
 
-    Where several are equally good, as in symmetric graphs, this always finds the same, other than a library's solver.
+    Where several are equally good, as in symmetric graphs, this always finds the same, other than a
+    library's solver.
     """
     numbers = np.arange(1, len(square) + 1)
     ways = np.column_stack((np.cos(numbers), np.sin(1.7 * numbers)))
@@ -84,7 +88,9 @@ def _main_directions(square: Floats) -> Floats:
 
 
 def _majorised(places: Floats, wanted: Floats) -> Floats:
-    """Least weighted squares of all distances: each round solves the same system for another right-hand side."""
+    """Least weighted squares of all distances: each round solves the same system for another
+    right-hand side.
+    """
     weights = 1 / np.where(wanted > 0, wanted, np.inf) ** 2
     system = np.diag(weights.sum(axis=1)) - weights
     solve = np.linalg.pinv(system, hermitian=True)

@@ -1,4 +1,6 @@
-"""A suite that tells methods of filling holes apart: several kinds of factors per individual, and hidden cohorts."""
+"""A suite that tells methods of filling holes apart: several kinds of factors per individual, and
+hidden cohorts.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,8 @@ def run_holes(
 ) -> Results:
     """Run the suite and write its files into a folder.
 
-    individuals: in scenarios that do not say otherwise; seeds: how many hospitals of each, seeded 0, 1, …;
+    individuals: in scenarios that do not say otherwise; seeds: how many hospitals of each, seeded
+    0, 1, …;
     completions: how many combinations of competing tables mixtures and bounds consider.
     """
     cells = [

@@ -1,4 +1,6 @@
-"""The suite in two panels: divergence of each method by scenario, and whether stated confidence can be believed."""
+"""The suite in two panels: divergence of each method by scenario, and whether stated confidence can
+be believed.
+"""
 
 from __future__ import annotations
 

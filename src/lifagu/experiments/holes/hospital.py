@@ -1,7 +1,8 @@
 """A hospital in which no single factor shows the cohort of an individual, but several together do.
 
-One shared Epid; per individual Age, Travel, Sick, TreatA, TreatB and Stay. Each kind of factor has a few tables, and a
-random surjective map says which cohort has which; fA is drawn apart from the cohort, so nobody can know it.
+One shared Epid; per individual Age, Travel, Sick, TreatA, TreatB and Stay. Each kind of factor has
+a few tables, and a random surjective map says which cohort has which; fA is drawn apart from the
+cohort, so nobody can know it.
 """
 
 from __future__ import annotations
@@ -43,13 +44,13 @@ KINDS: dict[str, FactorKind] = {
     "fS": FactorKind(("Sick",), 1),
 }
 DISTRACTOR = FactorKind(("Stay",), 0)
-TRAPPED = KINDS | {
-    "fTA": FactorKind(("Age", "Stay"), 3)
-}  # Travel then has the degree of a treatment
+# Travel then has the degree of a treatment
+TRAPPED = KINDS | {"fTA": FactorKind(("Age", "Stay"), 3)}
 
 
 class Place(NamedTuple):
-    """What the generator knows about a factor of an individual: its kind, the individual, which table (or OWN) it has.
+    """What the generator knows about a factor of an individual: its kind, the individual, which
+    table (or OWN) it has.
 
     order: the arguments as listed, by their place in the kind's arguments.
     """
@@ -62,7 +63,9 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """What a hospital's individuals have in common: tables[kind], and type_of_cohort[kind] unless it is free."""
+    """What a hospital's individuals have in common: tables[kind], and type_of_cohort[kind] unless
+    it is free.
+    """
 
     scenario: Scenario
     individuals: int
@@ -75,7 +78,8 @@ class Population:
 class Hospital:
     """A ground truth and all that its generator knows.
 
-    places[f]: about factor f, None for f0; hidden: the factors made unknown; evidence: what is observed.
+    places[f]: about factor f, None for f0; hidden: the factors made unknown; evidence: what is
+    observed.
     """
 
     population: Population

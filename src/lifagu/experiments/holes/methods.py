@@ -1,4 +1,6 @@
-"""The methods that are compared: every way of the transfer, and beside them what knows less and what knows more."""
+"""The methods that are compared: every way of the transfer, and beside them what knows less and
+what knows more.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The oracle: what somebody who knows the generator, but not the cohorts, would say about each unknown table."""
+"""The oracle: what somebody who knows the generator, but not the cohorts, would say about each
+unknown table.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,18 @@ SURE = 0.95
 
 
 class Oracle:
-    """Posterior weights of the tables of each unknown factor, given the known tables of its individual."""
+    """Posterior weights of the tables of each unknown factor, given the known tables of its
+    individual.
+    """
 
     def __init__(self, hospital: Hospital) -> None:
         self._hospital = hospital
 
     @cached_property
     def weights(self) -> dict[int, Floats]:
-        """For each unknown factor the probability of each table of its kind; the rest to 1 is a table of one's own."""
+        """For each unknown factor the probability of each table of its kind; the rest to 1 is a
+        table of one's own.
+        """
         return {
             factor: self._cohorts[place.individual] @ self._chances(place.kind)
             for factor, place in self._unknown.items()
@@ -40,7 +46,9 @@ class Oracle:
         }
 
     def drawn(self, count: int, rng: np.random.Generator) -> list[dict[int, Floats]]:
-        """So many ways to fill all unknown factors, drawn from the posterior in strata; cohorts are drawn first."""
+        """So many ways to fill all unknown factors, drawn from the posterior in strata; cohorts are
+        drawn first.
+        """
         fillings: list[dict[int, Floats]] = [{} for _ in range(count)]
         cohort_of: dict[int, list[int]] = {}
         for factor, place in self._unknown.items():
@@ -78,7 +86,9 @@ class Oracle:
 
     @cached_property
     def _cohorts(self) -> dict[int, Floats]:
-        """P(cohort | known tables) of each individual with holes; what is missing to 1 is having one's own tables."""
+        """P(cohort | known tables) of each individual with holes; what is missing to 1 is having
+        one's own tables.
+        """
         known: dict[int, list[Place]] = defaultdict(list)
         hidden = set(self._hospital.hidden)
         for factor, place in enumerate(self._hospital.places):
@@ -91,9 +101,8 @@ class Oracle:
 
     def _posterior(self, known: list[Place]) -> Floats:
         cold = self._hospital.scenario.cold
-        if any(
-            place.type == OWN for place in known
-        ):  # nothing is known about the others' tables then
+        # nothing is known about the others' tables then
+        if any(place.type == OWN for place in known):
             return np.zeros(len(COHORTS))
         weights = (1 - cold) * COHORTS
         for place in known:

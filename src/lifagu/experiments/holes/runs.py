@@ -1,4 +1,6 @@
-"""One cell of the suite: a hospital, its holes filled by every method, one row per method and way to answer."""
+"""One cell of the suite: a hospital, its holes filled by every method, one row per method and way
+to answer.
+"""
 
 from __future__ import annotations
 
@@ -37,13 +39,17 @@ Row = dict[str, Any]
 
 
 def generated(cell: Cell) -> tuple[Hospital, np.random.Generator]:
-    """The hospital of a cell, and the randomness that is left; scenarios of equal seed have the same tables."""
+    """The hospital of a cell, and the randomness that is left; scenarios of equal seed have the
+    same tables.
+    """
     rng = np.random.default_rng([cell.size, cell.seed])
     return hospital(SCENARIOS[cell.group], cell.size, rng), rng
 
 
 def run(settings: Settings, cell: Cell) -> Outcome:
-    """Fill the holes by every method and compare with the truth; mixtures and bounds draw `completions` completions."""
+    """Fill the holes by every method and compare with the truth; mixtures and bounds draw
+    `completions` completions.
+    """
     drawn_hospital, rng = generated(cell)
     bench = Bench(drawn_hospital, settings["completions"], rng)
     rows = list(bench.rows())
@@ -76,9 +82,8 @@ class Bench:
         yield self._single("all-ones", ones(self._hospital))
         yield self._single("random-donor", random_donors(self._hospital, self._rng))
         yield self._single("mean-of-kind", mean_tables(self._hospital), answers="mean")
-        seed = int(
-            self._rng.integers(2**32)
-        )  # one for all methods: equal offers then give equal answers
+        # one for all methods: equal offers then give equal answers
+        seed = int(self._rng.integers(2**32))
         for name, method in METHODS.items():
             yield from self._transferred(
                 name, transferred(self._hospital, method), np.random.default_rng(seed)
@@ -113,7 +118,9 @@ class Bench:
     def _several(
         self, moved: lifagu.Transfer, best: Filling, rng: np.random.Generator
     ) -> tuple[Floats, Floats, Floats, int]:
-        """Mixture, lower and upper ends, and how many completions were considered: all where that is possible."""
+        """Mixture, lower and upper ends, and how many completions were considered: all where that
+        is possible.
+        """
         if completions_of(moved) <= self._completions and len(moved.unknown) == len(
             moved.transferred
         ):

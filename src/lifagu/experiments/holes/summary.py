@@ -1,4 +1,6 @@
-"""The suite in numbers: one line per scenario, method and way to answer, and the calibration of each method."""
+"""The suite in numbers: one line per scenario, method and way to answer, and the calibration of
+each method.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ MEANS = (
 
 
 def summarised(outcomes: Sequence[Outcome]) -> list[Line]:
-    """One line per scenario, method and way to answer: means over the seeds, the largest of the largest."""
+    """One line per scenario, method and way to answer: means over the seeds, the largest of the
+    largest.
+    """
     groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for outcome in outcomes:
         for row in outcome.rows:
@@ -47,7 +51,9 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def calibrations(outcomes: Sequence[Outcome]) -> list[Line]:
-    """One line per method and tenth of stated confidence, over all scenarios; tenths that never occur are left out."""
+    """One line per method and tenth of stated confidence, over all scenarios; tenths that never
+    occur are left out.
+    """
     return [
         {
             "method": method,

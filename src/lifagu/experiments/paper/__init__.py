@@ -1,4 +1,5 @@
-"""The paper's evaluation, repeated: how far answers on the completed model are from the truth, and how fast they come.
+"""The paper's evaluation, repeated: how far answers on the completed model are from the truth, and
+how fast they come.
 
 Luttermann, Möller and Gehrke (2023), section 4.
 """
@@ -33,7 +34,8 @@ def run_paper(
 ) -> Results:
     """Run the campaign and write its files into a folder.
 
-    sizes: the d; seeds: how many ground truths of each, seeded 0, 1, …; timed: how many queries of each are timed.
+    sizes: the d; seeds: how many ground truths of each, seeded 0, 1, …; timed: how many queries of
+    each are timed.
     """
     cells = [
         Cell(generator, d, seed)

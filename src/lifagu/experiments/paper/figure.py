@@ -1,4 +1,6 @@
-"""The paper's figure: divergence with a ribbon of one standard deviation on the left, run times on the right."""
+"""The paper's figure: divergence with a ribbon of one standard deviation on the left, run times on
+the right.
+"""
 
 from __future__ import annotations
 

@@ -46,7 +46,9 @@ def generated(cell: Cell) -> tuple[Instance, np.random.Generator]:
 
 
 def run(settings: Settings, cell: Cell) -> Outcome:
-    """Fill the holes as published, with θ = 0, and compare with the truth; the first `timed` queries are timed."""
+    """Fill the holes as published, with θ = 0, and compare with the truth; the first `timed`
+    queries are timed.
+    """
     instance, rng = generated(cell)
     draft, hidden, questions = instance.draft, instance.hidden, instance.questions
     truth = draft.graph()
@@ -62,9 +64,8 @@ def run(settings: Settings, cell: Cell) -> Outcome:
         )
     ]
     touched = {argument for factor in hidden for argument in draft.factors[factor].arguments}
-    engines.ground_seconds(
-        truth, questions[0]
-    )  # the first query of a process pays for more than itself
+    # the first query of a process pays for more than itself
+    engines.ground_seconds(truth, questions[0])
     engines.lifted_seconds(lifted, questions[0])
     rows = []
     for place, question in enumerate(questions):

@@ -1,10 +1,11 @@
-"""Ground truths as the paper's text describes them, to the letter, in the plainest graph that allows it.
+"""Ground truths as the paper's text describes them, to the letter, in the plainest graph that
+allows it.
 
-The text asks for 2d to 3d variables and as many factors, and three to five cohorts of variables, one of which holds
-about half of them all while the others share the rest evenly at random; it names neither a structure nor the
-distribution of potentials. Here one variable is shared by all: each other one is linked to it by a factor with its
-cohort's table, and the shared one has a factor of its own, so there are as many factors as variables. Potentials are
-drawn evenly from (0, 1].
+The text asks for 2d to 3d variables and as many factors, and three to five cohorts of variables,
+one of which holds about half of them all while the others share the rest evenly at random; it names
+neither a structure nor the distribution of potentials. Here one variable is shared by all: each
+other one is linked to it by a factor with its cohort's table, and the shared one has a factor of
+its own, so there are as many factors as variables. Potentials are drawn evenly from (0, 1].
 """
 
 from __future__ import annotations
@@ -26,7 +27,9 @@ def text(d: int, rng: np.random.Generator) -> Instance:
 
 
 def similar(d: int, rng: np.random.Generator) -> Instance:
-    """Cohorts that "behave not completely different": each potential within 10 % of that of a common table."""
+    """Cohorts that "behave not completely different": each potential within 10 % of that of a
+    common table.
+    """
     return _instance(d, rng, similar=SIMILAR)
 
 
@@ -46,10 +49,11 @@ def _instance(d: int, rng: np.random.Generator, similar: float | None) -> Instan
 
 
 def _cohorts(d: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The cohort of each variable but the shared one, in random order: the first has half of all, none is empty."""
-    variables = int(
-        rng.integers(max(2 * d, 5), 3 * d + 1)
-    )  # four, of which one is shared, cannot be three cohorts
+    """The cohort of each variable but the shared one, in random order: the first has half of all,
+    none is empty.
+    """
+    # four, of which one is shared, cannot be three cohorts
+    variables = int(rng.integers(max(2 * d, 5), 3 * d + 1))
     first = variables // 2
     rest = variables - 1 - first
     others = int(rng.integers(2, min(4, rest) + 1))

@@ -1,8 +1,9 @@
-"""Probabilities on their way back through the steps: joint marginals of rows, and marginals of variables.
+"""Probabilities on their way back through the steps: joint marginals of rows, and marginals of
+variables.
 
-The adjoint of a row's log table is the joint marginal of its arguments. Rows that share a table need not share their
-marginal, so joint marginals are kept per class of rows: cost follows the number of classes, not of rows. A joint
-marginal that nobody looks at is never computed.
+The adjoint of a row's log table is the joint marginal of its arguments. Rows that share a table
+need not share their marginal, so joint marginals are kept per class of rows: cost follows the
+number of classes, not of rows. A joint marginal that nobody looks at is never computed.
 """
 
 from __future__ import annotations
@@ -54,7 +55,9 @@ class _Later:
 
 
 class Joints:
-    """Tables by number, up to a constant factor each; they may be put off until somebody looks at them."""
+    """Tables by number, up to a constant factor each; they may be put off until somebody looks at
+    them.
+    """
 
     def __init__(self) -> None:
         self._numbered: Numbered[_Later] = Numbered()
@@ -65,7 +68,9 @@ class Joints:
         return self.later_one(lambda: table)
 
     def later(self, compute: Callable[[], Table], shape: tuple[int, ...], many: int) -> Ints:
-        """Numbers of so many tables of one shape, computed along the last axis when somebody looks at them."""
+        """Numbers of so many tables of one shape, computed along the last axis when somebody looks
+        at them.
+        """
         return self._numbered.append(_Later(compute, shape), many)
 
     def later_one(self, compute: Callable[[], Table]) -> int:
@@ -122,7 +127,9 @@ class Joints:
 
 
 def _equal(values: Table, first: int, keys: Keys) -> Ints:
-    """For each table, numbered on from the first, the number of one that equals it: of any if they are few."""
+    """For each table, numbered on from the first, the number of one that equals it: of any if they
+    are few.
+    """
     many = values.shape[-1]
     rows = np.ascontiguousarray(values.reshape(-1, many).T, dtype=np.float64)
     if many <= FEW:
@@ -141,7 +148,9 @@ def _equal(values: Table, first: int, keys: Keys) -> Ints:
 
 
 class Marginals:
-    """Log marginals of variables, -1 where nothing is known. of_variable: equal numbers for equal marginals."""
+    """Log marginals of variables, -1 where nothing is known. of_variable: equal numbers for equal
+    marginals.
+    """
 
     def __init__(self, count: int) -> None:
         self._numbered: Numbered[Table] = Numbered()
@@ -173,14 +182,18 @@ class Marginals:
 
 @dataclass(frozen=True, eq=False)
 class Adjoints:
-    """What is known after a step: the joint marginal of each row, by arity, and the marginals of variables."""
+    """What is known after a step: the joint marginal of each row, by arity, and the marginals of
+    variables.
+    """
 
     of_row: ByArity
     joints: Joints
     marginals: Marginals
 
     def before(self, labels: ByArity, kept: ByArity) -> ByArity:
-        """For the rows before a step the joint marginals of those that it left alone; the others have none (-1)."""
+        """For the rows before a step the joint marginals of those that it left alone; the others
+        have none (-1).
+        """
         before = {arity: np.full(len(each), -1, dtype=np.int64) for arity, each in labels.items()}
         for arity, rows in kept.items():
             if arity and len(rows):
@@ -188,6 +201,8 @@ class Adjoints:
         return before
 
     def alike(self, numbers: Ints, orders: Ints) -> Iterator[tuple[Ints, int, Ints]]:
-        """Rows with the same joint marginal and the same order of arguments: places, its number, and the order."""
+        """Rows with the same joint marginal and the same order of arguments: places, its number,
+        and the order.
+        """
         for same in members(group_rows(np.column_stack((numbers, orders)))):
             yield same, int(numbers[same[0]]), orders[same[0]]

@@ -1,4 +1,6 @@
-"""Values of variables while a best assignment is traced back: of ground variables, or of all of a kind at once."""
+"""Values of variables while a best assignment is traced back: of ground variables, or of all of a
+kind at once.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +28,14 @@ class Assignment(Protocol[New]):
         """These variables have these values."""
 
     def give_together(self, blocks: Blocks[New], values: Sequence[Ints]) -> None:
-        """The variables of blocks have these values, one array for each of those that were summed out together."""
+        """The variables of blocks have these values, one array for each of those that were summed
+        out together.
+        """
 
     def spread(self, variables: Ints, logical: int, counts: NDArray[Any]) -> None:
-        """So many of the members of a class take each value, the lowest values first. counts: … × range size."""
+        """So many of the members of a class take each value, the lowest values first. counts: … ×
+        range size.
+        """
 
 
 class GroundValues:
@@ -63,7 +69,9 @@ class GroundValues:
 
 
 class CellValues:
-    """For each variable an array with one axis per individual in its name (anything where individuals coincide)."""
+    """For each variable an array with one axis per individual in its name (anything where
+    individuals coincide).
+    """
 
     def __init__(self, individuals: Individuals, values: Mapping[int, Ints]) -> None:
         self.individuals = individuals
@@ -91,7 +99,9 @@ class CellValues:
         self.values[int(variables[0])] = np.broadcast_to(values, self._shape(int(variables[0])))
 
     def give_together(self, blocks: Blocks[Pattern], values: Sequence[Ints]) -> None:
-        """Variables that were summed out together have these values, each set of them once: where it is in order."""
+        """Variables that were summed out together have these values, each set of them once: where
+        it is in order.
+        """
         if len(blocks.together) == 1:
             return self.give(blocks.variables, values[0])
         shape = self._shape(int(blocks.variables[0]))
@@ -107,7 +117,9 @@ class CellValues:
         self.values[int(blocks.variables[0])] = found
 
     def spread(self, variables: Ints, logical: int, counts: NDArray[Any]) -> None:
-        """So many of the members take each value, the lowest values first, for each of the individuals they share."""
+        """So many of the members take each value, the lowest values first, for each of the
+        individuals they share.
+        """
         bounds, start = np.cumsum(counts, axis=-1), 0
         for variable in variables.tolist():
             cells = self.individuals.cells_of[variable]
@@ -121,7 +133,9 @@ class CellValues:
 
 
 def _not_after(one: Ints, other: Ints) -> Booleans:
-    """Where the first of two stacks of numbers does not come after the second in lexicographic order."""
+    """Where the first of two stacks of numbers does not come after the second in lexicographic
+    order.
+    """
     result = np.ones(one.shape[1:], dtype=np.bool_)
     for left, right in zip(one[::-1], other[::-1], strict=True):
         result = (left < right) | ((left == right) & result)
@@ -129,7 +143,9 @@ def _not_after(one: Ints, other: Ints) -> Booleans:
 
 
 def _rank(individuals: Individuals, cells: Sequence[int], logical: int) -> Ints:
-    """For each choice of individuals the place of one of them among those of its cell that differ from the others."""
+    """For each choice of individuals the place of one of them among those of its cell that differ
+    from the others.
+    """
     shape = tuple(individuals.sizes[cell] for cell in cells)
     grid = np.meshgrid(*(np.arange(length) for length in shape), indexing="ij", sparse=True)
     rank = np.broadcast_to(grid[logical], shape).copy()

@@ -1,8 +1,8 @@
 """One log table, made with care: a bound on its rounding errors, and a way to know it better.
 
-A new table is computed in extended precision together with a bound on its errors. Where that bound, multiplied by the
-rows that the table stands on, is more than is promised, it is computed again with more digits: small ones to 50, large
-ones in two parts.
+A new table is computed in extended precision together with a bound on its errors. Where that bound,
+multiplied by the rows that the table stands on, is more than is promised, it is computed again with
+more digits: small ones to 50, large ones in two parts.
 """
 
 from __future__ import annotations
@@ -54,7 +54,9 @@ WIDE_SPAN = 1e4  # of a table from which on differences of its entries are taken
 
 @dataclass(frozen=True, eq=False)
 class Digits:
-    """A way to compute a table to 50 digits, and how many entries that takes; what was computed is kept."""
+    """A way to compute a table to 50 digits, and how many entries that takes; what was computed is
+    kept.
+    """
 
     compute: Callable[[], Fine]
     work: int
@@ -67,7 +69,9 @@ class Digits:
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """A log table: its values, what they leave out where that is known, and a bound on the errors of both together."""
+    """A log table: its values, what they leave out where that is known, and a bound on the errors
+    of both together.
+    """
 
     values: Table
     error: float = 0.0
@@ -157,8 +161,8 @@ def summed_out(
 ) -> tuple[Made, Table]:
     """The product of tables with its first axes summed out, and what these are given the rest.
 
-    made: tables, and which axis of the product each of their slots is; together: how many axes are summed out. Second,
-    log P(those | the others): product − result.
+    made: tables, and which axis of the product each of their slots is; together: how many axes are
+    summed out. Second, log P(those | the others): product − result.
     """
     first = tuple(range(together))
     error = sum(each.rough_error for each, _ in made) + (len(made) + 1) * UNIT * sum(
@@ -199,7 +203,8 @@ def summed_out(
 
 
 def without_top(made: Made, many: int) -> tuple[Made, Decimal]:
-    """The table without its largest entry, and the log weight of that on so many rows; known better where promised.
+    """The table without its largest entry, and the log weight of that on so many rows; known better
+    where promised.
 
     One that is zero everywhere stays as it is and makes the log weight -inf.
     """
@@ -226,10 +231,11 @@ def without_top(made: Made, many: int) -> tuple[Made, Decimal]:
 
 
 def counted(made: Made, slots: Sequence[int], tie: int, counts: NDArray[Any], many: int) -> Made:
-    """The product of a symmetric table over all sets of members in its slots, as a table of (histogram, others).
+    """The product of a symmetric table over all sets of members in its slots, as a table of
+    (histogram, others).
 
-    Each way to give values to the slots counts as often as there are sets of members with these values. tie: the slot
-    that holds the histogram itself, -1 if none does.
+    Each way to give values to the slots counts as often as there are sets of members with these
+    values. tie: the slot that holds the histogram itself, -1 if none does.
     """
     front = (*slots, *(() if tie < 0 else (tie,)))
     moved = made.changed(lambda table: np.moveaxis(table, front, range(len(front))))
@@ -243,7 +249,9 @@ def counted(made: Made, slots: Sequence[int], tie: int, counts: NDArray[Any], ma
 
 
 def weighted(terms: Sequence[tuple[NDArray[Any], Made]], many: int) -> Made:
-    """The sum of tables to the power of whole numbers, which have the shape of the result, for so many rows."""
+    """The sum of tables to the power of whole numbers, which have the shape of the result, for so
+    many rows.
+    """
     most = [abs(int(often.max(initial=0))) for often, _ in terms]
     sizes = sum(count * each.span for count, (_, each) in zip(most, terms, strict=True))
     rough = sum(count * each.rough_error for count, (_, each) in zip(most, terms, strict=True))
@@ -267,7 +275,9 @@ def digits_of(made: Made) -> Digits:
 
 
 def _digits(made: Sequence[Made], work: int) -> Digits | None:
-    """The work that 50 digits take for a table made of others; None if it is large or one of them is not known so."""
+    """The work that 50 digits take for a table made of others; None if it is large or one of them
+    is not known so.
+    """
     if not made or work > SMALL * 4 or any(each.digits is None for each in made):
         return None
     return Digits(

@@ -1,7 +1,8 @@
-"""Chain: a histogram of variables that are told apart is the last of a chain of sums, one for each of them.
+"""Chain: a histogram of variables that are told apart is the last of a chain of sums, one for each
+of them.
 
-c₁ is the histogram of the first, cᵢ that of the first i: a table on (cᵢ₋₁, the i-th, cᵢ) says that they add up, and the
-last one is the histogram itself. What remains is an ordinary ground problem.
+c₁ is the histogram of the first, cᵢ that of the first i: a table on (cᵢ₋₁, the i-th, cᵢ) says that
+they add up, and the last one is the histogram itself. What remains is an ordinary ground problem.
 """
 
 from __future__ import annotations
@@ -80,7 +81,9 @@ def _check(problem: Problem[Ints], tie: Tie) -> None:
 def _links(
     tables: TablePool, variables: Variables, tie: Tie
 ) -> tuple[Variables, list[tuple[Ints, Ints]]]:
-    """The rows of the chains of a tie, all of one length, and the variables with their partial sums."""
+    """The rows of the chains of a tie, all of one length, and the variables with their partial
+    sums.
+    """
     members = tie.classes.variables.reshape(len(tie.classes), -1)
     chains, many = members.shape
     size = int(variables.sizes[members[0, 0]])
@@ -99,7 +102,8 @@ def _links(
 
 
 def addition(before: int, size: int) -> Table:
-    """The table on (histogram of so many, one more, histogram of all): 1 where they add up, 0 elsewhere, as logs.
+    """The table on (histogram of so many, one more, histogram of all): 1 where they add up, 0
+    elsewhere, as logs.
 
     >>> addition(0, 2)[0].astype(float).tolist()
     [[-inf, 0.0], [0.0, -inf]]

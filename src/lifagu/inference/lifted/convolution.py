@@ -1,6 +1,8 @@
-"""Weights of histograms of several groups together: convolved in logs, as differences of FFTs would ruin the tails.
+"""Weights of histograms of several groups together: convolved in logs, as differences of FFTs would
+ruin the tails.
 
-Weights are log arrays with one axis per value but the last, as the last count follows from the others.
+Weights are log arrays with one axis per value but the last, as the last count follows from the
+others.
 """
 
 from __future__ import annotations
@@ -15,7 +17,9 @@ from lifagu.inference.lifted.logs import Table, log_sum
 
 
 def as_array(counts: Ints, values: Table) -> Table:
-    """Values of histograms as an array with one axis per value but the last; -inf where there is no histogram."""
+    """Values of histograms as an array with one axis per value but the last; -inf where there is no
+    histogram.
+    """
     members_of, size = int(counts[0].sum()), counts.shape[1]
     found = np.full((members_of + 1,) * (size - 1), -np.inf, dtype=np.longdouble)
     found[places(counts)] = values
@@ -29,17 +33,20 @@ def places(counts: Ints) -> tuple[Ints, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Convolution:
-    """The weights of the histograms of several groups together, as a tree: each half first, then both."""
+    """The weights of the histograms of several groups together, as a tree: each half first, then
+    both.
+    """
 
     weights: Table
     left: Convolution | None = None
     right: Convolution | None = None
 
     def leaves_given(self, outside: Table) -> list[Table]:
-        """For each group the log weights that its own histograms get from all others and from `outside`.
+        """For each group the log weights that its own histograms get from all others and from
+        `outside`.
 
-        outside: log weights of the histograms of all groups together. Each half is seen from outside through all ways
-        in which the other can add to it. Cost: that of building the tree.
+        outside: log weights of the histograms of all groups together. Each half is seen from
+        outside through all ways in which the other can add to it. Cost: that of building the tree.
         """
         if self.left is None or self.right is None:
             return [outside]

@@ -1,7 +1,7 @@
 """Count: a class of interchangeable variables becomes one variable whose values are histograms.
 
-Interchangeable: swapping two members changes neither rows nor tables. All classes that can be counted at the same time
-are counted in one step.
+Interchangeable: swapping two members changes neither rows nor tables. All classes that can be
+counted at the same time are counted in one step.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ Counts = NDArray[Any]  # histograms × range size
 class CountStep(Generic[New]):
     """Classes of interchangeable variables became variables whose values are histograms.
 
-    labels, kept: the rows before, and which were left alone; sizes: the range size of each class's members; entries:
-    what happened to the other rows, and where they went; like: the name of a member; into: whether the counting
-    variables were there before.
+    labels, kept: the rows before, and which were left alone; sizes: the range size of each class's
+    members; entries: what happened to the other rows, and where they went; like: the name of a
+    member; into: whether the counting variables were there before.
     """
 
     labels: ByArity
@@ -84,7 +84,9 @@ class CountStep(Generic[New]):
         return before
 
     def _spread(self, after: Adjoints, counts: Counts, entry: CountedRows[New], number: int) -> int:
-        """The number of the joint marginal of a row with members, given that of the row with their histogram."""
+        """The number of the joint marginal of a row with members, given that of the row with their
+        histogram.
+        """
         return after.joints.later_one(
             lambda: spread_members(after.joints[number], counts, entry.slots, entry.tie)
         )
@@ -116,9 +118,11 @@ def _histograms(members: int, size: int) -> Counts:
 
 
 def spread_members(joint: Table, counts: Counts, slots: tuple[int, ...], tie: int) -> Table:
-    """The joint marginal of a row's members (at these slots) and its other arguments, given the histogram's.
+    """The joint marginal of a row's members (at these slots) and its other arguments, given the
+    histogram's.
 
-    joint: histogram × others; tie: the slot of a row that holds the histogram itself, -1 if it does not.
+    joint: histogram × others; tie: the slot of a row that holds the histogram itself, -1 if it does
+    not.
     """
     return spread_shares(joint, log_member_shares(counts, len(slots)), slots, tie)
 
@@ -140,7 +144,9 @@ def spread_shares(joint: Table, shares: Table, slots: tuple[int, ...], tie: int 
 def count_cheapest(
     problem: Problem[New], proposals: Sequence[Classes]
 ) -> tuple[Problem[New], CountStep[New]] | None:
-    """Count the classes with the fewest histograms that work out; None if none of the proposals does."""
+    """Count the classes with the fewest histograms that work out; None if none of the proposals
+    does.
+    """
     for classes in sorted(proposals, key=lambda each: cheapest_first(problem, each)[0]):
         if (found := count(problem, classes)) is not None:
             return found
@@ -163,7 +169,8 @@ def cheapest_first(problem: Problem[New], classes: Classes) -> tuple[tuple[int, 
 def count(
     problem: Problem[New], classes: Classes, into: Ints | None = None
 ) -> tuple[Problem[New], CountStep[New]] | None:
-    """Count those of the classes that are interchangeable and cheapest; None if there are none, or tables too large.
+    """Count those of the classes that are interchangeable and cheapest; None if there are none, or
+    tables too large.
 
     into: variables that are their histograms already and still lack their weights.
     """
@@ -189,7 +196,9 @@ def _kinds(classes: Classes, sizes: Ints) -> list[tuple[int, int]]:
 
 
 def affordable(problem: Problem[New], classes: Classes) -> list[int]:
-    """The classes whose histograms are few, cheapest first, up to a few times as many as those of the cheapest."""
+    """The classes whose histograms are few, cheapest first, up to a few times as many as those of
+    the cheapest.
+    """
     if not len(classes):
         return []
     (fewest, _), order = cheapest_first(problem, classes)
@@ -203,7 +212,8 @@ def affordable(problem: Problem[New], classes: Classes) -> list[int]:
 def countable(
     problem: Problem[New], rows: Rows[New], classes: Classes, into: Ints | None
 ) -> tuple[Classes, Ints, list[CountedRows[New]]]:
-    """Those of the classes that can be counted now, the variables that count them, and what becomes of these rows.
+    """Those of the classes that can be counted now, the variables that count them, and what becomes
+    of these rows.
 
     They are cheap, interchangeable, share no row, and their tables are symmetric and not too large.
     """

@@ -1,7 +1,9 @@
-"""The lifted engine: eliminate what is cheap and alike, count what is interchangeable, leave the rest to others.
+"""The lifted engine: eliminate what is cheap and alike, count what is interchangeable, leave the
+rest to others.
 
-Every step is exact on any graph, whatever it looks like; symmetry only decides how many places a step serves at once.
-A model over cells goes through the same steps twice: over cells, and what is left of it listed row by row.
+Every step is exact on any graph, whatever it looks like; symmetry only decides how many places a
+step serves at once. A model over cells goes through the same steps twice: over cells, and what is
+left of it listed row by row.
 """
 
 from __future__ import annotations
@@ -50,7 +52,8 @@ FEW_ENTRIES = 2**16  # of tables that are made to see whether joining pays
 MOST_TRIED = 8  # joins that are tried before what is left is left to others
 FEW_PATTERNS = 256  # over cells; fewer are looked at again and again at no great cost
 ROWS_PER_PATTERN = 256  # that are listed in the time that looking at one pattern takes
-HUGE = 1e6  # span of a log table that double precision would spoil, so that the ground engine must not see it
+# span of a log table that double precision would spoil, so that the ground engine must not see it
+HUGE = 1e6
 
 Done = tuple[Problem[New], list[LiftedStep[New]]]  # a smaller problem, and how it got there
 
@@ -69,8 +72,8 @@ def reduce(
 ) -> Reduced:
     """Shrink a graph's problem by steps that serve many places at once; kept variables stay.
 
-    maximise: steps keep the best weight over what they take away instead of the sum. drop: variables that cannot
-    matter may be left out without a record, as nobody asks about them.
+    maximise: steps keep the best weight over what they take away instead of the sum. drop:
+    variables that cannot matter may be left out without a record, as nobody asks about them.
     """
     problem = start(graph, evidence, included, keep, maximise)
     dropped = 0
@@ -100,7 +103,9 @@ def reduce_cells(problem: Problem[Pattern]) -> Reduced:
 
 
 def _cheap_to_list(problem: Problem[Pattern]) -> bool:
-    """Whether there are so many patterns that listing their rows costs no more than looking at the patterns again."""
+    """Whether there are so many patterns that listing their rows costs no more than looking at the
+    patterns again.
+    """
     patterns = sum(map(len, problem.rows.labels.values()))
     return patterns > FEW_PATTERNS and problem.rows.count() <= ROWS_PER_PATTERN * patterns
 
@@ -130,7 +135,9 @@ def shrink(problem: Problem[New]) -> Done[New]:
 
 
 def _next(problem: Problem[New]) -> Done[New] | None:
-    """The next steps for a problem whose rows are merged; None if what is left is better left to others."""
+    """The next steps for a problem whose rows are merged; None if what is left is better left to
+    others.
+    """
     if (tied := _count_ties(problem)) is not None:
         return tied
     if not _goes_on(problem):
@@ -151,7 +158,9 @@ def _next(problem: Problem[New]) -> Done[New] | None:
 
 
 def _count_ties(problem: Problem[New]) -> Done[New] | None:
-    """Count what is tied to a histogram from the start, unless single individuals are told apart or counted twice."""
+    """Count what is tied to a histogram from the start, unless single individuals are told apart or
+    counted twice.
+    """
     often = Counter(each for tie in problem.ties for each in tie.classes.variables.tolist())
     aside = {each for deferred in problem.deferred for each, _ in deferred.arguments}
     for tie in problem.ties:
@@ -171,12 +180,16 @@ def _goes_on(problem: Problem[New]) -> bool:
 
 
 def _alike(problem: Problem[New]) -> bool:
-    """Whether something can be done for many places at once: they share tables, or there are many of them."""
+    """Whether something can be done for many places at once: they share tables, or there are many
+    of them.
+    """
     return problem.rows.count() >= MANY or _shares(problem)
 
 
 def _shares(problem: Problem[New]) -> bool:
-    """Whether tables are shared by enough rows, or have numbers that are too much for other engines."""
+    """Whether tables are shared by enough rows, or have numbers that are too much for other
+    engines.
+    """
     used = np.zeros(len(problem.tables), dtype=np.bool_)
     for labels in problem.rows.labels.values():
         used[labels] = True
@@ -187,7 +200,9 @@ def _shares(problem: Problem[New]) -> bool:
 
 
 def _hard(problem: Problem[New], easy: float) -> Booleans:
-    """Which open variables are in parts with more states (as log2) than are easy for the ground engine."""
+    """Which open variables are in parts with more states (as log2) than are easy for the ground
+    engine.
+    """
     return problem.variables.open & (problem.rows.states_around(problem.variables.log_sizes) > easy)
 
 
@@ -255,7 +270,8 @@ def _eliminate_cheapest(problem: Problem[New]) -> Done[New] | None:
 
 
 def _eliminate_apart(problem: Problem[New]) -> Done[New] | None:
-    """Eliminate variables that share no tables, all that leave tables no larger than there were; else small groups.
+    """Eliminate variables that share no tables, all that leave tables no larger than there were;
+    else small groups.
 
     None where hardly any variable looks like another: then a plan for the whole part is better.
     """
@@ -269,10 +285,11 @@ def _eliminate_apart(problem: Problem[New]) -> Done[New] | None:
 
 
 def _eliminate_groups(problem: Problem[New], dear: float, hard: bool = False) -> Done[New] | None:
-    """Eliminate in small groups that hang together, apart from a few variables that everybody knows.
+    """Eliminate in small groups that hang together, apart from a few variables that everybody
+    knows.
 
-    In each of them what is cheaper than all near it: the groups do not wait for one another. hard: only where the
-    ground engine might be in trouble.
+    In each of them what is cheaper than all near it: the groups do not wait for one another. hard:
+    only where the ground engine might be in trouble.
     """
     costs = problem.costs
     cheap = costs.new <= dear
@@ -288,7 +305,9 @@ def _eliminate_groups(problem: Problem[New], dear: float, hard: bool = False) ->
 def _eliminate_alike(
     problem: Problem[New], variables: Ints, new: NDArray[np.float64], lowest: bool = False
 ) -> Done[New] | None:
-    """Eliminate variables if there are several of each shape; with `lowest` only what is cheaper than all near it."""
+    """Eliminate variables if there are several of each shape; with `lowest` only what is cheaper
+    than all near it.
+    """
     if len(variables) < MANY_APART:
         return None
     chosen = problem.rows.independent(variables, new, len(problem.variables), lowest)
@@ -329,7 +348,9 @@ def _count(problem: Problem[New], wanted: Booleans | None = None) -> Done[New] |
 
 
 def _join_and_count(problem: Problem[New]) -> Done[New] | None:
-    """Join variables of one individual, if the pairs (or triples, …) can then be counted; shortest first."""
+    """Join variables of one individual, if the pairs (or triples, …) can then be counted; shortest
+    first.
+    """
     waiting: deque[tuple[Problem[New], list[LiftedStep[New]], int]] = deque([(problem, [], 1)])
     tried = 0
     while waiting:

@@ -1,4 +1,6 @@
-"""From cells to single individuals: what cannot be done for all of a kind at once is listed row by row."""
+"""From cells to single individuals: what cannot be done for all of a kind at once is listed row by
+row.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +29,11 @@ MOST_ROWS = 2**25  # argument places up to which rows are listed
 
 @dataclass(frozen=True, eq=False)
 class ExpandStep:
-    """Variables over cells became ground variables: variable v those from first[v] on, one axis per individual.
+    """Variables over cells became ground variables: variable v those from first[v] on, one axis per
+    individual.
 
-    shapes[v]: how many individuals there are along each axis; entries: where the rows of each old entry went.
+    shapes[v]: how many individuals there are along each axis; entries: where the rows of each old
+    entry went.
     """
 
     individuals: Individuals
@@ -43,12 +47,16 @@ class ExpandStep:
         return "\n  ".join(self.listed)
 
     def ground(self, variable: int) -> Ints:
-        """The ground variables of a variable, with one axis per individual (also where individuals coincide)."""
+        """The ground variables of a variable, with one axis per individual (also where individuals
+        coincide).
+        """
         shape = self.shapes[variable]
         return self.first[variable] + np.arange(math.prod(shape)).reshape(shape)
 
     def walk_back(self, after: Adjoints) -> ByArity:
-        """Ground variables of one kind have one marginal, and rows of one pattern one joint marginal."""
+        """Ground variables of one kind have one marginal, and rows of one pattern one joint
+        marginal.
+        """
         before = after.before(self.labels, {})
         marginals = after.marginals
         for variable, shape in self.shapes.items():
@@ -158,7 +166,9 @@ def obstacle(problem: Problem[Pattern], rows: Patterns, variable: int) -> str:
 def _list(
     variables: Variables, variable: int, shape: tuple[int, ...], cells: tuple[int, ...]
 ) -> Variables:
-    """The variables with the ground ones of a variable; those that name one individual twice are not there."""
+    """The variables with the ground ones of a variable; those that name one individual twice are
+    not there.
+    """
     first, size = len(variables), math.prod(shape)
     there = _exist(shape, cells).reshape(-1)
     listed = dict(variables.listed) | {first: (first + size, variables.name(variable))}
@@ -180,7 +190,9 @@ def _exist(shape: tuple[int, ...], cells: tuple[int, ...]) -> np.ndarray:
 def _rows(
     problem: Problem[Pattern], rows: Patterns, step: ExpandStep
 ) -> tuple[list[tuple[Ints, Ints]], list[Decimal]]:
-    """All rows of all patterns, then those that were put aside: matrices of ground variables, and their labels."""
+    """All rows of all patterns, then those that were put aside: matrices of ground variables, and
+    their labels.
+    """
     made, weights = [], []
     for arity in rows.arities():
         for pattern, label in zip(rows.patterns[arity], rows.labels[arity].tolist(), strict=True):
@@ -210,7 +222,9 @@ def _listed_rows(pattern: Pattern, individuals: Individuals, step: ExpandStep) -
 
 
 def _ground(step: ExpandStep, variable: int, own: Ints) -> Ints:
-    """The ground variables of a variable for n choices of its individuals (an n×k matrix of their places in cells)."""
+    """The ground variables of a variable for n choices of its individuals (an n×k matrix of their
+    places in cells).
+    """
     place = np.zeros(len(own), dtype=np.int64)
     for axis, length in enumerate(step.shapes[variable]):
         place = place * length + own[:, axis]
@@ -218,7 +232,9 @@ def _ground(step: ExpandStep, variable: int, own: Ints) -> Ints:
 
 
 def _ties(problem: Problem[Pattern], step: ExpandStep) -> tuple[Tie, ...]:
-    """What histograms count, listed: for each choice of the individuals that a histogram names a class of its own."""
+    """What histograms count, listed: for each choice of the individuals that a histogram names a
+    class of its own.
+    """
     found = []
     for tie in problem.ties:
         (histogram,) = tie.variables.tolist()
@@ -231,7 +247,9 @@ def _ties(problem: Problem[Pattern], step: ExpandStep) -> tuple[Tie, ...]:
 
 
 def _counted(step: ExpandStep, member: int, logical: int) -> Ints:
-    """The ground variables of a counted one: a row for each choice of the individuals that its histogram names."""
+    """The ground variables of a counted one: a row for each choice of the individuals that its
+    histogram names.
+    """
     ground, shape = step.ground(member), step.shapes[member]
     if logical < 0:
         return ground.reshape(-1, 1)

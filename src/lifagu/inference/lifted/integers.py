@@ -1,6 +1,8 @@
-"""Whole numbers of the lifted engine: histograms, sets of members, and how many there are; none is rounded or wraps.
+"""Whole numbers of the lifted engine: histograms, sets of members, and how many there are; none is
+rounded or wraps.
 
-`integer_type` is the one place that decides whether an array of counts fits 64 bits, from a bound known beforehand.
+`integer_type` is the one place that decides whether an array of counts fits 64 bits, from a bound
+known beforehand.
 """
 
 from __future__ import annotations
@@ -19,7 +21,8 @@ LARGEST = 2**63 - 1  # of 64-bit integers
 
 
 def integer_type(bound: int) -> type[Any]:
-    """The type of array entries up to a bound: 64-bit integers as long as they fit, Python's own beyond.
+    """The type of array entries up to a bound: 64-bit integers as long as they fit, Python's own
+    beyond.
 
     >>> integer_type(2**63 - 1).__name__, integer_type(2**63).__name__
     ('int64', 'object')
@@ -37,7 +40,8 @@ def number_of_histograms(members: int, size: int) -> int:
 
 
 def histograms(members: int, size: int) -> NDArray[Any]:
-    """All ways to spread so many members over a range, as a matrix histograms × range size, lexicographic.
+    """All ways to spread so many members over a range, as a matrix histograms × range size,
+    lexicographic.
 
     >>> histograms(2, 2).tolist()
     [[0, 2], [1, 1], [2, 0]]
@@ -57,8 +61,9 @@ def histograms(members: int, size: int) -> NDArray[Any]:
 def histogram_places(counts: Ints) -> Ints:
     """The place of each histogram (a row) among all with as many members, in lexicographic order.
 
-    Histograms whose first entries are h₀ … hᵢ come after those with a smaller hᵢ: N(r, s) − N(r − hᵢ, s) of them, r
-    being the members that are left and N(r, s) the number of histograms of r over the s values from i on.
+    Histograms whose first entries are h₀ … hᵢ come after those with a smaller hᵢ: N(r, s) − N(r −
+    hᵢ, s) of them, r being the members that are left and N(r, s) the number of histograms of r over
+    the s values from i on.
 
     >>> histogram_places(histograms(4, 3)).tolist() == list(range(15))
     True

@@ -1,6 +1,7 @@
 """Joining A(X) and B(X) into one variable whose values are pairs, so that the pairs can be counted.
 
-Where neither As nor Bs are interchangeable by themselves, because each A has a B of its own, the pairs often are.
+Where neither As nor Bs are interchangeable by themselves, because each A has a B of its own, the
+pairs often are.
 """
 
 from __future__ import annotations
@@ -30,13 +31,17 @@ from lifagu.inference.lifted.rows import (
 
 @dataclass(frozen=True)
 class Makeup:
-    """How a table's slots became those of the joined one: what they held, and the sizes of the pair."""
+    """How a table's slots became those of the joined one: what they held, and the sizes of the
+    pair.
+    """
 
     held: Held
     sizes: tuple[int, int]
 
     def joined(self, table: Any) -> Any:
-        """The table over the joined variables: it does not depend on the half that it does not know."""
+        """The table over the joined variables: it does not depend on the half that it does not
+        know.
+        """
         order, columns = join_columns(self.held)
         shape = [
             table.shape[slot] * (self.sizes[1] if self.held[slot] == OWN_FIRST else 1)
@@ -66,7 +71,9 @@ class Makeup:
 
 @dataclass(frozen=True, eq=False)
 class JoinStep(Generic[New]):
-    """first[i] and second[i] became joined[i]; shapes: old entries, how their table changed, new entries."""
+    """first[i] and second[i] became joined[i]; shapes: old entries, how their table changed, new
+    entries.
+    """
 
     labels: ByArity
     first: Ints

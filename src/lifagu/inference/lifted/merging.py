@@ -1,4 +1,6 @@
-"""Merge: rows over the same variables become one, their tables multiplied; equal rows become a power."""
+"""Merge: rows over the same variables become one, their tables multiplied; equal rows become a
+power.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ class MergeStep(Generic[New]):
         return before
 
     def looked_at(self, before: Mapping[int, Booleans] | None) -> dict[int, Booleans]:
-        """Which rows somebody will look at on the way back: those that one of before (None: no row) became part of."""
+        """Which rows somebody will look at on the way back: those that one of before (None: no row)
+        became part of.
+        """
         after = {}
         for arity, target in self.target.items():
             after[arity] = np.zeros(int(target.max(initial=-1)) + 1, dtype=np.bool_)
@@ -58,7 +62,9 @@ class MergeStep(Generic[New]):
 
 
 def in_order(after: Adjoints, numbers: Ints, order: Ints) -> Ints:
-    """The numbers of joint marginals with their axes where they come from: axis i came from axis order[i]."""
+    """The numbers of joint marginals with their axes where they come from: axis i came from axis
+    order[i].
+    """
     if np.array_equal(order, np.arange(len(order))):
         return numbers
     found = np.empty_like(numbers)

@@ -1,8 +1,9 @@
 """Pivot count: A(X), B(Y) for all X ≠ Y beside A(X), B(X), without a joint histogram of both.
 
-Let h be the histogram of all B. The product over Y ≠ X of t(A(X), B(Y)) depends on A(X), B(X) and h alone:
-Σ_b (h_b − [B(X) = b]) · t[A(X), b]. So the N(N−1) rows become N rows on (A(X), B(X), h); every A(X) is eliminated into
-a table on (B(X), h); and the Bs are counted into the same h: O(N) where a joint histogram costs O(N³).
+Let h be the histogram of all B. The product over Y ≠ X of t(A(X), B(Y)) depends on A(X), B(X) and h
+alone: Σ_b (h_b − [B(X) = b]) · t[A(X), b]. So the N(N−1) rows become N rows on (A(X), B(X), h);
+every A(X) is eliminated into a table on (B(X), h); and the Bs are counted into the same h: O(N)
+where a joint histogram costs O(N³).
 """
 
 from __future__ import annotations
@@ -31,8 +32,8 @@ from lifagu.inference.lifted.rows import Apart, ByArity, New, Place
 class PivotStep(Generic[New]):
     """Rows t(A(X), B(Y)), X ≠ Y, became rows on (A(X), B(X), h).
 
-    labels, kept: the rows before, and which were left alone; old: entries of arity 2; groups: which of the new entries
-    each went into; turned: whether A stands in the second slot.
+    labels, kept: the rows before, and which were left alone; old: entries of arity 2; groups: which
+    of the new entries each went into; turned: whether A stands in the second slot.
     """
 
     labels: ByArity
@@ -78,7 +79,9 @@ Steps = list[MergeStep[New] | EliminateStep[New] | PivotStep[New] | CountStep[Ne
 def pivot(
     problem: Problem[New], most: int = MOST_ENTRIES
 ) -> tuple[Problem[New], Steps[New]] | None:
-    """All steps of one pivot count with tables of at most so many entries, or None if there is nothing to pivot."""
+    """All steps of one pivot count with tables of at most so many entries, or None if there is
+    nothing to pivot.
+    """
     rows, open_now = problem.rows, problem.variables.open
     for every in rows.pairings():
         old = every[open_now[rows.at((2, every), 0)] & open_now[rows.at((2, every), 1)]]
@@ -120,7 +123,9 @@ def _pivot_around(
 def _paired(
     problem: Problem[New], old: Ints, apart: Apart[New], turned: bool
 ) -> tuple[Problem[New], PivotStep[New]]:
-    """The problem with rows on (A(X), B(X), h) in place of those on (A(X), B(Y)), X ≠ Y; h is not yet weighed."""
+    """The problem with rows on (A(X), B(X), h) in place of those on (A(X), B(Y)), X ≠ Y; h is not
+    yet weighed.
+    """
     variables, before = problem.variables, problem.rows
     counts = histograms(apart.second.counts[0], int(variables.sizes[apart.second.variables[0]]))
     histogram = len(variables)
@@ -143,14 +148,10 @@ def _paired(
 def _pivoted(made: Made, counts: NDArray[Any], many: int) -> Made:
     """The table on (a, b', h): Σ_b (h_b − [b' = b]) · t[a, b]."""
     size = counts.shape[1]
-    left = np.maximum(
-        counts.T[None, :, :] - np.eye(size, dtype=np.int64)[:, :, None], 0
-    )  # b' × b × h
-    terms = [
-        (
-            left[None, :, value, :],
-            made.changed(lambda table, value=value: table[:, value, None, None]),
-        )  # type: ignore[misc]
-        for value in range(size)
-    ]
-    return weighted(terms, many)
+    # b' × b × h
+    left = np.maximum(counts.T[None, :, :] - np.eye(size, dtype=np.int64)[:, :, None], 0)
+
+    def term(value: int) -> tuple[Ints, Made]:
+        return left[None, :, value, :], made.changed(lambda table: table[:, value, None, None])
+
+    return weighted([term(value) for value in range(size)], many)

@@ -1,6 +1,8 @@
-"""What the lifted engine works on: rows and their tables, variables, and the log Z collected so far.
+"""What the lifted engine works on: rows and their tables, variables, and the log Z collected so
+far.
 
-A problem is a value: a step takes one and returns a smaller one, together with a record of what it did.
+A problem is a value: a step takes one and returns a smaller one, together with a record of what it
+did.
 """
 
 from __future__ import annotations
@@ -28,8 +30,9 @@ from lifagu.inference.lifted.tables import TablePool
 class Variables:
     """Variables by number; those that steps make are numbered after the model's.
 
-    open[v]: v is still there and may be taken away now; present[v]: it is still there. original: the name of each of
-    the first `originals` variables; listed: where the ground variables of a kind begin and stop, and its name.
+    open[v]: v is still there and may be taken away now; present[v]: it is still there. original:
+    the name of each of the first `originals` variables; listed: where the ground variables of a
+    kind begin and stop, and its name.
     """
 
     sizes: Ints
@@ -85,7 +88,8 @@ class Variables:
 class Deferred:
     """Rows that single individuals are listed for, put aside until all rows are.
 
-    arguments: for each slot the variable, and an n×k matrix of the places of its individuals in their cells.
+    arguments: for each slot the variable, and an n×k matrix of the places of its individuals in
+    their cells.
     """
 
     arguments: tuple[tuple[int, Ints], ...]
@@ -94,10 +98,11 @@ class Deferred:
 
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """Variables that are histograms from the start, and what they count: variable i the members of class i.
+    """Variables that are histograms from the start, and what they count: variable i the members of
+    class i.
 
-    Over cells there is one variable; without an individual that is counted (logical -1) it counts all of the class's
-    variables that name the same individuals as itself.
+    Over cells there is one variable; without an individual that is counted (logical -1) it counts
+    all of the class's variables that name the same individuals as itself.
     """
 
     variables: Ints
@@ -108,9 +113,9 @@ class Tie:
 class Problem(Generic[New]):
     """Rows on variables, with tables; kept variables are never taken away.
 
-    collected: log Z so far; maximise: take the best instead of adding up. deferred: rows that are put aside while
-    others are still over cells, whose variables are not open until then. ties: of histograms to what they count;
-    neither is open until they are counted.
+    collected: log Z so far; maximise: take the best instead of adding up. deferred: rows that are
+    put aside while others are still over cells, whose variables are not open until then. ties: of
+    histograms to what they count; neither is open until they are counted.
     """
 
     rows: Rows[New]
@@ -135,7 +140,9 @@ class Problem(Generic[New]):
     def after(
         self, rows: Rows[New], variables: Variables, weights: Iterable[Decimal] = ()
     ) -> Problem[New]:
-        """The problem after a step that left these rows and variables, and collected these log weights."""
+        """The problem after a step that left these rows and variables, and collected these log
+        weights.
+        """
         return replace(
             self, rows=rows, variables=variables, collected=total([self.collected, *weights])
         )
@@ -148,9 +155,11 @@ def start(
     keep: Iterable[int],
     maximise: bool = False,
 ) -> Problem[Ints]:
-    """The graph's included variables with the evidence fixed: rows sharing a table and observed values together.
+    """The graph's included variables with the evidence fixed: rows sharing a table and observed
+    values together.
 
-    included[v]: whether v, and so the factors on it, takes part; observed variables take no part of their own.
+    included[v]: whether v, and so the factors on it, takes part; observed variables take no part of
+    their own.
     """
     observed = evidence.value_of_each(len(graph.variable_names))
     tables, weights, parts = TablePool(), [], []
@@ -172,7 +181,8 @@ def start(
 def _factors(
     graph: FactorGraph, observed: Ints, included: Booleans, tables: TablePool
 ) -> Iterable[tuple[Ints, Ints, Decimal]]:
-    """Rows without the observed variables, their labels and log weight: factors of one shape observed alike together.
+    """Rows without the observed variables, their labels and log weight: factors of one shape
+    observed alike together.
 
     Those with the same table and the same observed values share a label.
     """
@@ -205,7 +215,9 @@ def _factors(
 def _entries(
     scopes: Ints, fixed: Booleans, observed: Ints, sizes: Ints
 ) -> tuple[Ints, tuple[int, ...]]:
-    """Where the entries with the observed values stand in the tables of some scopes alike, and the shape they have."""
+    """Where the entries with the observed values stand in the tables of some scopes alike, and the
+    shape they have.
+    """
     shape = sizes[scopes[0]]
     if not fixed.any():
         whole = tuple(shape.tolist())
@@ -220,7 +232,9 @@ def _entries(
 def _soft(
     evidence: Evidence, observed: Ints, included: Booleans, tables: TablePool
 ) -> Iterable[tuple[Ints, Ints, Decimal]]:
-    """Soft evidence as unary rows, their labels and log weight; of what is observed for certain, the weight alone."""
+    """Soft evidence as unary rows, their labels and log weight; of what is observed for certain,
+    the weight alone.
+    """
     soft = list(zip(evidence.soft_variables.tolist(), evidence.likelihoods, strict=True))
     for size in sorted({len(likelihood) for _, likelihood in soft}):
         alike = [

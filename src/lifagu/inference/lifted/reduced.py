@@ -1,4 +1,6 @@
-"""A problem after its lifted steps: how they are told, and how probabilities and best values walk back through them."""
+"""A problem after its lifted steps: how they are told, and how probabilities and best values walk
+back through them.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class WalksBack(Protocol):
     """The record of a step: how probabilities walk back through it."""
 
     def walk_back(self, after: Adjoints) -> ByArity:
-        """The joint marginals of the rows before the step; marginals of variables that it took away are added."""
+        """The joint marginals of the rows before the step; marginals of variables that it took away
+        are added.
+        """
 
 
 class LiftedStep(WalksBack, Protocol[New]):
@@ -39,10 +43,11 @@ class LiftedStep(WalksBack, Protocol[New]):
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """A problem after all that could be done for many places at once: what is left, and how it got there.
+    """A problem after all that could be done for many places at once: what is left, and how it got
+    there.
 
-    over_cells: the steps while rows were still over cells; expanded: how they were listed; listed: the steps on listed
-    rows; dropped: variables that cannot matter for what is asked.
+    over_cells: the steps while rows were still over cells; expanded: how they were listed; listed:
+    the steps on listed rows; dropped: variables that cannot matter for what is asked.
     """
 
     problem: Problem[Ints]
@@ -65,7 +70,9 @@ class Reduced:
         return "\n".join(f"  {line}" for line in lines)
 
     def walk_back(self, adjoints: Adjoints, wanted: Ints | None) -> None:
-        """Fill in the marginals of all variables that the steps took away, or at least of those that are wanted."""
+        """Fill in the marginals of all variables that the steps took away, or at least of those
+        that are wanted.
+        """
         marginals = adjoints.marginals
 
         def known(step: object) -> bool:
@@ -83,7 +90,9 @@ class Reduced:
             adjoints = replace(adjoints, of_row=step.walk_back(adjoints))
 
     def looked_at(self) -> dict[int, Booleans]:
-        """For each row that is left whether its joint marginal is looked at on the way back through the steps."""
+        """For each row that is left whether its joint marginal is looked at on the way back through
+        the steps.
+        """
         labels = self.problem.rows.labels
         if self.expanded or not all(
             isinstance(step, MergeStep | EliminateStep) for step in self.listed
@@ -96,7 +105,8 @@ class Reduced:
         return marked or {}
 
     def trace_back(self, values: Ints) -> GroundValues | CellValues:
-        """The values of all variables that the (maximising) steps took away; ties go to the lowest value.
+        """The values of all variables that the (maximising) steps took away; ties go to the lowest
+        value.
 
         values[v]: canonical value of each variable that was left.
         """

@@ -1,8 +1,10 @@
-"""Many log tables of one shape at once, one each along the last axis: rows that have a table of their own.
+"""Many log tables of one shape at once, one each along the last axis: rows that have a table of
+their own.
 
-Sums and products are done for all of them by one array operation, in extended precision or, where there are many, in
-double precision, with a bound on the errors of each. Work is done in pieces that fit a processor's cache, on two
-threads; the pieces do not depend on the number of threads, and so neither do the results.
+Sums and products are done for all of them by one array operation, in extended precision or, where
+there are many, in double precision, with a bound on the errors of each. Work is done in pieces that
+fit a processor's cache, on two threads; the pieces do not depend on the number of threads, and so
+neither do the results.
 """
 
 from __future__ import annotations
@@ -33,7 +35,8 @@ def _unknown(place: int) -> Digits | None:
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """Tables along the last axis, none of which leaves anything out; a bound on the errors of each, and its span.
+    """Tables along the last axis, none of which leaves anything out; a bound on the errors of each,
+    and its span.
 
     digits: how each is computed to 50 digits, where that is known.
     """
@@ -62,7 +65,9 @@ class Stack:
 
 
 def precision(many: NDArray[Any]) -> Precision:
-    """The precision of new tables that stand on so many rows each: an error counts as often as there are rows."""
+    """The precision of new tables that stand on so many rows each: an error counts as often as
+    there are rows.
+    """
     return np.float64 if len(many) > MANY and many.max() <= MANY else np.longdouble
 
 
@@ -81,7 +86,9 @@ def spans(values: Table) -> Floats:
 
 
 def without_tops(values: Table, error: Floats) -> tuple[Stack, Table]:
-    """Tables without their largest entries, and these; a table that is zero everywhere stays as it is."""
+    """Tables without their largest entries, and these; a table that is zero everywhere stays as it
+    is.
+    """
     top = values.reshape(-1, values.shape[-1]).max(axis=0, initial=-np.inf)
     below = values - np.where(np.isneginf(top), 0, top)
     sizes = spans(below)
@@ -98,7 +105,8 @@ def stacked(
 ) -> tuple[Stack, Table]:
     """Tables computed piece by piece: without their largest entries, and these.
 
-    compute(start, stop) gives the tables of a piece, with bounds on their errors, by working on so many entries each.
+    compute(start, stop) gives the tables of a piece, with bounds on their errors, by working on so
+    many entries each.
     """
     values: Table = np.empty((*shape, many), dtype=precision)
     top: Table = np.empty(many, dtype=precision)
@@ -117,7 +125,9 @@ def stacked(
 
 
 def product(parts: Sequence[tuple[Stack, Axes]], sizes: Axes, precision: Precision) -> Table:
-    """The product of stacks; of each, which axis of the product its slots are. sizes: of these axes."""
+    """The product of stacks; of each, which axis of the product its slots are. sizes: of these
+    axes.
+    """
     many = len(parts[0][0]) if parts else 1
     total: Table = np.zeros((*sizes, many), dtype=precision)
     for stack, axes in parts:
@@ -195,7 +205,9 @@ def near(one: Table, other: Table, tolerance: Floats) -> NDArray[np.bool_]:
 
 
 def swappable_slots(stack: Stack) -> Ints:
-    """For each table (a row) and each of its slots the first one it may be swapped with, up to its errors."""
+    """For each table (a row) and each of its slots the first one it may be swapped with, up to its
+    errors.
+    """
     arity = stack.values.ndim - 1
     first = np.tile(np.arange(arity), (len(stack), 1))
     for slot in range(arity):

@@ -1,7 +1,9 @@
-"""Tables by number: log tables without their largest entry, kept one by one with care or many of one shape at once.
+"""Tables by number: log tables without their largest entry, kept one by one with care or many of
+one shape at once.
 
-Tables that differ by no more than their errors share a number, unless that breaks what is promised about errors. Where
-hardly any row shares a table, tables are numbers of a stack, and nobody compares them.
+Tables that differ by no more than their errors share a number, unless that breaks what is promised
+about errors. Where hardly any row shares a table, tables are numbers of a stack, and nobody
+compares them.
 """
 
 from __future__ import annotations
@@ -44,16 +46,17 @@ FEW_COMPARED = 64  # … or tables that are compared in any case
 _GRID = 2.0**-36  # tables in the same squares of this grid are compared
 _OFFSET = 0.3719  # of the grid, so that round numbers are not at its lines
 
-Sum = tuple[
-    tuple[int, Axes, Fraction], ...
-]  # tables: label, order in which to take its axes, how often
+# tables: label, order in which to take its axes, how often
+Sum = tuple[tuple[int, Axes, Fraction], ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Tables to be made of others: the terms from starts[i] on, up to starts[i + 1], are added up for table i.
+    """Tables to be made of others: the terms from starts[i] on, up to starts[i + 1], are added up
+    for table i.
 
-    labels, orders, often: of each term its table, the order in which to take the axes, and how often it counts.
+    labels, orders, often: of each term its table, the order in which to take the axes, and how
+    often it counts.
     """
 
     starts: Ints
@@ -82,7 +85,9 @@ class Sums:
 
 @dataclass(eq=False)
 class TablePool:
-    """All tables of a problem, by number; it only ever grows, so that problems made from one another can share it."""
+    """All tables of a problem, by number; it only ever grows, so that problems made from one
+    another can share it.
+    """
 
     widest: float = 0.0  # the largest span of all tables
     _numbered: Numbered[Made | Stack] = field(default_factory=Numbered)
@@ -183,12 +188,16 @@ class TablePool:
     # ---- adding tables
 
     def add(self, made: Made, many: int) -> tuple[int, Decimal]:
-        """The number of a table that stands on so many rows, and the log weight of its maximum on all of them."""
+        """The number of a table that stands on so many rows, and the log weight of its maximum on
+        all of them.
+        """
         left, weight = without_top(made, many)
         return self._known(left, many), weight
 
     def add_given(self, potentials: Floats, many: Ints) -> tuple[Ints, Decimal]:
-        """The numbers of given tables (along the last axis) that stand on so many rows, and their log weight."""
+        """The numbers of given tables (along the last axis) that stand on so many rows, and their
+        log weight.
+        """
 
         def digits(place: int) -> Digits | None:
             return stripped_digits(
@@ -201,15 +210,16 @@ class TablePool:
             return found, 2 * at_once.unit(found) * at_once.spans(found)
 
         shape = potentials.shape[:-1]
-        own = potentials.size > FEW_POTENTIALS and int(many.sum()) < SHARED * len(
-            many
-        )  # nobody compares them
+        # nobody compares them
+        own = potentials.size > FEW_POTENTIALS and int(many.sum()) < SHARED * len(many)
         precision = at_once.precision(many) if own else np.longdouble
         stack, top = at_once.stacked(shape, len(many), precision, logs, math.prod(shape), digits)
         return self._add(stack, top, many, lambda place: given(potentials[..., place]))
 
     def add_sums(self, sums: Sums, many: NDArray[Any]) -> tuple[Ints, Decimal]:
-        """The numbers of tables that are sums of others and stand on so many rows, and their log weight."""
+        """The numbers of tables that are sums of others and stand on so many rows, and their log
+        weight.
+        """
 
         def made(place: int) -> Made:
             return self.summed(sums.terms(place), int(many[place]))
@@ -259,10 +269,12 @@ class TablePool:
         many: NDArray[Any],
         maximise: bool,
     ) -> tuple[Ints, Decimal, Table | None]:
-        """The numbers of products with their first axes summed out that stand on so many rows, and their log weight.
+        """The numbers of products with their first axes summed out that stand on so many rows, and
+        their log weight.
 
-        axes: for each table of a product which axis each of its slots is; labels: a row for each product; sizes: of the
-        axes; together: how many are summed out. Last, where there are few products, log P(those | the others).
+        axes: for each table of a product which axis each of its slots is; labels: a row for each
+        product; sizes: of the axes; together: how many are summed out. Last, where there are few
+        products, log P(those | the others).
         """
 
         def block(place: int) -> tuple[Made, Table]:
@@ -293,7 +305,9 @@ class TablePool:
         )
 
     def parts(self, axes: Sequence[Axes], labels: Ints) -> list[tuple[Stack, Axes]]:
-        """The tables of products as stacks; axes: for each table of a product which axis each of its slots is."""
+        """The tables of products as stacks; axes: for each table of a product which axis each of
+        its slots is.
+        """
         return [(self.stack(column), own) for column, own in zip(labels.T, axes, strict=True)]
 
     def _add_each(self, made: Iterator[Made], many: NDArray[Any]) -> tuple[Ints, Decimal]:
@@ -310,9 +324,11 @@ class TablePool:
         made: Callable[[int], Made],
         careful: NDArray[np.bool_] | bool = True,
     ) -> tuple[Ints, Decimal]:
-        """Add tables without their largest entries; those that might break what is promised are made again one by one.
+        """Add tables without their largest entries; those that might break what is promised are
+        made again one by one.
 
-        top: these largest entries; made: the way to make a table again; careful: for which that may be done at all.
+        top: these largest entries; made: the way to make a table again; careful: for which that may
+        be done at all.
         """
         risky = (many * stack.error > PROMISE) | (stack.span > WIDE_SPAN)
         again = risky & careful
@@ -404,7 +420,8 @@ class TablePool:
     def block(
         self, parts: Sequence[tuple[int, Axes]], sizes: Axes, together: int, maximise: bool
     ) -> tuple[Made, Table]:
-        """The product of tables (label, and which axis each of its slots is) with its first axes summed out.
+        """The product of tables (label, and which axis each of its slots is) with its first axes
+        summed out.
 
         together: how many axes are summed out. Second, log P(those | the others): product − result.
         """

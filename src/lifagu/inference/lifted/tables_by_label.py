@@ -1,8 +1,8 @@
 """Tables for rows that are kept elsewhere, such as in a database, and know them by number alone.
 
-Rows never come here and tables never go there: a label says all that rows need to know about a table, and each new
-label is computed once for all rows that get it. A label without a table stands for an unknown one; whatever it is
-multiplied with becomes unknown, too.
+Rows never come here and tables never go there: a label says all that rows need to know about a
+table, and each new label is computed once for all rows that get it. A label without a table stands
+for an unknown one; whatever it is multiplied with becomes unknown, too.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ class Labels:
     def given(
         self, potentials: Floats | None, shape: Shape, observed: Sequence[int], many: int
     ) -> int | None:
-        """The label of a table on so many rows, with observed values (-1: none) fixed; None potentials are unknown."""
+        """The label of a table on so many rows, with observed values (-1: none) fixed; None
+        potentials are unknown.
+        """
         left = tuple(size for size, value in zip(shape, observed, strict=True) if value < 0)
         if potentials is None:
             return self._label(None, left)
@@ -74,8 +76,8 @@ class Labels:
     def summed(self, parts: Parts, sizes: Shape, together: int, many: int) -> int | None:
         """The label of a product of tables with its first axes summed out.
 
-        parts: labels, and the axis of the product that each slot is; sizes: of these axes; together: how many of them
-        are summed out; many: the rows that the result stands on.
+        parts: labels, and the axis of the product that each slot is; sizes: of these axes;
+        together: how many of them are summed out; many: the rows that the result stands on.
         """
         numbers = [(self.number(label), axes) for label, axes in parts]
         known = [(number, axes) for number, axes in numbers if number is not None]
@@ -85,14 +87,18 @@ class Labels:
         return self._label(self._add(made, many), sizes[together:])
 
     def histogram(self, members: int, size: int) -> int | None:
-        """The label of the weights of a histogram of so many members with a range of this size; None if too large."""
+        """The label of the weights of a histogram of so many members with a range of this size;
+        None if too large.
+        """
         if number_of_histograms(members, size) > MOST_ENTRIES:
             return None
         counts = histograms(members, size)
         return self._label(self._add(histogram_weights(counts, maximise=False), 1), (len(counts),))
 
     def counts(self, label: int, slots: Sequence[int], members: int, ordered: bool) -> bool:
-        """Whether a table may be counted over members in these slots, and is not too large then; ordered as below."""
+        """Whether a table may be counted over members in these slots, and is not too large then;
+        ordered as below.
+        """
         number, shape = self._kinds[label]
         others = math.prod(size for slot, size in enumerate(shape) if slot not in slots)
         if number_of_histograms(members, shape[slots[0]]) * others > MOST_ENTRIES:
@@ -104,8 +110,8 @@ class Labels:
     ) -> int:
         """The label of a table over all members in its slots: on their histogram, then the others.
 
-        ordered: members stand there in all orders, so that a set of them counts with all orders of its axes; else each
-        set stands there once, and the table is symmetric.
+        ordered: members stand there in all orders, so that a set of them counts with all orders of
+        its axes; else each set stands there once, and the table is symmetric.
         """
         number, shape = self._kinds[label]
         counts = histograms(members, shape[slots[0]])

@@ -1,8 +1,8 @@
 """Counting variables that differ in their unary tables only, as soft evidence leaves them.
 
-They are interchangeable but for those tables, so one histogram still says all that others need to know; its weights are
-no longer multinomial but the convolution of what each group of equal unary tables contributes (for two values, the
-Poisson binomial distribution).
+They are interchangeable but for those tables, so one histogram still says all that others need to
+know; its weights are no longer multinomial but the convolution of what each group of equal unary
+tables contributes (for two values, the Poisson binomial distribution).
 """
 
 from __future__ import annotations
@@ -38,7 +38,9 @@ MOST_WORK = 2**28  # entries that a convolution may look at
 
 @dataclass(frozen=True, eq=False)
 class UnaryGroup:
-    """Members with equal unary tables: their variables, how many they are, their table, the entries of that table."""
+    """Members with equal unary tables: their variables, how many they are, their table, the entries
+    of that table.
+    """
 
     variables: Ints
     count: int
@@ -61,7 +63,9 @@ class UnaryGroup:
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """A class whose members differ in their unary tables: the groups of equal ones, and the weights of histograms."""
+    """A class whose members differ in their unary tables: the groups of equal ones, and the weights
+    of histograms.
+    """
 
     groups: tuple[UnaryGroup, ...]
     counts: NDArray[Any]
@@ -75,7 +79,9 @@ class Weighed:
 
     @property
     def made(self) -> Made:
-        """The weights as a table on the histogram; each is a sum of positive terms, off by a few units of its log."""
+        """The weights as a table on the histogram; each is a sum of positive terms, off by a few
+        units of its log.
+        """
         weights = self.convolution.weights[places(self.counts)]
         members_of = int(self.counts[0].sum())
         return Made(
@@ -96,9 +102,11 @@ class Weighed:
         return found
 
     def log_shares(self, owners: tuple[int, ...]) -> Table:
-        """log P(members of these groups have values a, b, … | histogram): histograms × values × values ….
+        """log P(members of these groups have values a, b, … | histogram): histograms × values ×
+        values ….
 
-        Their values leave the histogram without them to all others: u[a] · v[b] · W₋₂[h − a − b] / W[h].
+        Their values leave the histogram without them to all others: u[a] · v[b] · W₋₂[h − a − b] /
+        W[h].
         """
         if owners not in self._shares:
             self._shares[owners] = self._found_shares(owners)
@@ -140,7 +148,8 @@ class Weighed:
 
 @dataclass(frozen=True, eq=False)
 class WeightedCountStep(Generic[New]):
-    """Classes whose members differ in their unary tables became variables whose values are histograms.
+    """Classes whose members differ in their unary tables became variables whose values are
+    histograms.
 
     labels, kept, entries as in `CountStep`; rows: those before, which know the members of each row.
     """
@@ -222,9 +231,11 @@ class WeightedCountStep(Generic[New]):
 def weighted_count(
     problem: Problem[New], classes: Classes | None = None, into: Ints | None = None
 ) -> tuple[Problem[New], WeightedCountStep[New]] | None:
-    """Count the classes that differ, and in their unary tables only; None if there are none that fit.
+    """Count the classes that differ, and in their unary tables only; None if there are none that
+    fit.
 
-    classes, into: those to look at, and variables that are their histograms already and still lack their weights.
+    classes, into: those to look at, and variables that are their histograms already and still lack
+    their weights.
     """
     wide, variables = problem.rows.wide(), problem.variables
     unary = problem.rows.unary(len(variables))
@@ -235,7 +246,9 @@ def weighted_count(
     )
     for proposed in proposals:
         if problem.rows.members(proposed.variables) != sum(proposed.counts):
-            continue  # they name individuals that are not counted, so that there are many histograms of a class
+            # they name individuals that are not counted, so that there are many histograms of a
+            # class
+            continue
         fitting = [each for each in range(len(proposed)) if _fits(problem, proposed, each)]
         if classes is None:
             labels = unary[0][proposed.variables]

@@ -1,7 +1,9 @@
-"""Belief propagation: approximate marginals of every variable, exact on trees; on groups when a colouring is given.
+"""Belief propagation: approximate marginals of every variable, exact on trees; on groups when a
+colouring is given.
 
-Kschischang, Frey and Loeliger (2001) for the messages; Kersting, Ahmadi and Natarajan (2009), "Counting belief
-propagation", and Ahmadi, Kersting, Mladenov and Natarajan (2013) for groups. It is never chosen silently.
+Kschischang, Frey and Loeliger (2001) for the messages; Kersting, Ahmadi and Natarajan (2009),
+"Counting belief propagation", and Ahmadi, Kersting, Mladenov and Natarajan (2013) for groups. It is
+never chosen silently.
 """
 
 from __future__ import annotations
@@ -33,9 +35,10 @@ Progress = Callable[[int, int], None]
 class Beliefs:
     """Log marginals of every variable as belief propagation sees them, and how far it came.
 
-    log_marginals, by range size r: r × (number of variable groups of that size); `compressed` knows the group of each
-    variable. messages, by range size: the last log messages from factors to variables. residual: the largest change
-    of a log message in the last iteration. log_partition_estimate: Bethe's, exact on trees.
+    log_marginals, by range size r: r × (number of variable groups of that size); `compressed` knows
+    the group of each variable. messages, by range size: the last log messages from factors to
+    variables. residual: the largest change of a log message in the last iteration.
+    log_partition_estimate: Bethe's, exact on trees.
     """
 
     compressed: Compressed
@@ -48,7 +51,9 @@ class Beliefs:
 
     @property
     def convergence(self) -> Convergence:
-        """Whether the messages stand still, after how many iterations, and how much they still changed."""
+        """Whether the messages stand still, after how many iterations, and how much they still
+        changed.
+        """
         return Convergence(self.converged, self.iterations, self.residual)
 
     def marginal(self, variable: int) -> Floats:
@@ -57,7 +62,9 @@ class Beliefs:
         return first
 
     def marginals(self, variables: Any) -> Floats:
-        """Log probabilities of n variables whose ranges have one size r, n×r, in canonical order. O(n·r)."""
+        """Log probabilities of n variables whose ranges have one size r, n×r, in canonical order.
+        O(n·r).
+        """
         groups = self.compressed.variable_group[as_ids(variables, "variables")]
         sizes = distinct(self.compressed.group_size[groups])
         if len(sizes) != 1:
@@ -68,7 +75,9 @@ class Beliefs:
         return columns.T
 
     def message(self, factor: int, position: int) -> Floats:
-        """Last log message from a factor to its argument at a position, canonical order, its largest entry 0."""
+        """Last log message from a factor to its argument at a position, canonical order, its
+        largest entry 0.
+        """
         number, column = self.compressed.factor_place[self.compressed.factor_group[factor]].tolist()
         block = self.compressed.blocks[number]
         return self.messages[block.shape[position]][:, block.starts[position] + column]
@@ -97,15 +106,18 @@ def propagate(
     iterations: int = 1000,
     progress: Progress | None = None,
 ) -> Beliefs:
-    """Pass messages until none changes by more than the tolerance (in its log), or the iterations are used up.
+    """Pass messages until none changes by more than the tolerance (in its log), or the iterations
+    are used up.
 
-    colouring: None for loopy belief propagation on the graph itself; that of this graph with this evidence for
-    counting belief propagation, one message per (variable group, factor group, position): the same messages, for
-    the price of the groups. damping: share of the old message that is kept, 0 ≤ damping < 1. schedule: "parallel"
-    (all messages at once) or "sequential" (factor group by factor group, each using the newest messages; slow on
-    many groups). An iteration costs O(table entries × arity) over factor groups, without a Python loop over edges.
+    colouring: None for loopy belief propagation on the graph itself; that of this graph with this
+    evidence for counting belief propagation, one message per (variable group, factor group,
+    position): the same messages, for the price of the groups. damping: share of the old message
+    that is kept, 0 ≤ damping < 1. schedule: "parallel" (all messages at once) or "sequential"
+    (factor group by factor group, each using the newest messages; slow on many groups). An
+    iteration costs O(table entries × arity) over factor groups, without a Python loop over edges.
 
-    NoAnswerError where the messages leave a variable without a value: the evidence then has probability zero. The
+    NoAnswerError where the messages leave a variable without a value: the evidence then has
+    probability zero. The
     reverse does not hold: on a graph with loops, belief propagation may overlook a contradiction.
 
     >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
@@ -142,10 +154,11 @@ def answers(
     colouring: Colouring | None,
     **settings: Any,
 ) -> list[Answer]:
-    """Answers to questions about single variables, in their order; `convergence` tells how far the messages came.
+    """Answers to questions about single variables, in their order; `convergence` tells how far the
+    messages came.
 
-    questions: names, or sequences of one name. settings: those of `propagate`. log_partition is None, since Bethe's
-    is only an estimate; it stands in the note.
+    questions: names, or sequences of one name. settings: those of `propagate`. log_partition is
+    None, since Bethe's is only an estimate; it stands in the note.
 
     >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
     >>> answers(graph, ["A"], None, None)

@@ -1,7 +1,9 @@
-"""The graph on which messages travel: groups of variables and of factors, with counts, as flat arrays.
+"""The graph on which messages travel: groups of variables and of factors, with counts, as flat
+arrays.
 
-Without a colouring every node is a group of its own and every count is 1, so ground and counting belief propagation
-are the same code. Edges are stored per range size, factors per table shape, both with the long axis last.
+Without a colouring every node is a group of its own and every count is 1, so ground and counting
+belief propagation are the same code. Edges are stored per range size, factors per table shape, both
+with the long axis last.
 """
 
 from __future__ import annotations
@@ -18,18 +20,18 @@ from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.graph.views import counted
 from lifagu.likeness.roles import observations
 
-ENTRIES_AT_ONCE = (
-    1 << 17
-)  # table entries per pass: a megabyte, so that the passes over them stay in the cache
+# table entries per pass: a megabyte, so that the passes over them stay in the cache
+ENTRIES_AT_ONCE = 1 << 17
 
 
 @dataclass(frozen=True, eq=False)
 class Pool:
     """The g variable groups whose ranges have r values, and the e edges that end in them.
 
-    groups[g]: their numbers; weights[g]: how many variables each stands for; evidence[r×g]: log likelihoods;
-    edge_group[e]: place of the edge's group in this pool; edge_count[e]: how many ground edges of this edge each
-    variable of the group has.
+    groups[g]: their numbers; weights[g]: how many variables each stands for; evidence[r×g]: log
+    likelihoods;
+    edge_group[e]: place of the edge's group in this pool; edge_count[e]: how many ground edges of
+    this edge each variable of the group has.
     """
 
     groups: Ints
@@ -43,9 +45,9 @@ class Pool:
 class Block:
     """The n factor groups whose tables have one shape s1×…×sk.
 
-    groups[n]: their numbers; weights[n]: how many factors each stands for; logs[s1×…×sk×d]: the d distinct log
-    tables; table[n]: which of them each group has; starts[k]: the edges of position j are the n edges of the pool
-    of size sj from starts[j] on.
+    groups[n]: their numbers; weights[n]: how many factors each stands for; logs[s1×…×sk×d]: the d
+    distinct log tables; table[n]: which of them each group has; starts[k]: the edges of position j
+    are the n edges of the pool of size sj from starts[j] on.
     """
 
     groups: Ints
@@ -70,7 +72,9 @@ class Block:
         return slice(self.starts[position] + columns.start, self.starts[position] + columns.stop)
 
     def tables(self, columns: slice) -> Floats:
-        """Log tables of some of the factor groups, s1×…×sk×(how many), or ×1 if all groups share one."""
+        """Log tables of some of the factor groups, s1×…×sk×(how many), or ×1 if all groups share
+        one.
+        """
         return (
             self.logs
             if self.logs.shape[-1] == 1
@@ -82,7 +86,8 @@ class Block:
 class Compressed:
     """Groups, pools by range size, blocks by table shape.
 
-    variable_group[n], factor_group[m]: group of each node; group_place: place of each variable group in its pool;
+    variable_group[n], factor_group[m]: group of each node; group_place: place of each variable
+    group in its pool;
     factor_place: (block, column) of each factor group.
     """
 
@@ -102,11 +107,12 @@ class Compressed:
 
 
 def compress(graph: FactorGraph, evidence: Evidence, colouring: Colouring | None) -> Compressed:
-    """One node per group; the groups are those of the colouring, or every node its own. Near-linear in the graph.
+    """One node per group; the groups are those of the colouring, or every node its own. Near-linear
+    in the graph.
 
-    A factor group stands for c factors, a variable group for g variables; since the colouring is stable, each of
-    these has c/g edges to the factor group at each position (Kersting, Ahmadi and Natarajan 2009). This is checked.
-    No factor may be unknown.
+    A factor group stands for c factors, a variable group for g variables; since the colouring is
+    stable, each of these has c/g edges to the factor group at each position (Kersting, Ahmadi and
+    Natarajan 2009). This is checked. No factor may be unknown.
 
     >>> graph = FactorGraph.build().variables(list("ABC")).factors({"f": ["A", "B"], "g": ["C", "B"]}, [1, 2, 3, 4])
     >>> alike = Colouring(np.array([0, 1, 0]), np.array([0, 0]))
@@ -145,7 +151,9 @@ def _blocks(
     weights: Floats,
     ends: dict[int, list[tuple[Ints, Floats]]],
 ) -> Iterator[Block]:
-    """Blocks of factor groups; the variable group and count of each edge are appended to `ends` of its range size."""
+    """Blocks of factor groups; the variable group and count of each edge are appended to `ends` of
+    its range size.
+    """
     first = first_places(factors)
     factor_weights = np.bincount(factors).astype(np.float64)
     for same_arity, matrix in graph.scopes:
@@ -165,7 +173,9 @@ def _blocks(
 
 
 def _log_tables(graph: FactorGraph, factors: Ints) -> tuple[Floats, Ints]:
-    """Distinct log tables of factors with tables of one shape, the number of the table last, and each factor's."""
+    """Distinct log tables of factors with tables of one shape, the number of the table last, and
+    each factor's.
+    """
     distinct, table = np.unique(graph.factor_table[factors], return_inverse=True)
     shape = graph.tables[int(distinct[0])].shape
     span = np.arange(int(np.prod(shape)))
@@ -177,7 +187,9 @@ def _log_tables(graph: FactorGraph, factors: Ints) -> tuple[Floats, Ints]:
 def _likelihoods(
     graph: FactorGraph, evidence: Evidence, first: Ints, size_of: Ints, place: Ints
 ) -> dict[int, Floats]:
-    """Log likelihoods of the variable groups (their first members), values × groups, per range size."""
+    """Log likelihoods of the variable groups (their first members), values × groups, per range
+    size.
+    """
     likelihoods: dict[int, Floats] = {}
     value = evidence.value_of_each(len(graph.variable_names))[first]
     for size in distinct(size_of).tolist():
@@ -199,7 +211,9 @@ def _likelihoods(
 def _check_colouring(
     graph: FactorGraph, evidence: Evidence, variables: Ints, factors: Ints
 ) -> None:
-    """Refuse a colouring of another graph, or with other evidence, or that is not stable. O(e log e)."""
+    """Refuse a colouring of another graph, or with other evidence, or that is not stable. O(e log
+    e).
+    """
     if len(variables) != len(graph.variable_names) or len(factors) != len(graph.factor_names):
         raise ModelError(
             f"the colouring has {len(variables)} variables and {len(factors)} factors, the graph has "
@@ -208,14 +222,14 @@ def _check_colouring(
     leader, factor_leader = first_places(variables)[variables], first_places(factors)[factors]
     seen = np.column_stack((graph.variable_range, observations(graph, evidence)))
     arity = np.diff(graph.offsets)
+    # a table has an arity, so equal tables make the next line legal
     fits = np.array_equal(seen, seen[leader]) and np.array_equal(
         graph.factor_table, graph.factor_table[factor_leader]
-    )  # a table has an arity, so equal tables make the next line legal
+    )
     if fits:
         within = np.arange(len(graph.arguments)) - np.repeat(graph.offsets[:-1], arity)
-        edge = (
-            np.repeat(graph.offsets[factor_leader], arity) + within
-        )  # its like in the group's first factor
+        # its like in the group's first factor
+        edge = np.repeat(graph.offsets[factor_leader], arity) + within
         fits = np.array_equal(variables[graph.arguments], variables[graph.arguments[edge]])
         pairs, ground = np.unique(graph.arguments * len(graph.arguments) + edge, return_counts=True)
         edge = pairs % max(1, len(graph.arguments))

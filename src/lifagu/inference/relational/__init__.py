@@ -1,4 +1,6 @@
-"""Questions to relational models, answered over cells of interchangeable individuals, without grounding.
+"""Questions to relational models, answered over cells of interchangeable individuals, without
+grounding.
 
-The engine is the same as for graphs: its variables here are kinds of ground variables, its rows patterns.
+The engine is the same as for graphs: its variables here are kinds of ground variables, its rows
+patterns.
 """

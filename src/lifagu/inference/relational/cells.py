@@ -12,16 +12,17 @@ from lifagu.basics.arrays import Ints, distinct, first_places, group_lists
 from lifagu.relational.relations import Domain
 from lifagu.relational.terms import constant_text
 
-Mark = tuple[
-    int, int, Hashable
-]  # the first and the last of consecutive constants, and what marks them
+# the first and the last of consecutive constants, and what marks them
+Mark = tuple[int, int, Hashable]
 
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Cells of a domain, as intervals of consecutive constants; cells are numbered by their first constant.
+    """Cells of a domain, as intervals of consecutive constants; cells are numbered by their first
+    constant.
 
-    starts[i], cell[i], offset[i]: interval i's first constant, its cell, and that constant's place in the cell;
+    starts[i], cell[i], offset[i]: interval i's first constant, its cell, and that constant's place
+    in the cell;
     sizes[c]: how many constants cell c has.
     """
 
@@ -86,7 +87,8 @@ class Partition:
 
 
 def partition(domain: Domain, marks: Sequence[Mark]) -> Partition:
-    """Constants with the same marks are in one cell. Cost: near-linear in the intervals that marks cover.
+    """Constants with the same marks are in one cell. Cost: near-linear in the intervals that marks
+    cover.
 
     >>> found = partition(Domain("Person", 10), [(2, 4, "smokes"), (7, 7, "smokes"), (4, 4, "eve")])
     >>> [found.text(cell) for cell in range(len(found.sizes))], found.sizes

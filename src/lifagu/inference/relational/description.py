@@ -11,7 +11,8 @@ from lifagu.relational.parfactor_graph import ParfactorGraph
 
 
 def describe_relational(model: ParfactorGraph) -> dict[str, Any]:
-    """Sizes, unknown factors and what can be asked, as plain values; what cells cannot express is a `NotLiftedError`.
+    """Sizes, unknown factors and what can be asked, as plain values; what cells cannot express is a
+    `NotLiftedError`.
 
     Cost: the number of classes, whatever the sizes of the domains.
     """

@@ -1,4 +1,6 @@
-"""All single marginals of a relational model: one for each kind of interchangeable ground variables."""
+"""All single marginals of a relational model: one for each kind of interchangeable ground
+variables.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ MOST_LISTED = 10**7  # ground variables that may be listed by name
 
 @dataclass(frozen=True)
 class MarginalClass:
-    """Interchangeable ground variables: the first one's name, all of them in words, how many, and their marginal."""
+    """Interchangeable ground variables: the first one's name, all of them in words, how many, and
+    their marginal.
+    """
 
     representative: str
     members: str
@@ -72,7 +76,9 @@ def prepare_relational_marginals(
 def _without(
     whole: Shattered, included: NDArray[np.bool_], error: PartsTooLargeError
 ) -> tuple[NDArray[np.bool_], list[TooLarge]]:
-    """The kinds without those in connected parts that do not fit, and these; the error, if nothing would be left."""
+    """The kinds without those in connected parts that do not fit, and these; the error, if nothing
+    would be left.
+    """
     kinds = whole.kinds
     numbers = {kinds.name(number): number for number in range(len(kinds))}
     estimates: dict[int, str] = {}
@@ -117,9 +123,9 @@ class PreparedClassMarginals(Shown):
 class ClassMarginals(Computed):
     """P(variable | evidence) of every ground variable of a relational model, kept by class.
 
-    By name like any mapping (label → probability); `classes` has one entry per class. Variables connected to unknown
-    factors are left out, and those in connected parts that do not fit, which `too_large` lists. log_partition is then
-    None.
+    By name like any mapping (label → probability); `classes` has one entry per class. Variables
+    connected to unknown factors are left out, and those in connected parts that do not fit, which
+    `too_large` lists. log_partition is then None.
     """
 
     model: ParfactorGraph

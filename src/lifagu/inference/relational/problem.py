@@ -1,4 +1,6 @@
-"""A relational model as a problem over cells: kinds of variables, patterns of rows, and what was observed."""
+"""A relational model as a problem over cells: kinds of variables, patterns of rows, and what was
+observed.
+"""
 
 from __future__ import annotations
 
@@ -39,8 +41,8 @@ from lifagu.relational.relations import Place
 class Shattered(Frozen):
     """A model over cells: its kinds, and its pieces without what was observed.
 
-    part_of[v]: the connected part of each kind, -1 if it was observed; unknown: for each unknown piece its name and
-    part (-1 if all of it was observed).
+    part_of[v]: the connected part of each kind, -1 if it was observed; unknown: for each unknown
+    piece its name and part (-1 if all of it was observed).
     """
 
     kinds: Kinds
@@ -53,7 +55,8 @@ class Shattered(Frozen):
 def shattered(
     model: ParfactorGraph, evidence: Mapping[str, Observation], named: Iterable[Place]
 ) -> Shattered:
-    """Take a model apart over cells. named: ground variables that are asked for jointly, so told apart from others.
+    """Take a model apart over cells. named: ground variables that are asked for jointly, so told
+    apart from others.
 
     What cells cannot express is a `NotLiftedError`.
     """
@@ -91,7 +94,9 @@ def _propositions(kinds: Kinds) -> None:
 
 
 def _check_existence(kinds: Kinds, pieces: Sequence[Piece]) -> None:
-    """A kind exists as a whole: where rows are listed, they must reach every one of its ground variables."""
+    """A kind exists as a whole: where rows are listed, they must reach every one of its ground
+    variables.
+    """
     reached: dict[int, list[Ints]] = {}
     for piece in pieces:
         for slot, (number, _) in enumerate(piece.arguments):

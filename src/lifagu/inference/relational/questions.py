@@ -30,7 +30,9 @@ Observed = Mapping[str, Observation] | None
 
 @dataclass(frozen=True, eq=False)
 class KindsAsked:
-    """The kinds of a model as what answers are about; values stand in the order in which they are declared."""
+    """The kinds of a model as what answers are about; values stand in the order in which they are
+    declared.
+    """
 
     kinds: Kinds
 
@@ -56,9 +58,9 @@ def prepare_relational(
 ) -> Prepared:
     """Plan the answers to several questions; none at all asks for log Z alone.
 
-    Individuals named in a joint question are told apart from others; a question about one variable is answered by its
-    kind, unless some rows list individuals, who are then all different. What cells cannot express is a
-    `NotLiftedError`.
+    Individuals named in a joint question are told apart from others; a question about one variable
+    is answered by its kind, unless some rows list individuals, who are then all different. What
+    cells cannot express is a `NotLiftedError`.
     """
     limit = memory_limit_of(memory_limit)
     found = [[model.place_of(name) for name in names] for names in questions]
@@ -93,7 +95,9 @@ def plan_cells(
     walks: bool,
     complete: bool = True,
 ) -> Prepared:
-    """A plan for what the lifted steps have left of a model over cells; complete: whether nothing was left out."""
+    """A plan for what the lifted steps have left of a model over cells; complete: whether nothing
+    was left out.
+    """
     seen, known = whole.kinds.observation, complete and not whole.unknown
     subject = KindsAsked(whole.kinds)
     return plan_rest(
@@ -102,7 +106,8 @@ def plan_cells(
 
 
 def known_kinds(whole: Shattered, asked: Sequence[Question], what: str) -> NDArray[np.bool_]:
-    """Which kinds are in connected parts without unknown factors; questions about others are refused.
+    """Which kinds are in connected parts without unknown factors; questions about others are
+    refused.
 
     what: what else is refused where a factor is unknown, if nothing in particular is asked.
     """

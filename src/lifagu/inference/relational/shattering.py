@@ -1,7 +1,9 @@
-"""Parfactors taken apart over cells: one pattern for each way in which their individuals can fall into cells.
+"""Parfactors taken apart over cells: one pattern for each way in which their individuals can fall
+into cells.
 
-Individuals of one cell are either the same or different: each of these ways is a pattern of its own, so that inside a
-pattern all individuals of a cell differ. Cost: the number of patterns, whatever the sizes of the cells.
+Individuals of one cell are either the same or different: each of these ways is a pattern of its
+own, so that inside a pattern all individuals of a cell differ. Cost: the number of patterns,
+whatever the sizes of the cells.
 """
 
 from __future__ import annotations
@@ -24,17 +26,17 @@ from lifagu.relational.parfactors import BoundArgument, BoundParfactor
 from lifagu.relational.substitutions import substitutions
 
 MOST_PATTERNS = 20_000  # beyond it listing the rows is no dearer
-FEW_STATES = (
-    2**12
-)  # of individuals who are told apart, up to which each is an argument of a counting formula's table
+# of individuals who are told apart, up to which each is an argument of a counting formula's table
+FEW_STATES = 2**12
 
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Rows with one table: a pattern's cells and arguments, and potentials with one axis per argument (None: unknown).
+    """Rows with one table: a pattern's cells and arguments, and potentials with one axis per
+    argument (None: unknown).
 
-    listed: for rows that are listed one by one, for each argument the places of its individuals in their cells; many:
-    how many they are.
+    listed: for rows that are listed one by one, for each argument the places of its individuals in
+    their cells; many: how many they are.
     """
 
     name: str
@@ -84,7 +86,9 @@ def _different(
 
 
 def _bindings(kinds: Kinds, bound: BoundParfactor) -> Iterator[tuple[Binding, ...]]:
-    """All ways in which the free logical variables can fall into cells and coincide, as the constraints admit."""
+    """All ways in which the free logical variables can fall into cells and coincide, as the
+    constraints admit.
+    """
     domains = _domain_numbers(kinds, bound)
     allowed = [
         _allowed(kinds, bound, variable, domains[variable]) for variable in range(bound.free)
@@ -118,7 +122,9 @@ def _domain_numbers(kinds: Kinds, bound: BoundParfactor) -> list[int]:
 
 
 def _allowed(kinds: Kinds, bound: BoundParfactor, variable: int, domain: int) -> list[int]:
-    """The cells whose constants satisfy the constraints on one logical variable alone; cells are never divided."""
+    """The cells whose constants satisfy the constraints on one logical variable alone; cells are
+    never divided.
+    """
     cells = kinds.partitions[domain].firsts
     inside = np.ones(len(cells), dtype=np.bool_)
     for left, code, equal in bound.comparisons:
@@ -133,7 +139,9 @@ def _allowed(kinds: Kinds, bound: BoundParfactor, variable: int, domain: int) ->
 def _admitted(
     kinds: Kinds, bound: BoundParfactor, domains: Sequence[int], done: Sequence[Binding]
 ) -> bool:
-    """Whether the explicit constraints between several logical variables hold; their constants are told apart."""
+    """Whether the explicit constraints between several logical variables hold; their constants are
+    told apart.
+    """
     for variables, rows, inside in bound.memberships:
         if len(variables) > 1:
             alone = all(done[each][1] < 0 for each in variables)
@@ -165,7 +173,9 @@ def _argument(
 
 @dataclass(frozen=True, eq=False)
 class _Term:
-    """An argument that a counting formula stands for, and what each of its values counts: values × range size."""
+    """An argument that a counting formula stands for, and what each of its values counts: values ×
+    range size.
+    """
 
     argument: Argument
     counts: NDArray[Any]
@@ -174,11 +184,13 @@ class _Term:
 def _counted(
     kinds: Kinds, bound: BoundParfactor, argument: BoundArgument, bindings: Sequence[Binding]
 ) -> tuple[list[_Term], Ints]:
-    """The arguments that a counting formula stands for under some bindings, and what observed cells add to the counts.
+    """The arguments that a counting formula stands for under some bindings, and what observed cells
+    add to the counts.
 
-    Individuals that are told apart are arguments themselves, or one histogram if they are many; those of a cell are one
-    histogram. One that must not be counted, but is not in the formula, is counted all the same and then taken away: the
-    histogram of all Y ≠ X is that of all Y less the value of X.
+    Individuals that are told apart are arguments themselves, or one histogram if they are many;
+    those of a cell are one histogram. One that must not be counted, but is not in the formula, is
+    counted all the same and then taken away: the histogram of all Y ≠ X is that of all Y less the
+    value of X.
     """
     size = argument.size
     domain = _domain_numbers(kinds, bound)[argument.counted]
@@ -215,7 +227,8 @@ def _counted(
 
 
 def _told_apart(kinds: Kinds, single: Sequence[Argument], size: int, fixed: Ints) -> list[_Term]:
-    """Counted individuals that are told apart: each an argument, or all of them one histogram if they are many.
+    """Counted individuals that are told apart: each an argument, or all of them one histogram if
+    they are many.
 
     Observed ones are added to the fixed counts.
     """
@@ -248,7 +261,8 @@ def _histogram(
 def _along(
     table: Floats | None, axis: int, size: int, terms: Sequence[_Term], fixed: Ints
 ) -> Floats | None:
-    """A table in which the axis of a counting formula is replaced by those of the arguments it stands for.
+    """A table in which the axis of a counting formula is replaced by those of the arguments it
+    stands for.
 
     Values that cannot go together, as less than nothing would be left, have potential 0.
     """
@@ -275,7 +289,9 @@ def _along(
 
 
 def listed(kinds: Kinds, bound: BoundParfactor) -> Iterator[Piece]:
-    """The ground factors of a parfactor whose constraint lists single individuals, grouped by the kinds they are on."""
+    """The ground factors of a parfactor whose constraint lists single individuals, grouped by the
+    kinds they are on.
+    """
     if any(argument.counted >= 0 for argument in bound.arguments):
         raise NotLiftedError(f"parfactor '{bound.name}' counts under an explicit constraint")
     rows = substitutions(bound)
@@ -305,7 +321,8 @@ def listed_pieces(
 ) -> Iterator[Piece]:
     """Ground factors with one table, grouped by the kinds they are on.
 
-    places: for each argument its relation, or -1 and its plain variable; constants: for each, rows × terms.
+    places: for each argument its relation, or -1 and its plain variable; constants: for each, rows
+    × terms.
     """
     words = kinds.model.vocabulary
     domains = [

@@ -1,4 +1,5 @@
-"""What tells individuals apart: constants in parfactors and ground factors, evidence, joint questions.
+"""What tells individuals apart: constants in parfactors and ground factors, evidence, joint
+questions.
 
 Individuals that no mark tells apart are interchangeable in everything that is computed.
 """
@@ -33,7 +34,8 @@ def partitions(
     named: frozenset[Place],
     deferred: frozenset[int],
 ) -> list[Partition]:
-    """Each domain's cells. named: ground variables asked for jointly; deferred: parfactors whose rows are listed.
+    """Each domain's cells. named: ground variables asked for jointly; deferred: parfactors whose
+    rows are listed.
 
     What is listed tells apart only who is listed at all.
     """
@@ -66,7 +68,9 @@ def partitions(
 
 
 def deferred_parfactors(model: ParfactorGraph) -> frozenset[int]:
-    """Parfactors with explicit constraints between individuals that are too long to tell all of those apart."""
+    """Parfactors with explicit constraints between individuals that are too long to tell all of
+    those apart.
+    """
     return frozenset(
         number
         for number, bound in enumerate(model.bound)
@@ -83,7 +87,9 @@ def defers_ground_part(model: ParfactorGraph) -> bool:
 
 
 def lists_individuals(model: ParfactorGraph) -> bool:
-    """Whether some rows are listed one by one, so that individuals of one cell are not interchangeable in the end."""
+    """Whether some rows are listed one by one, so that individuals of one cell are not
+    interchangeable in the end.
+    """
     return bool(deferred_parfactors(model)) or defers_ground_part(model)
 
 
@@ -113,10 +119,12 @@ def _of_constraints(number: int, bound: BoundParfactor, listed: bool) -> Iterabl
 
 
 def _of_evidence(observed: Observed, of: Sequence[int], marks: list[list[Mark]]) -> None:
-    """The individuals that a piece of evidence is about: those of pieces that are alike but for them stay together.
+    """The individuals that a piece of evidence is about: those of pieces that are alike but for
+    them stay together.
 
-    Two individuals with the same marks may be swapped also where a relation has their domain twice: whatever is
-    observed of R(x, y) is observed of R(x', y) for all y, x and x' included, and so of R(x', x) as of R(x, x').
+    Two individuals with the same marks may be swapped also where a relation has their domain twice:
+    whatever is observed of R(x, y) is observed of R(x', y) for all y, x and x' included, and so of
+    R(x', x) as of R(x, x').
     """
     for place, domain in enumerate(of):
         low, high = observed.spans[place]
@@ -127,11 +135,12 @@ def _of_evidence(observed: Observed, of: Sequence[int], marks: list[list[Mark]])
 
 
 def _of_pairs(relation: int, pieces: Sequence[Observed]) -> Iterable[Mark]:
-    """The individuals that evidence on single pairs R(x, y) tells apart: all that cannot be swapped.
+    """The individuals that evidence on single pairs R(x, y) tells apart: all that cannot be
+    swapped.
 
-    x and x' can be swapped if the same is observed of them with all others, of (x, x) and (x', x'), and of (x, x') and
-    (x', x): nothing at all, so that both have the same observations; or both times k, so that they have the same once k
-    is put down for (x, x) and (x', x') as well.
+    x and x' can be swapped if the same is observed of them with all others, of (x, x) and (x', x'),
+    and of (x, x') and (x', x): nothing at all, so that both have the same observations; or both
+    times k, so that they have the same once k is put down for (x, x) and (x', x') as well.
     """
     keys: dict[Hashable, int] = {}
     said = np.array(

@@ -114,12 +114,10 @@ def _start(whole: Filled) -> Sizes:
     journal.register("look_start", {"look": np.arange(len(variables)), "colour": variables})
     journal.register("type_start", {"type": types.first, "colour": factors})
     journal.create(
-        "variable_start",
-        "SELECT v.id, s.colour FROM looks v JOIN look_start s ON s.look = v.look",
+        "variable_start", "SELECT v.id, s.colour FROM looks v JOIN look_start s ON s.look = v.look"
     )
     journal.create(
-        "factor_start",
-        "SELECT t.id, s.colour FROM typed t JOIN type_start s ON s.type = t.type",
+        "factor_start", "SELECT t.id, s.colour FROM typed t JOIN type_start s ON s.type = t.type"
     )
     start = int(variables.max(initial=-1)) + int(factors.max(initial=-1)) + 2
     return Sizes(whole.given.counts["variables"], whole.given.counts["factors"], start)

@@ -1,17 +1,20 @@
 """Answers where the data is: rows are made fewer by SQL until they are few enough to be listed.
 
-The lifted engine could ask a database each of its questions, but the answers to some of them hold one number per row.
-So the database does a small part of what the engine does, for all rows at once, and hands over what is left:
+The lifted engine could ask a database each of its questions, but the answers to some of them hold
+one number per row. So the database does a small part of what the engine does, for all rows at once,
+and hands over what is left:
 
 - equal rows become one, its table to the power of their number (GROUP BY);
 - variables in one row only are summed out of it;
-- variables in few rows are summed out by class: all that are in the same tables, in the same slots, at the same time,
-  where no row holds two of them;
-- interchangeable variables become one histogram, where numbers of rows prove that they are interchangeable.
+- variables in few rows are summed out by class: all that are in the same tables, in the same slots,
+  at the same time, where no row holds two of them;
+- interchangeable variables become one histogram, where numbers of rows prove that they are
+  interchangeable.
 
-Each step is an identity on the ground model, so answers are exact whatever the rows look like. Tables stay here: rows
-have labels, and each new label is computed once, by the algebra of the lifted engine (`Tables`). Statements compare ids
-and count; they never compute with potentials. What none of the steps makes smaller is refused, with the reason.
+Each step is an identity on the ground model, so answers are exact whatever the rows look like.
+Tables stay here: rows have labels, and each new label is computed once, by the algebra of the
+lifted engine (`Tables`). Statements compare ids and count; they never compute with potentials. What
+none of the steps makes smaller is refused, with the reason.
 """
 
 from __future__ import annotations
@@ -39,9 +42,11 @@ Say = Callable[[str], None]
 def eliminate(
     rows: Rows, marks: Sequence[Mark], kept: Mapping[int, int], enough: int, say: Say
 ) -> str | None:
-    """Make rows fewer until they have at most so many arguments; returns why that did not work, None if it did.
+    """Make rows fewer until they have at most so many arguments; returns why that did not work,
+    None if it did.
 
-    marks: of each look; kept: variables that stay, and the sizes of their ranges; say: told what each round did.
+    marks: of each look; kept: variables that stay, and the sizes of their ranges; say: told what
+    each round did.
     """
     work = rows.work
     as_loaded, start = set(rows.tables.values()), work.mark()
@@ -62,7 +67,9 @@ def eliminate(
 
 
 def listed_rows(rows: Rows) -> list[tuple[Ints, Ints]]:
-    """All rows, in an order that does not depend on where they were: labels, and a matrix of variables, by arity."""
+    """All rows, in an order that does not depend on where they were: labels, and a matrix of
+    variables, by arity.
+    """
     found = []
     for arity, table in sorted(rows.tables.items()):
         slots = listed(columns(arity))
@@ -74,7 +81,9 @@ def listed_rows(rows: Rows) -> list[tuple[Ints, Ints]]:
 
 
 def _round(rows: Rows, degrees: str, kept: Collection[int], say: Say) -> None:
-    """Sum out what stands in one row only, if that is much; else classes of variables in few rows; else count."""
+    """Sum out what stands in one row only, if that is much; else classes of variables in few rows;
+    else count.
+    """
     before = rows.count
     ((leaves, variables),) = rows.work.rows(
         f"SELECT sum(CASE WHEN {is_leaf(kept)} THEN 1 ELSE 0 END), count(*) FROM {degrees}"

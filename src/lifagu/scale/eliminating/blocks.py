@@ -1,9 +1,11 @@
-"""Variables in a few rows are summed out together with all that are in the same tables, in the same slots.
+"""Variables in a few rows are summed out together with all that are in the same tables, in the same
+slots.
 
-The rows around a variable are its block. Blocks of the same shape (the same sequence of places, neighbours coinciding
-in the same way) make one new table, computed once. A set of shapes can go at the same time if no row holds two of their
-variables. Mostly the labels prove that: if the variables stand in one slot only of each table, no row holds two. Else
-rows with two are looked for, and where there are some, of every such pair one at most is taken.
+The rows around a variable are its block. Blocks of the same shape (the same sequence of places,
+neighbours coinciding in the same way) make one new table, computed once. A set of shapes can go at
+the same time if no row holds two of their variables. Mostly the labels prove that: if the variables
+stand in one slot only of each table, no row holds two. Else rows with two are looked for, and where
+there are some, of every such pair one at most is taken.
 """
 
 from __future__ import annotations
@@ -20,14 +22,17 @@ MOST_NEAR = 48  # argument places around it
 ALWAYS = 4.0  # log2 of the entries of a new table that is small enough in any case
 DEAR = 12.0  # log2 of the entries of a new table that is made only where nothing else helps
 BITS = 40  # of ids, by which of two variables in one row one is chosen
-LARGER = 16  # times as large is a class that is looked at row by row, rather than taking those that labels prove
+# times as large is a class that is looked at row by row, rather than taking those that labels prove
+LARGER = 16
 MOST_TRIED = 4  # such classes
 FEW = 1000  # variables that a statement may list
 
 
 @dataclass(frozen=True)
 class Shape:
-    """Places (label, slot) in order, for each neighbour's argument place its first equal one, and how many blocks."""
+    """Places (label, slot) in order, for each neighbour's argument place its first equal one, and
+    how many blocks.
+    """
 
     key: tuple[int, ...]
     places: tuple[tuple[int, int], ...]
@@ -47,7 +52,9 @@ class Shape:
 
 @dataclass(frozen=True)
 class Found:
-    """The blocks of candidates: a table with v, places p0…, neighbours n0… and where each stands first f0…."""
+    """The blocks of candidates: a table with v, places p0…, neighbours n0… and where each stands
+    first f0….
+    """
 
     table: str
     depth: int
@@ -61,10 +68,11 @@ class Found:
 
 
 def sum_out_blocks(rows: Rows, degrees: str, kept: Collection[int]) -> int:
-    """Sum out whole classes of variables that are in a few rows; returns how many variables that were.
+    """Sum out whole classes of variables that are in a few rows; returns how many variables that
+    were.
 
-    Classes that leave small tables go first, whatever goes together with them at once. Raises an `ObstacleError` if
-    there are none.
+    Classes that leave small tables go first, whatever goes together with them at once. Raises an
+    `ObstacleError` if there are none.
     """
     found = _blocks(rows, degrees, kept)
     ordered = sorted(found.shapes, key=lambda shape: _order(rows, shape))
@@ -84,7 +92,9 @@ def sum_out_blocks(rows: Rows, degrees: str, kept: Collection[int]) -> int:
 
 
 def _sum_out_cheap(rows: Rows, found: Found, cheap: Sequence[Shape]) -> int:
-    """Sum out classes that labels prove to be independent, or part of one that is much larger; how many variables."""
+    """Sum out classes that labels prove to be independent, or part of one that is much larger; how
+    many variables.
+    """
     taken = _independent(cheap)
     gone = sum(shape.many for shape in taken)
     for shape in sorted(cheap, key=lambda each: -each.many)[:MOST_TRIED]:
@@ -133,7 +143,9 @@ def _blocks(rows: Rows, degrees: str, kept: Collection[int]) -> Found:
 
 
 def _pivot(depth: int, beside: int) -> str:
-    """One row per variable: its places in order, and the neighbours at each; -1 where there is none."""
+    """One row per variable: its places in order, and the neighbours at each; -1 where there is
+    none.
+    """
     shown = ["v"]
     for rank in range(depth):
         shown.append(f"coalesce(max(CASE WHEN rank = {rank} THEN place END), -1) AS p{rank}")
@@ -182,7 +194,9 @@ def _order(rows: Rows, shape: Shape) -> tuple[float, int, tuple[int, ...]]:
 
 
 def _independent(shapes: Sequence[Shape]) -> list[Shape]:
-    """Shapes whose variables stand in one slot only of every table, taken in order: no row holds two of them."""
+    """Shapes whose variables stand in one slot only of every table, taken in order: no row holds
+    two of them.
+    """
     slot_of: dict[int, int] = {}
     taken = []
     for shape in shapes:
@@ -195,10 +209,11 @@ def _independent(shapes: Sequence[Shape]) -> list[Shape]:
 
 
 def _separate(rows: Rows, found: Found, shape: Shape) -> tuple[Shape, str] | None:
-    """Variables of one shape of which no row holds two, and a table with their blocks; None if they are few.
+    """Variables of one shape of which no row holds two, and a table with their blocks; None if they
+    are few.
 
-    All of them where possible, else those alone in their rows or whose ids have a bit that none beside them has; the
-    bit is the one that leaves most.
+    All of them where possible, else those alone in their rows or whose ids have a bit that none
+    beside them has; the bit is the one that leaves most.
     """
     if _independent([shape]):
         return shape, found.table

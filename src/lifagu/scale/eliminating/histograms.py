@@ -1,9 +1,10 @@
-"""Interchangeable variables become one variable, their histogram, where numbers of rows prove that they are.
+"""Interchangeable variables become one variable, their histogram, where numbers of rows prove that
+they are.
 
-Arguments that may be swapped without changing a table are put in one order first. Members of a class are then proposed
-by the number of their rows in each place. They are interchangeable if every group of rows that differ only in their m
-members holds all N(N-1)… tuples of members, or, where the table is symmetric in them, all sets of two, each once: rows
-are distinct, so their number decides.
+Arguments that may be swapped without changing a table are put in one order first. Members of a
+class are then proposed by the number of their rows in each place. They are interchangeable if every
+group of rows that differ only in their m members holds all N(N-1)… tuples of members, or, where the
+table is symmetric in them, all sets of two, each once: rows are distinct, so their number decides.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ MOST_MEMBERS = 2  # in one row
 
 @dataclass(frozen=True)
 class Group:
-    """Rows with a label whose members stand in some slots: how many rows they become, and whether in all orders."""
+    """Rows with a label whose members stand in some slots: how many rows they become, and whether
+    in all orders.
+    """
 
     label: int
     slots: tuple[int, ...]
@@ -31,7 +34,9 @@ class Group:
 
 
 def count_members(rows: Rows, kept: Collection[int]) -> int:
-    """Count the first class of variables that is interchangeable; returns how many that were, 0 if there is none."""
+    """Count the first class of variables that is interchangeable; returns how many that were, 0 if
+    there is none.
+    """
     _put_in_order(rows)
     profiles = _profiles(rows, kept)
     for members, size, key in _classes(rows, profiles)[:MOST_TRIED]:
@@ -47,7 +52,9 @@ def count_members(rows: Rows, kept: Collection[int]) -> int:
 
 
 def _pairs(rows: Rows, arity: int) -> list[tuple[int, int, list[int]]]:
-    """Pairs of slots that may be swapped, and the labels with them; of more than two swappable slots the first two."""
+    """Pairs of slots that may be swapped, and the labels with them; of more than two swappable
+    slots the first two.
+    """
     found: dict[tuple[int, int], list[int]] = {}
     for label in rows.counts[arity]:
         swappable = rows.labels.swappable(label)
@@ -59,7 +66,9 @@ def _pairs(rows: Rows, arity: int) -> list[tuple[int, int, list[int]]]:
 
 
 def _swapped(slot: int, letter: str, pairs: list[tuple[int, int, list[int]]], when: str) -> str:
-    """What stands in a slot when pairs of slots are swapped under a condition, which names them as {one}, {other}."""
+    """What stands in a slot when pairs of slots are swapped under a condition, which names them as
+    {one}, {other}.
+    """
     cases = ""
     for one, other, labels in pairs:
         if slot in (one, other):
@@ -106,7 +115,9 @@ def _profiles(rows: Rows, kept: Collection[int]) -> str:
 
 
 def _classes(rows: Rows, profiles: str) -> list[tuple[int, int, str]]:
-    """Classes of at least two variables: how many, the size of their range, and which; fewest histograms first."""
+    """Classes of at least two variables: how many, the size of their range, and which; fewest
+    histograms first.
+    """
     names = [*columns(MOST_PLACES, "p"), *columns(MOST_PLACES, "c")]
     found = rows.work.rows(
         f"SELECT count(*), min(v), {listed(names)} FROM {profiles} WHERE places <= {MOST_PLACES} "
@@ -123,7 +134,8 @@ def _classes(rows: Rows, profiles: str) -> list[tuple[int, int, str]]:
 
 
 def _marked(rows: Rows, arity: int, members: str) -> str:
-    """A table of the rows of one arity and which of their slots hold members, as a number with one bit for each.
+    """A table of the rows of one arity and which of their slots hold members, as a number with one
+    bit for each.
 
     Of swappable slots the first one holds a member if one of them does.
     """
@@ -169,7 +181,8 @@ def _proved(rows: Rows, marked: dict[int, str], members: int) -> list[Group] | N
 def _numbers(
     rows: Rows, table: str, arity: int, mask: int, slots: tuple[int, ...]
 ) -> list[tuple[int, ...]]:
-    """For each label: the least and the largest number of rows beside the same others, how many such groups there are.
+    """For each label: the least and the largest number of rows beside the same others, how many
+    such groups there are.
 
     And in how many rows two members stand in the order of their ids.
     """

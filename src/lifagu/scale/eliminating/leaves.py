@@ -16,7 +16,8 @@ def is_leaf(kept: Collection[int]) -> str:
 
 
 def sum_out_leaves(rows: Rows, degrees: str, kept: Collection[int]) -> int:
-    """Sum out all variables with one place, but for those that are kept; returns how many there were.
+    """Sum out all variables with one place, but for those that are kept; returns how many there
+    were.
 
     Exact on any rows: what is summed out of a row stands in no other one.
     """
@@ -65,7 +66,8 @@ def _without_leaves(rows: Rows, arity: int, marked: str) -> dict[int, list[str]]
 def _marked(rows: Rows, arity: int, many: dict[Key, int], leaves: str) -> str:
     """A table of the rows of one arity and which of their slots hold leaves.
 
-    Where all rows with a label have a leaf in a slot, the label says so; only else the leaves are looked up.
+    Where all rows with a label have a leaf in a slot, the label says so; only else the leaves are
+    looked up.
     """
     counts, masks, joins = rows.counts[arity], [], []
     for slot in range(arity):

@@ -1,4 +1,6 @@
-"""Factors become rows: free arguments side by side, one label for each table with its ranges and observed values."""
+"""Factors become rows: free arguments side by side, one label for each table with its ranges and
+observed values.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,8 @@ from lifagu.scale.intake import WIDEST
 
 @dataclass(frozen=True, eq=False)
 class Mark:
-    """What is known of all variables with one look: their labels, the place of the observed one (-1: none), how many.
+    """What is known of all variables with one look: their labels, the place of the observed one
+    (-1: none), how many.
 
     likelihood: soft evidence, one number per label, None if there is none.
     """
@@ -32,8 +35,8 @@ class Mark:
 def load(work: Work, types: Types, marks: Sequence[Mark], labels: Tables, next_id: int) -> Rows:
     """All factors and soft evidence as rows, from the tables scopes, typed and looks.
 
-    types: with the looks of arguments in the order of the tables; marks: of each look. Observed arguments are fixed in
-    the tables.
+    types: with the looks of arguments in the order of the tables; marks: of each look. Observed
+    arguments are fixed in the tables.
     """
     rows = Rows(work, labels, next_id=next_id)
     label_of, arity_of = _labelled(rows, types, marks)
@@ -48,7 +51,9 @@ def load(work: Work, types: Types, marks: Sequence[Mark], labels: Tables, next_i
 
 
 def _labelled(rows: Rows, types: Types, marks: Sequence[Mark]) -> tuple[Ints, Ints]:
-    """The label of each type, -1 where nothing is left but a number, and how many arguments are free."""
+    """The label of each type, -1 where nothing is left but a number, and how many arguments are
+    free.
+    """
     sizes, observed = [len(mark.labels) for mark in marks], [mark.observed for mark in marks]
     alike: dict[tuple[tuple[int, ...], ...], list[int]] = {}
     tables, offsets, looks = types.table.tolist(), types.offsets.tolist(), types.looks.tolist()

@@ -1,4 +1,6 @@
-"""Rows in a database: one table per arity, with a label and the variables in its slots, equal rows merged."""
+"""Rows in a database: one table per arity, with a label and the variables in its slots, equal rows
+merged.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ class ObstacleError(Exception):
 
 @dataclass
 class Rows:
-    """tables[k]: the name of the table (label, v0 … vk-1) with all rows of arity k; counts[k]: rows by label.
+    """tables[k]: the name of the table (label, v0 … vk-1) with all rows of arity k; counts[k]: rows
+    by label.
 
     next_id: beyond all ids of variables; merged: whether no rows were left apart that are equal.
     """
@@ -57,7 +60,9 @@ class Rows:
         return {label: arity for arity, counts in self.counts.items() for label in counts}
 
     def entries(self, others: int = 0) -> str:
-        """A query for all places of all variables: v, place, and so many others in the same row (o0, …), or null."""
+        """A query for all places of all variables: v, place, and so many others in the same row
+        (o0, …), or null.
+        """
         found = []
         for arity, table in sorted(self.tables.items()):
             for slot in range(arity):
@@ -82,7 +87,8 @@ class Rows:
         return self.next_id - 1
 
     def replaced(self, queries: dict[int, list[str]]) -> None:
-        """Rows of these arities are those of the queries from now on, equal ones merged; others stay.
+        """Rows of these arities are those of the queries from now on, equal ones merged; others
+        stay.
 
         Old tables are dropped.
         """
@@ -123,9 +129,8 @@ class Rows:
                 f"SELECT CAST(n.label AS BIGINT) AS label, {shown} FROM {grouped} AS g JOIN {named} AS n "
                 "ON g.label = n.old AND g.many = n.times",
             )
-        if len(set(new.values())) < len(
-            new
-        ):  # a table to a power may be one that stands there already
+        # a table to a power may be one that stands there already
+        if len(set(new.values())) < len(new):
             self._merged(arity, projected(self.tables[arity], "label", range(arity)))
 
     def _unmerged(self, arity: int, query: str) -> None:

@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 Shape = tuple[int, ...]
-Parts = Sequence[
-    tuple[int, tuple[int, ...]]
-]  # labels, and the axis of a product that each of its slots is
+# labels, and the axis of a product that each of its slots is
+Parts = Sequence[tuple[int, tuple[int, ...]]]
 
 
 class Tables(Protocol):
-    """Labels of tables, new ones computed once for all rows that get them. None: nothing is left but a number.
+    """Labels of tables, new ones computed once for all rows that get them. None: nothing is left
+    but a number.
 
     many: the rows that a new table stands on.
     """
@@ -38,7 +38,9 @@ class Tables(Protocol):
         """The weights of a histogram of so many members; None if it has too many values."""
 
     def counts(self, label: int, slots: Sequence[int], members: int, ordered: bool) -> bool:
-        """Whether a table can be counted over members in these slots; ordered: they stand there in all orders."""
+        """Whether a table can be counted over members in these slots; ordered: they stand there in
+        all orders.
+        """
 
     def counted(
         self, label: int, slots: tuple[int, ...], members: int, ordered: bool, many: int

@@ -1,4 +1,6 @@
-"""A place for tables that come and go while rows are summed out, and the words statements are made of."""
+"""A place for tables that come and go while rows are summed out, and the words statements are made
+of.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ class Work:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Drop what is left; where the engine failed it may be unable to, and an interruption does not wait for it."""
+        """Drop what is left; where the engine failed it may be unable to, and an interruption does
+        not wait for it.
+        """
         if kind is None:
             self.sweep()
         elif issubclass(kind, Exception):

@@ -11,7 +11,9 @@ MOST_BITS = 10**9  # that DuckDB sets at once
 
 @dataclass(frozen=True)
 class Dialect:
-    """The words of one engine. Values are SQL expressions of non-negative whole numbers unless told otherwise."""
+    """The words of one engine. Values are SQL expressions of non-negative whole numbers unless told
+    otherwise.
+    """
 
     name: str
 
@@ -26,9 +28,8 @@ class Dialect:
         if self.name == "spark":
             return f"xxhash64({', '.join([str(salt), *values])})"
         mixed = f"hash({salt})"
-        for value in (
-            values
-        ):  # nested, as hash(a, b) is an exclusive or of what belongs to a and what belongs to b
+        # nested, as hash(a, b) is an exclusive or of what belongs to a and what belongs to b
+        for value in values:
             mixed = f"hash(xor({mixed}, CAST({value} AS UBIGINT)))"
         return mixed
 

@@ -19,7 +19,9 @@ ARRAYS = "given_arrays"
 
 
 class DuckEngine:
-    """A database in a folder; one process at a time. Statements see the stored tables of earlier processes."""
+    """A database in a folder; one process at a time. Statements see the stored tables of earlier
+    processes.
+    """
 
     dialect: Dialect = DUCKDB
 
@@ -29,9 +31,8 @@ class DuckEngine:
             Path(folder).mkdir(parents=True, exist_ok=True)
         self._held = NOTHING
         self._duck = Duck(folder=folder, memory_limit=memory_limit)
-        self.run(
-            "SET preserve_insertion_order = false"
-        )  # tables are sets of rows; queries that need an order say so
+        # tables are sets of rows; queries that need an order say so
+        self.run("SET preserve_insertion_order = false")
 
     def register(self, name: str, source: Registered) -> None:
         """Make Parquet files or arrays readable under a name."""
@@ -74,7 +75,9 @@ class DuckEngine:
             return self._duck.columns(query, PLACE)
 
     def export(self, query: str, file: PathLike) -> None:
-        """Write the rows of a query to one Parquet file, by one thread: then equal rows give equal bytes."""
+        """Write the rows of a query to one Parquet file, by one thread: then equal rows give equal
+        bytes.
+        """
         (threads,) = self.rows("SELECT current_setting('threads')")[0]
         self.run("SET threads = 1")
         try:

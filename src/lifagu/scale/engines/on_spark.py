@@ -1,7 +1,8 @@
 """Spark as an engine: any master; tables are Parquet files in a folder that all its machines see.
 
-Every stored table is read back from its files, so that nothing is computed twice, no chain of earlier rounds is kept,
-and a lost executor costs only what it was working on. Results travel through the folder as well, by columns.
+Every stored table is read back from its files, so that nothing is computed twice, no chain of
+earlier rounds is kept, and a lost executor costs only what it was working on. Results travel
+through the folder as well, by columns.
 """
 
 from __future__ import annotations
@@ -31,7 +32,9 @@ Result = TypeVar("Result")
 
 
 class SparkEngine:
-    """A session at a master, and a folder ``tables`` with one folder of Parquet files for each stored table."""
+    """A session at a master, and a folder ``tables`` with one folder of Parquet files for each
+    stored table.
+    """
 
     dialect: Dialect = SPARK
 
@@ -72,7 +75,9 @@ class SparkEngine:
             self._take(name, temporary)
 
     def hold(self, folder: Pinned) -> None:
-        """Make the tables of a folder readable; workers open them by their paths, where they must stay."""
+        """Make the tables of a folder readable; workers open them by their paths, where they must
+        stay.
+        """
         self._held = folder
         for table, file in folder.files.items():
             self.register(f"given_{table}", file.path)
@@ -137,7 +142,9 @@ class SparkEngine:
             return self._work.done(work)
 
     def _tidy(self) -> None:
-        """After a run that was killed: tables that were being replaced are there again, and half-made ones are gone."""
+        """After a run that was killed: tables that were being replaced are there again, and
+        half-made ones are gone.
+        """
         for aside in self._tables.glob(f".*{REPLACED}"):
             target = self._tables / aside.name[1:].removesuffix(REPLACED)
             if not target.exists():
@@ -147,7 +154,9 @@ class SparkEngine:
 
     @contextmanager
     def _fresh(self) -> Iterator[Path]:
-        """A place for files that do not count yet; nobody else writes there, such as executors of a killed run."""
+        """A place for files that do not count yet; nobody else writes there, such as executors of a
+        killed run.
+        """
         temporary = self._tables / f".{uuid.uuid4().hex}"
         try:
             yield temporary

@@ -1,4 +1,6 @@
-"""Sessions of Spark: a master that answers, Java started with its words kept in a file, and ended whatever happens."""
+"""Sessions of Spark: a master that answers, Java started with its words kept in a file, and ended
+whatever happens.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,9 @@ def open_session(folder: Path, master: str, memory_limit: int | None) -> tuple[A
 
 
 def check_answers(master: str) -> None:
-    """Refuse a standalone master where nobody listens, at once: Spark itself would try for a minute."""
+    """Refuse a standalone master where nobody listens, at once: Spark itself would try for a
+    minute.
+    """
     if not master.startswith(STANDALONE):
         return
     why = ""
@@ -97,7 +101,8 @@ def _started(folder: Path, master: str, memory_limit: int | None) -> Any:
         "spark.local.dir": str(folder / "spilled"),
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
-        "spark.driver.defaultJavaOptions": "-XX:+ExitOnOutOfMemoryError",  # else it may go on half-dead
+        # else it may go on half-dead
+        "spark.driver.defaultJavaOptions": "-XX:+ExitOnOutOfMemoryError",
     }
     if master.startswith(LOOPBACK):
         settings |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
@@ -138,9 +143,8 @@ def _session_in_java(conf: Any, log: Path) -> Any:
                 gateway=launch_gateway(conf, {"stdout": words, "stderr": words})
             )
 
-    with ThreadPoolExecutor(
-        1
-    ) as other:  # to the end, as a process that is just being started cannot be ended
+    # to the end, as a process that is just being started cannot be ended
+    with ThreadPoolExecutor(1) as other:
         other.submit(launch).result()
     builder = SparkSession.builder
     for key, value in conf.getAll():
@@ -163,7 +167,9 @@ def _own_interrupts() -> Iterator[None]:
 
 
 def java_status(seconds: float = 0) -> int | None:
-    """The exit status of the Java process of this process's sessions; None if it does not end within some seconds."""
+    """The exit status of the Java process of this process's sessions; None if it does not end
+    within some seconds.
+    """
     from pyspark import SparkContext
 
     gateway = SparkContext._gateway
@@ -175,7 +181,9 @@ def java_status(seconds: float = 0) -> int | None:
 
 
 def end_java() -> None:
-    """End the Java process that pyspark would keep for the next session, which may want another amount of memory."""
+    """End the Java process that pyspark would keep for the next session, which may want another
+    amount of memory.
+    """
     from pyspark import SparkContext
 
     gateway = SparkContext._gateway

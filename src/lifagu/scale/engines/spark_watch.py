@@ -1,6 +1,8 @@
-"""Work of a session of Spark, watched from here: Ctrl-C ends it, and so does a cluster without anybody to do it.
+"""Work of a session of Spark, watched from here: Ctrl-C ends it, and so does a cluster without
+anybody to do it.
 
-Spark itself waits for executors without end and without a word; every wait here ends after a stated time.
+Spark itself waits for executors without end and without a word; every wait here ends after a stated
+time.
 """
 
 from __future__ import annotations
@@ -45,7 +47,9 @@ class Watched:
             raise
 
     def _set_up(self) -> Any:
-        """What this thread runs can be cancelled, by the name of a group; the settings of the session."""
+        """What this thread runs can be cancelled, by the name of a group; the settings of the
+        session.
+        """
         context = self._session.sparkContext
         context.setJobGroup(self._group, "lifagu", interruptOnCancel=True)
         return context.getConf()
@@ -100,7 +104,9 @@ class Watched:
                 )
 
     def _has_executors(self) -> bool:
-        """Whether somebody works for the session; the driver, which counts as one, does so only where it is local."""
+        """Whether somebody works for the session; the driver, which counts as one, does so only
+        where it is local.
+        """
         if self._master.startswith("local"):
             return True
         try:
@@ -128,5 +134,7 @@ def _seconds(text: str) -> float:
 
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:
-    """Leaves out what py4j writes to everybody's log when Java is gone, as that is told by an error."""
+    """Leaves out what py4j writes to everybody's log when Java is gone, as that is told by an
+    error.
+    """
     return "py4j" not in record.pathname

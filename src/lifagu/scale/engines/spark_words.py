@@ -17,11 +17,8 @@ MEMORY = (
     "not enough memory",
     "insufficient memory",
 )
-MEMORY_STATUS = (
-    "code 52",
-    "code 137",
-    "code 143",
-)  # of executors that ended for lack of memory, or were made to
+# of executors that ended for lack of memory, or were made to
+MEMORY_STATUS = ("code 52", "code 137", "code 143")
 LOST = (
     "ExecutorLostFailure",
     "SparkContext was shut down",
@@ -103,7 +100,8 @@ def last_words(log: Path, since: int = 0) -> str:
 
 
 def _telling(text: str) -> str:
-    """The first line that says what is wrong, and what caused it, without the names of Java's classes before them.
+    """The first line that says what is wrong, and what caused it, without the names of Java's
+    classes before them.
 
     >>> _telling("Py4JError: o\\n a.KubeException: no answer\\n\\tat x.Y\\nCaused by: b.ConnectException: refused")
     'no answer: refused'

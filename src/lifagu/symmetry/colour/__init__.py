@@ -1,7 +1,8 @@
 """Colour passing: which variables and which factors look alike from everywhere in the graph.
 
-Kersting, Ahmadi and Natarajan (2009); Ahmadi, Kersting, Mladenov and Natarajan (2013). The result is the coarsest
-stable partition. It is not the orbit partition: a group is a place to share work, never a licence to copy an answer.
+Kersting, Ahmadi and Natarajan (2009); Ahmadi, Kersting, Mladenov and Natarajan (2013). The result
+is the coarsest stable partition. It is not the orbit partition: a group is a place to share work,
+never a licence to copy an answer.
 """
 
 from __future__ import annotations
@@ -34,15 +35,18 @@ def colour(
     positions: Ints | None = None,
     progress: Progress | None = None,
 ) -> Colouring:
-    """Colour passing on a graph: groups of variables and factors that look alike. O(e log n) for e arguments.
+    """Colour passing on a graph: groups of variables and factors that look alike. O(e log n) for e
+    arguments.
 
-    variable_start, factor_start: start colours of your own (any integers ≥ 0); by default variables start with
-    (range, evidence) and factors with their table, unknown ones with one colour per class of equal surroundings.
-    commutative: arguments that may be swapped without changing the table count as one position, and tables that agree
-    up to argument order as one table; start colours of known factors with such tables become one. up_to_scale: tables
-    that differ by a factor count as one. positions[e]: the position that each argument sends, in place of its own.
-    progress(done, total) is called now and then; what is done is how much of all possible splitting is over, so the
-    last step may be a long one.
+    variable_start, factor_start: start colours of your own (any integers ≥ 0); by default variables
+    start with (range, evidence) and factors with their table, unknown ones with one colour per
+    class of equal surroundings.
+    commutative: arguments that may be swapped without changing the table count as one position, and
+    tables that agree up to argument order as one table; start colours of known factors with such
+    tables become one. up_to_scale: tables that differ by a factor count as one. positions[e]: the
+    position that each argument sends, in place of its own. progress(done, total) is called now and
+    then; what is done is how much of all possible splitting is over, so the last step may be a long
+    one.
 
     >>> graph = (
     ...     FactorGraph.build().variables(list("ABC"))
@@ -70,7 +74,8 @@ def colour_rounds(
     commutative: bool = False,
     up_to_scale: bool = False,
 ) -> Iterator[Colouring]:
-    """Colour passing round by round, for showing: the start colours, then each round's, until nothing changes.
+    """Colour passing round by round, for showing: the start colours, then each round's, until
+    nothing changes.
 
     A round costs O(e); a path needs as many rounds as it is long, so use `colour` for answers.
     """
@@ -82,7 +87,9 @@ def colour_rounds(
 def _exchanged(
     graph: FactorGraph, factor_start: Ints | None, commutative: bool, up_to_scale: bool
 ) -> tuple[FactorGraph, Ints | None, Ints | None]:
-    """The graph to colour, the position each argument sends if not its place, and the factors' start colours."""
+    """The graph to colour, the position each argument sends if not its place, and the factors'
+    start colours.
+    """
     instance("colour", graph, FactorGraph)
     flag("commutative", commutative)
     flag("up_to_scale", up_to_scale)
@@ -100,7 +107,9 @@ def _exchanged(
 
 
 def _joined(start: Ints, factor_table: Ints) -> Ints:
-    """Start colours in which known factors with equal tables, and whoever shared a colour with them, have one."""
+    """Start colours in which known factors with equal tables, and whoever shared a colour with
+    them, have one.
+    """
     known = np.flatnonzero(factor_table >= 0)
     colours = int(start.max(initial=-1)) + 1
     tables = int(factor_table.max(initial=-1)) + 1
@@ -113,7 +122,9 @@ def _start_ids(
     variable_start: Ints | None,
     factor_start: Ints | None,
 ) -> tuple[Ints, Ints]:
-    """Colours before the first round, any integers ≥ 0: (range, evidence) for variables, the table for factors."""
+    """Colours before the first round, any integers ≥ 0: (range, evidence) for variables, the table
+    for factors.
+    """
     variables, factors = graph.variable_range, graph.factor_table
     observed = graph.evidence(evidence)
     if observed:

@@ -1,8 +1,9 @@
-"""Colour passing by the compiled kernel: the same partition refinement as the reference, at the speed of memory.
+"""Colour passing by the compiled kernel: the same partition refinement as the reference, at the
+speed of memory.
 
-Memory beyond the graph: 20 to 40 bytes for each argument on the graphs of benchmarks/colour.py, where arguments are no
-fewer than nodes; never more than 24 for each argument and 64 for each node. Numbers are 64 bits wide from 2^31 of
-anything on, and then it is up to twice that.
+Memory beyond the graph: 20 to 40 bytes for each argument on the graphs of benchmarks/colour.py,
+where arguments are no fewer than nodes; never more than 24 for each argument and 64 for each node.
+Numbers are 64 bits wide from 2^31 of anything on, and then it is up to twice that.
 """
 
 from __future__ import annotations
@@ -26,10 +27,11 @@ def refine(
     wide: bool = False,
     share: int = 4,
 ) -> Colouring:
-    """The coarsest stable colouring that refines the start colours (any integers ≥ 0). O(e log n), exact.
+    """The coarsest stable colouring that refines the start colours (any integers ≥ 0). O(e log n),
+    exact.
 
-    positions[e]: the position each argument sends, None for its place in the list. wide, share: for tests only, 64-bit
-    numbers, and how much of the graph must be new for all of it to be looked at.
+    positions[e]: the position each argument sends, None for its place in the list. wide, share: for
+    tests only, 64-bit numbers, and how much of the graph must be new for all of it to be looked at.
     """
     variables, factors = (np.empty(len(colours), dtype=np.int64) for colours in start)
     offsets, arguments = (

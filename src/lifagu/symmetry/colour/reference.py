@@ -1,8 +1,10 @@
-"""Colour passing by partition refinement, in plain Python: the oracle and the fallback of the compiled kernel.
+"""Colour passing by partition refinement, in plain Python: the oracle and the fallback of the
+compiled kernel.
 
-Instead of rounds over the whole graph, a worklist holds the classes that others have not been compared against yet;
-when a class splits, all its parts but the largest are enough (Hopcroft 1971; Paige and Tarjan 1987). So every
-argument is looked at O(log n) times and a path of n variables costs O(n log n), not O(n²).
+Instead of rounds over the whole graph, a worklist holds the classes that others have not been
+compared against yet; when a class splits, all its parts but the largest are enough (Hopcroft 1971;
+Paige and Tarjan 1987). So every argument is looked at O(log n) times and a path of n variables
+costs O(n log n), not O(n²).
 """
 
 from __future__ import annotations
@@ -23,10 +25,12 @@ def refine(
     positions: Ints | None = None,
     progress: Progress | None = None,
 ) -> Colouring:
-    """The coarsest stable colouring that refines the start colours. O(e log n) time for e arguments, exact.
+    """The coarsest stable colouring that refines the start colours. O(e log n) time for e
+    arguments, exact.
 
-    positions[e]: the position each argument sends, None for its place in the list; those that share one are not told
-    apart. progress(done, total) is called for each class that others are compared against.
+    positions[e]: the position each argument sends, None for its place in the list; those that share
+    one are not told apart. progress(done, total) is called for each class that others are compared
+    against.
     """
     count = len(graph.variable_names)
     partition = Partition(
@@ -64,7 +68,9 @@ def refine(
 
 
 class Partition:
-    """A partition of 0…n-1 into classes that can be split in time proportional to the elements moved out."""
+    """A partition of 0…n-1 into classes that can be split in time proportional to the elements
+    moved out.
+    """
 
     def __init__(self, classes: Ints) -> None:
         self.class_of: list[int] = classes.tolist()
@@ -82,8 +88,8 @@ class Partition:
     def split_by(self, received: dict[int, tuple[int, ...]]) -> list[tuple[int, list[int]]]:
         """Split classes so that elements stay together iff they received the same.
 
-        Elements that received nothing keep their class; where there are none, one of the parts does. Returns each
-        class that was split, with the new classes cut from it.
+        Elements that received nothing keep their class; where there are none, one of the parts
+        does. Returns each class that was split, with the new classes cut from it.
         """
         touched: dict[int, dict[tuple[int, ...], list[int]]] = {}
         for element, message in received.items():
@@ -137,7 +143,8 @@ def _received(
 
 
 def _neighbours(graph: FactorGraph, positions: Ints) -> list[list[tuple[int, int]]]:
-    """For each variable its (factor, position) pairs and for each factor its (variable, position) pairs.
+    """For each variable its (factor, position) pairs and for each factor its (variable, position)
+    pairs.
 
     Factors are numbered after the variables.
     """

@@ -1,7 +1,9 @@
-"""Lifting: groups of what looks alike become relations with logical variables and parfactors, proved by grounding back.
+"""Lifting: groups of what looks alike become relations with logical variables and parfactors,
+proved by grounding back.
 
-The groups come from colour passing (Kersting, Ahmadi and Natarajan 2009). Which logical variables they share is read
-off the functional dependencies between columns of arguments; that nothing was lost or added is proved every time.
+The groups come from colour passing (Kersting, Ahmadi and Natarajan 2009). Which logical variables
+they share is read off the functional dependencies between columns of arguments; that nothing was
+lost or added is proved every time.
 """
 
 from __future__ import annotations
@@ -35,12 +37,16 @@ from lifagu.symmetry.lifting.whole_groups import Slot, shared_positions, slots_o
 def lift(
     model: FactorGraph | ParfactorGraph | Transfer, colouring: Colouring | None = None
 ) -> ParfactorGraph:
-    """A relational model that means a graph: one relation per group of variables, one parfactor per group of factors.
+    """A relational model that means a graph: one relation per group of variables, one parfactor per
+    group of factors.
 
-    model: a graph; a `Transfer`, of which the completed graph is lifted; a relational model, which is grounded first.
-    colouring: the groups, found by colour passing unless they are given; arguments that a table lets swap are not told
-    apart where a factor takes a whole group, so that it can be counted. What does not lift stays in the ground part.
-    `proof` says how the result was proved: grounded again, it has the same variables and factors, names included.
+    model: a graph; a `Transfer`, of which the completed graph is lifted; a relational model, which
+    is grounded first.
+    colouring: the groups, found by colour passing unless they are given; arguments that a table
+    lets swap are not told apart where a factor takes a whole group, so that it can be counted. What
+    does not lift stays in the ground part.
+    `proof` says how the result was proved: grounded again, it has the same variables and factors,
+    names included.
     Cost: near-linear, beside the colouring.
 
     >>> graph = FactorGraph.build().variable("Epid").variables(["Sick.al", "Sick.bo"], kind="Sick")
@@ -70,7 +76,9 @@ def lift(
 
 
 def _proved(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> ParfactorGraph:
-    """The model of drafts with its proof; what fails it goes into the ground part, at worst everything."""
+    """The model of drafts with its proof; what fails it goes into the ground part, at worst
+    everything.
+    """
     while drafts:
         try:
             built = build(graph, frame, drafts)
@@ -96,7 +104,9 @@ def _frame(
     factors: Sequence[FactorClass],
     slots: Sequence[Sequence[Slot]],
 ) -> Frame:
-    """Logical variables for all classes: the sorts there are, the maps between them, and coordinates."""
+    """Logical variables for all classes: the sorts there are, the maps between them, and
+    coordinates.
+    """
     sorts = Sorts(graph, variables)
     columns = [sorts.columns(each, own) for each, own in zip(factors, slots, strict=True)]
     maps = [*sorts.maps, *(found for row in columns for found in maps_between(row, sorts.sizes))]

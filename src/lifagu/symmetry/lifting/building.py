@@ -1,4 +1,6 @@
-"""From drafts to a relational model: parfactors in terms of relations and logical variables, and a ground part."""
+"""From drafts to a relational model: parfactors in terms of relations and logical variables, and a
+ground part.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,9 @@ FEW = 3  # constants that are excluded one by one
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """A lifted model, and for each of its parfactors the draft it came from, -1 for a single factor."""
+    """A lifted model, and for each of its parfactors the draft it came from, -1 for a single
+    factor.
+    """
 
     model: ParfactorGraph
     drafts: Ints
@@ -72,7 +76,9 @@ def build(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> Built:
 def _single_factors(
     graph: FactorGraph, frame: Frame, words: Words, covered: NDArray[np.bool_]
 ) -> Ints:
-    """Factors all of whose arguments are lifted propositions, like f0(Epid); none if they are very many."""
+    """Factors all of whose arguments are lifted propositions, like f0(Epid); none if they are very
+    many.
+    """
     proposition = np.zeros(len(frame.variables.sizes), dtype=np.bool_)
     proposition[list(words.relation_of)] = True
     proposition &= frame.variables.sizes == 1

@@ -1,4 +1,6 @@
-"""What looks alike, as arrays: classes of variables that may become relations, classes of factors for parfactors."""
+"""What looks alike, as arrays: classes of variables that may become relations, classes of factors
+for parfactors.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,16 @@ from numpy.typing import NDArray
 from lifagu.basics.arrays import Ints, first_places, group_rows
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 
-MOST_CLASSES = 1_000  # classes of factors that are lifted, the largest ones, since each costs a millisecond or two
+# classes of factors that are lifted, the largest ones, since each costs a millisecond or two
+MOST_CLASSES = 1_000
 LARGE = 100  # factors in a class that is always lifted
 MOST_ARGUMENTS = 30  # arguments that a lifted factor may have
 
 
 @dataclass(frozen=True, eq=False)
 class VariableClasses:
-    """Variables of equal colour and declared label order, isolated ones apart, numbered by first occurrence.
+    """Variables of equal colour and declared label order, isolated ones apart, numbered by first
+    occurrence.
 
     of[n]: the class of each variable; place[n]: its place within the class, in input order.
     """
@@ -38,8 +42,8 @@ class VariableClasses:
 class FactorClass:
     """Factors with one table (-1 = unknown) whose arguments are of equal classes, place by place.
 
-    factors[m]: ascending; arguments[m×k]: their variables; classes[k]: the classes of these; positions[k]: arguments
-    with equal positions may be swapped, as far as the table is concerned.
+    factors[m]: ascending; arguments[m×k]: their variables; classes[k]: the classes of these;
+    positions[k]: arguments with equal positions may be swapped, as far as the table is concerned.
     """
 
     factors: Ints
@@ -67,7 +71,8 @@ def factor_classes(
 ) -> list[FactorClass]:
     """The classes of at least two factors, by first factor; of very many the largest. Near-linear.
 
-    positions[e]: the position each argument sends, as in `colour`. A single factor is a class if arguments share one.
+    positions[e]: the position each argument sends, as in `colour`. A single factor is a class if
+    arguments share one.
     """
     found: list[FactorClass] = []
     for factors, arguments in graph.scopes:
@@ -105,7 +110,9 @@ def _alike(colours: Ints, rows: Ints) -> Ints:
 
 
 def _worth_lifting(alike: Ints, alone: NDArray[np.bool_]) -> Iterator[Ints]:
-    """The members of classes with two members or more, or with one that may be alone; of very many the largest."""
+    """The members of classes with two members or more, or with one that may be alone; of very many
+    the largest.
+    """
     order, sizes = np.argsort(alike, kind="stable"), np.bincount(alike)
     ends = np.cumsum(sizes)
     lifts = (sizes > 1) | alone[order[ends - 1]]

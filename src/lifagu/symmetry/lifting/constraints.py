@@ -1,6 +1,7 @@
 """From the substitutions that a parfactor needs to the constraints that admit exactly these.
 
-Nothing where they are a product, X ≠ Y where they are one less, and a list of what is in, or not in, in other cases.
+Nothing where they are a product, X ≠ Y where they are one less, and a list of what is in, or not
+in, in other cases.
 """
 
 from __future__ import annotations
@@ -28,7 +29,9 @@ class Unequal:
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """The rows of constants that some logical variables take together, or with inside=False do not take."""
+    """The rows of constants that some logical variables take together, or with inside=False do not
+    take.
+    """
 
     variables: tuple[int, ...]
     rows: Ints
@@ -41,8 +44,8 @@ Condition = Unequal | Listed
 def conditions_for(rows: Ints, domains: Sequence[int], sizes: Sequence[int]) -> list[Condition]:
     """Conditions that admit exactly these substitutions.
 
-    rows[s×p]: the substitutions, distinct; domains[p]: the domain of each logical variable; sizes[p]: its size.
-    Near-linear in s for few logical variables.
+    rows[s×p]: the substitutions, distinct; domains[p]: the domain of each logical variable;
+    sizes[p]: its size. Near-linear in s for few logical variables.
 
     >>> pairs = np.array([[0, 1], [0, 2], [1, 0], [1, 2], [2, 0], [2, 1]])
     >>> conditions_for(pairs, [0, 0], [3, 3]), conditions_for(pairs[:, :1], [0], [3])
@@ -102,7 +105,9 @@ def _dependent(rows: Ints, counts: Sequence[int]) -> tuple[int, ...]:
 
 
 def _blocks(rows: Ints, variables: tuple[int, ...], counts: Sequence[int]) -> list[tuple[int, ...]]:
-    """The dependent logical variables in blocks that do not depend on one another; one block if that is not so."""
+    """The dependent logical variables in blocks that do not depend on one another; one block if
+    that is not so.
+    """
     if not variables:
         return []
     pairs = [
@@ -143,7 +148,8 @@ def _unequal(
 
 
 def _colourings(pairs: Sequence[tuple[int, int]], sizes: dict[int, int]) -> int:
-    """How many ways there are to give each variable a value so that no pair has the same, by dropping and merging.
+    """How many ways there are to give each variable a value so that no pair has the same, by
+    dropping and merging.
 
     >>> _colourings([(0, 1), (1, 2), (0, 2)], {0: 4, 1: 4, 2: 4})
     24

@@ -1,7 +1,8 @@
 """Coordinates: what stands in the parentheses of each relation, from the maps between sorts.
 
-A treatment that belongs to one patient is called by the patient and by a number among the patient's treatments; a
-friendship that belongs to two persons is called by both. Declared individuals become the constants where they fit.
+A treatment that belongs to one patient is called by the patient and by a number among the patient's
+treatments; a friendship that belongs to two persons is called by both. Declared individuals become
+the constants where they fit.
 """
 
 from __future__ import annotations
@@ -43,10 +44,12 @@ class Coordinates:
 def coordinates_of(
     structure: Structure, entities: set[int], owners: dict[int, Ints]
 ) -> Coordinates:
-    """Coordinates for all parts, smaller ones first, since larger ones are called by those they belong to.
+    """Coordinates for all parts, smaller ones first, since larger ones are called by those they
+    belong to.
 
-    entities: parts that are called by themselves although they belong to others; owners: for some sorts the
-    individuals that each of its things lists, as a matrix. Near-linear in the things of all parts.
+    entities: parts that are called by themselves although they belong to others; owners: for some
+    sorts the individuals that each of its things lists, as a matrix. Near-linear in the things of
+    all parts.
     """
     alignment, found = structure.alignment, Coordinates({}, [])
     for part in sorted(alignment.sorts, key=lambda part: alignment.sizes[part]):
@@ -137,7 +140,9 @@ def _named(column: Ints, domains: list[Sketch]) -> Coordinate:
 
 
 def _candidates(structure: Structure, part: int, owners: dict[int, Ints]) -> list[Ints]:
-    """Columns of individuals that could name the things of a part: from one sort, and listed by the others as well."""
+    """Columns of individuals that could name the things of a part: from one sort, and listed by the
+    others as well.
+    """
     index = structure.alignment.index
     matrices = []
     for sort in structure.alignment.sorts[part]:
@@ -154,7 +159,9 @@ def _candidates(structure: Structure, part: int, owners: dict[int, Ints]) -> lis
 
 
 def _settled(found: Coordinates, structure: Structure, owners: dict[int, Ints]) -> Coordinates:
-    """Individuals as constants: one domain for all that overlap, numbers where some variable does not list them."""
+    """Individuals as constants: one domain for all that overlap, numbers where some variable does
+    not list them.
+    """
     wrong = _contradicted(found, structure, owners)
     named = [
         number
@@ -195,7 +202,9 @@ def _moved(
 
 
 def _contradicted(found: Coordinates, structure: Structure, owners: dict[int, Ints]) -> set[int]:
-    """Domains of individuals that some variable lists others than, so that one individual would be two constants."""
+    """Domains of individuals that some variable lists others than, so that one individual would be
+    two constants.
+    """
     wrong = set()
     for sort, lists in owners.items():
         part, index = structure.alignment.part[sort], structure.alignment.index[sort]

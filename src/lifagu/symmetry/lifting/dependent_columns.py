@@ -1,9 +1,11 @@
-"""Which columns of arguments determine which: maps between sorts of things, and sorts that stand one to one.
+"""Which columns of arguments determine which: maps between sorts of things, and sorts that stand
+one to one.
 
-A sort is a set of things that logical variables may range over: the variables of a class, the blocks that a counting
-formula takes, the places within a block. Where each treatment stands with one patient only, there is a map from
-treatments to patients; where each patient stands with one journey and each journey with one patient, the two sorts are
-aligned, and from then on a patient and a journey are two sides of one individual.
+A sort is a set of things that logical variables may range over: the variables of a class, the
+blocks that a counting formula takes, the places within a block. Where each treatment stands with
+one patient only, there is a map from treatments to patients; where each patient stands with one
+journey and each journey with one patient, the two sorts are aligned, and from then on a patient and
+a journey are two sides of one individual.
 """
 
 from __future__ import annotations
@@ -29,7 +31,8 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """image[i] is the thing of the target sort that belongs to thing i of the source, each thing there to some i.
+    """image[i] is the thing of the target sort that belongs to thing i of the source, each thing
+    there to some i.
 
     weak: it is the only one that thing i does *not* stand with, as in X ≠ Y.
     """
@@ -41,7 +44,9 @@ class Map:
 
 
 def maps_between(columns: Sequence[Column], sizes: Sequence[int]) -> list[Map]:
-    """The maps that a class of factors shows between its columns. O(k² m) for m factors with k arguments."""
+    """The maps that a class of factors shows between its columns. O(k² m) for m factors with k
+    arguments.
+    """
     pairs = [
         (one, two)
         for one, two in permutations(columns, 2)
@@ -57,7 +62,9 @@ def maps_between(columns: Sequence[Column], sizes: Sequence[int]) -> list[Map]:
 
 
 def _map(one: Column, two: Column, sizes: Sequence[int]) -> Map | None:
-    """The map from one column to another, if there is one and nothing of the second column is left out."""
+    """The map from one column to another, if there is one and nothing of the second column is left
+    out.
+    """
     image = _determined(one, two, sizes)
     weak = image is None
     image = _avoided(one, two, sizes) if image is None else image
@@ -67,14 +74,18 @@ def _map(one: Column, two: Column, sizes: Sequence[int]) -> Map | None:
 
 
 def _determined(one: Column, two: Column, sizes: Sequence[int]) -> Ints | None:
-    """The only thing of the second column that each thing of the first one stands with, None if there are several."""
+    """The only thing of the second column that each thing of the first one stands with, None if
+    there are several.
+    """
     image = np.full(sizes[one.sort], -1, dtype=np.int64)
     image[one.rows] = two.rows
     return image if (image >= 0).all() and np.array_equal(image[one.rows], two.rows) else None
 
 
 def _avoided(one: Column, two: Column, sizes: Sequence[int]) -> Ints | None:
-    """The only thing of the second column that each thing of the first does not stand with, None if it is not so."""
+    """The only thing of the second column that each thing of the first does not stand with, None if
+    it is not so.
+    """
     count, others = sizes[one.sort], sizes[two.sort]
     if others < 3 or len(one.rows) < count * (others - 1):
         return None
@@ -85,7 +96,8 @@ def _avoided(one: Column, two: Column, sizes: Sequence[int]) -> Ints | None:
 
 
 class Alignment:
-    """Sorts that stand one to one, joined into parts; thing i of a sort is number index[sort][i] of its part.
+    """Sorts that stand one to one, joined into parts; thing i of a sort is number index[sort][i] of
+    its part.
 
     Joining a part of s sorts and n things into another costs O(s n).
     """
@@ -97,13 +109,14 @@ class Alignment:
         self.sorts = {sort: [sort] for sort in self.part}
 
     def join(self, by: Map) -> None:
-        """Join the parts of two sorts of equal size by a map between them; nothing happens if they are one part."""
+        """Join the parts of two sorts of equal size by a map between them; nothing happens if they
+        are one part.
+        """
         one, two = self.part[by.source], self.part[by.target]
         if one == two:
             return
-        number = np.empty(
-            self.sizes[one], dtype=np.int64
-        )  # what the things of part two are called in part one
+        # what the things of part two are called in part one
+        number = np.empty(self.sizes[one], dtype=np.int64)
         number[self.index[by.target][by.image]] = self.index[by.source]
         if (len(self.sorts[one]), -one) < (len(self.sorts[two]), -two):
             one, two, number = two, one, np.argsort(number)
@@ -120,7 +133,9 @@ class Alignment:
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Parts of aligned sorts, and for each part the maps to smaller parts, those that determine first."""
+    """Parts of aligned sorts, and for each part the maps to smaller parts, those that determine
+    first.
+    """
 
     alignment: Alignment
     maps: dict[int, list[Map]]
@@ -131,9 +146,10 @@ def structure_of(
 ) -> Structure:
     """Align sorts that stand one to one, and find what follows from the maps between them.
 
-    Two maps from one part with the same fibres show that their targets stand one to one, and one with coarser fibres
-    shows a map between the targets. agrees: whether a map fits what is declared about individuals; such maps come
-    first. Near-linear in the things of all sorts, for few maps from each.
+    Two maps from one part with the same fibres show that their targets stand one to one, and one
+    with coarser fibres shows a map between the targets. agrees: whether a map fits what is declared
+    about individuals; such maps come first. Near-linear in the things of all sorts, for few maps
+    from each.
     """
     alignment = Alignment(sizes, sorts)
     strict: dict[int, list[Map]] = {sort: [] for sort in sorts}
@@ -142,9 +158,8 @@ def structure_of(
             alignment.join(each)
         else:
             strict[each.source].append(each)
-    for part in sorted(
-        alignment.sorts, key=lambda part: -sizes[part]
-    ):  # what is found concerns smaller parts only
+    # what is found concerns smaller parts only
+    for part in sorted(alignment.sorts, key=lambda part: -sizes[part]):
         while part in alignment.sorts:
             new = _between_targets(_maps_from(alignment, strict, part), sizes)
             joints = [each for each in new if sizes[each.source] == sizes[each.target]]

@@ -23,7 +23,9 @@ MOST_COPIES = 64  # parfactors that may stand side by side for equal factors on 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """What all drafts share: classes of variables, their alignment, and the coordinates of each part."""
+    """What all drafts share: classes of variables, their alignment, and the coordinates of each
+    part.
+    """
 
     variables: VariableClasses
     structure: Structure
@@ -31,7 +33,9 @@ class Frame:
     _known: dict[int, list[Coordinate]] = field(default_factory=dict)
 
     def of(self, number: int) -> list[Coordinate]:
-        """The coordinates of a class of variables, by place within the class; none for a single variable."""
+        """The coordinates of a class of variables, by place within the class; none for a single
+        variable.
+        """
         if self.variables.sizes[number] == 1:
             return []
         if number not in self._known:
@@ -49,7 +53,8 @@ class Frame:
 
 @dataclass(frozen=True)
 class DraftArgument:
-    """A class of variables and a code for each of its coordinates: logical variable c ≥ 0, or constant ~c.
+    """A class of variables and a code for each of its coordinates: logical variable c ≥ 0, or
+    constant ~c.
 
     counted: the logical variable that is counted, -1 if none.
     """
@@ -63,7 +68,8 @@ class DraftArgument:
 class Draft:
     """A class of factors as one or several parfactors that differ in their conditions only.
 
-    domains: of the logical variables; table: flat, in declared label orders, histograms for counted arguments.
+    domains: of the logical variables; table: flat, in declared label orders, histograms for counted
+    arguments.
     """
 
     factors: Ints
@@ -106,7 +112,8 @@ def draft_of(
 ) -> Draft | None:
     """The draft of a class of factors, None if it has to stay in the ground part.
 
-    Runs that cannot be counted, because their variables are not a whole domain in order, are listed one by one.
+    Runs that cannot be counted, because their variables are not a whole domain in order, are listed
+    one by one.
     """
     table = graph.factors[int(factors.factors[0])].table
     if table is not None and not table.any():
@@ -141,7 +148,9 @@ def draft_of(
 def _drafted(
     factors: FactorClass, slots: Sequence[Slot], frame: Frame
 ) -> tuple[tuple[DraftArgument, ...], _Logicals, list[tuple[int, list[Condition]]]] | None:
-    """Arguments, free logical variables, and the domain and conditions of each counted one; None if one cannot be."""
+    """Arguments, free logical variables, and the domain and conditions of each counted one; None if
+    one cannot be.
+    """
     places = frame.variables.place[factors.arguments]
     logicals = _Logicals(len(places))
     arguments: list[DraftArgument] = []
@@ -175,7 +184,9 @@ def _drafted(
 
 
 def _whole(run: Coordinate, number: int, logicals: _Logicals, size: int) -> list[Condition] | None:
-    """What a counted logical variable must keep to take exactly the values of a run, in order; None if nothing does."""
+    """What a counted logical variable must keep to take exactly the values of a run, in order; None
+    if nothing does.
+    """
     values = run.values
     if not (np.diff(values, axis=1) > 0).all():
         return None
@@ -191,7 +202,9 @@ def _whole(run: Coordinate, number: int, logicals: _Logicals, size: int) -> list
 
 
 def _copies(logicals: _Logicals, sizes: Sequence[int]) -> list[list[Condition]] | None:
-    """The conditions of each parfactor: one where every substitution occurs once, more for parallel factors."""
+    """The conditions of each parfactor: one where every substitution occurs once, more for parallel
+    factors.
+    """
     if not logicals.columns:
         return [[] for _ in range(logicals.rows)] if logicals.rows <= MOST_COPIES else None
     rows = np.column_stack(logicals.columns)
@@ -221,7 +234,9 @@ def _substitutions(conditions: Sequence[Condition], sizes: Sequence[int]) -> int
 
 
 def _counted_table(table: Floats, slots: Sequence[Slot]) -> Floats:
-    """A table with one axis per slot: of equal entries for assignments with equal counts one is kept. Flat."""
+    """A table with one axis per slot: of equal entries for assignments with equal counts one is
+    kept. Flat.
+    """
     for axis, slot in enumerate(slots):
         if slot.length > 1:
             size = table.shape[axis]

@@ -1,4 +1,6 @@
-"""What does not lift: the ground part of a lifted model, with the names, kinds and individuals of the graph."""
+"""What does not lift: the ground part of a lifted model, with the names, kinds and individuals of
+the graph.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ from lifagu.symmetry.lifting.relations import Words
 def ground_part(graph: FactorGraph, frame: Frame, words: Words, factors: Ints) -> FactorGraph:
     """The factors that are not lifted, and the variables that are not of relations, in input order.
 
-    Variables of relations that these factors name come after the others, by first mention, as they do in files; their
-    kinds are their relations and their individuals are their constants.
+    Variables of relations that these factors name come after the others, by first mention, as they
+    do in files; their kinds are their relations and their individuals are their constants.
     """
     relation_of = np.full(len(frame.variables.sizes), -1, dtype=np.int64)
     relation_of[list(words.relation_of)] = list(words.relation_of.values())

@@ -1,4 +1,6 @@
-"""Names of what lifting makes: relations after kinds or common stems, letters for domains and logical variables."""
+"""Names of what lifting makes: relations after kinds or common stems, letters for domains and
+logical variables.
+"""
 
 from __future__ import annotations
 
@@ -12,21 +14,13 @@ from lifagu.relational.terms import is_relation_name
 
 MOST_READ = 1000  # names from which a common stem is found
 RELATIONS = "RSTUPQABCDEFGHIJKLMNOVWXYZ"
-FAMILIES = (
-    "XYZ",
-    "MNO",
-    "PQR",
-    "STU",
-    "VW",
-    "ABC",
-    "DEF",
-    "GHI",
-    "JKL",
-)  # first names of logical variables, by domain
+# first names of logical variables, by domain
+FAMILIES = ("XYZ", "MNO", "PQR", "STU", "VW", "ABC", "DEF", "GHI", "JKL")
 
 
 def base_name(graph: FactorGraph, variables: Ints) -> str | None:
-    """The kind that variables share, or the stem that their names share; None for mixed kinds, or without a stem.
+    """The kind that variables share, or the stem that their names share; None for mixed kinds, or
+    without a stem.
 
     A single variable keeps its name.
     """
@@ -44,7 +38,8 @@ def base_name(graph: FactorGraph, variables: Ints) -> str | None:
 
 
 def stem(names: Sequence[str]) -> str:
-    """What names have in common at their beginning or, if nothing, at their end, in whole words without numbers.
+    """What names have in common at their beginning or, if nothing, at their end, in whole words
+    without numbers.
 
     >>> stem(["Sick.al", "Sick.ada"]), stem(["al.Sick", "hal.Sick"]), stem(["SickAl", "SickAda"]), stem(["x17", "x18"])
     ('Sick', 'Sick', 'Sick', 'x')
@@ -99,7 +94,9 @@ def _attempts(base: str | None) -> Iterator[str]:
 
 
 def letters(number: int) -> Iterator[str]:
-    """The names of logical variables of a domain: X, Y, Z, X4, X5, …; the first is also the name of the domain."""
+    """The names of logical variables of a domain: X, Y, Z, X4, X5, …; the first is also the name of
+    the domain.
+    """
     family = FAMILIES[number % len(FAMILIES)]
     turn = number // len(FAMILIES)
     if not turn:

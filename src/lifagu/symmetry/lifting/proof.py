@@ -1,7 +1,8 @@
-"""The proof that a lifted model means the graph: grounded again, it has the same variables and the same factors.
+"""The proof that a lifted model means the graph: grounded again, it has the same variables and the
+same factors.
 
-Factors are compared as a multiset of (arguments, table), variables by name and range. Near-linear; nothing is taken
-from the way the model was made.
+Factors are compared as a multiset of (arguments, table), variables by name and range. Near-linear;
+nothing is taken from the way the model was made.
 """
 
 from __future__ import annotations
@@ -25,21 +26,25 @@ from lifagu.relational.proof import Proof
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """Where a model and a graph differ: factors of the graph, and parfactors of the model (-1 is its ground part)."""
+    """Where a model and a graph differ: factors of the graph, and parfactors of the model (-1 is
+    its ground part).
+    """
 
     factors: Ints
     parfactors: Ints
 
 
 def prove(model: ParfactorGraph, graph: FactorGraph) -> Proof:
-    """The proof that a model grounds to a graph; where it does not, the error names a variable or a factor.
+    """The proof that a model grounds to a graph; where it does not, the error names a variable or a
+    factor.
 
     >>> from lifagu.relational.parfactor_graph import Domain, Parfactor, Relation
     >>> from lifagu.relational.grounding import ground
     >>> parfactor = Parfactor.of("g", ["Sick(X)"], [4, 1])
     >>> model = ParfactorGraph((Domain("X", 3),), (Relation("Sick", ("X",)),), (parfactor,))
     >>> print(prove(model, ground(model)))
-    grounded again: the same 3 variables and the same 3 factors, each as often, with 1 distinct table
+    grounded again: the same 3 variables and the same 3 factors, each as often, with 1 distinct
+    table
     """
     found = compare(model, graph)
     if isinstance(found, Proof):
@@ -99,7 +104,9 @@ def _table_ids(tables: Sequence[Floats], table_of: Ints, known: dict[bytes, int]
 
 
 def _numbers(model: ParfactorGraph, pieces: GroundPieces, graph: FactorGraph) -> Ints:
-    """For each ground variable of the model the variable of the graph that has its name, its range compared."""
+    """For each ground variable of the model the variable of the graph that has its name, its range
+    compared.
+    """
     words, part = model.vocabulary, model.ground_part
     numbers = [_found(part.variable_names, pieces.variables.plain, graph.variable_names)]
     labels = [part.variable_declared[pieces.variables.plain]]
@@ -161,8 +168,9 @@ def _check_variables(number: Ints, graph: FactorGraph) -> None:
 def same_rows(one: Ints, two: Ints) -> bool:
     """Whether two matrices hold the same rows, each as often, in any order.
 
-    Rows are put in order and then compared in full: first by the first column alone, which is enough where the others
-    came in the same order, then by a number mixed from all columns, then, should rows share one, by all columns.
+    Rows are put in order and then compared in full: first by the first column alone, which is
+    enough where the others came in the same order, then by a number mixed from all columns, then,
+    should rows share one, by all columns.
 
     >>> same_rows(np.array([[1, 2], [3, 4]]), np.array([[3, 4], [1, 2]]))
     True

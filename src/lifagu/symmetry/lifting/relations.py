@@ -1,4 +1,6 @@
-"""The vocabulary of a lifted model: which classes are relations, what these are called, and their original names."""
+"""The vocabulary of a lifted model: which classes are relations, what these are called, and their
+original names.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +25,9 @@ from lifagu.symmetry.lifting.naming import base_name, letter_families, letters, 
 class Words:
     """Domains and relations, and the way to them from the numbers that drafts use.
 
-    relation_of: the relation of a class of variables; domain_of: the domain of a domain of coordinates; family_of: the
-    letters for its logical variables. Classes in drafts that are not relations are single variables whose names cannot
-    be those of relations.
+    relation_of: the relation of a class of variables; domain_of: the domain of a domain of
+    coordinates; family_of: the letters for its logical variables. Classes in drafts that are not
+    relations are single variables whose names cannot be those of relations.
     """
 
     domains: tuple[Domain, ...]
@@ -60,12 +62,16 @@ def words_for(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> Word
 
 
 def _can_be_relation(graph: FactorGraph, variables: Ints) -> bool:
-    """Several variables always; a single one if its own name can be that of a relation without domains."""
+    """Several variables always; a single one if its own name can be that of a relation without
+    domains.
+    """
     return len(variables) > 1 or is_relation_name(graph.variable_names[int(variables[0])])
 
 
 def _constants(sketch: Sketch, graph: FactorGraph) -> int | list[str]:
-    """The constants of a domain: individuals, or how many, also where they are called 1, 2, … or Person:1, …"""
+    """The constants of a domain: individuals, or how many, also where they are called 1, 2, … or
+    Person:1, …
+    """
     if sketch.individuals is None:
         return sketch.size
     texts = [graph.individuals[each] for each in sketch.individuals.tolist()]
@@ -78,7 +84,9 @@ def _constants(sketch: Sketch, graph: FactorGraph) -> int | list[str]:
 
 @dataclass(frozen=True, eq=False)
 class _Spelling:
-    """What names may say: no relation is called so that its ground names would be those of other variables."""
+    """What names may say: no relation is called so that its ground names would be those of other
+    variables.
+    """
 
     graph: FactorGraph
     frame: Frame
@@ -102,7 +110,9 @@ class _Spelling:
         )
 
     def _spelt_alike(self, number: int, name: str) -> int:
-        """How many variables of a relation have the very names that their constants would give them."""
+        """How many variables of a relation have the very names that their constants would give
+        them.
+        """
         columns = []
         for each in self.frame.of(self.relations[number]):
             given = self.constants[each.domain]

@@ -1,4 +1,6 @@
-"""The sorts of things in a graph: variables of each class, blocks of counting formulas, places within blocks."""
+"""The sorts of things in a graph: variables of each class, blocks of counting formulas, places
+within blocks.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,9 @@ from lifagu.symmetry.lifting.whole_groups import Slot
 class Sorts:
     """Collects sorts while the columns of classes of factors are looked at.
 
-    sizes: of each sort, classes of variables first; met: those of more than one thing that occur; maps: from
-    variables to their blocks and to their places in them; owners: the individuals that the things of a sort list, as a
-    matrix with one row each, where all of them list equally many.
+    sizes: of each sort, classes of variables first; met: those of more than one thing that occur;
+    maps: from variables to their blocks and to their places in them; owners: the individuals that
+    the things of a sort list, as a matrix with one row each, where all of them list equally many.
     """
 
     def __init__(self, graph: FactorGraph, variables: VariableClasses) -> None:
@@ -30,7 +32,9 @@ class Sorts:
         self.owners: dict[int, Ints] = {}
 
     def columns(self, factors: FactorClass, slots: Sequence[Slot]) -> list[Column]:
-        """One column per slot of more than one thing: places of variables within their class, or blocks."""
+        """One column per slot of more than one thing: places of variables within their class, or
+        blocks.
+        """
         places = self._variables.place[factors.arguments]
         result = []
         for slot in slots:
@@ -55,9 +59,8 @@ class Sorts:
         new = len(self.sizes)
         self.sizes += [count, length]
         for axis, image in enumerate((np.arange(count)[:, None], np.arange(length))):
-            if (
-                blocks.shape[axis] > 1
-            ):  # a single thing is no sort that logical variables could range over
+            # a single thing is no sort that logical variables could range over
+            if blocks.shape[axis] > 1:
                 by_place = np.empty(blocks.size, dtype=np.int64)
                 by_place[places] = np.broadcast_to(image, blocks.shape)
                 self.maps.append(Map(variables, new + axis, by_place))
@@ -67,7 +70,8 @@ class Sorts:
         return new
 
     def _own(self, sort: int, lists: Ints) -> None:
-        """The individuals of a sort: those that all variables of each of its things list at the same place.
+        """The individuals of a sort: those that all variables of each of its things list at the
+        same place.
 
         lists[things × variables of each × individuals]: what these list.
         """
@@ -75,14 +79,18 @@ class Sorts:
         self.owners |= {sort: lists[:, 0, common]} if common.any() else {}
 
     def agree(self, by: Map) -> bool:
-        """Whether the individuals that things list first, and those that their images do, are the same."""
+        """Whether the individuals that things list first, and those that their images do, are the
+        same.
+        """
         if by.source not in self.owners or by.target not in self.owners:
             return False
         return np.array_equal(self.owners[by.source][:, 0], self.owners[by.target][by.image, 0])
 
 
 def listed_individuals(graph: FactorGraph, variables: Ints) -> Ints | None:
-    """For n variables that list q > 0 individuals each, the n×q matrix of these; None if they do not."""
+    """For n variables that list q > 0 individuals each, the n×q matrix of these; None if they do
+    not.
+    """
     starts = graph.individual_offsets[variables]
     lengths = graph.individual_offsets[variables + 1] - starts
     if not lengths[0] or (lengths != lengths[0]).any():

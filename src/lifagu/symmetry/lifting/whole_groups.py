@@ -1,7 +1,8 @@
-"""Where a factor takes a whole group: runs of arguments that its table lets swap, over sets that never overlap.
+"""Where a factor takes a whole group: runs of arguments that its table lets swap, over sets that
+never overlap.
 
-Such a run can become a counting formula (Milch, Zettlemoyer, Kersting, Haimes and Kaelbling 2008): the table depends on
-how many of the run's variables take each value only.
+Such a run can become a counting formula (Milch, Zettlemoyer, Kersting, Haimes and Kaelbling 2008):
+the table depends on how many of the run's variables take each value only.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Slot:
-    """Neighbouring arguments of a class of factors: one, or a run that takes whole blocks of its variables' class.
+    """Neighbouring arguments of a class of factors: one, or a run that takes whole blocks of its
+    variables' class.
 
-    block_of[m]: which block each factor takes; blocks[b×length]: the variables of each, in the order of the arguments.
+    block_of[m]: which block each factor takes; blocks[b×length]: the variables of each, in the
+    order of the arguments.
     """
 
     first: int
@@ -34,10 +37,12 @@ class Slot:
 
 
 def shared_positions(graph: FactorGraph) -> Ints:
-    """The position each argument sends if arguments of countable runs are not told apart, the first of the run.
+    """The position each argument sends if arguments of countable runs are not told apart, the first
+    of the run.
 
-    A run is countable if its table lets its arguments swap and if, among all factors with this table, its sets of
-    variables are equal or disjoint. It holds at least three variables, or two of the same declared kind. Near-linear.
+    A run is countable if its table lets its arguments swap and if, among all factors with this
+    table, its sets of variables are equal or disjoint. It holds at least three variables, or two of
+    the same declared kind. Near-linear.
     """
     positions = np.arange(len(graph.arguments)) - np.repeat(
         graph.offsets[:-1], np.diff(graph.offsets)
@@ -57,9 +62,8 @@ def shared_positions(graph: FactorGraph) -> Ints:
         np.column_stack((graph.factor_table[owner], positions[starts[chosen]], lengths[chosen]))
     )
     inside = np.isin(run, chosen)
-    place = np.searchsorted(
-        chosen, run[inside]
-    )  # of the run among the chosen ones, for each argument in one
+    # of the run among the chosen ones, for each argument in one
+    place = np.searchsorted(chosen, run[inside])
     taken = group_lists(np.concatenate(([0], np.cumsum(lengths[chosen]))), graph.arguments[inside])
     met = group_rows(np.column_stack((family[place], graph.arguments[inside])))
     overlapping = taken[place] != taken[place[first_places(met)[met]]]
@@ -70,7 +74,9 @@ def shared_positions(graph: FactorGraph) -> Ints:
 
 
 def _joined(graph: FactorGraph) -> Flags:
-    """For each argument whether it may be swapped with the next one of its factor and is of the same kind."""
+    """For each argument whether it may be swapped with the next one of its factor and is of the
+    same kind.
+    """
     swaps = _swaps(graph)
     joined = np.zeros(len(graph.arguments), dtype=np.bool_)
     if not swaps.any():
@@ -87,7 +93,9 @@ def _joined(graph: FactorGraph) -> Flags:
 
 
 def _swaps(graph: FactorGraph) -> Flags:
-    """For each axis of each table whether it may be swapped with the next one, tested for like tables at once."""
+    """For each axis of each table whether it may be swapped with the next one, tested for like
+    tables at once.
+    """
     tables = graph.tables
     swaps = np.zeros(len(tables.axes), dtype=np.bool_)
     for alike in members(group_lists(tables.axis_offsets, tables.axes)):

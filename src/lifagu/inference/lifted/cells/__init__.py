@@ -69,7 +69,9 @@ class Patterns:
         return Pattern(cells, ((variable, tuple(range(len(cells)))),))
 
     def naming(self, variables: Ints, like: int, logical: int) -> Patterns:
-        """The same rows, which now know new variables, named like another (-1: like none) but for one individual."""
+        """The same rows, which now know new variables, named like another (-1: like none) but for
+        one individual.
+        """
         cells = self.individuals.cells_of[like] if like >= 0 else ()
         left = tuple(cell for place, cell in enumerate(cells) if place != logical)
         known = self.individuals.cells_of | dict.fromkeys(variables.tolist(), left)
@@ -103,7 +105,9 @@ class Patterns:
         return Patterns(self.individuals, patterns, labels), left
 
     def plus(self, more: Sequence[tuple[Pattern, Ints]]) -> tuple[Patterns, list[Place]]:
-        """The patterns with further ones (pattern, its one label) at the end, and where each of them went."""
+        """The patterns with further ones (pattern, its one label) at the end, and where each of
+        them went.
+        """
         patterns = {arity: list(each) for arity, each in self.patterns.items()}
         labels = {arity: each.tolist() for arity, each in self.labels.items()}
         places = []
@@ -127,7 +131,9 @@ class Patterns:
         return counts
 
     def merge(self, first_label: int) -> MergedRows[Pattern]:
-        """Bring rows over the same variables together; a table that is alone keeps its label and its order."""
+        """Bring rows over the same variables together; a table that is alone keeps its label and
+        its order.
+        """
         sums = {}
         patterns, labels, target, order = {}, {}, {}, {}
         for arity in self.arities():
@@ -174,7 +180,9 @@ class Patterns:
     def independent(
         self, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False
     ) -> Ints:
-        """Those of the chosen, cheapest first and then in id order, that share no row with one taken before."""
+        """Those of the chosen, cheapest first and then in id order, that share no row with one
+        taken before.
+        """
         taken: list[int] = []
         blocked: set[int] = set()
         price = dict(zip(chosen.tolist(), cost.tolist(), strict=True))
@@ -202,7 +210,9 @@ class Patterns:
         ]
 
     def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Classes]:
-        """Variables whose ground variables may be interchangeable, one class at a time: proposals only."""
+        """Variables whose ground variables may be interchangeable, one class at a time: proposals
+        only.
+        """
         open_variables = np.flatnonzero(wanted).tolist()
         return twins.proposed(self._entries, open_variables, sizes, slot_classes)
 
@@ -231,7 +241,9 @@ class Patterns:
         )
 
     def unary(self, count: int) -> tuple[Ints, Ints]:
-        """For each of `count` variables the label and the entry of its row of arity 1, -1 if there is none."""
+        """For each of `count` variables the label and the entry of its row of arity 1, -1 if there
+        is none.
+        """
         label, entry = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
         for place, pattern in enumerate(self.patterns.get(1, ())):
             label[pattern.variables[0]] = self.labels[1][place]
@@ -239,7 +251,9 @@ class Patterns:
         return label, entry
 
     def apart(self, old: Ints, turned: bool) -> Apart[Pattern] | None:
-        """Whether these patterns of arity 2 pair all A(X) with all B(Y), X ≠ Y; turned: A is in the second slot."""
+        """Whether these patterns of arity 2 pair all A(X) with all B(Y), X ≠ Y; turned: A is in the
+        second slot.
+        """
         return pairs.apart(self.patterns[2][int(old[0])], self.individuals, turned)
 
     def matchings(self, wanted: Booleans) -> list[tuple[Ints, Ints]]:
@@ -251,7 +265,9 @@ class Patterns:
         ]
 
     def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined[Pattern]] | None:
-        """Replace both variables of a pair by one, everywhere; None if some row holds two whole pairs."""
+        """Replace both variables of a pair by one, everywhere; None if some row holds two whole
+        pairs.
+        """
         pair = int(first[0]), int(second[0])
         return pairs.join(self._entries, pair, int(joined[0]))
 

@@ -1,7 +1,8 @@
-"""Eliminating a variable that stands for many: possible where each of its ground variables has rows of its own.
+"""Eliminating a variable that stands for many: possible where each of its ground variables has rows
+of its own.
 
-Those that name the same individuals in another order, such as F(X,Y) and F(Y,X), may have rows in common: they are
-summed out together.
+Those that name the same individuals in another order, such as F(X,Y) and F(Y,X), may have rows in
+common: they are summed out together.
 """
 
 from __future__ import annotations
@@ -21,9 +22,11 @@ MOST_TOGETHER = 6  # ground variables that are summed out together
 
 @dataclass(frozen=True)
 class Around:
-    """What is around one ground variable: those of its kind that go with it, and the rows of all of them.
+    """What is around one ground variable: those of its kind that go with it, and the rows of all of
+    them.
 
-    together: the individuals in their names, numbered as in the first one's; rows: arity, entry, and arguments.
+    together: the individuals in their names, numbered as in the first one's; rows: arity, entry,
+    and arguments.
     """
 
     together: tuple[tuple[int, ...], ...]
@@ -35,7 +38,8 @@ def around(
 ) -> Around | None:
     """The rows around one ground variable and around those of its kind that share a row with it.
 
-    These must name the same individuals in another order, such as F(X,Y) and F(Y,X). None if a row names an individual
+    These must name the same individuals in another order, such as F(X,Y) and F(Y,X). None if a row
+    names an individual
     that the variable does not: then a ground variable has many rows.
     """
     together = {tuple(range(individuals)): None}

@@ -1,4 +1,6 @@
-"""Patterns of two arguments that pair variables: all with all others' partners, or each with its own."""
+"""Patterns of two arguments that pair variables: all with all others' partners, or each with its
+own.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,9 @@ def apart(pattern: Pattern, individuals: Individuals, turned: bool) -> Apart[Pat
 
 
 def matchings(pattern: Pattern) -> list[tuple[int, int]]:
-    """The pairs of variables in a pattern that gives each ground variable of one exactly one of the other."""
+    """The pairs of variables in a pattern that gives each ground variable of one exactly one of the
+    other.
+    """
     if pattern.fold > 1 or not pattern.cells:
         return []
     whole = [variable for variable, own in pattern.arguments if len(own) == len(pattern.cells)]
@@ -74,7 +78,9 @@ def join(entries: Entries, pair: tuple[int, int], joined: int) -> list[Joined[Pa
 
 
 def _turn(entries: Entries, pair: tuple[int, int]) -> tuple[int, ...]:
-    """For each individual in the first variable's name its place in the name of the second that belongs to it."""
+    """For each individual in the first variable's name its place in the name of the second that
+    belongs to it.
+    """
     names = dict(
         next(pattern for *_, pattern in entries.each() if pair in matchings(pattern)).arguments
     )

@@ -1,4 +1,6 @@
-"""Patterns: rows of one shape over cells of interchangeable individuals, described instead of listed."""
+"""Patterns: rows of one shape over cells of interchangeable individuals, described instead of
+listed.
+"""
 
 from __future__ import annotations
 
@@ -16,17 +18,18 @@ from lifagu.basics.arrays import Ints
 from lifagu.errors import NotLiftedError
 
 MOST_ORDERS = 40320  # argument orders that are compared to find the symmetries of a pattern
-Argument = tuple[
-    int, tuple[int, ...]
-]  # a variable, and which of the pattern's individuals stand in its name
+# a variable, and which of the pattern's individuals stand in its name
+Argument = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """All rows that arise by putting individuals for 0, 1, … (those of one cell different from each other).
+    """All rows that arise by putting individuals for 0, 1, … (those of one cell different from each
+    other).
 
-    cells: the cell of each individual; arguments: distinct. Each row counts 1/fold times: rows over the same variables
-    in another order are told apart here, so that a pattern with f symmetries has every row f times.
+    cells: the cell of each individual; arguments: distinct. Each row counts 1/fold times: rows over
+    the same variables in another order are told apart here, so that a pattern with f symmetries has
+    every row f times.
     """
 
     cells: tuple[int, ...]
@@ -52,16 +55,19 @@ class Pattern:
 
 @dataclass
 class Individuals:
-    """How many individuals there are in each cell, and which cells the individuals in a variable's name are from.
+    """How many individuals there are in each cell, and which cells the individuals in a variable's
+    name are from.
 
-    A variable with k individuals stands for one ground variable per choice of k (those of one cell different).
+    A variable with k individuals stands for one ground variable per choice of k (those of one cell
+    different).
     """
 
     sizes: list[int] = field(default_factory=list)
     cells_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     def choices(self, cells: Iterable[int], taken: Iterable[int] = ()) -> int:
-        """In how many ways individuals of these cells can be chosen, different from each other and from those taken.
+        """In how many ways individuals of these cells can be chosen, different from each other and
+        from those taken.
 
         >>> Individuals([10, 3]).choices((0, 0, 1)), Individuals([10, 3]).choices((0, 1), taken=(1, 1))
         (270, 10)
@@ -118,7 +124,8 @@ Encoded = tuple[Argument, ...]
 
 @lru_cache(maxsize=4096)
 def arrangements(arguments: tuple[Argument, ...]) -> tuple[Encoded, tuple[tuple[int, ...], ...]]:
-    """A description that two argument lists share iff they stand on the same variables up to order, and all the orders
+    """A description that two argument lists share iff they stand on the same variables up to order,
+    and all the orders
     of the arguments that give it: as many as there are symmetries.
 
     >>> arrangements(((5, (1,)), (5, (0,))))
@@ -156,7 +163,9 @@ def _encoded(arguments: tuple[Argument, ...], order: Sequence[int]) -> Encoded:
 def compact(
     cells: Sequence[int], arguments: Sequence[Argument], fold: int = 1
 ) -> tuple[Pattern, dict[int, int]]:
-    """A pattern in which only individuals that are used appear, numbered by first occurrence; and these numbers."""
+    """A pattern in which only individuals that are used appear, numbered by first occurrence; and
+    these numbers.
+    """
     number: dict[int, int] = {}
     renamed = tuple(
         (variable, tuple(number.setdefault(each, len(number)) for each in individuals))

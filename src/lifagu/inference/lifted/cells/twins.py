@@ -28,7 +28,8 @@ from lifagu.inference.lifted.rows import (
 
 @dataclass(frozen=True)
 class _Part:
-    """What becomes of a pattern with members: the slots they fill, the one of the counting variable, the new pattern.
+    """What becomes of a pattern with members: the slots they fill, the one of the counting
+    variable, the new pattern.
 
     order: in which its arguments fill the slots; often: how many old rows each new one stands for.
     """
@@ -62,9 +63,9 @@ def quotient(
 ) -> list[CountedRows[Pattern]]:
     """Replace the ground variables that an interchangeable class counts by one variable.
 
-    Exact as on listed rows: patterns are merged, so that scopes are distinct; rows with the same table and the same
-    other arguments, from however many patterns, are all C(N, m) sets of members. The counting variable names the
-    individuals that its members share.
+    Exact as on listed rows: patterns are merged, so that scopes are distinct; rows with the same
+    table and the same other arguments, from however many patterns, are all C(N, m) sets of members.
+    The counting variable names the individuals that its members share.
     """
     found = []
     for parts in (_groups(entries, classes, variable, slot_classes) or {}).values():
@@ -84,7 +85,9 @@ def quotient(
 def _groups(
     entries: Entries, classes: Classes, variable: int, slot_classes: SlotClasses
 ) -> dict[object, list[_Part]] | None:
-    """The patterns with members, those that become the same one together; None if one cannot be counted."""
+    """The patterns with members, those that become the same one together; None if one cannot be
+    counted.
+    """
     groups: dict[object, list[_Part]] = {}
     for part in _parts(entries, classes, variable, slot_classes):
         if part is None:
@@ -120,9 +123,11 @@ def _counted(
     classes: Classes,
     variable: int,
 ) -> tuple[Pattern, Fraction] | None:
-    """The new pattern with the counting variable first, and how many old rows each of its rows stands for.
+    """The new pattern with the counting variable first, and how many old rows each of its rows
+    stands for.
 
-    None if the members in a row belong to different counting variables, or the pattern is not merged.
+    None if the members in a row belong to different counting variables, or the pattern is not
+    merged.
     """
     symmetries = _symmetries(pattern)
     if pattern.fold != len(symmetries) or len(pattern.used) < len(pattern.cells):
@@ -162,10 +167,11 @@ def _symmetries(pattern: Pattern) -> list[tuple[int, ...]]:
 def proposed(
     entries: Entries, wanted: Sequence[int], sizes: Ints, slot_classes: SlotClasses
 ) -> list[Classes]:
-    """Classes that may be counted: variables with the same tables together where that is exact, else one by one.
+    """Classes that may be counted: variables with the same tables together where that is exact,
+    else one by one.
 
-    Together, they name the one individual that is counted, or all of them the same individuals: then each choice of
-    these has a class of its own.
+    Together, they name the one individual that is counted, or all of them the same individuals:
+    then each choice of these has a class of its own.
     """
     individuals = entries.individuals
     tokens: dict[int, list[tuple[int, int]]] = {variable: [] for variable in wanted}

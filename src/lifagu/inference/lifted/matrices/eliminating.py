@@ -28,7 +28,8 @@ Pairs = Sequence[tuple[Ints, Ints]]  # a matrix of rows and their labels, by ari
 def costs(rows: Pairs, wanted: Booleans, log_sizes: NDArray[np.float64]) -> Costs:
     """Cost of each wanted variable with not too many neighbours.
 
-    A neighbour in several rows counts once, unless the cost is small even so. Cost: sorting the pairs considered.
+    A neighbour in several rows counts once, unless the cost is small even so. Cost: sorting the
+    pairs considered.
     """
     count = len(wanted)
     near, new, largest = np.zeros(count, dtype=np.int64), np.zeros(count), np.zeros(count)
@@ -55,7 +56,8 @@ def costs(rows: Pairs, wanted: Booleans, log_sizes: NDArray[np.float64]) -> Cost
 def independent(
     rows: Pairs, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False
 ) -> Ints:
-    """Those of the chosen variables, cheapest first and then in id order, that share no row with one taken before.
+    """Those of the chosen variables, cheapest first and then in id order, that share no row with
+    one taken before.
 
     lowest: only those near which nothing is cheaper.
     """
@@ -88,7 +90,9 @@ def independent(
 
 
 def in_small_groups(rows: Pairs, chosen: Ints, count: int, most: int) -> Booleans:
-    """For each of `count` variables whether it is chosen and hangs together with at most so many of the chosen."""
+    """For each of `count` variables whether it is chosen and hangs together with at most so many of
+    the chosen.
+    """
     inside = np.zeros(count, dtype=np.bool_)
     inside[chosen] = True
     group = connected_parts(count, *_conflicts(rows, inside))
@@ -156,7 +160,9 @@ def blocks(rows: Pairs, chosen: Ints, sizes: Ints) -> list[Blocks[Ints]]:
 
 @dataclass(frozen=True, eq=False)
 class _Edges:
-    """Places of chosen variables in rows, by owner: what each looks like, its label, and the row in its matrix."""
+    """Places of chosen variables in rows, by owner: what each looks like, its label, and the row in
+    its matrix.
+    """
 
     owner: Ints
     look: Ints
@@ -196,7 +202,9 @@ def _sorted(key: Ints, label: Ints, row: Ints) -> Ints:
 
 
 def _coinciding(near: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Rows whose values coincide in the same way: which they are, and the number of each column's value in them."""
+    """Rows whose values coincide in the same way: which they are, and the number of each column's
+    value in them.
+    """
     width = near.shape[1]
     first = np.empty_like(near)
     step = max(1, COMPARED // max(width * width, 1))

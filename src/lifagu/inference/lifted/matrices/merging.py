@@ -14,7 +14,8 @@ from lifagu.inference.lifted.tables import Sums
 def merge(
     blocks: Sequence[tuple[Ints, Ints]], first_label: int
 ) -> tuple[ByArity, ByArity, dict[int, Sums], ByArity, ByArity]:
-    """Matrix and labels of the merged rows, new sums, target and order of each old row, each by arity.
+    """Matrix and labels of the merged rows, new sums, target and order of each old row, each by
+    arity.
 
     Merged rows take the argument order of the one with the lowest label.
     """
@@ -39,7 +40,9 @@ def merge(
 
 
 def _all_different(matrix: Ints) -> bool:
-    """Whether no two rows are over the same scope; by one sort, where a scope fits into one integer."""
+    """Whether no two rows are over the same scope; by one sort, where a scope fits into one
+    integer.
+    """
     count = int(matrix.max(initial=0)) + 1
     scopes = (
         np.sort(matrix, axis=1)
@@ -53,7 +56,9 @@ def _all_different(matrix: Ints) -> bool:
 
 
 def _composed(group: Ints, labels: Ints, order: Ints, first_label: int) -> tuple[Ints, Sums]:
-    """Label of each new row: its old one if it is alone, else that of a new sum, shared by rows of the same make-up."""
+    """Label of each new row: its old one if it is alone, else that of a new sum, shared by rows of
+    the same make-up.
+    """
     code = group_rows(np.column_stack((labels, order)))
     pair = group_rows(np.column_stack((group, code)))
     first = first_places(pair)

@@ -42,7 +42,9 @@ def apart(pairs: Ints) -> Apart[Ints] | None:
 
 
 def _partners(pairs: Ints, first: Ints, second: Ints) -> Ints | None:
-    """For each of the first variables the one of the second it is not paired with, if that is exactly one each."""
+    """For each of the first variables the one of the second it is not paired with, if that is
+    exactly one each.
+    """
     count = len(first)
     if count != len(second) or len(pairs) != count * (count - 1):
         return None
@@ -52,9 +54,8 @@ def _partners(pairs: Ints, first: Ints, second: Ints) -> Ints | None:
     met = np.bincount(place, weights=np.searchsorted(second, pairs[:, 1]), minlength=count).astype(
         np.int64
     )
-    missing = (
-        count * (count - 1) // 2 - met
-    )  # rows are distinct, so the sum of all places tells the one that lacks
+    # rows are distinct, so the sum of all places tells the one that lacks
+    missing = count * (count - 1) // 2 - met
     return second[missing] if len(distinct(missing)) == count else None
 
 
@@ -75,7 +76,9 @@ def looks(rows: Sequence[tuple[Ints, Ints]], count: int) -> Ints:
 
 
 def matching(pairs: Ints, wanted: Booleans, look: Ints) -> tuple[Ints, Ints] | None:
-    """The two sides of those of n×2 pairs whose variables are wanted, if none is in two pairs and many look alike."""
+    """The two sides of those of n×2 pairs whose variables are wanted, if none is in two pairs and
+    many look alike.
+    """
     pairs = pairs[wanted[pairs].all(axis=1)]
     if len(pairs) < 2 or len(distinct(pairs)) < pairs.size:
         return None
@@ -88,7 +91,9 @@ def matching(pairs: Ints, wanted: Booleans, look: Ints) -> tuple[Ints, Ints] | N
 def join(
     rows: Sequence[tuple[Ints, Ints]], first: Ints, second: Ints, joined: Ints
 ) -> list[Joined[Ints]] | None:
-    """Replace first[i] and second[i] by joined[i] in all rows; None if some row holds two whole pairs."""
+    """Replace first[i] and second[i] by joined[i] in all rows; None if some row holds two whole
+    pairs.
+    """
     count = int(joined[0])
     kind = np.zeros(count, dtype=np.int64)
     kind[first], kind[second] = FIRST, SECOND

@@ -1,0 +1,336 @@
+"""Errors speak the caller's language: arguments in Python, flags on the command line; one line,
+whatever they quote.
+"""
+
+import ast
+import copy
+import json
+import pickle
+import re
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+import lifagu
+from lifagu.cli import commands
+from lifagu.cli.parser import make_parser
+from lifagu.cli.remedies import FLAGS
+from lifagu.data.duck import Duck
+from lifagu.errors import LONGEST, LifaguError, MissingExtraError, Remedy, did_you_mean, one_line
+from lifagu.experiments.paper import run_paper
+from lifagu.formats.json_lines import PathError
+from lifagu.inference.question_checks import PartsTooLargeError
+from lifagu.scale.engines.on_duckdb import DuckEngine
+from lifagu.scale.engines.spark_words import refusal
+from lifagu.web import serve
+from lifagu.web.remedies import KNOBS
+from support.helpers import ROOT, run_cli
+
+PACKAGE = ROOT / "src/lifagu"
+EXAMPLES = files("lifagu") / "examples"
+FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
+COMMAND = re.compile(rf"\blifagu ({'|'.join(commands.COMMANDS)})\b")
+NOWHERE = "192.0.2.1"  # an address of nobody's machine
+
+# ---- the same error in two languages
+
+
+def chain(length: int = 70) -> lifagu.FactorGraph:
+    """Variables one after the other, every third table unknown."""
+    builder = lifagu.FactorGraph.build().variables([f"v{each}" for each in range(length)])
+    for each in range(length - 1):
+        builder.factor(
+            f"f{each}", [f"v{each}", f"v{each + 1}"], None if each % 3 == 1 else [1, 2, 3, 4]
+        )
+    return builder.graph()
+
+
+def people() -> lifagu.FactorGraph:
+    """Four people around a hub; for one of them two tables compete, and nobody lends what lonely
+    needs.
+    """
+    builder = lifagu.FactorGraph.build().variable("H").variable("L", ["a", "b", "c"])
+    for name, table in (("ann", [1, 2, 3, 4]), ("bob", [4, 2, 3, 1]), ("eve", None)):
+        builder.variable(f"S.{name}", kind="S", individual=name).factor(
+            f"f.{name}", ["H", f"S.{name}"], table
+        )
+    return builder.factor("lonely", ["H", "L"], None).graph()
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Models in files and folders, and limits so low that small models reach them."""
+    monkeypatch.chdir(tmp_path)
+    for name, graph in (("chain", chain()), ("people", people())):
+        lifagu.write(graph, f"{name}.json")
+        lifagu.write(graph, f"{name}/")
+    Path("paper/cells/old").mkdir(parents=True)
+    monkeypatch.setattr("lifagu.inference.relational.marginals.MOST_LISTED", 1)
+    return monkeypatch
+
+
+def by_engine(fault):
+    """Let everything that an engine is to do end with an error."""
+
+    def create(*_):
+        raise fault()
+
+    return lambda patch: patch.setattr(DuckEngine, "create", create)
+
+
+def at_most(limit, most=1):
+    return lambda patch: patch.setattr(limit, most)
+
+
+def lifted(folder="chain/", **settings):
+    return lambda: lifagu.open(folder, on="duckdb", **settings).lift()
+
+
+def asked(*names, graph=chain, **settings):
+    return lambda: lifagu.query(graph(), *names, **settings)
+
+
+def unsure(*names, theta=0.0, **settings):
+    return lambda: lifagu.query(lifagu.transfer(people(), theta), *names, **settings)
+
+
+def moved(**settings):
+    return lambda: lifagu.transfer(chain(), **settings)
+
+
+def smokers():
+    return lifagu.marginals(lifagu.read(EXAMPLES / "smokers.json")).expanded()
+
+
+MANY = [f"v{each}" for each in range(61)]
+LIFT = "lift chain/ --on duckdb"
+PROVOKED = {  # what makes it happen, in Python and on the command line, if it can happen there
+    Remedy.MORE_MEMORY: (None, lifted(memory_limit=2048), f"{LIFT} --memory-limit 2k"),
+    Remedy.MORE_MEMORY_ON_SPARK: (by_engine(lambda: refusal("OutOfMemory")), lifted(), LIFT),
+    Remedy.ASK_FOR_LESS: (
+        None,
+        lambda: lifagu.log_partition(moved()().graph, engine="ground", memory_limit=10),
+        "logz chain.json --engine ground --memory-limit 10",
+    ),
+    Remedy.FEWER_JOINTLY: (None, asked(*MANY), f"query chain.json {' '.join(MANY)} --joint"),
+    Remedy.MORE_ROUNDS: (None, lifted(rounds=1), f"{LIFT} --rounds-at-most 1"),
+    Remedy.IN_MEMORY: (at_most("lifagu.scale.factor_types.MOST_TYPES"), lifted(), LIFT),
+    Remedy.FEWER_TYPES: (
+        at_most("lifagu.scale.individuals.MOST_TYPES"), lifted("people/"), "lift people/ --on duckdb",
+    ),
+    Remedy.OTHER_TEMP: (by_engine(lambda: Duck._refusal("No space left on device", False, "duckdb")), lifted(), LIFT),
+    Remedy.SAME_TEMP: (None, lifted(resume=True), f"{LIFT} --resume"),
+    Remedy.RESUME: (by_engine(lambda: refusal("ExecutorLostFailure")), lifted(), LIFT),
+    Remedy.RESUME_OR_ELSEWHERE: (None, lambda: run_paper(Path("paper")), "experiment paper --out paper"),
+    Remedy.MAKE_FOLDER: (
+        None, lifted("chain.json"), "lift chain.json --on duckdb",
+    ),
+    Remedy.WRITE_ELSEWHERE: (
+        None,
+        lambda: lifagu.check_database(lifagu.load(EXAMPLES / "clinic.json").source),
+        f"impute {EXAMPLES / 'clinic.json'} --write",
+    ),
+    Remedy.NO_DATABASE: (None, lambda: lifagu.load("chain.json", "x.duckdb"), "check chain.json --db x.duckdb"),
+    Remedy.ONE_OR_MEAN: (
+        None, unsure("H", unknown="mixture", engine="bp"), "query people.json H --unknown mixture --engine bp",
+    ),
+    Remedy.RAISE_THETA: (
+        at_most("lifagu.questions.competing_tables.MOST_COMPLETIONS"),
+        unsure("H", unknown="bounds"),
+        "query people.json H --unknown bounds",
+    ),
+    Remedy.LOWER_THETA: (
+        None,
+        unsure("H", unknown="mixture", evidence={"S.ann": "true"}),
+        "query people.json H --unknown mixture --evidence S.ann=true",
+    ),
+    Remedy.ASK_TRANSFER: (None, asked("v0", unknown="mean"), None),
+    Remedy.LEAVE_OUT: (
+        None, lambda: lifagu.open("chain/", on="duckdb").marginals(), f"{LIFT} --steps 2",
+    ),
+    Remedy.NAME_ENGINE: (None, lambda: lifagu.open("chain.json", resume=True).lift(), "lift chain.json --resume"),
+    Remedy.FILL: (None, lambda: lifagu.open("chain.json").unfilled().lift(), None),
+    Remedy.WRITE_GROUPS: (None, lambda: lifted()().model, None),
+    Remedy.EXACT_ENGINE: (None, asked("v0", engine="bp"), "query people.json H --engine bp"),
+    Remedy.GROUND_ENGINE: (
+        None, asked("v0", graph=lambda: moved()().graph, engine="enumerate"), "query chain.json v0 --engine enumerate",
+    ),
+    Remedy.BY_CLASS: (None, smokers, f"marginals {EXAMPLES / 'smokers.json'} --expand"),
+    Remedy.STEPS_OR_PUBLISHED: (None, moved(steps=2, published=True), "lift chain.json --steps 2 --published"),
+    Remedy.DIGITS_OR_TOLERANCE: (
+        None, moved(digits=3, tolerance=0.1), "lift chain.json --digits 3 --tolerance 0.1",
+    ),
+    Remedy.NO_PROFILES: (None, moved(profiles=True), "lift chain.json --profiles"),
+    Remedy.OTHER_PORT: (None, lambda: serve(ready=print, host=NOWHERE), f"serve --host {NOWHERE}"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("remedy", Remedy, ids=lambda remedy: remedy.name)
+def test_each_caller_is_told_in_its_own_words(here, capsys, remedy):
+    provoke, call, command = PROVOKED[remedy]
+    if provoke:
+        provoke(here)
+    with pytest.raises(LifaguError) as raised:
+        call()
+    assert raised.value.remedy is remedy
+    assert str(raised.value) == f"{raised.value.message}; {remedy.value}"
+    if command is None:
+        return
+    status, out, err = run_cli(capsys, *command.split())
+    last = err.splitlines()[-1]
+    assert (status, out) == (raised.value.exit_status, "")
+    assert last.startswith("error: ")
+    assert last.endswith(f"; {FLAGS[remedy]}")
+
+
+def test_every_remedy_has_its_words():
+    assert list(FLAGS) == list(Remedy)
+    assert set(KNOBS) <= set(Remedy)
+    assert max(map(len, [*Remedy, *FLAGS.values(), *KNOBS.values()])) <= 130
+
+
+def test_remedies_name_flags_that_there_are():
+    parser_of = make_parser()._subparsers._group_actions[0].choices
+    parsers = [
+        *parser_of.values(),
+        *parser_of["experiment"]._subparsers._group_actions[0].choices.values(),
+    ]
+    known = {
+        flag for parser in parsers for action in parser._actions for flag in action.option_strings
+    }
+    words = " ".join(FLAGS.values())
+    assert set(FLAG.findall(words)) <= known
+    assert set(FLAG.findall(" ".join(KNOBS.values()))) == {"--memory-limit"}  # of lifagu serve
+    assert not FLAG.search(" ".join(Remedy))
+    assert not [flag for flag in known if "-" in flag[2:] and flag[2:].replace("-", "_") in words]
+
+
+# ---- nothing in the library speaks of flags
+
+
+def library():
+    outside = ("cli", "web", "examples")
+    return [
+        path for path in PACKAGE.rglob("*.py") if path.relative_to(PACKAGE).parts[0] not in outside
+    ]
+
+
+@pytest.mark.parametrize("path", library(), ids=lambda path: str(path.relative_to(PACKAGE)))
+def test_no_text_in_the_library_names_a_flag(path):
+    """Nor, outside docstrings, a command. The page is served by `lifagu serve`, and may say so."""
+    tree = ast.parse(path.read_text())
+    texts = [
+        node
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    docstrings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)]
+    for node in texts:
+        assert not FLAG.search(node.value), f"line {node.lineno}"
+        assert node in docstrings or not COMMAND.search(node.value), f"line {node.lineno}"
+
+
+# ---- one line, whatever is quoted
+
+HOSTILE = {
+    "long": "x" * 1_000_000,
+    "long words": "word " * 200_000,
+    "lines": "a\nb\r\nc\u2028d",
+    "control": "a\x00b\x1b[31mc\x7f",
+    "turned": "a\u202eb\u2067c\u200fd",
+    "lone": "a\udc80b",
+}
+
+
+def is_harmless(text):
+    return text.isprintable() and 0 < len(text) <= LONGEST + len(
+        "error:  (see lifagu experiment --help)"
+    )
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize(
+    "quote",
+    [
+        lambda graph, name: graph.variable(name),
+        lambda graph, name: graph.evidence({name: "true"}),
+        lambda graph, name: graph.evidence({"H": name}),
+        lambda graph, name: lifagu.query(graph, "H", name),
+        lambda graph, name: lifagu.query(graph, "H", engine=name),
+        lambda graph, name: lifagu.read(name),
+        lambda graph, name: lifagu.read(f"{name}.json"),
+        lambda graph, name: lifagu.from_json(json.dumps({"format": "lifagu/1", name: []})),
+        lambda graph, name: lifagu.FactorGraph.build().variable(name).variable(name),
+        lambda graph, name: (
+            lifagu.FactorGraph.build().variable(name, [name, "b"]).factor(name, [name], [1]).graph()
+        ),
+        lambda graph, name: lifagu.FactorGraph.build().factor(name, [name], None).graph(),
+    ],
+)
+def test_hostile_names_in_python(quote, name):
+    with pytest.raises(LifaguError) as raised:
+        quote(people(), name)
+    assert is_harmless(str(raised.value))
+    assert len(str(raised.value)) <= LONGEST
+
+
+@pytest.mark.parametrize("name", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("query", "people.json", "{}"),
+        ("query", "people.json", "H", "--evidence", "{}=true"),
+        ("query", "people.json", "H", "--evidence", "H={}"),
+        ("query", "people.json", "H", "--theta", "{}"),
+        ("query", "people.json", "H", "--unknown", "{}"),
+        ("lift", "people.json", "--add", "{}=nobody"),
+        ("lift", "people.json", "--on", "{}"),
+        ("check", "{}"),
+        ("check", "{}.json"),
+        ("plot", "people.json", "--out", "{}"),
+        ("{}",),
+    ],
+    ids=" ".join,
+)
+def test_hostile_names_on_the_command_line(here, capsys, arguments, name):
+    status, out, err = run_cli(capsys, *(each.replace("{}", name) for each in arguments))
+    assert (status, out, err.count("\n"), err[:7]) == (2, "", 1, "error: ")
+    assert is_harmless(err[:-1])
+
+
+def test_the_remedy_outlasts_a_cut():
+    told = str(lifagu.TooLargeError("word " * 1000 + "is too much", remedy=Remedy.MORE_ROUNDS))
+    assert len(told) == LONGEST
+    assert told.startswith("word word")
+    assert told.endswith(f"is too much; {Remedy.MORE_ROUNDS}")
+
+
+def test_what_is_cut_and_what_is_not():
+    path = f"/tmp/{'deep/' * 30}model.json"
+    assert one_line(f"{path}: there is no such file") == f"{path}: there is no such file"
+    assert one_line(f"no '{'x' * 100}' there") == f"no '{'x' * 39}…{'x' * 18}' there"
+    assert did_you_mean("x" * 1_000_000, ["x" * 999_999]) == ""
+
+
+# ---- errors on their way
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        lifagu.TooLargeError("full", remedy=Remedy.MORE_MEMORY),
+        lifagu.ModelError("wrong"),
+        MissingExtraError("duckdb", "this", "sql"),
+        PathError("model.json", ("factors", 3), "wrong"),
+        PartsTooLargeError("log Z", [((1, 2), "needs much")], "ground"),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_cross_the_borders_of_processes(error):
+    for other in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert (type(other), str(other), other.remedy) == (type(error), str(error), error.remedy)
+        assert vars(other) == vars(error)
+    said = error.saying("said otherwise")
+    assert (type(said), said.message, said.remedy) == (type(error), "said otherwise", error.remedy)
+    assert error.message != "said otherwise"

@@ -1,0 +1,439 @@
+"""Databases: reading never changes them, results are put in whole or not at all, secrets stay
+secret.
+"""
+
+import json
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+
+import duckdb
+import numpy as np
+import psycopg
+import pytest
+
+import lifagu
+from data.test_templates import SMALL, TABLES, changed, made, written
+from lifagu.basics.columns import Lists, Nullable, Numbered, texts
+from lifagu.data.databases import opened
+from lifagu.relational.loaded import Source
+from lifagu.relational.template import Query
+from support import naive_templates as naive
+from support.helpers import run_cli
+
+RESULTS = {
+    "lifagu_one": {
+        "id": np.arange(3),
+        "share": np.array([0.5, np.nan, 1.0]),
+        "tie": np.array([True, False, True]),
+        "factor": texts(["it's", "b%s", "line\nand\ttab"]),
+        "donor": texts(["a"], np.array([0, -1, 0])),
+        "table_id": Nullable(np.array([4, -1, 0])),
+        "name": Numbered("x", np.array([7, 8, 9])),
+        "potentials": Lists(np.array([0, 2, 2, 3]), np.array([1.5, 2.0, 3.0])),
+        "words": Lists(np.array([0, 1, 1, 3]), texts(["a", 'b"', "c,"])),
+    },
+    "lifagu_two": {"id": np.arange(0)},
+}
+ROWS = [
+    (0, 0.5, True, "it's", "a", 4, "x7", [1.5, 2.0], ["a"]),
+    (1, None, False, "b%s", None, None, "x8", None, None),
+    (2, 1.0, True, "line\nand\ttab", "a", 0, "x9", [3.0], ['b"', "c,"]),
+]
+
+
+@pytest.fixture(params=["duckdb", "sqlite", "postgresql"])
+def database(request, tmp_path):
+    """A database with the small hospital, and a table of an earlier result."""
+    if request.param == "postgresql":
+        address = naive.in_postgresql(TABLES, request.getfixturevalue("new_database")())
+    else:
+        address = made(request.param, TABLES, tmp_path)
+    run(address, "CREATE TABLE lifagu_one (old INTEGER)", "INSERT INTO lifagu_one VALUES (7)")
+    run(address, "CREATE TABLE rows (mine INTEGER)", "INSERT INTO rows VALUES (1)")
+    return address
+
+
+def run(address, *statements):
+    """Run statements with the driver itself; the rows of the last one."""
+    if address.startswith("postgresql:"):
+        with psycopg.connect(address) as connected:
+            for statement in statements:
+                found = connected.execute(statement)
+            return found.fetchall() if found.description else []
+    connected = duckdb.connect(address) if address.endswith("duckdb") else sqlite3.connect(address)
+    try:
+        for statement in statements:
+            found = connected.execute(statement).fetchall()
+        connected.commit() if address.endswith("sqlite") else None
+        return found
+    finally:
+        connected.close()
+
+
+def tables_in(address):
+    """All tables with all their rows."""
+    listing = "SELECT name FROM sqlite_master WHERE type = 'table'"
+    if not address.endswith("sqlite"):
+        listing = "SELECT table_name FROM information_schema.tables WHERE table_schema IN ('public', 'main')"
+    return {name: run(address, f'SELECT * FROM "{name}"') for (name,) in run(address, listing)}
+
+
+def test_results_are_written_and_nothing_else(database):
+    before = tables_in(database)
+    lifagu.check_database(database)
+    assert tables_in(database) == before
+    for _ in range(2):
+        lifagu.write_results(database, RESULTS)
+        after = tables_in(database)
+        found = [
+            tuple(json.loads(each) if str(each)[:1] == "[" else each for each in row)
+            if "sqlite" in database
+            else row
+            for row in after.pop("lifagu_one")
+        ]
+        assert found == ROWS
+        assert after.pop("lifagu_two") == []
+        assert after == {name: rows for name, rows in before.items() if name != "lifagu_one"}
+
+
+def test_types_of_results(new_database):
+    url = new_database()
+    lifagu.write_results(url, RESULTS)
+    listed = run(
+        url,
+        "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'lifagu_one'",
+    )
+    assert dict(listed) == {
+        **dict.fromkeys(["id", "table_id"], "bigint"),
+        **dict.fromkeys(["factor", "donor", "name"], "text"),
+        **dict.fromkeys(["potentials", "words"], "ARRAY"),
+        "share": "double precision",
+        "tie": "boolean",
+    }
+
+
+class Failing(dict):
+    """Tables of which the last cannot be had when they are written."""
+
+    asked = 0
+
+    def items(self):
+        self.asked += 1
+        for number, item in enumerate(super().items()):
+            if self.asked == 2 and number == 2:
+                raise RuntimeError("no more")
+            yield item
+
+
+def test_a_failure_leaves_all_as_it_was(database):
+    before = tables_in(database)
+    with pytest.raises(RuntimeError, match="no more"):
+        lifagu.write_results(database, Failing({**RESULTS, "lifagu_last": {"a": np.arange(2)}}))
+    assert tables_in(database) == before
+
+
+@pytest.mark.parametrize("when", ["killed", "interrupted"])
+def test_a_process_that_dies_midway_leaves_all_as_it_was(when, database):
+    before = tables_in(database)
+    program = textwrap.dedent(
+        """
+        import os, signal, sys
+        import numpy as np
+        import lifagu
+
+        class Tables(dict):
+            seen = 0
+            def items(self):
+                self.seen += 1
+                for number, item in enumerate(super().items()):
+                    # the second time, two tables are written already
+                    if self.seen == 2 and number == 2:
+                        sys.stderr.write("midway")
+                        sys.stderr.flush()
+                        os.kill(os.getpid(), int(sys.argv[2]))
+                    yield item
+
+        many = {"id": np.arange(50_000), "share": np.random.default_rng(0).random(50_000)}
+        lifagu.write_results(sys.argv[1], Tables(lifagu_one=many, lifagu_new=many, lifagu_last=many))
+        """
+    )
+    how = signal.SIGKILL if when == "killed" else signal.SIGINT
+    command = [sys.executable, "-c", program, database, str(int(how))]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.stderr.startswith("midway"), done.stderr
+    assert done.returncode not in (0, 2)
+    assert tables_in(database) == before
+    lifagu.write_results(database, RESULTS)
+    assert set(tables_in(database)) == {*before, "lifagu_two"}
+
+
+def test_names_of_results_are_checked(database):
+    before = tables_in(database)
+    for name in (
+        "patients",
+        "lifagu_x; DROP TABLE patients",
+        'lifagu_"x',
+        "lifagu_X",
+        "Lifagu_x",
+        "lifagu_" + "x" * 70,
+    ):
+        with pytest.raises(lifagu.FormatError, match="is no name of a result table"):
+            lifagu.write_results(database, {name: {"a": np.arange(1)}})
+    for column in ('a"b', "a b", "", "1a"):
+        with pytest.raises(lifagu.FormatError, match="is no name of a column"):
+            lifagu.write_results(database, {"lifagu_x": {column: np.arange(1)}})
+    with pytest.raises(lifagu.FormatError, match="has no columns"):
+        lifagu.write_results(database, {"lifagu_x": {}})
+    assert tables_in(database) == before
+
+
+WRITING = [
+    "DELETE FROM patients",
+    "SELECT 1; DELETE FROM patients",
+    "WITH gone AS (DELETE FROM patients RETURNING id) SELECT id FROM gone",
+    "DELETE FROM patients RETURNING id",
+    "SELECT 1 AS id INTO made",
+    "CREATE TABLE made AS SELECT 1 AS id",
+    "/* SELECT */ DELETE FROM patients RETURNING id",
+    "ATTACH 'other.db' AS other",
+]
+
+
+@pytest.mark.parametrize("sql", WRITING)
+def test_queries_cannot_write(sql, database, tmp_path):
+    before = tables_in(database)
+    path = written(changed(domains={"Patient": {"sql": sql}}), tmp_path)
+    with pytest.raises(
+        lifagu.FormatError, match="domains.Patient: (this is not one query|the query fails)"
+    ):
+        lifagu.load(path, database)
+    assert tables_in(database) == before
+    assert not list(tmp_path.glob("other*"))
+
+
+def test_reading_leaves_files_byte_for_byte(tmp_path):
+    for kind in ("duckdb", "sqlite"):
+        address = made(kind, TABLES, tmp_path)
+        before = {path: path.read_bytes() for path in tmp_path.iterdir()}
+        lifagu.load(written(SMALL, tmp_path), address)
+        assert all(path.read_bytes() == content for path, content in before.items())
+        assert {path.name for path in tmp_path.iterdir()} == {
+            *(path.name for path in before),
+            "hospital.json",
+        }
+
+
+def test_sources_of_every_form(tmp_path, monkeypatch, new_database):
+    for kind in ("duckdb", "sqlite", "csv", "parquet"):
+        made(kind, TABLES, tmp_path)
+    url = naive.in_postgresql(TABLES, new_database())
+    monkeypatch.setenv("SECRET_URL", url)
+    user, password, rest = url.removeprefix("postgresql://").replace("@", ":", 1).split(":", 2)
+    monkeypatch.setenv("SECRET", password)
+    expected = lifagu.load(written(SMALL, tmp_path), str(tmp_path / "data.duckdb")).model
+    monkeypatch.chdir(tmp_path)
+    for source in (
+        "data.duckdb",
+        "data.sqlite",
+        "data-csv",
+        "data-parquet/",
+        "duckdb:///data.duckdb",
+        f"sqlite:///{tmp_path}/data.sqlite",
+        {"files": {"patients": "data-csv/patients.csv", "history": "data-parquet/history.parquet"}},
+        f"postgresql://{user}:${{SECRET}}@{rest}",
+        "${SECRET_URL}",
+        url.replace("postgresql:", "postgres:"),
+        url.replace("postgresql:", "postgresql+psycopg:"),
+    ):
+        assert lifagu.load(written(changed(source=source), tmp_path)).model == expected, source
+        if isinstance(source, str):
+            assert lifagu.load(written(SMALL, tmp_path), source).model == expected, source
+
+
+def test_file_names_are_no_patterns(tmp_path):
+    made("csv", TABLES, tmp_path)
+    (tmp_path / "data-csv").rename(tmp_path / "it's [1]*")
+    (tmp_path / "it's 1x").mkdir()
+    files = {name: f"it's [1]*/{name}.csv" for name in ("patients", "history")}
+    loaded = lifagu.load(written(changed(source={"files": files}), tmp_path))
+    assert len(loaded.model.factor_names) == 4
+
+
+def test_one_file_is_a_table_by_its_name(tmp_path):
+    made("csv", TABLES, tmp_path)
+    template = changed(
+        source="data-csv/patients.csv", parfactors=[{**SMALL["parfactors"][0], "table": "phi"}]
+    )
+    assert len(lifagu.load(written(template, tmp_path)).model.factor_names) == 4
+
+
+def test_compressed_and_tabbed_files(tmp_path):
+    with duckdb.connect() as connected:
+        naive.fill_duckdb(connected, TABLES)
+        connected.execute(f"COPY patients TO '{tmp_path}/p.csv.gz'")
+        connected.execute(f"COPY history TO '{tmp_path}/h.tsv' (DELIMITER '\t')")
+    files = {"patients": "p.csv.gz", "history": "h.tsv"}
+    loaded = lifagu.load(written(changed(source={"files": files}), tmp_path))
+    assert (
+        loaded.model
+        == lifagu.load(written(SMALL, tmp_path), made("duckdb", TABLES, tmp_path)).model
+    )
+
+
+def test_data_files_take_no_results(tmp_path):
+    address = made("csv", TABLES, tmp_path)
+    for refused in (lifagu.check_database, lambda place: lifagu.write_results(place, RESULTS)):
+        with pytest.raises(
+            lifagu.FormatError, match="data files, into which no results can be written"
+        ):
+            refused(address)
+
+
+def test_what_cannot_be_written_is_refused(tmp_path, new_database):
+    url = naive.in_postgresql(TABLES, new_database())
+    run(
+        url,
+        "CREATE ROLE reader LOGIN PASSWORD 'rather secret'",
+        "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
+    )
+    reader = "postgresql://reader:rather%20secret@" + url.partition("@")[2]
+    for refused in (lifagu.check_database, lambda place: lifagu.write_results(place, RESULTS)):
+        with pytest.raises(
+            lifagu.FormatError, match=r"^postgresql://reader@127.*: cannot be written: .*"
+        ) as caught:
+            refused(reader)
+        assert "secret" not in str(caught.value)
+        with pytest.raises(lifagu.FormatError, match="there is no such file"):
+            refused(str(tmp_path / "none.duckdb"))
+        (tmp_path / "no.duckdb").write_text("no database")
+        with pytest.raises(
+            lifagu.FormatError, match=r"no.duckdb: cannot be written: .*not a valid DuckDB"
+        ):
+            refused(str(tmp_path / "no.duckdb"))
+        (tmp_path / "no.sqlite").write_text("no database")
+        with pytest.raises(
+            lifagu.FormatError, match=r"no.sqlite: cannot be written: .*not a database"
+        ):
+            refused(str(tmp_path / "no.sqlite"))
+    run(url, "DROP ROLE reader")
+
+
+def test_a_database_that_another_process_writes_is_refused(tmp_path):
+    address = made("duckdb", TABLES, tmp_path)
+    program = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+    command = [sys.executable, "-c", program, address]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as other:
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(lifagu.FormatError, match="Could not set lock"):
+            lifagu.check_database(address)
+        with pytest.raises(lifagu.FormatError, match="Could not set lock"):
+            lifagu.load(written(SMALL, tmp_path))
+        other.stdin.close()
+
+
+def test_secrets_are_never_told(tmp_path, new_database, monkeypatch, capsys):
+    url = naive.in_postgresql(TABLES, new_database())
+    user, _, rest = url.removeprefix("postgresql://").replace("@", ":", 1).split(":", 2)
+    host = rest.partition("/")[0]
+    monkeypatch.setenv("LIFAGU_TEST_PASSWORD", "hush/hush@")
+    path = written(SMALL, tmp_path)
+    addresses = [
+        f"postgresql://{user}:hush%2Fhush%40@{rest}",
+        f"postgresql://{user}:${{LIFAGU_TEST_PASSWORD}}@{rest}",
+        f"postgresql://{user}:hush%2Fhush%40@127.0.0.1:1/none",
+        f"postgresql://{user}@{rest}?password=hush%2Fhush%40",
+        f"postgresql://{user}:hush%2Fhush%40@{host}:x/none",
+        f"postgresql://{user}:hush%2Fhush%40@{rest}?nonsense=hush%2Fhush%40",
+        f"oracle://{user}:hush%2Fhush%40@{rest}",
+        f"postgresql://{user}:hush/hush@@{rest}",
+    ]
+    for address in addresses:
+        status, out, err = run_cli(capsys, "query", path, "Sick(eve)", "--db", address)
+        assert (status, out) == (2, "")
+        assert err.startswith("error: "), err
+        assert "hush" not in err, err
+        for refused in (lifagu.check_database, lambda place: lifagu.write_results(place, RESULTS)):
+            with pytest.raises(lifagu.FormatError) as caught:
+                refused(address)
+            assert "hush" not in str(caught.value) + repr(caught.value.__cause__)
+
+
+def test_a_failing_query_on_a_server_is_told_with_its_place(tmp_path, new_database):
+    url = naive.in_postgresql(TABLES, new_database())
+    for sql, message in (
+        (
+            "SELECT idd FROM patients",
+            'the query fails: column "idd" does not exist; the query is: SELECT idd',
+        ),
+        ("SELECT id FROM patients WHERE id LIKE '%a%' AND nothing", "nothing"),
+        ("SELECT 1/0 AS id", "the query fails: division by zero"),
+    ):
+        path = written(changed(domains={"Patient": {"sql": sql}}), tmp_path)
+        with pytest.raises(lifagu.FormatError, match=message) as caught:
+            lifagu.load(path, url)
+        assert str(caught.value).startswith(f"{path}:")
+    percent = changed(
+        domains={
+            "Patient": {"sql": "SELECT id FROM patients WHERE id NOT LIKE '%:x%' AND id LIKE '%'"}
+        }
+    )
+    assert len(lifagu.load(written(percent, tmp_path), url).model.factor_names) == 4
+
+
+def test_all_queries_see_one_state(tmp_path, new_database):
+    url = naive.in_postgresql(TABLES, new_database())
+    query = Query("SELECT id FROM patients", "here")
+    with opened(Source(url)) as database:
+        before = [column.texts() for (column,) in database.batches(query)]
+        run(url, "DELETE FROM patients")
+        assert [column.texts() for (column,) in database.batches(query)] == before
+    with opened(Source(url)) as database:
+        assert list(database.batches(query)) == []
+    lite = sqlite3.connect(made("sqlite", TABLES, tmp_path), timeout=0)
+    with opened(Source(str(tmp_path / "data.sqlite"))) as database:
+        list(database.batches(query))
+        with pytest.raises(sqlite3.OperationalError, match="locked"), lite:
+            lite.execute("DELETE FROM patients")
+    lite.close()
+
+
+def test_values_of_many_types_are_the_same_texts(tmp_path, new_database):
+    sql = (
+        "SELECT id * 10000000000000001 AS id, CAST(day AS DATE) AS day, CAST(code AS DECIMAL(9,2)) AS code, "
+        "CAST(share AS DOUBLE PRECISION) AS share "
+        "FROM (VALUES (1, '2024-02-29', '7.50', '0.1'), (2, '2023-01-01', '8.00', '2')) AS t(id, day, code, share)"
+    )
+    duck = str(tmp_path / "types.duckdb")
+    run(duck, f"CREATE TABLE things AS {sql}")
+    url = new_database()
+    run(url, f"CREATE TABLE things AS {sql}")
+    template = {
+        "format": "lifagu/1",
+        "source": "types.duckdb",
+        "domains": {
+            name: {"sql": f"SELECT {name} FROM things"} for name in ("id", "day", "code", "share")
+        },
+        "relations": [
+            {"name": f"R{name}", "of": [name]} for name in ("id", "day", "code", "share")
+        ],
+        "parfactors": [
+            {"name": f"g{name}", "args": [f"R{name}(X)"], "table": [1, 2]}
+            for name in ("id", "day", "code", "share")
+        ],
+    }
+    loads = [lifagu.load(written(template, tmp_path), address).model for address in (duck, url)]
+    assert loads[0] == loads[1]
+    assert list(loads[0].variable_names) == [
+        *(
+            "Rid(10000000000000001)",
+            "Rid(20000000000000002)",
+            "Rday(2023-01-01)",
+            "Rday(2024-02-29)",
+        ),
+        *("Rcode(7.5)", "Rcode(8)", "Rshare(0.1)", "Rshare(2)"),
+    ]

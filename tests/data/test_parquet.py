@@ -1,0 +1,775 @@
+"""Folders of Parquet tables: read ∘ write = identity, folders by hand, every mistake, and results
+as tables.
+"""
+
+import csv
+import json
+import random
+import re
+import signal
+import subprocess
+import sys
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lifagu
+from lifagu.basics.names import NumberedNames
+from lifagu.data.parquet import layout
+from support.helpers import CASES, ROOT, graph_of, run_cli
+from support.strategies import graphs
+
+EPIDEMIC = ROOT / "examples/epidemic.json"
+TABLES = ("variables", "factors", "arguments", "tables")
+GOOD = {
+    "variables": "SELECT * FROM (VALUES (0, 'A', ['no', 'yes']), (1, 'B', NULL), (2, 'C', NULL)) t(id, name, range)",
+    "factors": "SELECT * FROM (VALUES (0, 'f', 0), (1, 'g', NULL)) t(id, name, table_id)",
+    "arguments": "SELECT * FROM (VALUES (0, 0, 0), (0, 1, 1), (1, 0, 2)) t(factor_id, position, variable_id)",
+    "tables": "SELECT * FROM (VALUES (0, [1, 2, 3, 4])) t(id, potentials)",
+    "evidence": "SELECT * FROM (VALUES (0, 'yes', NULL), (2, NULL, [1, 3])) t(variable_id, value, likelihood)",
+}
+
+
+def make_folder(folder, **tables):
+    """A small folder written by SQL, some of its tables by other statements (None: left out)."""
+    folder.mkdir(exist_ok=True)
+    for name, statement in {**GOOD, **tables}.items():
+        if statement:
+            duckdb.sql(f"COPY ({statement}) TO '{folder}/{name}.parquet'")
+    return folder
+
+
+def rows_of(path):
+    return duckdb.sql(f"FROM '{path}'").fetchall()
+
+
+def records_of(path):
+    table = duckdb.sql(f"FROM '{path}'")
+    return [dict(zip(table.columns, row, strict=True)) for row in table.fetchall()]
+
+
+def bytes_of(folder):
+    return {each.name: each.read_bytes() for each in sorted(folder.iterdir())}
+
+
+@st.composite
+def observed_graphs(draw):
+    """A graph and evidence for it, hard and soft."""
+    graph = draw(graphs())
+    evidence = {}
+    for variable in graph.variables:
+        likelihoods = st.lists(
+            st.floats(0.1, 9), min_size=len(variable.range), max_size=len(variable.range)
+        )
+        soft = likelihoods.map(
+            lambda values, labels=variable.range: dict(zip(labels, values, strict=True))
+        )
+        seen = draw(st.one_of(st.none(), st.sampled_from(variable.range), soft))
+        if seen is not None:
+            evidence[variable.name] = seen
+    return graph, evidence
+
+
+# ---- there and back
+
+
+@settings(deadline=None, max_examples=30)
+@given(observed_graphs())
+def test_read_after_write_is_the_identity(tmp_path_factory, observed):
+    graph, evidence = observed
+    folder = tmp_path_factory.mktemp("model") / "big"
+    lifagu.write(graph, folder, evidence)
+    assert lifagu.read(folder) == graph
+    assert lifagu.read_evidence(folder) == evidence
+    first = bytes_of(folder)
+    lifagu.write(lifagu.read(folder), folder, lifagu.read_evidence(folder))
+    assert bytes_of(folder) == first
+
+
+@settings(deadline=None, max_examples=20)
+@given(graphs())
+def test_what_is_written_is_what_the_documentation_says(tmp_path_factory, graph):
+    """Read with nothing but SQL and dictionaries, and compared with the graph as people see it."""
+    folder = tmp_path_factory.mktemp("model") / "big"
+    lifagu.write(graph, folder)
+    found = {table: duckdb.sql(f"FROM '{folder}/{table}.parquet'") for table in TABLES}
+    found = {
+        name: [dict(zip(each.columns, row, strict=True)) for row in each.fetchall()]
+        for name, each in found.items()
+    }
+    variables = {row["id"]: row for row in found["variables"]}
+    tables = {row["id"]: row["potentials"] for row in found["tables"]}
+    for number, variable in enumerate(graph.variables):
+        row = variables[number]
+        assert row.get("name", f"x{number}") == variable.name
+        assert tuple(row.get("range", ["false", "true"])) == variable.range
+        assert row.get("kind") == variable.kind
+        assert tuple(row.get("individual") or ()) == variable.individuals
+    for number, factor in enumerate(graph.factors):
+        row = next(each for each in found["factors"] if each["id"] == number)
+        scope = sorted(
+            (each["position"], each["variable_id"])
+            for each in found["arguments"]
+            if each["factor_id"] == number
+        )
+        assert [place for place, _ in scope] == list(range(len(scope)))
+        assert tuple(graph.variable_names[variable] for _, variable in scope) == factor.arguments
+        assert row["name"] == factor.name
+        potentials = None if row["table_id"] is None else tables[row["table_id"]]
+        assert potentials == (None if factor.table is None else factor.table.reshape(-1).tolist())
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_neither_the_order_of_rows_nor_the_ids_matter(tmp_path, seed):
+    """Rows shuffled, ids spread out: the same model, as names tell what is meant."""
+    graph = lifagu.read(EPIDEMIC).with_individual("eve", like="alice")
+    evidence = {"Travel.eve": "true", "Epid": {"true": 2.0, "false": 1.0}}
+    lifagu.write(graph, tmp_path / "straight", evidence)
+    lifagu.write(graph, tmp_path / "shuffled", evidence)
+    spread = {"id": 7, "table_id": 7, "factor_id": 7, "variable_id": 7}
+    for table in (*TABLES, "evidence"):
+        source = duckdb.sql(f"FROM '{tmp_path}/straight/{table}.parquet'")
+        shown = [
+            f"{spread.get(column, 1)} * {column} AS {column}" if column in spread else column
+            for column in source.columns
+        ]
+        duckdb.sql(
+            f"COPY (SELECT {', '.join(shown)} FROM source ORDER BY hash(row_number() OVER () + {1000 * seed})) "
+            f"TO '{tmp_path}/shuffled/{table}.parquet'"
+        )
+    assert lifagu.read(tmp_path / "shuffled") == graph
+    assert lifagu.read_evidence(tmp_path / "shuffled") == evidence
+
+
+def test_a_million_arguments_need_no_object_each(tmp_path):
+    count = 333_334
+    graph = lifagu.FactorGraph.from_arrays(
+        ranges=[["0", "1", "2"], ["2", "1", "0"]],
+        variable_ranges=np.arange(count) % 2,
+        offsets=3 * np.arange(count + 1),
+        arguments=((np.arange(3 * count) * 7919) % count),
+        tables=np.random.default_rng(0).random((50, 27)),
+        factor_tables=np.arange(count) % 51 - 1,
+        kinds=["even", "odd"],
+        variable_kinds=np.arange(count) % 2,
+    )
+    lifagu.write(graph, tmp_path / "big")
+    before = sys.getallocatedblocks()
+    back = lifagu.read(tmp_path / "big")
+    assert sys.getallocatedblocks() - before < 20_000
+    assert back == graph
+    assert isinstance(back.variable_names, NumberedNames)
+    assert isinstance(back.factor_names, NumberedNames)
+
+
+def test_relational_models_are_grounded(tmp_path):
+    text = {
+        "format": "lifagu/1",
+        "domains": {"P": 3},
+        "relations": [{"name": "E"}, {"name": "S", "of": ["P"]}],
+        "parfactors": [{"name": "g", "args": ["S(X)", "E"], "table": [1, 2, 3, 4]}],
+    }
+    model = lifagu.from_json(json.dumps(text))
+    lifagu.write(model, tmp_path / "big", {"S(1..2)": "true"})
+    assert lifagu.read(tmp_path / "big") == lifagu.ground(model)
+    assert lifagu.read_evidence(tmp_path / "big") == {"S(1)": "true", "S(2)": "true"}
+
+
+def test_long_lists(tmp_path):
+    """Lists beyond the width up to which they are put together row by row."""
+    labels = [f"v{number}" for number in range(20)]
+    builder = (
+        lifagu.FactorGraph.build().variable("A", labels).variable("B", labels[::-1]).variable("C")
+    )
+    builder.factor("f", ["A", "C", "B"], np.arange(800)).factor("g", ["B"], np.arange(20)).factor(
+        "h", ["C"], [1, 2]
+    )
+    graph = builder.graph()
+    lifagu.write(graph, tmp_path / "big", {"B": dict.fromkeys(labels, 1.0)})
+    assert lifagu.read(tmp_path / "big") == graph
+    assert lifagu.read_evidence(tmp_path / "big")["B"] == dict.fromkeys(labels, 1.0)
+
+
+def test_odd_names_of_folders(tmp_path):
+    graph = lifagu.read(EPIDEMIC)
+    for name in ("it's", "a*", "a[b]", "ab", "year=3", "~", "ä ö", 'quo"te', "model.json"):
+        folder = tmp_path / name
+        folder.mkdir()
+        lifagu.write(graph, folder)
+        assert lifagu.read(folder) == graph
+
+
+# ---- by hand
+
+
+def test_the_documented_folder(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "big").mkdir()
+    connection = duckdb.connect()
+    connection.execute(
+        re.search(r"```sql\n(.*?)```", (ROOT / "docs/formats.md").read_text(), re.DOTALL)[1]
+    )
+    graph = lifagu.read("big/")
+    assert [each.name for each in graph.variables[:3]] == ["Sick.alice", "Test.alice", "Sick.bob"]
+    assert graph.variable("Test.eve").individuals == ("eve",)
+    assert graph.factor("f.bob").arguments == ("Sick.bob", "Test.bob")
+    assert not graph.factor("f.eve").known
+    assert lifagu.read_evidence("big") == {"Test.alice": "true"}
+    assert lifagu.transfer(graph).record[0].status == "transferred"
+    status, out, _ = run_cli(
+        capsys, "query", "big/", "Sick.eve", "--evidence", "Test.eve=true", "--json"
+    )
+    assert status == 0
+    assert json.loads(out)["answers"][0]["probabilities"] == pytest.approx([1 / 9, 8 / 9])
+
+
+def test_the_smallest_folder(tmp_path):
+    """Only what is required, nulls of any type, ids as floats, labels as numbers and truth values."""
+    make_folder(
+        tmp_path,
+        variables="SELECT unnest([4.0, 9]) AS id, unnest([[0, 1], NULL]) AS range, NULL AS kind, NULL AS individual",
+        factors="SELECT 5::UTINYINT AS id, 3::DOUBLE AS table_id UNION ALL SELECT 7, NULL UNION ALL SELECT 8, 1",
+        arguments="SELECT 5 AS factor_id, 1 AS position, 4 AS variable_id UNION ALL SELECT 5, 0, 9",
+        tables="SELECT 3 AS id, [1::DECIMAL(4,1), 2, 3, 4] AS potentials UNION ALL SELECT 1, NULL",
+        evidence="SELECT 9 AS variable_id, true AS value",
+    )
+    graph = lifagu.read(tmp_path)
+    assert list(graph.variable_names) == ["x4", "x9"]
+    assert list(graph.factor_names) == ["f5", "f7", "f8"]
+    assert graph.variable("x4").range == ("0", "1")
+    assert graph.variable("x9").range == ("false", "true")
+    assert graph.factor("f5").arguments == ("x9", "x4")
+    assert graph.factor("f5").table.tolist() == [[1, 2], [3, 4]]
+    assert not graph.factor("f8").known
+    assert lifagu.read_evidence(tmp_path) == {"x9": "true"}
+
+
+def test_the_index_of_a_data_frame_is_ignored(tmp_path):
+    make_folder(
+        tmp_path, variables="SELECT unnest([0, 1, 2]) AS id, unnest([7, 8, 9]) AS __index_level_0__"
+    )
+    assert list(lifagu.read(tmp_path).variable_names) == ["x0", "x1", "x2"]
+
+
+def test_individuals_as_texts_and_as_lists(tmp_path):
+    make_folder(
+        tmp_path / "one",
+        variables="SELECT unnest([0, 1, 2]) AS id, unnest(['eve', NULL, 'al']) AS individual",
+    )
+    make_folder(
+        tmp_path / "two",
+        variables="SELECT unnest([0, 1, 2]) AS id, unnest([['eve'], [], ['al']]) AS individual",
+    )
+    make_folder(
+        tmp_path / "many",
+        variables="SELECT unnest([2, 1, 0]) AS id, unnest([['m', 'al'], NULL, ['al', 'm']]) AS individual",
+    )
+    one, two, many = (lifagu.read(tmp_path / name) for name in ("one", "two", "many"))
+    assert one == two
+    assert [each.individuals for each in one.variables] == [("eve",), (), ("al",)]
+    assert [each.individuals for each in many.variables] == [("al", "m"), (), ("m", "al")]
+    assert many.individuals == ("al", "m")
+
+
+# ---- mistakes
+
+MISTAKES = {
+    "no file": (
+        {"factors": None},
+        "factors.parquet: there is no such file; factors.parquet has the columns id, table_id",
+    ),
+    "no column": (
+        {"arguments": "SELECT 0 AS factor_id, 0 AS variable_id"},
+        "arguments.parquet: there is no column position; arguments.parquet has the columns factor_id, position",
+    ),
+    "a column too many": (
+        {"variables": "SELECT 0 AS id, 'S' AS kinds"},
+        "variables.parquet: the column 'kinds' means nothing here; did you mean 'kind'?; leave",
+    ),
+    "a type": (
+        {"variables": "SELECT 'a' AS id"},
+        "variables.parquet: the column id has the type VARCHAR; give whole numbers",
+    ),
+    "a list missing": (
+        {"tables": "SELECT 0 AS id, 1.5 AS potentials"},
+        "tables.parquet: the column potentials has the type DECIMAL(2,1); give lists of numbers",
+    ),
+    "a null id": (
+        {"variables": "SELECT unnest([0, NULL]) AS id"},
+        "variables.parquet: column id, row 1 (counted from 0): null; give a whole number",
+    ),
+    "nothing but null ids": (
+        {"arguments": "SELECT NULL::VARCHAR AS factor_id, 0 AS position, 0 AS variable_id"},
+        "arguments.parquet: column factor_id, row 0 (counted from 0): null; give a whole number",
+    ),
+    "half an id": (
+        {"factors": "SELECT unnest([0, 1]) AS id, unnest([0, 0.5]) AS table_id"},
+        "factors.parquet: column table_id, row 1 (counted from 0): 0.5 is not a whole number from 0 on",
+    ),
+    "a negative id": (
+        {"variables": "SELECT unnest([0, 1, 2, -3]) AS id"},
+        "variables.parquet: column id, row 3 (counted from 0): -3 is not a whole number from 0 on",
+    ),
+    "nan for an id": (
+        {"variables": "SELECT unnest([0, 1, 'nan'::DOUBLE]) AS id"},
+        "variables.parquet: column id, row 2 (counted from 0): nan is not a whole number from 0 on",
+    ),
+    "an id beyond all": (
+        {"variables": "SELECT unnest([0, 18446744073709551615::UBIGINT]) AS id"},
+        "variables.parquet: column id, row 1 (counted from 0): 18446744073709551615 is not a whole number",
+    ),
+    "an id twice": (
+        {"variables": "SELECT unnest([2, 0, 1, 5, 1, 2]) AS id"},
+        "variables.parquet: column id, row 4 (counted from 0): 1 stands in an earlier row already; give each row",
+    ),
+    "a name twice": (
+        {"factors": "SELECT unnest([1, 0]) AS id, unnest(['f', 'f']) AS name, 0 AS table_id"},
+        "factors.parquet: column name, row 1 (counted from 0): factor 'f' stands in an earlier row already",
+    ),
+    "an empty name": (
+        {"factors": "SELECT unnest([0, 1]) AS id, unnest(['f', '']) AS name, 0 AS table_id"},
+        "factors.parquet: column name, row 1 (counted from 0): an empty name",
+    ),
+    "a null name": (
+        {"factors": "SELECT unnest([0, 1]) AS id, unnest(['f', NULL]) AS name, 0 AS table_id"},
+        "factors.parquet: column name, row 1 (counted from 0): null; give every row a text, or leave the column out",
+    ),
+    "a null label": (
+        {
+            "variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], ['a', NULL], NULL]) AS range"
+        },
+        "variables.parquet: column range, row 1 (counted from 0): a null in the list; leave it out",
+    ),
+    "a label twice": (
+        {"variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], ['a', 'a'], NULL]) AS range"},
+        "variables.parquet: column range, row 1 (counted from 0): the variable has the label 'a' twice in its range",
+    ),
+    "no labels": (
+        {"variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], [], NULL]) AS range"},
+        "variables.parquet: column range, row 1 (counted from 0): the variable has an empty range",
+    ),
+    "an empty kind": (
+        {"variables": "SELECT unnest([0, 1, 2]) AS id, unnest(['a', NULL, '']) AS kind"},
+        "variables.parquet: column kind, row 2 (counted from 0): an empty text; give a name, or null for none",
+    ),
+    "a null individual": (
+        {
+            "variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], NULL, ['a', NULL]]) AS individual"
+        },
+        "variables.parquet: column individual, row 2 (counted from 0): a null in the list",
+    ),
+    "a dangling table": (
+        {"factors": "SELECT unnest([0, 1]) AS id, unnest([NULL, 4]) AS table_id"},
+        "factors.parquet: column table_id, row 1 (counted from 0): 4 is not an id in tables.parquet; add that row",
+    ),
+    "a dangling variable": (
+        {
+            "arguments": "SELECT 0 AS factor_id, unnest([0, 1]) AS position, unnest([0, 99]) AS variable_id"
+        },
+        "arguments.parquet: column variable_id, row 1 (counted from 0): 99 is not an id in variables.parquet",
+    ),
+    "a dangling factor": (
+        {"arguments": "SELECT 2 AS factor_id, 0 AS position, 0 AS variable_id"},
+        "arguments.parquet: column factor_id, row 0 (counted from 0): 2 is not an id in factors.parquet",
+    ),
+    "a dangling id among ids with gaps": (
+        {
+            "variables": "SELECT unnest([0, 1, 2, 9]) AS id",
+            "evidence": None,
+            "arguments": GOOD["arguments"] + " UNION ALL SELECT 1, 1, 10",
+        },
+        "arguments.parquet: column variable_id, row 3 (counted from 0): 10 is not an id in variables.parquet",
+    ),
+    "a position beyond": (
+        {
+            "arguments": "SELECT 0 AS factor_id, unnest([0, 2]) AS position, unnest([0, 1]) AS variable_id"
+        },
+        "arguments.parquet: column position, row 1 (counted from 0): 2, but factor 0 has 2 arguments; number them",
+    ),
+    "a position twice": (
+        {
+            "arguments": "SELECT 0 AS factor_id, unnest([1, 1]) AS position, unnest([0, 1]) AS variable_id"
+        },
+        "arguments.parquet: column position, row 1 (counted from 0): factor 0 has an argument at position 1 already",
+    ),
+    "an argument twice": (
+        {"arguments": "SELECT 0 AS factor_id, unnest([1, 0]) AS position, 0 AS variable_id"},
+        "factor 'f' has the argument A twice; give it once, with the diagonal of the table",
+    ),
+    "too few potentials": (
+        {"tables": "SELECT 0 AS id, [1, 2] AS potentials"},
+        "factor 'f' has 2 potentials but its arguments (A, B) span 4 states; give 4, or null if unknown",
+    ),
+    "a negative potential": (
+        {"tables": "SELECT unnest([5, 0]) AS id, unnest([NULL, [1, 2, -1, 4]]) AS potentials"},
+        "tables.parquet: column potentials, row 1 (counted from 0): the table has the potential -1.0 at place 2",
+    ),
+    "nan for a potential": (
+        {"tables": "SELECT 0 AS id, [1, 2, 'nan'::DOUBLE, 4] AS potentials"},
+        "tables.parquet: column potentials, row 0 (counted from 0): the table has the potential nan at place 2; write",
+    ),
+    "a null potential": (
+        {
+            "tables": "SELECT unnest([5, 6, 0]) AS id, unnest([NULL, [1], [1, 2, NULL, 4]]) AS potentials"
+        },
+        "tables.parquet: column potentials, row 2 (counted from 0): a null in the list; give numbers, or null",
+    ),
+    "only zeros": (
+        {"tables": "SELECT unnest([0, 1]) AS id, unnest([[1, 2, 3, 4], [0, 0]]) AS potentials"},
+        "tables.parquet: column potentials, row 1 (counted from 0): the table has only zero potentials",
+    ),
+    "a variable observed twice": (
+        {"evidence": "SELECT unnest([1, 1]) AS variable_id, 'true' AS value"},
+        "evidence.parquet: column variable_id, row 1 (counted from 0): 1 stands in an earlier row already",
+    ),
+    "a dangling observation": (
+        {"evidence": "SELECT 7 AS variable_id, 'true' AS value"},
+        "evidence.parquet: column variable_id, row 0 (counted from 0): 7 is not an id in variables.parquet",
+    ),
+    "a value and a likelihood": (
+        {"evidence": "SELECT 1 AS variable_id, 'true' AS value, [1, 2] AS likelihood"},
+        "evidence.parquet: column value, row 0 (counted from 0): a value and a likelihood; give one of them",
+    ),
+    "too many likelihoods": (
+        {"evidence": "SELECT 1 AS variable_id, [1, 2, 3] AS likelihood"},
+        "evidence.parquet: column likelihood, row 0 (counted from 0): 3 numbers for the 2 labels of 'B'; give one",
+    ),
+    "a label that is not there": (
+        {"evidence": "SELECT 0 AS variable_id, 'maybe' AS value"},
+        "evidence.parquet: column value, row 0 (counted from 0): variable 'A' has no value 'maybe'; its range is",
+    ),
+    "a table of another name": (
+        {"evidences": GOOD["evidence"]},
+        "evidences.parquet: this table means nothing here; known are arguments.parquet, atoms.parquet",
+    ),
+}
+
+
+@pytest.mark.parametrize(("tables", "message"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_are_one_line_that_says_where(tmp_path, capsys, tables, message):
+    folder = make_folder(tmp_path / "big", **tables)
+    status, out, err = run_cli(capsys, "check", f"{folder}/")
+    assert (status, out) == (2, "")
+    assert err.startswith(f"error: {folder}")
+    assert message in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("content", [b"", b"not Parquet at all, but long enough", b"PAR1"])
+def test_files_that_are_not_parquet(tmp_path, content):
+    folder = make_folder(tmp_path / "big")
+    (folder / "tables.parquet").write_bytes(content)
+    with pytest.raises(lifagu.FormatError, match=r"tables.parquet: cannot be read as Parquet"):
+        lifagu.read(folder)
+
+
+def test_broken_bytes_are_an_error_or_another_model(tmp_path):
+    """Parquet has no checksums here, so not all damage shows; what shows is one clean error."""
+    lifagu.write(lifagu.read(EPIDEMIC), tmp_path / "big", {"Epid": "true"})
+    whole, rng, failed = bytes_of(tmp_path / "big"), random.Random(0), 0
+    for _ in range(60):
+        name = rng.choice(sorted(whole))
+        raw = bytearray(whole[name])
+        for _ in range(rng.choice([1, 3, 30])):
+            raw[rng.randrange(len(raw))] = rng.randrange(256)
+        (tmp_path / "big" / name).write_bytes(
+            raw[: rng.choice([len(raw), rng.randrange(len(raw))])]
+        )
+        complaint = complaint_about(tmp_path / "big")
+        assert complaint.startswith(str(tmp_path / "big") * bool(complaint))
+        failed += bool(complaint)
+        (tmp_path / "big" / name).write_bytes(whole[name])
+    assert failed > 30
+
+
+def complaint_about(folder):
+    """What is wrong with a folder, nothing if it can be read."""
+    try:
+        lifagu.read(folder)
+        lifagu.read_evidence(folder)
+    except lifagu.FormatError as error:
+        return str(error)
+    return ""
+
+
+def test_what_is_not_a_folder(tmp_path):
+    graph = lifagu.FactorGraph.build().graph()
+    for missing in (tmp_path / "none", f"{tmp_path}/none/"):
+        with pytest.raises(lifagu.FormatError, match="there is no such file or folder"):
+            lifagu.read(missing)
+    with pytest.raises(lifagu.FormatError, match="this is a folder without Parquet tables"):
+        lifagu.read(tmp_path)
+    with pytest.raises(
+        lifagu.FormatError, match="a model is a folder of Parquet tables, not one of them"
+    ):
+        lifagu.write(graph, tmp_path / "model.parquet")
+    with pytest.raises(lifagu.FormatError, match="cannot be written here"):
+        lifagu.write(graph, tmp_path / "no/such/place/")
+
+
+def test_without_duckdb(tmp_path, monkeypatch):
+    make_folder(tmp_path / "big")
+    monkeypatch.setitem(sys.modules, "duckdb", None)
+    with pytest.raises(lifagu.MissingExtraError, match=r"pip install 'lifagu\[duckdb\]'"):
+        lifagu.read(tmp_path / "big")
+
+
+# ---- replaced whole or not at all
+
+
+@pytest.mark.parametrize("foreign", ["notes.txt", "variables.csv", ".hidden"])
+def test_a_folder_with_other_things_is_left_alone(tmp_path, foreign, capsys):
+    folder = make_folder(tmp_path / "big")
+    (folder / foreign).write_text("mine")
+    before = bytes_of(folder)
+    for command in (["convert", EPIDEMIC, f"{folder}/"], ["lift", EPIDEMIC, "--out", f"{folder}/"]):
+        status, out, err = run_cli(capsys, *command)
+        assert (status, out) == (2, "")
+        assert f"this folder holds '{foreign}', which is not lifagu's to replace" in err
+    assert bytes_of(folder) == before
+    (tmp_path / "file").write_text("mine")
+    with pytest.raises(
+        lifagu.FormatError, match="this is a file and would be replaced by a folder"
+    ):
+        lifagu.write(lifagu.read(EPIDEMIC), f"{tmp_path}/file/")
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["big", "file"]
+
+
+def test_folders_are_replaced(tmp_path):
+    graph = lifagu.read(EPIDEMIC)
+    folder = make_folder(tmp_path / "big")
+    folder.chmod(0o750)
+    lifagu.write(graph, folder)
+    assert lifagu.read(folder) == graph
+    assert lifagu.read_evidence(folder) == {}
+    assert folder.stat().st_mode & 0o777 == 0o750
+    (tmp_path / "link").symlink_to(folder)
+    lifagu.write(graph, tmp_path / "link", {"Epid": "true"})
+    assert lifagu.read_evidence(folder) == {"Epid": "true"}
+    assert sorted(each.name for each in tmp_path.iterdir()) == ["big", "link"]
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_an_interrupted_write_changes_nothing(tmp_path, there):
+    folder = tmp_path / "big"
+    before = bytes_of(make_folder(folder)) if there else None
+    moved = lifagu.transfer(lifagu.read(EPIDEMIC))
+
+    def interrupt(done, total):
+        if 2 * done > total:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        lifagu.write_lift(f"{folder}/", moved, lifagu.colour(moved.graph), progress=interrupt)
+    assert [each.name for each in tmp_path.iterdir()] == ["big"] * there
+    assert not there or bytes_of(folder) == before
+
+
+def test_a_signal_while_duckdb_works():
+    """Ctrl-C in the midst of a long statement ends it, and is what the caller sees."""
+    program = """
+import os, signal, threading
+from lifagu.data.duck import Duck
+duck = Duck()
+duck.rows("SELECT 1", "here")
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+duck.rows("SELECT sum(hash(range)) FROM range(100000000000)", "here")
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=60
+    )
+    assert done.returncode == -signal.SIGINT
+    assert "in rows" in done.stderr
+    assert done.stderr.rstrip().endswith("KeyboardInterrupt")
+
+
+# ---- results
+
+
+def test_lift_writes_groups_and_transfers(tmp_path, capsys):
+    arguments = [EPIDEMIC, "--add", "eve=alice", "--theta", "0.5", "--evidence", "Travel.eve=true"]
+    _, out, _ = run_cli(capsys, "lift", *arguments, "--json")
+    expected = json.loads(out)
+    status, shown, err = run_cli(capsys, "lift", *arguments, "--out", f"{tmp_path}/result/")
+    assert (status, err) == (0, "")
+    assert "3 of 3 unknown factors filled" in shown
+    graph = lifagu.read(tmp_path / "result")
+    assert (
+        graph
+        == lifagu.transfer(
+            lifagu.read(EPIDEMIC).with_individual("eve", like="alice"), theta=0.5
+        ).graph
+    )
+    assert rows_of(tmp_path / "result/parfactors.parquet") == [
+        (each["name"], each["args"], None, each["table"])
+        for each in expected["model"]["parfactors"]
+    ]
+    assert lifagu.read_evidence(tmp_path / "result") == {"Travel.eve": "true"}
+    for sort, names in (("variable", graph.variable_names), ("factor", graph.factor_names)):
+        groups = {}
+        for number, group in rows_of(tmp_path / f"result/{sort}_groups.parquet"):
+            groups.setdefault(group, []).append(names[number])
+        assert [groups[number] for number in range(len(groups))] == expected[f"{sort}_groups"]
+    table = duckdb.sql(f"FROM '{tmp_path}/result/transfers.parquet'")
+    for row, record in zip(table.fetchall(), expected["transfers"], strict=True):
+        found = dict(zip(table.columns, row, strict=True))
+        assert graph.factor_names[found.pop("factor_id")] == record["factor"]
+        assert graph.factor_names[found.pop("donor_id")] == record["donor"]
+        assert found == {key: record[key] for key in found}
+    assert {*table.columns} == {*expected["transfers"][0]} - {"factor", "donor", "competing"} | {
+        "factor_id",
+        "donor_id",
+    }
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_lifted_model_is_in_the_tables(tmp_path, case):
+    """Put together again from the tables, it is the same."""
+    moved = lifagu.transfer(graph_of(CASES[case]["model"]))
+    lifted = lifagu.lift(moved)
+    lifagu.write_lift(tmp_path / "result", moved, lifagu.colour(moved.graph), lifted=lifted)
+    found = {name: records_of(tmp_path / f"result/{name}.parquet") for name in layout.LIFTED}
+    model = {
+        **json.loads(lifagu.to_json(lifted)),
+        **relational_part(found, moved.graph.variable_names, lifted),
+    }
+    assert lifagu.from_json(json.dumps(model)) == lifted
+    ground = [moved.graph.factor_names[each["factor_id"]] for each in found["ground_factors"]]
+    assert ground == list(lifted.ground_part.factor_names)
+
+
+def relational_part(found, variable_names, lifted):
+    """Domains, relations and parfactors of a model file, from tables; the model tells the domains
+    of variables.
+    """
+    domains = {each["name"]: each["constants"] or each["size"] for each in found["domains"]}
+
+    def constants(places, of):
+        known = [(place, domains[name]) for place, name in zip(places, of, strict=True)]
+        return [place if isinstance(domain, int) else domain[place - 1] for place, domain in known]
+
+    relations = []
+    for each in found["relations"]:
+        of = each["domains"] or []
+        atoms = [atom for atom in found["atoms"] if atom["relation"] == each["name"]]
+        names = [
+            [*constants(atom["constants"] or [], of), variable_names[atom["variable_id"]]]
+            for atom in atoms
+        ]
+        assert of or names == [[each["name"]]]
+        relations.append(
+            {"name": each["name"], "of": of, "range": each["range"], "names": names if of else []}
+        )
+    parfactors = []
+    for each, parfactor in zip(found["parfactors"], lifted.parfactors, strict=True):
+        where = each["constraints"] or []
+        for place, text in enumerate(where):
+            if "tuples" in text:
+                variables, sign, _ = re.fullmatch(
+                    r"\((.*)\) (in|not in) (\d+) tuples", text
+                ).groups()
+                of = [domain.name for domain in parfactor.where[place].rows.domains]
+                rows = [row for row in found["substitutions"] if row["parfactor"] == each["name"]]
+                rows = [constants(row["constants"], of) for row in rows if row["position"] == place]
+                where[place] = {"vars": variables.split(", "), sign.replace(" ", "_"): rows}
+        arguments = each["arguments"] or []
+        parfactors.append(
+            {"name": each["name"], "args": arguments, "where": where, "table": each["potentials"]}
+        )
+    return {"domains": domains, "relations": relations, "parfactors": parfactors}
+
+
+def test_lift_without_unknown_factors(tmp_path, capsys):
+    assert run_cli(capsys, "lift", EPIDEMIC, "--out", f"{tmp_path}/result/")[0] == 0
+    assert rows_of(tmp_path / "result/transfers.parquet") == []
+    assert run_cli(capsys, "lift", f"{tmp_path}/result", "--out", f"{tmp_path}/result")[0] == 0
+    assert lifagu.read(tmp_path / "result") == lifagu.read(EPIDEMIC)
+
+
+@pytest.mark.parametrize("options", [[], ["--engine", "bp"]], ids=["exact", "bp"])
+def test_marginals_as_parquet(tmp_path, capsys, options):
+    lifagu.write(lifagu.read(EPIDEMIC), tmp_path / "big", {"Epid": "true"})
+    for target in ("all.csv", "all.parquet"):
+        assert (
+            run_cli(
+                capsys,
+                "marginals",
+                tmp_path / "big",
+                *options,
+                "--out",
+                tmp_path / target,
+                "--quiet",
+            )[0]
+            == 0
+        )
+    with (tmp_path / "all.csv").open() as file:
+        expected = [
+            (name, label, float(value)) for name, label, value in list(csv.reader(file))[1:]
+        ]
+    assert rows_of(tmp_path / "all.parquet") == expected
+    assert len(expected) == 18
+
+
+def test_marginals_by_class(tmp_path, capsys):
+    model = tmp_path / "model.json"
+    relations = [{"name": "E"}, {"name": "S", "of": ["P"]}]
+    parfactor = {"name": "g", "args": ["S(X)", "E"], "table": [1, 2, 3, 4]}
+    text = {
+        "format": "lifagu/1",
+        "domains": {"P": 30},
+        "relations": relations,
+        "parfactors": [parfactor],
+    }
+    model.write_text(json.dumps(text))
+    for target in ("all.csv", "all.parquet"):
+        assert (
+            run_cli(
+                capsys, "marginals", model, "--evidence", "S(3)=true", "--out", tmp_path / target
+            )[0]
+            == 0
+        )
+    with (tmp_path / "all.csv").open() as file:
+        header, *rows = csv.reader(file)
+    assert header == ["representative", "members", "count", "value", "probability"]
+    assert rows_of(tmp_path / "all.parquet") == [
+        (*row[:2], int(row[2]), row[3], float(row[4])) for row in rows
+    ]
+    assert len(rows) == 6
+
+
+def test_marginals_of_unnamed_variables(tmp_path):
+    graph = lifagu.FactorGraph.from_arrays(
+        ranges=[["a", "b"], ["p", "q", "r"]],
+        variable_ranges=[1, 0, 1, 0],
+        offsets=[0, 2, 4, 5],
+        arguments=[0, 1, 2, 1, 3],
+        tables=[[1, 2, 3, 4, 5, 6]],
+        factor_tables=[0, 0, -1],
+    )
+    found = lifagu.marginals(graph)
+    assert found.left_out == ["x3"]
+    lifagu.write_marginals(tmp_path / "all.parquet", found)
+    expected = [(name, label, value) for name in found for label, value in found[name].items()]
+    assert rows_of(tmp_path / "all.parquet") == expected
+
+
+def test_every_command_takes_a_folder(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run_cli(capsys, "convert", EPIDEMIC, "big/") == (0, "", "")
+    for command, *more in (["info"], ["lift"], ["query", "Epid"], ["marginals"], ["map"], ["logz"]):
+        from_file, from_folder = (
+            run_cli(capsys, command, EPIDEMIC, *more),
+            run_cli(capsys, command, "big/", *more),
+        )
+        assert from_folder[0] == 0
+        assert from_folder[1].replace("big/", str(EPIDEMIC)) == from_file[1]
+    assert run_cli(capsys, "check", "big") == (
+        0,
+        "big: ok, 9 variables, 7 factors, 3 distinct tables, 0 observed\n",
+        "",
+    )
+    assert run_cli(capsys, "convert", "big", "back.json") == (0, "", "")
+    assert lifagu.read("back.json") == lifagu.read(EPIDEMIC)

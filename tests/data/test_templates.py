@@ -1,0 +1,672 @@
+"""Templates: every kind of database against a naive loader, learned tables by hand, every mistake."""
+
+import json
+import math
+from pathlib import Path
+
+import duckdb
+import jsonschema
+import numpy as np
+import pytest
+
+import lifagu
+from support import naive_templates as naive
+from support.helpers import run_cli
+
+KINDS = ("duckdb", "csv", "parquet", "sqlite")
+
+
+def made(kind, tables, folder, name="data"):
+    """The address of a database of this kind that holds these tables."""
+    if kind in ("csv", "parquet"):
+        return naive.in_files(tables, folder / f"{name}-{kind}", kind)
+    return {"duckdb": naive.in_duckdb, "sqlite": naive.in_sqlite}[kind](
+        tables, folder / f"{name}.{kind}"
+    )
+
+
+def written(template, folder):
+    path = folder / "hospital.json"
+    path.write_text(json.dumps(template, indent=1))
+    return path
+
+
+def fetcher(tables):
+    connected = duckdb.connect()
+    naive.fill_duckdb(connected, tables)
+
+    def fetch(sql):
+        found = connected.execute(sql)
+        return [each[0] for each in found.description], found.fetchall()
+
+    return fetch
+
+
+def as_plain(loaded):
+    """What was loaded, as the naive loader says it."""
+    graph = loaded.model
+    return {
+        "variables": [
+            (each.name, list(each.range), each.kind, each.individuals) for each in graph.variables
+        ],
+        "factors": [
+            (
+                each.name,
+                list(each.arguments),
+                None if each.table is None else each.table.reshape(-1).tolist(),
+            )
+            for each in graph.factors
+        ],
+        "evidence": dict(loaded.evidence),
+        "queries": list(loaded.queries),
+    }
+
+
+def check(loaded, expected):
+    found = as_plain(loaded)
+    close = pytest.approx
+    assert found["variables"] == expected["variables"]
+    assert [each[:2] for each in found["factors"]] == [each[:2] for each in expected["factors"]]
+    for (name, _, table), (*_, wanted) in zip(found["factors"], expected["factors"], strict=True):
+        assert table == (None if wanted is None else close(wanted, rel=1e-12)), name
+    assert found["evidence"] == expected["evidence"]
+    assert found["queries"] == expected["queries"]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_loading_is_what_plain_python_says(seed, tmp_path):
+    template, tables = naive.random_hospital(seed)
+    path = written(template, tmp_path)
+    expected = naive.naive_load(template, fetcher(tables))
+    loads = [lifagu.load(path, made(kind, tables, tmp_path)) for kind in KINDS[seed % 2 :: 2]]
+    for loaded in loads:
+        check(loaded, expected)
+        assert loaded.model == loads[0].model
+
+
+@pytest.mark.parametrize("seed", range(100, 106))
+def test_all_databases_give_equal_outputs(seed, tmp_path, capsys, new_database):
+    template, tables = naive.random_hospital(seed)
+    path = written(template, tmp_path)
+    addresses = [made(kind, tables, tmp_path) for kind in KINDS]
+    addresses.append(naive.in_postgresql(tables, new_database()))
+    loads = [lifagu.load(path, address) for address in addresses]
+    check(loads[0], naive.naive_load(template, fetcher(tables)))
+    for loaded in loads[1:]:
+        assert loaded.model == loads[0].model
+        assert loaded.evidence == loads[0].evidence
+        assert list(loaded.queries) == list(loads[0].queries)
+    for command in ("check", "info", "lift", "marginals", "query"):
+        outputs = {run_cli(capsys, command, path, "--db", address) for address in addresses}
+        assert len(outputs) == 1, command
+
+
+def test_the_order_of_rows_means_nothing(tmp_path):
+    template, tables = naive.random_hospital(7)
+    path = written(template, tmp_path)
+    first = lifagu.load(path, made("duckdb", tables, tmp_path))
+    turned = {name: (columns, rows[::-1]) for name, (columns, rows) in tables.items()}
+    second = lifagu.load(path, made("duckdb", turned, tmp_path, "turned"))
+    assert (first.model, first.evidence, list(first.queries)) == (
+        second.model,
+        second.evidence,
+        list(second.queries),
+    )
+
+
+def test_batches_do_not_show(tmp_path, monkeypatch, new_database):
+    template, tables = naive.random_hospital(3)
+    path = written(template, tmp_path)
+    addresses = [made("duckdb", tables, tmp_path), naive.in_postgresql(tables, new_database())]
+    whole = [lifagu.load(path, address) for address in addresses]
+    monkeypatch.setattr("lifagu.data.databases.duckdb_files.BATCH", 2)
+    monkeypatch.setattr("lifagu.data.databases.by_sqlalchemy.BATCH", 2)
+    for address, before in zip(addresses, whole, strict=True):
+        loaded = lifagu.load(path, address)
+        assert loaded.model == before.model
+        assert loaded.evidence == before.evidence
+
+
+# ---- a small hospital, for what is told by hand
+
+WARDS = (
+    [("w1", True, True)] * 6
+    + [("w1", True, False)] * 2
+    + [("w1", False, False)] * 4
+    + [("w2", True, True)]
+)
+TABLES = {
+    "patients": (
+        {"id": "VARCHAR", "ward": "VARCHAR", "test": "BOOLEAN"},
+        [("al", "w1", True), ("bo", "w2", False), ("eve", "w3", None), ("fay", None, None)],
+    ),
+    "history": (
+        {"ward": "VARCHAR", "sick": "BOOLEAN", "test": "BOOLEAN"},
+        [*WARDS, ("w1", None, True)],
+    ),
+}
+SMALL = {
+    "format": "lifagu/1",
+    "source": "data.duckdb",
+    "domains": {"Patient": {"sql": "SELECT id FROM patients"}},
+    "relations": [{"name": "Sick", "of": ["Patient"]}, {"name": "Test", "of": ["Patient"]}],
+    "tables": {
+        "phi": [9, 1, 2, 8],
+        "test": {
+            "sql": "SELECT * FROM history",
+            "columns": ["sick", "test"],
+            "given": ["sick"],
+            "by": ["ward"],
+            "min_support": 5,
+        },
+    },
+    "parfactors": [
+        {
+            "name": "test",
+            "args": ["Sick(Id)", "Test(Id)"],
+            "rows": {"sql": "SELECT id, ward FROM patients"},
+            "table": "test",
+        }
+    ],
+    "evidence": {"Test": {"sql": "SELECT id, test FROM patients"}},
+    "queries": ["Sick"],
+}
+
+
+def changed(**sections):
+    return {**json.loads(json.dumps(SMALL)), **sections}
+
+
+def learned(**settings):
+    return {**SMALL["tables"], "test": {**SMALL["tables"]["test"], **settings}}
+
+
+def parfactor(**settings):
+    return [{**SMALL["parfactors"][0], **settings}]
+
+
+@pytest.fixture
+def small(tmp_path):
+    """Loads a template on the small hospital."""
+    made("duckdb", TABLES, tmp_path)
+    return lambda template=SMALL: lifagu.load(written(template, tmp_path))
+
+
+def table_of(loaded, name):
+    table = loaded.model.factor(name).table
+    return None if table is None else table.reshape(-1).tolist()
+
+
+def test_learned_tables_by_hand(small):
+    loaded = small()
+    assert table_of(loaded, "test(al)") == pytest.approx([5 / 6, 1 / 6, 3 / 10, 7 / 10])
+    assert [table_of(loaded, f"test({each})") for each in ("bo", "eve", "fay")] == [None] * 3
+
+
+def test_learned_joint_tables_by_hand(small):
+    loaded = small(changed(tables=learned(given=[], by=[], prior=0)))
+    assert table_of(loaded, "test(eve)") == pytest.approx([4 / 13, 0, 2 / 13, 7 / 13])
+
+
+def test_a_prior_by_state_and_no_support_needed(small):
+    loaded = small(changed(tables=learned(prior=[[1, 3], [2, 2]], min_support=0)))
+    assert table_of(loaded, "test(eve)") == pytest.approx([0.25, 0.75, 0.5, 0.5])
+    assert table_of(loaded, "test(bo)") == pytest.approx([0.25, 0.75, 0.4, 0.6])
+    assert table_of(loaded, "test(fay)") is None
+
+
+def test_a_condition_that_was_never_met_leaves_the_table_unknown(small):
+    loaded = small(changed(tables=learned(prior=0, min_support=1)))
+    assert table_of(loaded, "test(bo)") is None
+    assert table_of(loaded, "test(al)") == pytest.approx([1, 0, 0.25, 0.75])
+
+
+def test_a_learned_table_without_groups_needs_no_rows(small):
+    whole = parfactor(args=["Sick(X)", "Test(X)"])
+    del whole[0]["rows"]
+    loaded = small(changed(parfactors=whole, tables=learned(by=[])))
+    assert len(loaded.model.factor_names) == 4
+    assert table_of(loaded, "test(fay)") == pytest.approx([5 / 6, 1 / 6, 3 / 11, 8 / 11])
+
+
+def test_kinds_and_individuals_come_from_the_schema(small):
+    graph = small().model
+    assert graph.variable("Test(eve)").kind == "Test"
+    assert graph.variable("Test(eve)").individuals == ("eve",)
+    moved = lifagu.transfer(graph)
+    assert {record.donor for record in moved.record} == {"test(al)"}
+
+
+def test_a_new_row_changes_only_what_it_concerns(small, tmp_path):
+    before = as_plain(small())
+    with duckdb.connect(str(tmp_path / "data.duckdb")) as connected:
+        connected.execute("INSERT INTO patients VALUES ('zoe', 'w1', true)")
+    after = as_plain(small())
+    for section in ("variables", "factors", "queries"):
+        assert [each for each in after[section] if "zoe" not in str(each)] == before[section]
+    assert after["evidence"] == {**before["evidence"], "Test(zoe)": "true"}
+
+
+def test_literal_evidence_overrides_queries(small):
+    evidence = {
+        "Test": SMALL["evidence"]["Test"],
+        "Test(al)": "false",
+        "Sick(eve)": {"false": 1, "true": 3},
+    }
+    loaded = small(changed(evidence=evidence))
+    assert dict(loaded.evidence) == {
+        "Test(al)": "false",
+        "Test(bo)": "false",
+        "Sick(eve)": {"false": 1, "true": 3},
+    }
+
+
+def test_evidence_on_what_no_factor_has_is_left_out(small):
+    few = parfactor(rows={"sql": "SELECT id, ward FROM patients WHERE id <> 'bo'"})
+    assert dict(small(changed(parfactors=few)).evidence) == {"Test(al)": "true"}
+
+
+def test_labels_in_another_order(small):
+    relations = [
+        {"name": "Sick", "of": ["Patient"]},
+        {"name": "Test", "of": ["Patient"], "range": ["true", "false"]},
+    ]
+    loaded = small(changed(relations=relations))
+    assert table_of(loaded, "test(al)") == pytest.approx([1 / 6, 5 / 6, 7 / 10, 3 / 10])
+    assert loaded.evidence["Test(al)"] == "true"
+
+
+def test_arguments_that_fall_together_have_the_diagonal(small):
+    pairs = {
+        "name": "pair",
+        "args": ["Sick(One)", "Sick(Two)"],
+        "rows": {"sql": "SELECT 'al' AS one, 'al' AS two UNION ALL SELECT 'al', 'bo'"},
+        "table": "phi",
+    }
+    graph = small(changed(parfactors=[*SMALL["parfactors"], pairs])).model
+    assert graph.factor("pair(al,al)").table.tolist() == [9, 8]
+    assert graph.factor("pair(al,bo)").table.tolist() == [[9, 1], [2, 8]]
+
+
+def test_relations_and_parfactors_without_logical_variables(small):
+    template = changed(
+        relations=[*SMALL["relations"], {"name": "Flu"}],
+        parfactors=[
+            *SMALL["parfactors"],
+            {
+                "name": "flu",
+                "args": ["Flu"],
+                "rows": {"sql": "SELECT [3.0, 1.0] AS t"},
+                "table": {"column": "t"},
+            },
+            {"name": "twice", "args": ["Flu"], "table": [1, 2]},
+        ],
+        evidence={"Flu": {"sql": "SELECT true"}},
+        queries=["Flu", {"relation": "Flu", "sql": "SELECT 1 WHERE false"}],
+    )
+    with pytest.raises(lifagu.FormatError, match="the columns 1, but 0 are expected"):
+        small(template)
+    template["queries"] = ["Flu"]
+    loaded = small(template)
+    assert table_of(loaded, "flu") == [3, 1]
+    assert loaded.evidence == {"Flu": "true"}
+    template["evidence"]["Flu"]["sql"] = "SELECT true UNION ALL SELECT true"
+    with pytest.raises(lifagu.FormatError, match="rows 1 and 2: Flu is observed twice"):
+        small(template)
+
+
+def test_read_and_read_evidence_give_the_same(small, tmp_path):
+    loaded = small()
+    assert lifagu.read(tmp_path / "hospital.json") == loaded.model
+    assert lifagu.read_evidence(tmp_path / "hospital.json") == dict(loaded.evidence)
+    assert loaded.query_numbers().tolist() == [0, 1, 2, 3]
+
+
+def test_other_models_load_as_well(tmp_path):
+    loaded = lifagu.load("examples/smokers.blog")
+    assert "Smokes(p1)" in loaded.queries
+    assert loaded.evidence["Smokes(p2)"] == "true"
+    graph = lifagu.read("examples/figure3.json")
+    lifagu.write(graph, tmp_path / "big", {"B": "true"})
+    assert lifagu.load(tmp_path / "big").evidence == {"B": "true"}
+    with pytest.raises(lifagu.FormatError, match="reads no database"):
+        lifagu.load(tmp_path / "big", "x.duckdb")
+    with pytest.raises(lifagu.FormatError, match="reads no database"):
+        lifagu.read("examples/figure3.json", "x.duckdb")
+
+
+def test_a_template_is_not_a_text():
+    with pytest.raises(lifagu.FormatError, match="source: this is part of a template"):
+        lifagu.from_json(json.dumps(SMALL))
+
+
+def test_commands_take_templates(small, tmp_path, capsys):
+    loaded, path = small(), tmp_path / "hospital.json"
+    status, out, _ = run_cli(capsys, "query", path, "--json")
+    assert status == 0
+    assert [each["query"] for each in json.loads(out)["answers"]] == [
+        ["Sick(al)"],
+        ["Sick(bo)"],
+        ["Sick(eve)"],
+        ["Sick(fay)"],
+    ]
+    moved = lifagu.transfer(loaded.model)
+    expected = lifagu.query(moved, "Sick(eve)", evidence={"Test(eve)": "true", **loaded.evidence})
+    _, out, _ = run_cli(
+        capsys, "query", path, "Sick(eve)", "--evidence", "Test(eve)=true", "--json"
+    )
+    assert json.loads(out)["answers"][0]["probabilities"] == pytest.approx(
+        [expected["false"], expected["true"]]
+    )
+    for command in (
+        ["lift", path, "--json"],
+        ["map", path],
+        ["logz", path],
+        ["marginals", path],
+        ["info", path],
+    ):
+        status, out, err = run_cli(capsys, *command)
+        assert (status, err) == (0, ""), command
+        assert out
+    for target in ("out.json", "out.uai"):
+        assert run_cli(capsys, "convert", path, tmp_path / target)[0] == (
+            0 if target == "out.json" else 2
+        )
+    assert lifagu.read(tmp_path / "out.json") == loaded.model
+    assert lifagu.read_evidence(tmp_path / "out.json") == dict(loaded.evidence)
+
+
+def test_new_individuals_can_be_added_to_templates(small, tmp_path, capsys):
+    small()
+    status, out, _ = run_cli(
+        capsys, "query", tmp_path / "hospital.json", "Sick(new)", "--add", "new=al"
+    )
+    assert status == 0
+    assert "rests on 1 transferred table" in out
+
+
+def test_the_schema_knows_templates():
+    schema = json.loads((Path(lifagu.__file__).parent / "formats/lifagu-1.schema.json").read_text())
+    jsonschema.validate(SMALL, schema)
+    for seed in range(10):
+        jsonschema.validate(naive.random_hospital(seed)[0], schema)
+    for wrong in (
+        changed(source=7),
+        changed(domains={"Patient": {"sql": 7}}),
+        changed(parfactors=parfactor(table={"colum": "x"})),
+        changed(queries=[7]),
+    ):
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate(wrong, schema)
+
+
+# ---- mistakes
+
+ROWS = "SELECT id, ward FROM patients"
+MISTAKES = [
+    ({"source": 7}, "source: a source is a path, a URL, or an object with files, not a number"),
+    ({"source": {"files": {}}}, "source: files names for each table"),
+    ({"source": {"files": {"t": "none.csv"}}}, "source: there is no such file: .*none.csv"),
+    ({"source": "none.duckdb"}, "source: there is no such file: .*none.duckdb"),
+    ({"source": "data.xlsx"}, "source: 'data.xlsx' is no database that can be read"),
+    ({"source": "mysql://x/y"}, "source: the scheme 'mysql' tells no known database"),
+    ({"source": "${LIFAGU_NOWHERE}"}, "source: the environment variable LIFAGU_NOWHERE is not set"),
+    ({"soruce": 1}, "soruce: there is no such section; did you mean 'source'"),
+    ({"domains": {"Patient": {"sql": 7}}}, "domains.Patient: sql is a text, or a list of lines"),
+    ({"domains": {"Patient": {"sql": " "}}}, "domains.Patient: sql is a text"),
+    (
+        {"domains": {"Patient": {"query": "x"}}},
+        "domains.Patient: a query has no 'query'; it has sql",
+    ),
+    (
+        {"domains": {"Patient": {"sql": "SELECT idd FROM patients"}}},
+        "Patient: the query fails: .*idd.*; the query is: SELECT idd",
+    ),
+    (
+        {"domains": {"Patient": {"sql": "SELECT id, ward FROM patients"}}},
+        "the columns id, ward, but 1 are expected: the constant",
+    ),
+    (
+        {"domains": {"Patient": {"sql": "SELECT ward FROM patients"}}},
+        r"row 4 \(NULL\): NULL is no constant of domain Patient",
+    ),
+    (
+        {"domains": {"Patient": {"sql": "SELECT 'x' FROM patients"}}},
+        "rows 1 and 2: 'x' is a constant of domain Patient twice",
+    ),
+    (
+        {"domains": {"Patient": {"sql": "SELECT 7 FROM patients"}}},
+        "rows 1 and 2: '7' is a constant of domain Patient twice",
+    ),
+    ({"domains": {"Patient": {"sql": "SELECT '' AS id"}}}, "row 1: an empty text is no constant"),
+    (
+        {"domains": {"Patient": {"sql": "SELECT id FROM patients WHERE false"}}},
+        "the query gives no row; domain Patient",
+    ),
+    (
+        {"domains": {"Patient": {"sql": "SELECT [1.0] AS id"}}},
+        "the column 'id' holds lists; give single values",
+    ),
+    (
+        {"domains": {"Patient": {"sql": "SELECT 'al' AS id"}}},
+        r"parfactors\[0\].rows: row 2 \(bo, w2\): 'bo' is not a constant of domain Patient",
+    ),
+    (
+        {"domains": {"Patient": {"sql": "DELETE FROM patients"}}},
+        "this is not one query that only reads",
+    ),
+    (
+        {"domains": {"Patient": {"sql": "SELECT 1; DROP TABLE patients"}}},
+        "this is not one query that only reads",
+    ),
+    (
+        {"domains": {"Patient": {"sql": "SELECT * FROM read_csv('/etc/hosts')"}}},
+        "Patient: the query fails: .*disabled",
+    ),
+    (
+        {"tables": learned(columns=["sick"], given=[])},
+        r"parfactors\[0\]: the table 'test' is learned from 1 columns",
+    ),
+    (
+        {"tables": learned(columns=[], given=[])},
+        "tables.test: columns names a column for each argument",
+    ),
+    (
+        {"tables": learned(given=["ward"])},
+        "tables.test: given has 'ward', which is not among columns: sick, test",
+    ),
+    ({"tables": learned(given=["sick", "test"])}, "tables.test: given has all columns"),
+    (
+        {"tables": learned(columns=["sick", "tset"], given=[])},
+        "tables.test: the learned table needs a column 'tset', which is not among .*; did you mean 'test'",
+    ),
+    ({"tables": learned(min_support=-1)}, "tables.test: min_support is a whole number"),
+    ({"tables": learned(prior=-1)}, "tables.test: prior is a number of imagined records"),
+    (
+        {"tables": learned(prior=[1, 2])},
+        "the prior of table 'test' has 2 numbers, but the arguments span 4 states",
+    ),
+    (
+        {"tables": learned(columns=["sick", "ward"], by=[])},
+        "'ward' has the value 'w1', which is not among false, true, the labels of argument 2; .* SELECT . FROM history",
+    ),
+    (
+        {"tables": learned(by=["clinic"])},
+        "the table 'test' needs a column 'clinic', which is not among id, ward",
+    ),
+    ({"tables": learned(colour=1)}, "tables.test: a learned table has no 'colour'"),
+    ({"parfactors": parfactor(rows=ROWS)}, r"parfactors\[0\].rows: a query is an object"),
+    ({"parfactors": parfactor(where=["Id != al"])}, "a parfactor has rows or where"),
+    ({"parfactors": parfactor(args=["#Id[Sick(Id)]", "Test(Id)"])}, "counting formulas stand only"),
+    (
+        {"parfactors": parfactor(args=["Sick(P)", "Test(P)"])},
+        "parfactor 'test' needs a column 'P', which is not among id, ward",
+    ),
+    (
+        {"parfactors": parfactor(rows={"sql": "SELECT NULL AS id, ward FROM patients"})},
+        r"row 1 \(NULL, w1\): 'id' is NULL; it must be a constant",
+    ),
+    (
+        {"parfactors": parfactor(rows={"sql": f"{ROWS} UNION ALL {ROWS}"})},
+        r"rows 1 and 5: \(al\) stands twice",
+    ),
+    (
+        {"parfactors": parfactor(rows={"sql": f"{ROWS} WHERE false"})},
+        "the query gives no row; parfactor 'test' needs one",
+    ),
+    ({"parfactors": parfactor(table={"column": "phi"})}, "parfactor 'test' needs a column 'phi'"),
+    (
+        {"parfactors": parfactor(table={"colum": "phi"})},
+        r"parfactors\[0\].table: a table by row has no 'colum'",
+    ),
+    (
+        {"parfactors": parfactor(table={"column": "ward"})},
+        r"row 1 \(al, w1\): there is no table 'w1' among",
+    ),
+    (
+        {"parfactors": parfactor(table="tset")},
+        "has the table 'tset', which is not declared; did you mean 'test'",
+    ),
+    ({"parfactors": parfactor(table=[1, 2])}, "factor 'test' has 2 potentials but its arguments"),
+    (
+        {
+            "parfactors": parfactor(
+                table={"column": "t"}, rows={"sql": "SELECT 'al' AS id, [1.0, 2.0] AS t"}
+            )
+        },
+        "row 1 .*: the table has 2 potentials, but the arguments span 4",
+    ),
+    (
+        {
+            "parfactors": parfactor(
+                table={"column": "t"}, rows={"sql": "SELECT 'al' AS id, [1.0, 2.0, NULL, 1.0] AS t"}
+            )
+        },
+        "row 1 .*: the table has the potential nan at place 2; write NULL",
+    ),
+    (
+        {
+            "parfactors": parfactor(
+                table={"column": "t"}, rows={"sql": "SELECT 'al' AS id, '[1, 2, 3, -4]' AS t"}
+            )
+        },
+        "row 1 .*: the table has the potential -4.0 at place 3",
+    ),
+    (
+        {
+            "parfactors": parfactor(
+                table={"column": "t"}, rows={"sql": "SELECT 'al' AS id, '[1, x]' AS t"}
+            )
+        },
+        "row 1 .*: '.1, x.' is no list of numbers",
+    ),
+    (
+        {"parfactors": [{"name": "g", "args": ["Sick(X)", "Test(X)"], "table": "test"}]},
+        r"parfactors\[0\].table: 'test' is learned by ward; give the parfactor rows",
+    ),
+    (
+        {"parfactors": [{"name": "g", "args": ["Sick(X)", "Test(X)"], "table": {"column": "t"}}]},
+        "the parfactor has no rows",
+    ),
+    (
+        {"factors": [{"name": "f", "args": ["Sick(al)", "Test(al)"], "table": "test"}]},
+        r"factors\[0\].table: learned tables are for parfactors",
+    ),
+    (
+        {"evidence": {"Tset": {"sql": "SELECT 1"}}},
+        "evidence.Tset: there is no relation 'Tset'; did you mean 'Test'",
+    ),
+    (
+        {"evidence": {"Test": {"sql": "SELECT id FROM patients"}}},
+        "the columns id, but 2 are expected: Patient, the value",
+    ),
+    (
+        {"evidence": {"Test": {"sql": "SELECT id, 'maybe' FROM patients"}}},
+        r"row 1 \(al, maybe\): 'maybe' is not a label of relation 'Test' \(false, true\)",
+    ),
+    (
+        {"evidence": {"Test": {"sql": "SELECT 'zoe', true"}}},
+        r"row 1 \(zoe, true\): 'zoe' is not a constant of domain Patient",
+    ),
+    (
+        {"evidence": {"Test": {"sql": "SELECT 'al', true UNION ALL SELECT 'al', false"}}},
+        r"rows 1 and 2: Test\(al\) is observed twice",
+    ),
+    ({"evidence": {"Sick(al)": "maybe"}}, "variable 'Sick.al.' has no value 'maybe'"),
+    ({"evidence": {"Sick(zoe)": "true"}}, "'zoe' is not a constant of domain Patient"),
+    (
+        {"tables": {**SMALL["tables"], "phi": [1, "x"]}},
+        "tables.phi: the table holds something that is not a number",
+    ),
+    (
+        {"factors": [{"name": "test(al)", "args": ["Sick(al)"], "table": [1, 2]}]},
+        "has the name of a ground factor",
+    ),
+    ({"queries": ["Sikc"]}, r"queries\[0\]: there is no variable 'Sikc'"),
+    (
+        {"queries": [{"relation": "Sikc", "sql": "SELECT 1"}]},
+        r"queries\[0\]: there is no relation 'Sikc'; did you mean 'Sick'",
+    ),
+    ({"queries": [7]}, r"queries\[0\]: queries names variables or relations"),
+    (
+        {"queries": [{"relation": "Sick", "sql": "SELECT 'zoe' AS id"}]},
+        r"queries\[0\]: row 1 \(zoe\): 'zoe' is not a constant",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("sections", "message"), MISTAKES, ids=[message[:60] for _, message in MISTAKES]
+)
+def test_mistakes_are_told_with_their_place(sections, message, small, tmp_path):
+    with pytest.raises(lifagu.LifaguError, match=message) as caught:
+        small(changed(**sections))
+    told = str(caught.value)
+    assert "\n" not in told
+    assert told.startswith(f"{tmp_path / 'hospital.json'}:")
+
+
+def test_a_question_about_what_no_factor_has(small):
+    few = parfactor(rows={"sql": f"{ROWS} WHERE id = 'al'"})
+    asked = [{"relation": "Sick", "sql": "SELECT id FROM patients"}]
+    with pytest.raises(
+        lifagu.FormatError, match=r"queries\[0\]: row 2: 'Sick\(bo\)' does not exist"
+    ):
+        small(changed(parfactors=few, queries=asked))
+
+
+def test_a_column_that_is_there_twice(tmp_path, new_database):
+    url = naive.in_postgresql(TABLES, new_database())
+    path = written(
+        changed(parfactors=parfactor(rows={"sql": "SELECT id, ward, id FROM patients"})), tmp_path
+    )
+    with pytest.raises(
+        lifagu.FormatError, match="needs a column 'Id', which is twice among id, ward, id"
+    ):
+        lifagu.load(path, url)
+
+
+def test_long_queries_are_shown_in_part(small):
+    sql = f"SELECT nothing FROM patients WHERE id IN ({', '.join(['1'] * 500)})"
+    with pytest.raises(lifagu.FormatError, match="…$"):
+        small(changed(domains={"Patient": {"sql": sql}}))
+
+
+def test_progress_tells_what_is_read(small, tmp_path):
+    small()
+    told = []
+    lifagu.load(tmp_path / "hospital.json", progress=told.append)
+    assert any("domains.Patient: 4 rows" in each for each in told)
+
+
+def test_evidence_bound_by_a_template_is_not_bound_again(small):
+    loaded = small()
+    bound = loaded.model.evidence(loaded.evidence)
+    assert bound is loaded.model.evidence(loaded.evidence)
+    assert np.array_equal(bound.variables, loaded.model.evidence(dict(loaded.evidence)).variables)
+    assert math.isclose(
+        lifagu.query(lifagu.transfer(loaded.model), "Sick(al)", evidence=loaded.evidence)["true"],
+        lifagu.query(lifagu.transfer(loaded.model), "Sick(al)", evidence=dict(loaded.evidence))[
+            "true"
+        ],
+    )

@@ -1,0 +1,333 @@
+"""The example hospital: drawn alike everywhere, read alike from every database, imputed, written
+back, run again.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import contextmanager
+
+import duckdb
+import numpy as np
+import psycopg
+import pytest
+
+import lifagu
+from lifagu.basics.columns import Lists, Nullable
+from lifagu.examples.hospital import NEW_WARD, UNFILLED_KIT, hospital
+from lifagu.examples.installing import install_hospital, result_arrives
+from lifagu.experiments.beside_truth import WAYS, answers, near_holes, off, true_graph
+from support.helpers import run_cli
+from support.servers import NoServerError, postgresql
+
+DRAWN = hospital()
+TABLES = ("lifagu_marginals", "lifagu_tables", "lifagu_transfers")
+
+
+@pytest.fixture
+def template(tmp_path):
+    return install_hospital(tmp_path / "hospital", DRAWN)
+
+
+@pytest.fixture(scope="module")
+def server():
+    try:
+        with postgresql() as url:
+            yield url
+    except NoServerError as reason:
+        pytest.skip(str(reason))
+
+
+@contextmanager
+def filled_schema(url, drawn=DRAWN):
+    """A schema of its own on the server that holds a hospital, and the URL that leads there."""
+    with psycopg.connect(url, autocommit=True) as connection:
+        connection.execute("DROP SCHEMA IF EXISTS ward CASCADE")
+        connection.execute("CREATE SCHEMA ward")
+        connection.execute("SET search_path = ward")
+        for name, rows in drawn.tables.items():
+            types = ", ".join(f"{title} {type_of(values)}" for title, values in rows.items())
+            connection.execute(f"CREATE TABLE {name} ({types})")
+            with connection.cursor().copy(f"COPY {name} FROM STDIN") as copy:
+                for row in zip(*rows.values(), strict=True):
+                    copy.write_row(row)
+        yield f"{url}?options=-csearch_path%3Dward"
+
+
+@pytest.fixture(params=["duckdb", "postgresql"])
+def database(request):
+    """What to name with --db: nothing for the template's own DuckDB file, or a server that holds
+    the same.
+    """
+    if request.param == "duckdb":
+        yield None
+        return
+    with filled_schema(request.getfixturevalue("server")) as url:
+        yield url
+
+
+def type_of(values):
+    if any(isinstance(each, list) for each in values):
+        return "double precision[]"
+    return "boolean" if isinstance(values[0], bool) else "text"
+
+
+def plain(column):
+    """A column of results as plain values, None for null."""
+    if isinstance(column, Lists):
+        of = range(len(column.offsets) - 1) if column.of is None else column.of.tolist()
+        return [
+            column.values[column.offsets[each] : column.offsets[each + 1]].tolist() or None
+            for each in of
+        ]
+    values = column.numbers.tolist() if isinstance(column, Nullable) else column.tolist()
+    return [
+        None
+        if each is None or each != each or (isinstance(column, Nullable) and each < 0)
+        else each
+        for each in values
+    ]
+
+
+def rows_of(columns):
+    return list(zip(*map(plain, columns.values()), strict=True))
+
+
+def imputed(template, database=None, **settings):
+    loaded = lifagu.load(template, database)
+    return lifagu.impute(loaded.model, loaded.evidence, loaded.queries, **settings)
+
+
+# --- The generator
+# ----------------------------------------------------------------------------------------------------
+
+
+def test_the_same_seed_gives_the_same_hospital_whatever_the_hashes():
+    code = "from lifagu.examples.hospital import hospital; drawn = hospital(); print(drawn)"
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert found == {f"{DRAWN}\n".encode()}
+    assert hospital(seed=8) != DRAWN
+
+
+def test_there_are_gaps_of_every_kind():
+    patients = DRAWN.tables["patient"]
+    by_ward = [ward for ward in DRAWN.tables["stay_history"]["ward"] if ward == NEW_WARD]
+    assert len(by_ward) < 20 < len(patients["name"])
+    assert None in patients["profile"]
+    assert None in patients["genotype"]
+    assert dict(zip(*DRAWN.tables["kit"].values(), strict=True))[UNFILLED_KIT] is None
+    eve = patients["name"].index("eve")
+    assert [patients[key][eve] for key in ("profile", "age", "stay")] == [None] * 3
+    assert "eve" not in DRAWN.tables["test"]["patient"]
+
+
+def test_the_database_says_what_is_so_but_for_its_gaps(template):
+    loaded = lifagu.load(template)
+    assert {name: DRAWN.world[name] for name in loaded.evidence} == dict(loaded.evidence)
+    learned = ("age", "stay")
+    for factor in loaded.model.factors:
+        true = np.array(DRAWN.truth[factor.name])
+        if factor.table is not None:
+            tolerance = 0.3 if factor.name.partition("(")[0] in learned else 1e-12
+            assert np.abs(factor.table.reshape(-1) - true).max() < tolerance
+    unknown = {loaded.model.factor_names[each].partition("(")[0] for each in loaded.model.unknown}
+    assert unknown == {"age", "intake", "lab", "stay", "response", "roster"}
+
+
+# --- From the database to answers
+# -------------------------------------------------------------------------------------
+
+
+def test_whole_individuals_come_closer_to_the_truth_than_the_published_rule(template):
+    loaded = lifagu.load(template)
+    graph, evidence = loaded.model, loaded.evidence
+    truth = lifagu.marginals(true_graph(graph, DRAWN.truth), evidence=evidence)
+    names = near_holes(graph, graph.evidence(evidence))
+    far = {name: off(truth, answers(graph, evidence, way), names) for name, way in WAYS.items()}
+    assert (
+        far["mean"].mean_divergence
+        < far["individuals"].mean_divergence
+        < far["published"].mean_divergence
+    )
+    assert far["mixture"].mean_divergence < far["individuals"].mean_divergence
+    assert len({each.variables for each in far.values()}) == 1
+    assert off(truth, truth, names)[1:] == (0, 0, 0, 0)
+
+
+def test_the_result_of_a_test_moves_answers_and_nothing_else(template):
+    before = imputed(template).tables()
+    result_arrives(template.parent, "eve", "positive")
+    after = imputed(template).tables()
+    assert rows_of(before["transfers"]) == rows_of(after["transfers"])
+    assert rows_of(before["tables"]) == rows_of(after["tables"])
+    first, second = rows_of(before["marginals"]), rows_of(after["marginals"])
+    assert [row[:2] for row in first] == [row[:2] for row in second]
+    chance = {row[:2]: row[2] for row in second}
+    assert chance["Test(eve)", "positive"] == 1
+    assert chance["Sick(eve)", "true"] > {row[:2]: row[2] for row in first}["Sick(eve)", "true"]
+
+
+def test_a_new_patient_adds_rows_and_keeps_the_others(template):
+    before = imputed(template).tables()
+    with duckdb.connect(str(template.parent / "hospital.duckdb")) as database:
+        database.execute("INSERT INTO patient (name, ward) VALUES ('dora', 'surgery')")
+    after = imputed(template).tables()
+    for name in ("transfers", "tables"):
+        old, new = ([row[0] for row in rows_of(each[name])] for each in (before, after))
+        assert [each for each in new if "dora" not in each] == old
+        assert {each for each in new if "dora" in each} == {"intake(dora)"}
+    old, new = ({row[0]: row for row in rows_of(each["tables"])} for each in (before, after))
+    assert all(new[name] == row for name, row in old.items())
+
+
+# --- Every database alike
+# ---------------------------------------------------------------------------------------------
+
+
+def test_duckdb_and_postgresql_give_the_same(template, server):
+    with filled_schema(server) as url:
+        here, there = lifagu.load(template), lifagu.load(template, url)
+        assert here.model == there.model
+        assert dict(here.evidence) == dict(there.evidence)
+        assert list(here.queries) == list(there.queries)
+        mine, theirs = imputed(template).tables(), imputed(template, url).tables()
+        assert {name: rows_of(each) for name, each in mine.items()} == {
+            n: rows_of(each) for n, each in theirs.items()
+        }
+
+
+def everything(database, path):
+    """Names of all tables, and the rows of lifagu's, in the order written."""
+    with (
+        duckdb.connect(str(path), read_only=True)
+        if database is None
+        else psycopg.connect(database) as connection
+    ):
+        here = "SELECT table_name FROM information_schema.tables WHERE table_schema IN ('main', 'ward') ORDER BY 1"
+        names = [row[0] for row in connection.execute(here).fetchall()]
+        return {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in names}
+
+
+def test_what_is_written_is_what_was_found(database, template, capsys):
+    file = template.parent / "hospital.duckdb"
+    before = everything(database, file)
+    arguments = ["impute", template, "--write", *(["--db", database] if database else [])]
+    assert run_cli(capsys, *arguments)[0] == 0
+    after = everything(database, file)
+    assert set(after) == {*before, *TABLES}
+    assert {name: after[name] for name in before} == before
+    for name, columns in imputed(template, database).tables().items():
+        assert after[f"lifagu_{name}"] == rows_of(columns)
+    assert run_cli(capsys, *arguments, "--theta", "1")[0] == 0
+    again = everything(database, file)
+    assert {name: again[name] for name in before} == before
+    assert again["lifagu_transfers"] != after["lifagu_transfers"]
+
+
+KILLED = """
+import os, signal, sys
+from lifagu.cli import main
+from lifagu.questions.findings import Imputed
+
+class Deadly(dict):
+    turns = 0
+    def items(self):
+        self.turns += 1
+        for place, pair in enumerate(super().items()):
+            if place == 2 and self.turns == int(sys.argv[1]):
+                os.kill(os.getpid(), signal.SIGKILL)
+            yield pair
+
+import lifagu.data.databases
+write = lifagu.data.databases.write_results
+lifagu.data.databases.write_results = lambda source, tables: write(source, Deadly(tables))
+main(sys.argv[2:])
+"""
+
+
+def test_a_killed_run_leaves_the_database_as_it_was(database, template, capsys):
+    file = template.parent / "hospital.duckdb"
+    arguments = ["impute", str(template), "--write", *(["--db", database] if database else [])]
+    run_cli(capsys, *arguments)
+    before = everything(database, file)
+    killed = [sys.executable, "-c", KILLED, "2", *arguments, "--theta", "0.9"]
+    assert subprocess.run(killed, capture_output=True, check=False).returncode == -9
+    assert everything(database, file) == before
+    run_cli(capsys, *arguments, "--theta", "0.9")
+    assert everything(database, file) != before
+
+
+# --- The command
+# ------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_written_unless_asked_for(template, capsys, tmp_path):
+    file = template.parent / "hospital.duckdb"
+    before = file.read_bytes()
+    assert run_cli(capsys, "impute", template, "--out", tmp_path / "result")[0] == 0
+    assert file.read_bytes() == before
+    assert sorted(each.name for each in (tmp_path / "result").iterdir()) == [
+        "marginals.parquet",
+        "tables.parquet",
+        "transfers.parquet",
+    ]
+
+
+def test_what_is_kept_is_never_replaced(capsys, template):
+    before = (template.parent / "hospital.duckdb").read_bytes()
+    status, out, err = run_cli(capsys, "demo", "--out", template.parent)
+    assert (status, out, err.count("\n")) == (2, "", 1)
+    assert "this is there already" in err
+    assert (template.parent / "hospital.duckdb").read_bytes() == before
+
+
+def test_reports_do_not_depend_on_hashes(template):
+    command = [sys.executable, "-m", "lifagu.cli", "impute", str(template), "--json"]
+    found = {
+        subprocess.run(
+            command, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(found) == 1
+
+
+def test_a_model_without_a_database_cannot_be_written_into(capsys, template):
+    model = template.with_name("model.json")
+    assert run_cli(capsys, "convert", template, model)[0] == 0
+    status, _, err = run_cli(capsys, "impute", model, "--write")
+    assert status == 2
+    assert "reads no database to write into" in err
+    status, out, _ = run_cli(capsys, "impute", model, "--queries", "Sick(eve)", "--json")
+    expected = imputed(template).marginals["Sick(eve)"]
+    assert json.loads(out)["marginals"][0]["probabilities"] == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_database_that_somebody_else_has_open_is_refused(template):
+    file = template.parent / "hospital.duckdb"
+    with duckdb.connect(str(file)):  # somebody else has it open
+        command = [sys.executable, "-m", "lifagu.cli", "impute", str(template), "--write"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    assert str(file) in done.stderr
+
+
+def test_the_demo_keeps_a_hospital_to_play_with(capsys, tmp_path):
+    status, out, _ = run_cli(capsys, "demo", "--out", tmp_path / "kept")
+    assert status == 0
+    assert "0 of 150 transfers changed" in out
+    assert max(map(len, out.splitlines())) <= 120 + len(str(tmp_path))
+    kept = tmp_path / "kept/hospital.json"
+    assert rows_of(imputed(kept).tables()["tables"]) == rows_of(
+        imputed(install_hospital(tmp_path / "fresh", DRAWN)).tables()["tables"]
+    )
+    assert "eve" not in DRAWN.tables["test"]["patient"]

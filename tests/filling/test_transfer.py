@@ -1,0 +1,167 @@
+"""Transfer against independent pairwise implementations, the worked cases, and laws it must obey."""
+
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import lifagu
+from lifagu.filling.record import Record
+from lifagu.filling.record_columns import record_columns
+from support import naive
+from support.helpers import CASES, graph_of, groups_by_name, random_model
+
+FIELDS = (
+    "factor",
+    "status",
+    "donor",
+    "candidates",
+    "agreeing",
+    "share",
+    "tie",
+    "ambiguous_alignment",
+)
+OPTIONS = {
+    "share": {},
+    "structure only": {"structure_only": True},
+    "published": {"published": True},
+    "evidence in roles": {"evidence_in_roles": True},
+    "2 steps": {"steps": 2},
+    "4 steps": {"steps": 4},
+    "6 steps, structure only": {"steps": 6, "structure_only": True},
+}
+
+
+def check_columns(moved):
+    """All records by column say what they say one by one."""
+    columns = record_columns(moved)
+    alignment, names = columns["alignment"], moved.original.factor_names
+    assert {"factor_id", "donor_id", *columns} == {
+        "factor_id",
+        "donor_id",
+        "reason",
+        *Record.__annotations__,
+    } - {*("factor", "donor", "competing")}
+    for row, record in enumerate(moved.record):
+        assert names[columns["factor_id"][row]] == record.factor
+        donor = columns["donor_id"].numbers[row]
+        assert (None if donor < 0 else names[donor]) == record.donor
+        places = alignment.values[alignment.offsets[row] : alignment.offsets[row + 1]]
+        assert tuple(places) == (record.alignment or ())
+        assert columns["steps"].numbers[row] == (record.steps or -1)
+        assert columns["share"][row] == record.share or (
+            np.isnan(columns["share"][row]) and record.share is None
+        )
+        assert columns["agreed"].numbers[row] == (-1 if record.agreed is None else record.agreed)
+        for field in columns.keys() - {
+            "factor_id",
+            "donor_id",
+            "alignment",
+            "steps",
+            "agreed",
+            "share",
+        }:
+            assert columns[field][row] == getattr(record, field), field
+
+
+def check(model, evidence, theta, options):
+    graph = graph_of(model)
+    moved = lifagu.transfer(graph, theta, evidence, **options)
+    completed, records = naive.transfer(model, theta, evidence, **options)
+    assert [each.factor for each in moved.record] == [each["factor"] for each in records]
+    for mine, theirs in zip(moved.record, records, strict=True):
+        for field in FIELDS:
+            assert getattr(mine, field) == theirs[field], (field, mine, theirs)
+        assert mine.alignment == (
+            None if theirs["alignment"] is None else tuple(theirs["alignment"])
+        )
+        if not options.get("published"):
+            assert mine.unit == theirs["unit"]
+        assert mine.ambiguous_assignment == theirs.get("ambiguous_assignment", False)
+        assert mine.steps == theirs.get("steps", mine.steps)
+        assert mine.reason
+    check_columns(moved)
+    assert same_factors(moved.graph, graph_of(completed))
+    roles = {
+        key: options.get(key, options.get("published", False))
+        for key in ("structure_only", "evidence_in_roles")
+    }
+    groups = groups_by_name(
+        graph, lifagu.colour(moved.graph, evidence, factor_start=moved.factor_start)
+    )
+    assert groups == tuple(naive.colour_passing(completed, evidence, **roles))
+    return moved
+
+
+def same_factors(first, second):
+    for mine, theirs in zip(first.factors, second.factors, strict=True):
+        assert (mine.name, mine.arguments) == (theirs.name, theirs.arguments)
+        assert (mine.table is None) == (theirs.table is None)
+        assert mine.table is None or (mine.table == theirs.table).all()
+    return True
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+@pytest.mark.parametrize("seed", range(60))
+def test_transfer_equals_pairwise_comparison(seed, options):
+    rng = random.Random(seed)
+    model, evidence = random_model(
+        seed, unknown=rng.choice([0.1, 0.3, 0.6]), kinds=seed % 2 == 0, individuals=seed % 3 == 0
+    )
+    check(model, evidence, rng.choice([0, 0.5, 2 / 3, 1]), options)
+
+
+@settings(deadline=None, max_examples=60, print_blob=True)
+@given(
+    st.integers(0, 10**9),
+    st.sampled_from(list(OPTIONS.values())),
+    st.sampled_from([0, 1 / 3, 0.5, 2 / 3, 1]),
+)
+def test_on_models_drawn_anew(seed, options, theta):
+    model, evidence = random_model(seed, unknown=0.3, kinds=seed % 2 == 0, individuals=seed % 3 > 0)
+    check(model, evidence, theta, options)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("seed", range(1000, 4000))
+def test_transfer_long(seed):
+    model, evidence = random_model(
+        seed, unknown=0.3, variables=12, factors=16, kinds=seed % 2 == 0, individuals=True
+    )
+    for options in OPTIONS.values():
+        check(model, evidence, (seed % 7) / 6, options)
+
+
+def expectations():
+    return [(name, place) for name, case in CASES.items() for place in range(len(case["expected"]))]
+
+
+@pytest.mark.parametrize(("name", "place"), expectations())
+def test_worked_cases(name, place):
+    """Groups, records and marginals of every worked case."""
+    case, expected = CASES[name], CASES[name]["expected"][place]
+    graph, evidence = graph_of(case["model"]), case["evidence"]
+    options = {option.strip("-").replace("-", "_"): True for option in expected["options"]}
+    commutative = options.pop("commutative", False)
+    moved = lifagu.transfer(graph, expected["theta"], evidence, **options)
+    for mine, theirs in zip(moved.record, expected["transfers"], strict=True):
+        known = mine.as_dict()
+        assert {key: known[key] for key in theirs} == theirs
+    groups = groups_by_name(
+        graph,
+        lifagu.colour(
+            moved.graph, evidence, factor_start=moved.factor_start, commutative=commutative
+        ),
+    )
+    for some, others in zip(
+        groups, (expected["variable_groups"], expected["factor_groups"]), strict=True
+    ):
+        assert {frozenset(group) for group in some} == {frozenset(group) for group in others}
+    if "marginals" in expected:
+        answers = lifagu.queries(moved.graph, list(expected["marginals"]), evidence=evidence)
+        assert answers[0].log_partition == pytest.approx(expected["log_partition"], rel=1e-9)
+        for answer in answers:
+            for label, probability in expected["marginals"][answer.variables[0]].items():
+                assert answer[label] == pytest.approx(probability, abs=1e-12)

@@ -1,0 +1,139 @@
+"""Documentation cannot go stale: what it shows is run, and what there is must be in it."""
+
+import argparse
+import csv
+import doctest
+import io
+import re
+import shlex
+
+import duckdb
+import pytest
+
+import lifagu
+from lifagu.cli.parser import make_parser
+from lifagu.formats import FORMATS, NETWORKS
+from support.helpers import ROOT, run_cli
+
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")])
+PARSER = make_parser()
+COMMANDS = next(
+    action for action in PARSER._actions if isinstance(action, argparse._SubParsersAction)
+).choices
+
+
+def text_of(name):
+    return (ROOT / name).read_text()
+
+
+def shown_commands(page):
+    """(command, expected output) of every ``$ lifagu …`` and ``$ duckdb …`` in the console blocks
+    of a page.
+    """
+    for block in re.findall(r"```console\n(.*?)```", page.read_text(), re.DOTALL):
+        for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
+            command, _, output = part.partition("\n")
+            if command.startswith(("lifagu ", "duckdb ")):
+                yield command, output
+
+
+def duckdb_says(*arguments):
+    """What DuckDB's own command line would print: ``duckdb -csv FILE STATEMENT``, or nothing
+    without ``-csv``.
+    """
+    *options, file, statement = arguments
+    with duckdb.connect(file) as database:
+        found = database.execute(statement)
+        out = io.StringIO()
+        if options == ["-csv"]:
+            rows = csv.writer(out, lineterminator="\n")
+            rows.writerows([[each[0] for each in found.description], *found.fetchall()])
+        return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if any(shown_commands(page))], ids=lambda page: page.name
+)
+def test_shown_outputs_are_real(page, capsys, monkeypatch, tmp_path):
+    """The commands of a page run one after another in one folder."""
+    for name in ("examples", "src"):
+        (tmp_path / name).symlink_to(ROOT / name)
+    monkeypatch.chdir(tmp_path)
+    for command, output in shown_commands(page):
+        program, *arguments = shlex.split(command)
+        if program == "lifagu":
+            _, out, err = run_cli(capsys, *arguments)
+        else:
+            out, err = duckdb_says(*arguments), ""
+        assert (err + out).rstrip() == output.rstrip(), command
+
+
+def test_the_readme_shows_something_on_the_first_screen():
+    first_screen = "\n".join(text_of("README.md").splitlines()[:45])
+    assert "$ lifagu " in first_screen
+    assert "make demo" in first_screen
+    assert "make test" in first_screen
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_python_examples_run(page, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    failures, _ = doctest.testfile(str(page), module_relative=False, globs={"lifagu": lifagu})
+    assert failures == 0
+
+
+def actions_of(parser):
+    """What a command takes, and what the commands below it take."""
+    for action in parser._actions:
+        yield action
+        if isinstance(action, argparse._SubParsersAction):
+            for below in action.choices.values():
+                yield from actions_of(below)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_and_options_are_documented(command):
+    page = text_of("docs/command-line.md")
+    section = re.search(rf"^## `lifagu {command}\b.*?(?=^## |\Z)", page, re.MULTILINE | re.DOTALL)
+    assert section, f"no section for {command}"
+    shared = page[page.index("## Shared options") :] if "Shared options" in page else ""
+    for action in actions_of(COMMANDS[command]):
+        for option in action.option_strings:
+            if option.startswith("--") and option != "--help":
+                assert f"`{option}" in section[0] + shared, f"{command} {option}"
+        assert action.help, f"{command}: {action.dest} has no help"
+
+
+@pytest.mark.parametrize("ending", [*FORMATS, *NETWORKS, ".evid", ".gz"])
+def test_formats_are_documented(ending):
+    assert f"`{ending}`" in text_of("docs/formats.md")
+
+
+@pytest.mark.parametrize("name", lifagu.__all__)
+def test_names_are_documented(name):
+    assert f"`{name}" in text_of("docs/python.md")
+    assert getattr(lifagu, name).__doc__
+
+
+def test_the_guide_has_one_sentence_per_file():
+    guide = text_of("GUIDE.md")
+    sources = [
+        path for folder in ("src", "benchmarks", "tests") for path in (ROOT / folder).rglob("*.py")
+    ]
+    for path in sources:
+        name = path.relative_to(ROOT).as_posix().removeprefix("src/lifagu/")
+        assert f"`{name}`" in guide, f"{name} is not in GUIDE.md"
+    for name in re.findall(r"^- `([\w/]+\.py)`", guide, re.MULTILINE):
+        assert (ROOT / name).exists() or (ROOT / "src/lifagu" / name).exists(), (
+            f"GUIDE.md names {name}"
+        )
+
+
+def test_links_lead_somewhere():
+    for page in PAGES:
+        for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def test_the_changelog_knows_this_version():
+    assert f"## {lifagu.__version__}" in text_of("CHANGELOG.md")

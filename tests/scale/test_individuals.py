@@ -1,0 +1,270 @@
+"""Whole individuals filled by SQL: row for row what memory gives, whoever is like whom and in
+whatever order.
+"""
+
+import random
+from contextlib import closing
+
+import duckdb
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import lifagu
+from data.test_parquet import make_folder
+from lifagu.filling.individuals import factor_owners, variable_owners
+from lifagu.questions.by_sql.completing import fill_on
+from lifagu.questions.requested_marginals import near_unknown
+from lifagu.scale import individuals
+from lifagu.scale.engines.opening import open_engine
+from lifagu.scale.journal import Journal
+from lifagu.scale.near_holes import find_near
+from scale.test_impute import assert_imputed_alike
+from scale.test_lifting import (
+    Forgetful,
+    assert_same_lift,
+    assert_same_tables,
+    cases,
+    lifted_by_sql,
+    lifted_in_memory,
+    stop_at,
+)
+from support.helpers import ROOT
+
+SINGLE = [[1, 2], [2, 4], [3, 1]]
+PAIR = [[1, 2, 3, 4], [2, 4, 6, 8], [4, 3, 2, 1]]
+WAYS = [{}, {"up_to_scale": True}, {"theta": 0.6}, {"evidence_in_roles": True}]
+
+
+def patient_scopes(rng, patient, shape):
+    """Variables (name, kind, individuals) of a patient, some with others listed after it, and
+    scopes of factors.
+    """
+    priors, treatments, links = shape
+    sick = f"Sick.{patient}"
+    treated = [f"Treat{number}.{patient}" for number in range(treatments)]
+    variables = [(sick, "Sick", [patient])]
+    variables += [
+        (each, "Treat", [patient, "drug", "ward"][: rng.randint(1, 3)]) for each in treated
+    ]
+    return variables, [[sick]] * priors + [[sick, each] for each in treated] + [
+        [sick, "Epid"]
+    ] * links
+
+
+def hospital(rng):
+    """Patients of two shapes and of cohorts with a table each, some with holes, some in contact, in
+    any order.
+    """
+    patients = [f"p{number}" for number in range(rng.randint(2, 12))]
+    shapes = [[rng.randint(0, 2) for _ in range(3)] for _ in range(2)]
+    cohorts = rng.randint(1, 3)
+    variables = [("Epid", "Epid", []), ("Drug", "Drug", ["drug"])]
+    factors = [(["Epid"], 0, 0), (["Epid", "Drug"], 0, 0.2)]
+    for patient in patients:
+        own, scopes = patient_scopes(rng, patient, shapes[rng.random() < 0.3])
+        variables += own
+        cohort, holes = rng.randrange(cohorts), rng.choice([0, 0, 0.4, 1])
+        factors += [
+            (scope, cohort if rng.random() < 0.9 else rng.randrange(3), holes) for scope in scopes
+        ]
+    factors += [
+        ([f"Sick.{each}" for each in rng.sample(patients, 2)], 0, 0.5)
+        for _ in range(rng.randint(0, 2))
+    ]
+    for nodes in (variables, factors):
+        if rng.random() < 0.8:
+            rng.shuffle(nodes)
+    builder = lifagu.FactorGraph.build()
+    for name, kind, listed in variables:
+        builder.variable(name, kind=kind, individual=listed)
+    for number, (scope, which, holes) in enumerate(factors):
+        table = (SINGLE if len(scope) == 1 else PAIR)[which]
+        if len(scope) == 2 and rng.random() < 0.3:
+            scope, table = scope[::-1], [table[0], table[2], table[1], table[3]]
+        builder.factor(f"f{number}", scope, None if rng.random() < holes else table)
+    graph = builder.graph()
+    return graph, {
+        name: rng.choice(["true", "false"]) for name in graph.variable_names if rng.random() < 0.1
+    }
+
+
+def assert_as_from_memory(graph, evidence, ways, place, **more):
+    lifagu.write(graph, place / "big", evidence)
+    expected = lifted_in_memory(place / "big", place / "memory", **ways)
+    assert_same_lift(lifted_by_sql(place / "big", place / "sql", ways=ways, **more), expected)
+    assert_same_tables(place / "sql", place / "memory")
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_hospitals_come_out_as_from_memory(tmp_path, seed):
+    graph, evidence = hospital(random.Random(seed))
+    assert_as_from_memory(graph, evidence, WAYS[seed % len(WAYS)], tmp_path)
+
+
+def test_hospitals_are_of_every_sort():
+    """What the seeds above must show: donors that are many, that compete, that tie, and none."""
+    found = [
+        record
+        for seed in range(12)
+        for record in lifagu.transfer(hospital(random.Random(seed))[0]).record
+    ]
+    whole = [record for record in found if record.unit == "individual"]
+    for some in (
+        [each for each in whole if each.agreeing > 1],
+        [each for each in whole if each.tables > 1],
+        [each for each in whole if each.tie],
+        [each for each in whole if each.ambiguous_assignment],
+        [each for each in found if each.fallback],
+    ):
+        assert some
+
+
+def test_all_is_lent_by_the_individual_declared_first(tmp_path):
+    """Of ann and ben, who are alike, ann has the first factor, ben the first of another sort, and
+    eve takes ann's.
+    """
+    builder = lifagu.FactorGraph.build()
+    for name in ("eve", "ben", "ann"):
+        builder.variable(f"A.{name}", kind="A", individual=[name]).variable(
+            f"B.{name}", kind="B", individual=name
+        )
+    for factor in ("A.ann", "A.ben", "B.ben", "B.ann", "A.eve", "B.eve"):
+        builder.factor(f"f.{factor}", [factor], None if "eve" in factor else [1, 2])
+    assert_as_from_memory(builder.graph(), {}, {}, tmp_path)
+    donors = duckdb.sql(
+        f"SELECT f.name FROM '{tmp_path}/sql/transfers.parquet' t JOIN '{tmp_path}/sql/factors.parquet' f "
+        "ON f.id = t.donor_id ORDER BY t.factor_id"
+    )
+    assert donors.fetchall() == [("f.A.ann",), ("f.B.ann",)]
+
+
+PEOPLE = {  # texts in place of lists, ids with gaps, rows in any order, some variables of nobody
+    "variables": "SELECT 3 * i AS id, concat('k', i % 2) AS kind, CASE WHEN i < 40 THEN concat('p', i // 2) END AS "
+    "individual FROM range(42) t(i) ORDER BY hash(i)",
+    "factors": "SELECT 2 * i AS id, CASE WHEN i % 7 <> 3 THEN i // 20 END AS table_id FROM range(40) t(i)",
+    "arguments": "SELECT 2 * i AS factor_id, p AS position, 3 * (CASE WHEN p = 0 THEN (i * 17) % 40 ELSE 40 + i % 2 "
+    "END) AS variable_id FROM range(40) t(i), range(2) u(p)",
+    "tables": "SELECT * FROM (VALUES (0, [1, 2, 3, 4]), (1, [4, 3, 2, 1])) t(id, potentials)",
+    "evidence": None,
+}
+
+
+def test_texts_in_place_of_lists(tmp_path):
+    make_folder(tmp_path / "big", **PEOPLE)
+    lifted_in_memory(tmp_path / "big", tmp_path / "memory")
+    lifted_by_sql(tmp_path / "big", tmp_path / "sql")
+    assert_same_tables(tmp_path / "sql", tmp_path / "memory")
+    units = duckdb.sql(f"SELECT DISTINCT unit FROM '{tmp_path}/sql/transfers.parquet'").fetchall()
+    assert units == [("individual",)]
+
+
+@pytest.mark.parametrize("line", ["finding what", "passing colours", "writing factors"])
+def test_an_interrupted_run_goes_on(tmp_path, line):
+    make_folder(tmp_path / "big", **PEOPLE)
+    lifted_in_memory(tmp_path / "big", tmp_path / "memory")
+    with pytest.raises(KeyboardInterrupt):
+        lifted_by_sql(
+            tmp_path / "big", tmp_path / "sql", temp=tmp_path / "temp", progress=stop_at(line)
+        )
+    lifted_by_sql(tmp_path / "big", tmp_path / "sql", temp=tmp_path / "temp", resume=True)
+    assert_same_tables(tmp_path / "sql", tmp_path / "memory")
+
+
+def test_too_many_sorts_of_homes(tmp_path, monkeypatch):
+    make_folder(tmp_path / "big", **PEOPLE)
+    monkeypatch.setattr(individuals, "MOST_TYPES", 5)
+    with pytest.raises(
+        lifagu.TooLargeError, match="more than 5 are too many; .*leave out the column individual"
+    ):
+        lifted_by_sql(tmp_path / "big", None)
+
+
+@pytest.mark.parametrize("seed", range(12, 16))
+def test_impute_reports_as_from_memory(tmp_path, seed):
+    graph, evidence = hospital(random.Random(seed))
+    lifagu.write(graph, tmp_path / "big", evidence)
+    assert_imputed_alike(tmp_path)
+
+
+@pytest.mark.parametrize("unknown", ["one", "mean"])
+def test_questions_about_somebody_who_was_filled(tmp_path, unknown):
+    graph = lifagu.read(ROOT / "examples/epidemic.json").with_individual("eve", like="alice")
+    lifagu.write(graph, tmp_path / "big")
+    memory, engine = cases(tmp_path / "big", ways={"unknown": unknown})
+    for question in (["Sick.eve"], ["Epid"], ["Epid", "Sick.eve"]):
+        mine, theirs = engine.ask(*question), memory.ask(*question)
+        np.testing.assert_allclose(mine.probabilities, theirs.probabilities, rtol=1e-12)
+        assert (mine.rests_on, mine.weakest_share) == (theirs.rests_on, theirs.weakest_share)
+        assert len(mine.rests_on) > 1
+
+
+# ---- one rule, in numpy and in SQL
+
+
+@st.composite
+def owned_graphs(draw):
+    """Variables that list none, one or several individuals, in any order; factors over some of
+    them, some unknown.
+    """
+    lists = st.lists(st.sampled_from(["ann", "ben", "eve", "ward"]), max_size=3, unique=True)
+    builder, count = lifagu.FactorGraph.build(), draw(st.integers(1, 8))
+    for number in range(count):
+        builder.variable(f"v{number}", individual=draw(lists))
+    scopes = st.lists(st.sampled_from(range(count)), max_size=3, unique=True)
+    for number, scope in enumerate(draw(st.lists(scopes, max_size=8))):
+        table = draw(st.sampled_from([None, [1.0] * 2 ** len(scope)]))
+        builder.factor(f"f{number}", [f"v{each}" for each in scope], table)
+    graph = builder.graph()
+    hard = draw(st.lists(st.sampled_from(list(graph.variable_names)), max_size=3))
+    return graph, dict.fromkeys(hard, "true") | {"v0": {"true": 1.0, "false": 2.0}}
+
+
+@settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+@given(owned_graphs(), st.booleans())
+def test_owners_and_what_is_near(tmp_path_factory, observed, as_texts):
+    """Whose each variable and factor is, and what is near unknown factors, is the same in both
+    languages.
+    """
+    place, (graph, evidence) = tmp_path_factory.mktemp("owned"), observed
+    if as_texts:  # a column of texts in place of lists
+        one = "CASE WHEN individual IS NOT NULL THEN individual[1] END AS individual"
+        lifagu.write(graph, place / "lists", evidence)
+        rewrite(
+            place / "lists", place / "big", one if len(graph.individuals) else "NULL AS individual"
+        )
+    else:
+        lifagu.write(graph, place / "big", evidence)
+    graph, seen = lifagu.read(place / "big"), lifagu.read_evidence(place / "big")
+    with closing(open_engine("duckdb", place / "engine")) as engine:
+        whole = fill_on(Journal(engine), place / "big", {}, lifagu.Filling(), lambda _: None)
+        for table, owners in (
+            ("variable", variable_owners(graph)),
+            ("factor", factor_owners(graph)),
+        ):
+            first = variable_owners(graph).tolist()
+            named = {
+                each: first.index(owner) for each, owner in enumerate(owners.tolist()) if owner >= 0
+            }
+            if individuals.has_individuals(whole.given):
+                individuals.find_owners(whole.journal, whole.given)
+                assert dict(engine.rows(f"SELECT id, owner FROM {table}_owners")) == named
+            else:
+                assert not named
+        for most in (2, 100):
+            expected, count = near_unknown(lifagu.transfer(graph), graph.evidence(seen), most)
+            unknown, free = whole.types.first[whole.types.table < 0], np.flatnonzero(~whole.hard)
+            found = find_near(Forgetful(engine), whole.given, unknown, free, most)
+            assert found == (expected.tolist(), count)
+
+
+def rewrite(folder, target, individual):
+    """A folder with another column individual."""
+    target.mkdir()
+    for file in folder.iterdir():
+        columns = "*"
+        if file.name == "variables.parquet":
+            has = "individual" in duckdb.sql(f"FROM '{file}'").columns
+            columns = f"* {'EXCLUDE individual' if has else ''}, {individual}"
+        duckdb.sql(f"COPY (SELECT {columns} FROM '{file}') TO '{target / file.name}'")

@@ -1,0 +1,1 @@
+"""What tests share: oracles, random models, servers, and small helpers."""

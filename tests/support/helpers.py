@@ -1,0 +1,73 @@
+"""What several tests share: random models, models from dictionaries, and the command line run in
+this process.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+from lifagu.cli import main
+from lifagu.formats.native import from_json
+from lifagu.graph.factor_graph import Colouring, FactorGraph
+from support import naive
+
+ROOT = Path(__file__).parent.parent.parent
+CASES = {case["name"]: case for case in json.loads((ROOT / "tests/cases/lifagu.json").read_text())}
+
+
+def graph_of(model: dict[str, Any]) -> FactorGraph:
+    """A graph from a model as in a lifagu file."""
+    return from_json(json.dumps({"format": "lifagu/1", **model}))
+
+
+def random_model(seed: int, **settings: Any) -> tuple[dict[str, Any], dict[str, str]]:
+    """A small random model and some evidence for it."""
+    rng = random.Random(seed)
+    settings = {
+        "variables": 7,
+        "factors": rng.randint(1, 12),
+        "unknown": 0,
+        "zeros": rng.choice([0, 0.3]),
+    } | settings
+    model = naive.random_model(rng, ternary=0.3, **settings)
+    graph = graph_of(model)
+    names = rng.sample(
+        list(graph.variable_names), min(rng.randint(0, 2), len(graph.variable_names))
+    )
+    return model, {name: rng.choice(graph.variable(name).range) for name in names}
+
+
+def frustrated() -> FactorGraph:
+    """Everyone wants to differ from everyone: sent all at once, the messages swing to and fro for
+    ever.
+    """
+    names = [f"v{number}" for number in range(8)]
+    builder = FactorGraph.build().variables(names)
+    for first, name in enumerate(names):
+        builder = builder.factor(f"u{first}", [name], [1, 1 + first / 4])
+        for second in range(first):
+            builder = builder.factor(f"f{first}-{second}", [name, names[second]], [1, 2, 2, 1])
+    return builder.graph()
+
+
+def groups_by_name(
+    graph: FactorGraph, colouring: Colouring
+) -> tuple[list[list[str]], list[list[str]]]:
+    """Variable and factor groups as names."""
+    return (
+        [[graph.variable_names[each] for each in group] for group in colouring.variable_groups],
+        [[graph.factor_names[each] for each in group] for group in colouring.factor_groups],
+    )
+
+
+def run_cli(capsys: Any, *arguments: str) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr of one command."""
+    try:
+        status = main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        status = int(stop.code or 0)
+    captured = capsys.readouterr()
+    return status, captured.out, captured.err

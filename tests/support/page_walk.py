@@ -1,0 +1,121 @@
+"""A browser on the page as people walk it, for tests; run as a program, it takes the screenshots of
+the documentation.
+
+``python tests/support/page_walk.py docs/figures`` writes them anew.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from support.web_server import served
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+LAPTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+
+
+@contextmanager
+def browser() -> Iterator[Any]:
+    """A browser of this machine, without a window."""
+    from playwright.sync_api import sync_playwright
+
+    # Chromium's own sandbox does not run for root
+    arguments = ["--no-sandbox"] if os.geteuid() == 0 else []
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        try:
+            yield running
+        finally:
+            running.close()
+
+
+class Walk:
+    """One user's page, and what its console complained about."""
+
+    def __init__(
+        self, browser: Any, address: str, size: dict[str, int] = LAPTOP, scheme: str = "light"
+    ) -> None:
+        self.context = browser.new_context(
+            viewport=size, color_scheme=scheme, reduced_motion="reduce"
+        )
+        self.context.set_default_timeout(20_000)
+        self.page = self.context.new_page()
+        self.complaints: list[str] = []
+        self.page.on("console", lambda said: self.complaints.append(f"{said.type}: {said.text}"))
+        self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
+        self.page.goto(address)
+
+    def open(self, title: str = "Two wards") -> Any:
+        """Open an example, and wait until all of it is there."""
+        self.page.get_by_role("button", name=title, exact=False).first.click()
+        return self.settled()
+
+    def settled(self) -> Any:
+        """The page, once the lifted model, the groups and what may be filled are shown."""
+        self.page.locator("#lifted svg").wait_for()
+        self.page.locator("#holes-summary:not(:empty)").wait_for()
+        self.page.locator("#work[aria-busy=false]").wait_for()
+        return self.page
+
+    def was_refused(self, status: int) -> None:
+        """A refusal was wanted; the browser notes it in its console as well."""
+        noted = [
+            each
+            for each in self.complaints
+            if f"the server responded with a status of {status}" in each
+        ]
+        assert noted
+        self.complaints = [each for each in self.complaints if each not in noted]
+
+    def tab(self, name: str) -> Any:
+        """Go to a tab."""
+        self.page.get_by_role("tab", name=name).click()
+        return self.page
+
+
+def keep(page: Any, path: Path) -> None:
+    """A screenshot in few colours, which is small."""
+    from PIL import Image
+
+    with Image.open(BytesIO(page.screenshot())) as picture:
+        picture.convert("RGB").quantize(method=Image.Quantize.MAXCOVERAGE).save(path, optimize=True)
+
+
+def take_screenshots(folder: Path) -> None:
+    """The pictures of docs/page.md."""
+    with served() as server, browser() as running:
+        walk = Walk(running, server.address)
+        page = walk.open()
+        keep(page, folder / "page-holes.png")
+        walk.tab("Colours")
+        page.locator("#groups li").first.wait_for()
+        page.locator("#lifted [data-node=r1]").hover()
+        keep(page, folder / "page-lifted.png")
+        dark = Walk(running, server.address, scheme="dark")
+        page = dark.open()
+        dark.tab("Ask")
+        page.locator("#graph [data-node=v0]").click()
+        page.locator("#observe-values").get_by_role("button", name="true").click()
+        page.locator(".answer.observed").wait_for()
+        keep(page, folder / "page-ask-dark.png")
+        phone = Walk(running, server.address, PHONE)
+        page = phone.open()
+        phone.tab("Compare")
+        page.locator("#compared table").first.wait_for()
+        page.evaluate("document.querySelector('.tools').scrollIntoView()")
+        keep(page, folder / "page-phone.png")
+
+
+if __name__ == "__main__":
+    take_screenshots(Path(sys.argv[1]))

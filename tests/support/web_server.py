@@ -1,0 +1,140 @@
+"""The page's server as its users meet it: a process of its own on a free port, and clients with a
+cookie each.
+"""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from support.helpers import ROOT
+
+
+@dataclass
+class Answer:
+    """Status, headers (names in lower case) and body of a reply."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Client:
+    """A browser's side without a browser: requests with the cookie that the first visit gave."""
+
+    port: int
+    cookie: str = ""
+    model: str = ""
+    connection: http.client.HTTPConnection = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+
+    def send(
+        self, method: str, path: str, body: bytes | str | None = None, **headers: str
+    ) -> Answer:
+        """One request; a header content_type becomes content-type."""
+        given = {"cookie": self.cookie} if self.cookie else {}
+        given |= {name.replace("_", "-"): value for name, value in headers.items()}
+        try:
+            self.connection.request(method, path, body, given)
+            reply = self.connection.getresponse()
+        # closed meanwhile: once more on a new connection
+        except (ConnectionError, http.client.HTTPException):
+            self.connection.close()
+            self.connection.request(method, path, body, given)
+            reply = self.connection.getresponse()
+        found = Answer(
+            reply.status, {name.lower(): value for name, value in reply.getheaders()}, reply.read()
+        )
+        if "set-cookie" in found.headers:
+            self.cookie = found.headers["set-cookie"].partition(";")[0]
+        return found
+
+    def visit(self, path: str = "/") -> Client:
+        """Open the page."""
+        self.send("GET", path)
+        return self
+
+    def finished(self, found: Answer) -> Answer:
+        """The reply itself, however long its job takes."""
+        while found.status == 202:
+            found = self.send("GET", f"/api/jobs/{found.json['job']}")
+        return found
+
+    def open(self, query: str, body: bytes | None = None) -> Answer:
+        """Open a model."""
+        found = self.send("POST", f"/api/models?{query}", body)
+        self.model = found.headers.get("x-lifagu-model", self.model)
+        return self.finished(found)
+
+    def ask(self, operation: str, **request: Any) -> Answer:
+        """Ask about the open model."""
+        return self.finished(
+            self.send("POST", f"/api/models/{self.model}/{operation}", json.dumps(request))
+        )
+
+
+@dataclass
+class Served:
+    """A server that runs: its address and its process."""
+
+    address: str
+    port: int
+    process: subprocess.Popen[str]
+    clients: list[Client] = field(default_factory=list)
+
+    def client(self, cookie: str = "") -> Client:
+        self.clients.append(Client(self.port, cookie))
+        return self.clients[-1]
+
+    def end(self, how: signal.Signals = signal.SIGINT) -> tuple[int, str]:
+        """Its exit status and what it wrote to stderr."""
+        self.process.send_signal(how)
+        _, written = self.process.communicate(timeout=30)
+        return self.process.returncode, written
+
+
+@contextmanager
+def served(*arguments: str, folder: str | None = None) -> Iterator[Served]:
+    """``lifagu serve`` on a free port; folder: where it may put temporary files."""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path])}
+    environment |= {"TMPDIR": folder} if folder else {}
+    command = [sys.executable, "-m", "lifagu.cli", "serve", "--port", "0", *arguments]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        cwd=ROOT,
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        found = re.search(r"http://(.+):(\d+)/\S*", line)
+        assert found, line + (process.stderr.read() if process.stderr else "")
+        running = Served(found[0], int(found[2]), process)
+        try:
+            yield running
+        finally:
+            for client in running.clients:
+                client.connection.close()
+    finally:
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
