@@ -7,12 +7,10 @@ folder `kernel`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from importlib import import_module
 from types import ModuleType
 
 INTERFACE = 1  # of the compiled module: one that was built from other sources is not used
-Progress = Callable[[int, int], None]  # called now and then with how much is done, and the total
 
 
 def _load() -> ModuleType | None:

@@ -7,6 +7,9 @@ from typing import Protocol, runtime_checkable
 
 from lifagu.basics.inputs import callback
 
+Tell = Callable[[int, int], None]  # called now and then with how much is done, and the total
+Announce = Callable[[str], None]  # called with what begins
+
 
 @runtime_checkable
 class Progress(Protocol):
@@ -22,9 +25,9 @@ class Progress(Protocol):
 class Told:
     """Somebody who only wants to know how far it is, or nobody."""
 
-    _tell: Callable[[int, int], None] | None = None
+    _tell: Tell | None = None
 
-    def __init__(self, tell: Callable[[int, int], None] | None = None) -> None:
+    def __init__(self, tell: Tell | None = None) -> None:
         self._tell = tell
 
     def stage(self, text: str) -> None:
@@ -36,7 +39,7 @@ class Told:
             self._tell(done, total)
 
 
-def listener(given: Progress | Callable[[int, int], None] | None) -> Progress:
+def listener(given: Progress | Tell | None) -> Progress:
     """Who is told: somebody with `stage`, a function of (done, total), or nobody.
 
     >>> listener(print)(1, 2)

@@ -11,7 +11,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 import lifagu
-from lifagu.cli.output import Progress, note
+from lifagu.cli.output import ProgressLine, note
 
 if TYPE_CHECKING:
     from lifagu import Case
@@ -32,7 +32,7 @@ def opened(options: Options, path: str | None = None) -> Iterator[Case]:
 
     If the work ends before it is done, a note says where to find what was finished.
     """
-    with closing(Progress(getattr(options, "quiet", False))) as progress:
+    with closing(ProgressLine(getattr(options, "quiet", False))) as progress:
         try:
             yield _case(options, path or options.model, progress)
         except (KeyboardInterrupt, lifagu.TooLargeError):
@@ -45,7 +45,7 @@ def opened(options: Options, path: str | None = None) -> Iterator[Case]:
             raise
 
 
-def _case(options: Options, path: str, progress: Progress) -> Case:
+def _case(options: Options, path: str, progress: ProgressLine) -> Case:
     given = vars(options)
     place = {name: given[option] for option, name in PLACE.items() if option in given}
     case = lifagu.open(path, database=given.get("db"), progress=progress, **place)
@@ -93,7 +93,7 @@ def placed(
 def run(options: Options, case: Case, planned: Any) -> Any:
     """What was planned, shown first if wanted, and computed with progress."""
     progress = case.place.progress
-    assert isinstance(progress, Progress)
+    assert isinstance(progress, ProgressLine)
     progress.close()
     if merging := case.merging(options.engine):
         note(f"note: {merging}", options.quiet)

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lifagu.cli.output import Progress, note, say, table
+from lifagu.cli.output import ProgressLine, note, say, table
 
 if TYPE_CHECKING:
     from lifagu.experiments.results import Finding, Results
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def experiment(options: argparse.Namespace) -> None:
     """``lifagu experiment paper`` and ``lifagu experiment holes``."""
-    progress = Progress(options.quiet, bar=True)
+    progress = ProgressLine(options.quiet, bar=True)
     shared = {
         "seeds": options.seeds,
         "jobs": options.jobs,

@@ -70,7 +70,7 @@ def some(names: Sequence[str], limit: int, total: int | None = None) -> str:
     return ", ".join(names[:limit]) + (f", … ({total} in all)" if total > limit else "")
 
 
-class Progress:
+class ProgressLine:
     """What is being done and how far, on stderr, for long work; silent when stderr is not a
     terminal.
     """

@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import lifagu
+from lifagu.basics.progress import Tell
 from lifagu.errors import FormatError, Remedy
 from lifagu.formats.files import read_text, write_text
 
-Progress = Callable[[int, int], None]
 Settings = Mapping[str, Any]
 
 
@@ -55,7 +55,7 @@ def gather(
     *,
     jobs: int = 1,
     resume: bool = False,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
 ) -> list[Outcome]:
     """The outcomes of all cells, in order: those that the folder has are kept, the others computed
     by `jobs` processes.

@@ -18,7 +18,7 @@ import numpy as np
 from lifagu.basics.arrays import Floats
 from lifagu.errors import listed
 from lifagu.inference import elimination, elimination_orders
-from lifagu.inference.elimination import Progress, Question
+from lifagu.inference.elimination import Question, Stepped
 from lifagu.inference.part import AnyPart, Part
 from lifagu.inference.plan import (
     BYTES_PER_ENTRY,
@@ -103,7 +103,7 @@ def plan(part: AnyPart, whole: Plan, questions: Sequence[Question], limit: int) 
 
 
 def run(
-    part: AnyPart, plan: Conditioned, questions: Sequence[Question], progress: Progress
+    part: AnyPart, plan: Conditioned, questions: Sequence[Question], progress: Stepped
 ) -> tuple[float, list[Floats]]:
     """log Z of the part and the log weight of each question's values, as `eliminate.run`, added up
     over all runs.

@@ -36,7 +36,7 @@ from lifagu.inference.table import (
 )
 
 Question = tuple[int, ...]
-Progress = Callable[[int], None]
+Stepped = Callable[[int], None]
 Weights = tuple[Floats, bool]  # numbers, and whether they are logs
 
 
@@ -93,7 +93,7 @@ def _plan(
 
 
 def run(
-    part: AnyPart, plan: Plan, questions: Sequence[Question], progress: Progress
+    part: AnyPart, plan: Plan, questions: Sequence[Question], progress: Stepped
 ) -> tuple[float, list[Floats]]:
     """log Z of the part and the log marginal of each question, axes in the question's order.
 
@@ -170,7 +170,7 @@ def _lay_out(part: AnyPart, plan: Plan, questions: Sequence[Question]) -> Layout
 
 
 def _forward(
-    layout: Layout, keeps: bool, progress: Progress
+    layout: Layout, keeps: bool, progress: Stepped
 ) -> tuple[list[Bucket], Table, list[float]]:
     """Sum out cluster by cluster; returns the buckets, the table on the kept ranks, and the logs of
     all scales.

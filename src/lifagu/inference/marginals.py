@@ -12,13 +12,14 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints, group_rows
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
+from lifagu.basics.progress import Tell
 from lifagu.errors import LifaguError, NoAnswerError, TooLargeError
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.views import counted
 from lifagu.inference.plan import memory_limit_of
 from lifagu.inference.planning import plan_marginals
-from lifagu.inference.prepared import Prepared, Progress, Ran, Solution
+from lifagu.inference.prepared import Prepared, Ran, Solution
 from lifagu.inference.question_checks import TooLarge
 
 
@@ -93,7 +94,7 @@ class PreparedMarginals(Shown):
     def __str__(self) -> str:
         return "\n".join([str(self.prepared), *map(str, self.too_large), *self.notes])
 
-    def run(self, progress: Progress | None = None) -> AllMarginals:
+    def run(self, progress: Tell | None = None) -> AllMarginals:
         """Compute them; progress(done, total) is called now and then."""
         return AllMarginals(
             self.prepared, self.prepared.solve(progress), self.too_large, self.graph

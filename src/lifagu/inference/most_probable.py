@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from lifagu.basics.arrays import Ints, frozen
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
+from lifagu.basics.progress import Tell
 from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError
 from lifagu.graph.evidence import Evidence, EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
@@ -32,7 +33,6 @@ from lifagu.inference.price import BEST_ASSIGNMENT, hardly_shares, worth_plannin
 from lifagu.inference.question_checks import check_known, why_zero
 
 ENGINES = ("auto", "lifted", "ground")
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class Search(Staying):
         )
 
     def run(
-        self, evidence: Evidence, progress: Progress | None
+        self, evidence: Evidence, progress: Tell | None
     ) -> tuple[float, GroundValues | CellValues]:
         """The log weight of a best assignment, and its values, traced back through the lifted
         steps.
@@ -148,7 +148,7 @@ class PreparedBest(Shown):
     def __str__(self) -> str:
         return "\n".join([str(self.search), *self.notes])
 
-    def run(self, progress: Progress | None = None) -> Best:
+    def run(self, progress: Tell | None = None) -> Best:
         """Find it; progress(done, total) is called now and then."""
         log_weight, values = self.search.run(self.evidence, progress)
         every = np.arange(len(self.graph.variable_names))

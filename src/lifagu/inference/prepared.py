@@ -18,6 +18,7 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
+from lifagu.basics.progress import Tell
 from lifagu.errors import ModelError, NoAnswerError
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.ranges import Labels
@@ -32,7 +33,6 @@ from lifagu.inference.question_checks import Question, pieces_of, why_zero
 if TYPE_CHECKING:
     from lifagu.inference.lifted.reduced import Reduced
 
-Progress = Callable[[int, int], None]
 _Found = TypeVar("_Found", covariant=True)
 
 
@@ -72,7 +72,7 @@ class Planned(Protocol[_Found]):
     def notes(self) -> tuple[str, ...]:
         """Remarks beside what is found."""
 
-    def run(self, progress: Progress | None = None) -> _Found:
+    def run(self, progress: Tell | None = None) -> _Found:
         """Compute it; progress(done, total) is called now and then."""
 
 
@@ -181,14 +181,14 @@ class Prepared(Staying):
             lines.append(f"and {counted(more, 'smaller part')}")
         return "\n".join([*lines, *self.notes])
 
-    def run(self, progress: Progress | None = None) -> Result:
+    def run(self, progress: Tell | None = None) -> Result:
         """Compute the answers. progress(done, total) is called now and then."""
         solution = self.solve(progress)
         asked = zip(self.questions, self.titles, strict=True)
         answers = [self._answer(question, names, solution) for question, names in asked]
         return Result(answers, solution.log_partition, self.notes)
 
-    def solve(self, progress: Progress | None = None) -> Solution:
+    def solve(self, progress: Tell | None = None) -> Solution:
         """Compute log Z and all that was asked for, without putting answers together."""
         tick = _ticker(progress, self.total)
         logs, pieces, of_part = (
@@ -311,7 +311,7 @@ def _add_single(marginals: Marginals, pieces: Mapping[Question, Floats]) -> None
         marginals.add(np.array(alike)[:, 0], np.arange(len(alike)), tables)
 
 
-def _ticker(progress: Progress | None, total: int) -> Callable[[int], None]:
+def _ticker(progress: Tell | None, total: int) -> Callable[[int], None]:
     done = 0
 
     def tick(amount: int) -> None:

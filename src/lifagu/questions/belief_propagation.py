@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from lifagu.basics.html import Shown
+from lifagu.basics.progress import Tell
 from lifagu.errors import NoAnswerError, Remedy, listed
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
@@ -15,8 +16,6 @@ from lifagu.inference.answer import Convergence
 from lifagu.inference.prepared import Planned, Result
 from lifagu.inference.question_checks import TooLarge
 from lifagu.symmetry.colour import colour
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +40,7 @@ class Propagated(Shown):
     def __str__(self) -> str:
         return f"bp engine: belief propagation on {colour(self.graph, self.evidence)}"
 
-    def run(self, progress: Progress | None = None) -> Result:
+    def run(self, progress: Tell | None = None) -> Result:
         """Pass messages until they stand still."""
         if len(self.graph.unknown):
             names = listed(
@@ -96,7 +95,7 @@ class PlannedBeliefs(Shown):
     def __str__(self) -> str:
         return str(self.asked)
 
-    def run(self, progress: Progress | None = None) -> BeliefMarginals:
+    def run(self, progress: Tell | None = None) -> BeliefMarginals:
         """Pass messages until they stand still."""
         result = self.asked.run(progress)
         found = {

@@ -8,7 +8,7 @@ comes back.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.html import Shown
 from lifagu.basics.inputs import instance, items, text
-from lifagu.basics.progress import Progress, listener
+from lifagu.basics.progress import Progress, Tell, listener
 from lifagu.errors import ModelError
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Evidence, EvidenceLike, Observation, Observations, by_name
@@ -52,7 +52,7 @@ def open_case(
     temp: PathLike | None = None,
     resume: bool = False,
     rounds: int = 1000,
-    progress: Progress | Callable[[int, int], None] | None = None,
+    progress: Progress | Tell | None = None,
 ) -> Case:
     """Open a model to ask it: a file, a folder of Parquet tables, a template with its data, or a
     model in memory.

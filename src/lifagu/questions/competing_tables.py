@@ -9,7 +9,7 @@ the smallest and largest answer over the same completions.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
@@ -19,6 +19,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.html import Shown
+from lifagu.basics.progress import Tell
 from lifagu.errors import NoAnswerError, Remedy, TooLargeError, listed
 from lifagu.filling.result import OpenClass, Transfer
 from lifagu.graph.evidence import Evidence
@@ -30,7 +31,6 @@ from lifagu.inference.prepared import Prepared, Result
 from lifagu.likeness.tolerance_bound import probability_off, rounded_up
 
 MOST_COMPLETIONS = 4096
-Progress = Callable[[int, int], None]
 
 
 def consider(
@@ -172,7 +172,7 @@ class Considered(Shown):
     def _asked(self, matter: Matter) -> list[tuple[str, ...]]:
         return [self.questions[place] for place in matter.places]
 
-    def run(self, progress: Progress | None = None) -> Result:
+    def run(self, progress: Tell | None = None) -> Result:
         """Compute the answers."""
         self._check_possible_elsewhere()
         answers: dict[int, Answer] = {}
@@ -273,7 +273,7 @@ class Supported(Shown):
     def __str__(self) -> str:
         return str(self.prepared)
 
-    def run(self, progress: Progress | None = None) -> Result:
+    def run(self, progress: Tell | None = None) -> Result:
         """Compute the answers."""
         result = self.prepared.run(progress)
         part_of = parts_given(self.transfer, self.evidence)

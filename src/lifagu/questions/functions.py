@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from lifagu.basics.inputs import chosen
-from lifagu.basics.progress import Progress
+from lifagu.basics.progress import Progress, Tell
 from lifagu.errors import ModelError, Remedy
 from lifagu.filling.result import Transfer
 from lifagu.filling.rules import UNKNOWN, Filling
@@ -148,7 +148,7 @@ def impute(
     *,
     engine: str = "auto",
     memory_limit: int | None = None,
-    progress: Progress | Callable[[int, int], None] | None = None,
+    progress: Progress | Tell | None = None,
     **filling: Any,
 ) -> Imputed:
     """Fill the unknown factors of a graph, find what looks alike, and answer questions about single

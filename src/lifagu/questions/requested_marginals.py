@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints, first_places, group_rows
 from lifagu.basics.inputs import items
 from lifagu.basics.names import ChosenNames
+from lifagu.basics.progress import Tell
 from lifagu.filling.individuals import factor_owners, variable_owners
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import Evidence
@@ -23,7 +24,6 @@ from lifagu.questions.planning import prepare, prepare_marginals
 
 # questions up to which each is asked for itself; beyond, all marginals are computed in one pass
 FEW = 64
-Progress = Callable[[int, int], None]
 
 
 def near_unknown(moved: Transfer, evidence: Evidence, most: int) -> tuple[Ints, int]:
@@ -79,7 +79,7 @@ def request(
     evidence: Evidence,
     unknown: str,
     settings: dict[str, Any],
-    progress: Progress | None = None,
+    progress: Tell | None = None,
 ) -> Requested:
     """Answer questions about single variables; those connected to unknown factors are listed, not
     refused.
@@ -117,7 +117,7 @@ def _distributions(
     evidence: Evidence,
     unknown: str,
     settings: dict[str, Any],
-    progress: Progress | None,
+    progress: Tell | None,
 ) -> tuple[Ints, list[Distribution], Convergence | None]:
     """The number of each variable's distribution, and the distributions; few where many variables
     share one.

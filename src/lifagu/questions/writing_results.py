@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from lifagu.basics.atomic_files import PathLike, check_replaceable, replaced_folder
 from lifagu.basics.columns import Column, Columns, Lists, Nullable, Numbered, name_column, texts
+from lifagu.basics.progress import Tell
 from lifagu.data.parquet.lifted import lifted_tables
 from lifagu.data.parquet.writing import group_tables, model_tables, write_folder, write_table
 from lifagu.errors import FormatError
@@ -31,7 +32,6 @@ IMPUTED = frozenset(
     for name in ("transfers", "tables", "marginals")
     for ending in ("parquet", "csv")
 )
-Progress = Callable[[int, int], None]
 Marginals = Mapping[str, Mapping[str, float]]
 
 
@@ -40,7 +40,7 @@ def write_lift(
     moved: Transfer,
     colouring: Colouring,
     evidence: EvidenceLike = None,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
     lifted: ParfactorGraph | None = None,
 ) -> None:
     """Write the completed model; into a folder as Parquet, with groups, transfers and the lifted
@@ -74,7 +74,7 @@ def write_marginals(path: PathLike, found: Marginals) -> None:
 
 
 def write_imputed(
-    path: PathLike, tables: Mapping[str, Columns], progress: Progress | None = None
+    path: PathLike, tables: Mapping[str, Columns], progress: Tell | None = None
 ) -> None:
     """Write the tables of an `impute` into a folder, replaced in one step: as Parquet, or as CSV if
     it ends in .csv.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +20,7 @@ from lifagu.basics.columns import (
     texts,
 )
 from lifagu.basics.names import Names, NumberedNames
+from lifagu.basics.progress import Tell
 from lifagu.data.duck import Duck
 from lifagu.data.parquet.copying import copy_columns
 from lifagu.data.parquet.layout import TABLES, file_name
@@ -29,14 +30,13 @@ from lifagu.graph.ranges import BOOLEAN
 from lifagu.graph.tables import GivenTables
 from lifagu.relational.ground_parts import declared_tables
 
-Progress = Callable[[int, int], None]
 FILES = frozenset(map(file_name, TABLES))
 
 
 def write_folder(
     path: PathLike,
     tables: Mapping[str, Columns],
-    progress: Progress | None = None,
+    progress: Tell | None = None,
     replaceable: Collection[str] = FILES,
 ) -> None:
     """Replace a folder by these tables in one step; a folder with anything else in it is refused.

@@ -4,9 +4,9 @@ all of one state.
 
 from __future__ import annotations
 
+from lifagu.basics.progress import Announce
 from lifagu.data.databases import Database, opened
 from lifagu.data.snapshots import until_settled
-from lifagu.data.templates.batches import Progress
 from lifagu.data.templates.constants import queried_domain
 from lifagu.data.templates.evidence_from_queries import Observer
 from lifagu.data.templates.factors_from_queries import RowReader
@@ -18,7 +18,7 @@ from lifagu.relational.template import Template
 
 
 def load_template(
-    template: Template, source: Source | None = None, progress: Progress | None = None
+    template: Template, source: Source | None = None, progress: Announce | None = None
 ) -> Loaded:
     """Read everything a template asks for; source: another one than it names. progress(text): what
     is being read.
@@ -36,7 +36,7 @@ def load_template(
     return until_settled(attempt)
 
 
-def _loaded(template: Template, database: Database, progress: Progress) -> Loaded:
+def _loaded(template: Template, database: Database, progress: Announce) -> Loaded:
     domains = {
         name: queried_domain(name, query, database, progress)
         for name, query in template.domains.items()

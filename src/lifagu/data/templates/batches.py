@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.progress import Announce
 from lifagu.data.databases import Database
 from lifagu.data.databases.cells import CellColumn, Cells
 from lifagu.data.databases.queries import query_error
 from lifagu.errors import FormatError, did_you_mean
 from lifagu.graph.ranges import Labels
 from lifagu.relational.template import Query
-
-Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +51,7 @@ class Batch:
             raise self.fault(row, message(row))
 
 
-def batches(database: Database, query: Query, progress: Progress) -> Iterator[Batch]:
+def batches(database: Database, query: Query, progress: Announce) -> Iterator[Batch]:
     """The rows of a query, some at a time."""
     names, start = tuple(database.columns(query)), 0
     progress(query.place)

@@ -9,16 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.progress import Announce
 from lifagu.data.databases import Database
 from lifagu.data.databases.cells import Cells, codes_of, joined
 from lifagu.data.databases.queries import query_error
-from lifagu.data.templates.batches import Batch, Progress, batches, check_width
+from lifagu.data.templates.batches import Batch, batches, check_width
 from lifagu.errors import FormatError
 from lifagu.relational.domains import Domain
 from lifagu.relational.template import Query
 
 
-def queried_domain(name: str, query: Query, database: Database, progress: Progress) -> Domain:
+def queried_domain(name: str, query: Query, database: Database, progress: Announce) -> Domain:
     """The domain that a query lists: constants in the order of numbers if all are whole numbers,
     else of texts.
 

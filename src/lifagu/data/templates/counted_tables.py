@@ -10,11 +10,12 @@ from dataclasses import replace
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, group_rows
+from lifagu.basics.progress import Announce
 from lifagu.data.databases import Database
 from lifagu.data.databases.cells import Cells, codes_of, distinct_texts
 from lifagu.data.databases.queries import plain, query_error
 from lifagu.data.duck import quoted
-from lifagu.data.templates.batches import Batch, Progress, batches, label_numbers, places_of
+from lifagu.data.templates.batches import Batch, batches, label_numbers, places_of
 from lifagu.graph.ranges import Labels
 from lifagu.relational.template import Learned, Query
 
@@ -22,7 +23,7 @@ Group = tuple[str, ...]
 
 
 def learned_tables(
-    learned: Learned, labels: Sequence[Labels], database: Database, progress: Progress
+    learned: Learned, labels: Sequence[Labels], database: Database, progress: Announce
 ) -> dict[Group, Floats | None]:
     """For each group that occurs its table, None if it has too few records; labels: of each column.
 

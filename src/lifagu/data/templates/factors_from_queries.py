@@ -10,9 +10,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.progress import Announce
 from lifagu.data.databases import Database
 from lifagu.data.databases.queries import query_error
-from lifagu.data.templates.batches import Progress, batches, first_repeated, places_of
+from lifagu.data.templates.batches import batches, first_repeated, places_of
 from lifagu.data.templates.constants import Constants
 from lifagu.data.templates.counted_tables import Group, GroupCodes, learned_tables, table_of
 from lifagu.data.templates.row_tables import DistinctTables
@@ -33,7 +34,7 @@ class RowReader:
     template: Template
     model: ParfactorGraph
     database: Database
-    progress: Progress
+    progress: Announce
     _constants: dict[str, Constants] = field(default_factory=dict)
 
     def constants(self, number: int) -> Constants:

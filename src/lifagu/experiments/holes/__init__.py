@@ -7,7 +7,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from lifagu.experiments.campaign import Cell, Progress, gather
+from lifagu.basics.progress import Tell
+from lifagu.experiments.campaign import Cell, gather
 from lifagu.experiments.holes.figure import draw_figure
 from lifagu.experiments.holes.report import findings_of, report
 from lifagu.experiments.holes.runs import FACTS, run
@@ -29,7 +30,7 @@ def run_holes(
     completions: int = 16,
     jobs: int = 1,
     resume: bool = False,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
 ) -> Results:
     """Run the suite and write its files into a folder.
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from lifagu.experiments.campaign import Cell, Progress, gather
+from lifagu.basics.progress import Tell
+from lifagu.experiments.campaign import Cell, gather
 from lifagu.experiments.paper.figure import draw_figure
 from lifagu.experiments.paper.report import findings_of, report
 from lifagu.experiments.paper.runs import FACTS, GENERATORS, run
@@ -30,7 +31,7 @@ def run_paper(
     timed: int = 5,
     jobs: int = 1,
     resume: bool = False,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
 ) -> Results:
     """Run the campaign and write its files into a folder.
 

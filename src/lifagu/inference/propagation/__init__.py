@@ -9,7 +9,7 @@ never chosen silently.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, as_ids, distinct, frozen
 from lifagu.basics.inputs import chosen, number, whole
+from lifagu.basics.progress import Tell
 from lifagu.errors import ModelError, NoAnswerError, Remedy, listed
 from lifagu.graph.evidence import Evidence, EvidenceLike
 from lifagu.graph.factor_graph import Colouring, FactorGraph
@@ -27,8 +28,6 @@ from lifagu.inference.propagation.messages import SWEEPS, Heard, Messages, bethe
 from lifagu.inference.table import log_sum
 
 __all__ = ["Beliefs", "answers", "propagate"]
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +103,7 @@ def propagate(
     schedule: str = "parallel",
     tolerance: float = 1e-10,
     iterations: int = 1000,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
 ) -> Beliefs:
     """Pass messages until none changes by more than the tolerance (in its log), or the iterations
     are used up.

@@ -12,12 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.html import Shown
+from lifagu.basics.progress import Tell
 from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
 from lifagu.graph.views import counted
 from lifagu.inference.lifted.engine import reduce_cells
 from lifagu.inference.marginals import Computed
 from lifagu.inference.plan import memory_limit_of
-from lifagu.inference.prepared import Prepared, Progress
+from lifagu.inference.prepared import Prepared
 from lifagu.inference.question_checks import PartsTooLargeError, TooLarge
 from lifagu.inference.relational.ground_variables import ground_names
 from lifagu.inference.relational.problem import Shattered, missing, shattered, start
@@ -112,7 +113,7 @@ class PreparedClassMarginals(Shown):
     def __str__(self) -> str:
         return "\n".join([str(self.prepared), *map(str, self.too_large)])
 
-    def run(self, progress: Progress | None = None) -> ClassMarginals:
+    def run(self, progress: Tell | None = None) -> ClassMarginals:
         """Compute them; progress(done, total) is called now and then."""
         return ClassMarginals(
             self.prepared, self.prepared.solve(progress), self.too_large, self.model, self.whole

@@ -11,12 +11,12 @@ from functools import cached_property
 
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
+from lifagu.basics.progress import Tell
 from lifagu.errors import TooLargeError
 from lifagu.inference.lifted.assignment import CellValues
 from lifagu.inference.lifted.engine import reduce_cells
 from lifagu.inference.most_probable import Search, plan_search
 from lifagu.inference.plan import memory_limit_of
-from lifagu.inference.prepared import Progress
 from lifagu.inference.relational.ground_variables import ground_names
 from lifagu.inference.relational.problem import Shattered, shattered, start
 from lifagu.inference.relational.questions import Observed, known_kinds
@@ -59,7 +59,7 @@ class PreparedRelationalBest(Shown):
     def __str__(self) -> str:
         return str(self.search)
 
-    def run(self, progress: Progress | None = None) -> RelationalBest:
+    def run(self, progress: Tell | None = None) -> RelationalBest:
         """Find it; progress(done, total) is called now and then."""
         log_weight, found = self.search.run(self.whole.kinds.observation, progress)
         assert isinstance(found, CellValues)

@@ -12,13 +12,14 @@ from itertools import chain
 from pathlib import Path
 
 from lifagu.basics.atomic_files import PathLike
+from lifagu.basics.progress import Tell
 from lifagu.errors import Remedy, TooLargeError
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Observation
 from lifagu.inference.lifted.tables_by_label import Labels
 from lifagu.inference.listed_rows import Known, Listed, check_asked, prepare_listed
 from lifagu.inference.plan import readable_size
-from lifagu.inference.prepared import Prepared, Progress, Result
+from lifagu.inference.prepared import Prepared, Result
 from lifagu.questions.by_sql.completing import Completed, Stage, fill_on, take_on
 from lifagu.questions.by_sql.resting import Support, supports
 from lifagu.questions.by_sql.workplace import BESIDE, journal_of, memory_limit
@@ -59,7 +60,7 @@ class PlannedBySql:
         head = f"rows in {self.where}, {len(self.rounds)} round{'s' * (len(self.rounds) != 1)}:"
         return "\n".join([head, *(f"  {each}" for each in self.rounds), str(self.prepared)])
 
-    def run(self, progress: Progress | None = None) -> Result:
+    def run(self, progress: Tell | None = None) -> Result:
         """Compute the answers."""
         result, plan = self.prepared.run(progress), str(self)
         pairs = zip(result.answers, self.supports, strict=True)

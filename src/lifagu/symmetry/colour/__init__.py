@@ -13,7 +13,8 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints, as_ids, by_first_occurrence, connected_parts, group_rows
 from lifagu.basics.inputs import callback, flag, instance
-from lifagu.basics.kernel import Progress, loaded
+from lifagu.basics.kernel import loaded
+from lifagu.basics.progress import Tell
 from lifagu.errors import ModelError
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import Colouring, FactorGraph
@@ -33,7 +34,7 @@ def colour(
     commutative: bool = False,
     up_to_scale: bool = False,
     positions: Ints | None = None,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
 ) -> Colouring:
     """Colour passing on a graph: groups of variables and factors that look alike. O(e log n) for e
     arguments.

@@ -13,7 +13,7 @@ from types import ModuleType
 import numpy as np
 
 from lifagu.basics.arrays import Ints, by_first_occurrence
-from lifagu.basics.kernel import Progress
+from lifagu.basics.progress import Tell
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 
 
@@ -22,7 +22,7 @@ def refine(
     graph: FactorGraph,
     start: tuple[Ints, Ints],
     positions: Ints | None,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
     *,
     wide: bool = False,
     share: int = 4,

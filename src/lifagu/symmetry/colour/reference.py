@@ -14,7 +14,7 @@ from collections import deque
 import numpy as np
 
 from lifagu.basics.arrays import Ints, by_first_occurrence
-from lifagu.basics.kernel import Progress
+from lifagu.basics.progress import Tell
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.likeness.roles import argument_places
 
@@ -23,7 +23,7 @@ def refine(
     graph: FactorGraph,
     start: Colouring,
     positions: Ints | None = None,
-    progress: Progress | None = None,
+    progress: Tell | None = None,
 ) -> Colouring:
     """The coarsest stable colouring that refines the start colours. O(e log n) time for e
     arguments, exact.
