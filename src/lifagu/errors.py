@@ -44,7 +44,7 @@ class Remedy(StrEnum):
     RESUME = "go on with resume=True"
     RESUME_OR_ELSEWHERE = "go on with it by resume=True, or name another folder"
     MAKE_FOLDER = 'make one with lifagu.write(model, "big/")'
-    WRITE_ELSEWHERE = "name another database, or write into a folder with lifagu.write_imputed"
+    WRITE_ELSEWHERE = "name another database, or write into a folder with lifagu.io.write_imputed"
     NO_DATABASE = "leave out database"
     ONE_OR_MEAN = 'ask with unknown="one" or unknown="mean"'
     RAISE_THETA = (

@@ -63,7 +63,7 @@ def _evidence_file(path: str) -> dict[str, Any]:
         raise lifagu.FormatError(
             f"{path}: evidence is read from .json or .evid files (each also with .gz)"
         )
-    return lifagu.read_evidence(path)
+    return lifagu.io.read_evidence(path)
 
 
 def _once(observations: list[tuple[str, str]]) -> dict[str, str]:

@@ -23,7 +23,8 @@ from lifagu.cli.results import (
 )
 
 if TYPE_CHECKING:
-    from lifagu import Case, Lift
+    from lifagu import Case
+    from lifagu.questions.findings import Lift
 
 Options = argparse.Namespace
 
@@ -94,7 +95,7 @@ def lift(options: Options) -> None:
         found = case.lift(options.out)
         if options.json:
             case.place.progress.stage("lifting")
-            text = lifagu.to_json(found.model, case.graph_evidence)
+            text = lifagu.io.to_json(found.model, case.graph_evidence)
     if options.rounds:
         _show_rounds(case, found)
     elif options.json:
@@ -104,11 +105,11 @@ def lift(options: Options) -> None:
 
 
 def _show_rounds(case: Case, found: Lift) -> None:
+    from lifagu.questions.findings import Groups
+
     graph = found.transfer.graph
-    for number, colouring in enumerate(
-        lifagu.colour_rounds(graph, case.graph_evidence, **found.transfer.start)
-    ):
-        groups = lifagu.Groups.of(graph, colouring)
+    for number, colouring in enumerate(case.colour_rounds()):
+        groups = Groups.of(graph, colouring)
         say(f"{'start' if number == 0 else f'round {number}'}:\n{groups_table(groups)}")
 
 
@@ -163,6 +164,8 @@ def _remark(options: Options, notes: Sequence[str], astray: bool) -> None:
 
 def marginals(options: Options) -> None:
     """``lifagu marginals``."""
+    from lifagu.inference.relational.marginals import ClassMarginals
+
     if options.out and not options.out.lower().endswith((".csv", ".csv.gz", ".parquet")):
         raise lifagu.FormatError(
             f"{options.out}: marginals are written as .csv (or .csv.gz) or .parquet"
@@ -176,10 +179,10 @@ def marginals(options: Options) -> None:
         _remark(options, found.notes, astray=not came.converged)
     for part in too_large_parts(found):
         note(f"warning: {part}; log Z is left out, too; {FLAGS[part.remedy]}")
-    if options.expand and isinstance(found, lifagu.ClassMarginals):
+    if options.expand and isinstance(found, ClassMarginals):
         found = found.expanded()
     if options.out:
-        lifagu.write_marginals(options.out, found)
+        lifagu.io.write_marginals(options.out, found)
     if options.json:
         say_json({**marginals_json(found), **merging_json(case.merging(options.engine))})
     elif not options.out:

@@ -22,7 +22,8 @@ from lifagu.examples.installing import install_hospital, result_arrives
 from lifagu.experiments.beside_truth import WAYS, answers, near_holes, off, true_graph
 
 if TYPE_CHECKING:
-    from lifagu import Case, FactorGraph, Imputed
+    from lifagu import Case, FactorGraph
+    from lifagu.questions.findings import Imputed
 
 MISSING = {
     "intake": "nobody interviewed them, eve among them",

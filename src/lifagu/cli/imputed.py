@@ -10,8 +10,7 @@ from lifagu.cli.output import some, table
 from lifagu.cli.results import convergence_json, groups_table
 
 if TYPE_CHECKING:
-    from lifagu import Imputed
-    from lifagu.questions.findings import Requested
+    from lifagu.questions.findings import Imputed, Requested
 
 MOST_LINES = 40
 MOST_GROUPS = 3

@@ -25,8 +25,9 @@ class Version(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
         """Print and exit."""
         import lifagu
+        from lifagu.basics.kernel import has_kernel
 
-        kernel = "compiled" if lifagu.has_kernel() else NO_KERNEL
+        kernel = "compiled" if has_kernel() else NO_KERNEL
         sys.stdout.write(f"lifagu {lifagu.__version__}\nkernel: {kernel}\n")
         sys.exit(0)
 

@@ -8,14 +8,16 @@ from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-import lifagu
 from lifagu.cli.output import finite, some, table
 
 if TYPE_CHECKING:
-    from lifagu import Answer, Convergence, Groups, Lift, TooLarge
+    from lifagu import Answer
+    from lifagu.inference.answer import Convergence
+    from lifagu.inference.question_checks import TooLarge
     from lifagu.likeness.tolerance_bound import Merging
+    from lifagu.questions.findings import Groups, Lift
 
-Marginals = Mapping[str, Mapping[str, float]]
+ByName = Mapping[str, Mapping[str, float]]  # label → probability, of each variable
 MOST_ROWS = 40
 MOST_OBSERVED = 8
 MOST_NAMES = 8
@@ -152,9 +154,11 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
     return values
 
 
-def marginals_json(found: Marginals) -> dict[str, Any]:
+def marginals_json(found: ByName) -> dict[str, Any]:
     """All marginals by class or by name, log Z, and what was left out."""
-    if isinstance(found, lifagu.ClassMarginals):
+    from lifagu.inference.relational.marginals import ClassMarginals
+
+    if isinstance(found, ClassMarginals):
         listed: dict[str, Any] = {"classes": [asdict(each) for each in found.classes]}
     else:
         listed = {"marginals": {name: dict(found[name]) for name in found}}
@@ -171,15 +175,17 @@ def marginals_json(found: Marginals) -> dict[str, Any]:
     }
 
 
-def too_large_parts(found: Marginals) -> tuple[TooLarge, ...]:
+def too_large_parts(found: ByName) -> tuple[TooLarge, ...]:
     """The connected parts that did not fit and were left out."""
     parts: tuple[TooLarge, ...] = getattr(found, "too_large", ())
     return parts
 
 
-def marginals_table(found: Marginals) -> str:
+def marginals_table(found: ByName) -> str:
     """The first of all marginals, one line each."""
-    if isinstance(found, lifagu.ClassMarginals):
+    from lifagu.inference.relational.marginals import ClassMarginals
+
+    if isinstance(found, ClassMarginals):
         every, shown = (
             len(found.classes),
             [(each.members, each.probabilities) for each in found.classes[:MOST_ROWS]],

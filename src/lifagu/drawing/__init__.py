@@ -1,3 +1,7 @@
-"""Figures: what is drawn (`scene`), where (`layout`), and how: as SVG by our own code, as PNG and
-PDF by matplotlib.
-"""
+"""Figures: scenes of graphs and lifted models, and the same as SVG, PNG and PDF."""
+
+from lifagu.drawing.painting import to_pdf, to_png
+from lifagu.drawing.scene import Scene, side_by_side
+from lifagu.drawing.svg import svg_styles, to_svg
+
+__all__ = ["Scene", "side_by_side", "svg_styles", "to_pdf", "to_png", "to_svg"]

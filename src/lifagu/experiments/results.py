@@ -50,7 +50,7 @@ def write_results(
 def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
     """A column for each key of the first row; None is an empty field, true and false are 1 and 0."""
     header = list(rows[0]) if rows else []
-    lifagu.write_csv(path, header, ([_field(row[name]) for name in header] for row in rows))
+    lifagu.io.write_csv(path, header, ([_field(row[name]) for name in header] for row in rows))
     return path
 
 

@@ -1,5 +1,4 @@
-"""A case: a model, what was observed, who was added, how its holes are filled, and where the work
-is done.
+"""A case: a model, what was observed, how its holes are filled, and where the work is done.
 
 Everybody who asks, the command line, the page, a notebook, makes a case, asks it, and shows what
 comes back.
@@ -8,7 +7,7 @@ comes back.
 from __future__ import annotations
 
 import os
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -20,7 +19,7 @@ from lifagu.basics.progress import Progress, Tell, listener
 from lifagu.errors import ModelError
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Evidence, EvidenceLike, Observation, Observations, by_name
-from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.inference.prepared import Asked, Planned
 from lifagu.questions import asking, in_memory
 from lifagu.questions.opened import Opened, opened
@@ -54,21 +53,48 @@ def open_case(
     rounds: int = 1000,
     progress: Progress | Tell | None = None,
 ) -> Case:
-    """Open a model to ask it: a file, a folder of Parquet tables, a template with its data, or a
-    model in memory.
+    """Open a model to ask it: a file, a folder, a template with its database, or a model in memory.
 
-    A file is read once, with its evidence and its questions. on: where the work is done, "memory",
-    "duckdb" or "spark" ("spark=MASTER"), the last two for folders only; "auto" stays in memory
-    while a folder fits there. database: the path or URL that a template is to read instead of its
-    own. memory_limit: in bytes, three quarters of what is free by default. temp, resume, rounds: as
-    in `Place`. progress: told how far the work is, as (done, total), and what is being done if it
-    has a `stage`. Unknown factors are filled by the usual rule; `Case.fill` chooses another one,
-    `Case.unfilled` none.
+    A file is read once, with its evidence and its questions. Unknown factors are filled by the usual
+    rule; `Case.fill` chooses another one, `Case.unfilled` none.
 
-    >>> graph = FactorGraph.build().variables(["A", "B", "C"]).factor("f1", ["A", "B"], [1, 2, 3, 4])
-    >>> case = open_case(graph.factor("f2", ["C", "B"], None).graph())
-    >>> case.observe({"A": "true"}).ask("C")
+    Parameters
+    ----------
+    subject : path, FactorGraph, ParfactorGraph, Transfer, Loaded or Case
+        What to open: a file in any format by its ending, a folder of Parquet tables, a template that
+        names a database, a model in memory, or a case to go on with at another place.
+    on : {"auto", "memory", "duckdb", "spark", "spark=MASTER"}
+        Where the work is done. Engines take folders; "auto" stays in memory while a folder fits there.
+    database : str, optional
+        Path or URL that a template is to read instead of its own source.
+    memory_limit : int, optional
+        In bytes; three quarters of what is free by default. What would take more is refused.
+    temp : path, optional
+        A folder for what an engine keeps meanwhile.
+    resume : bool
+        Whether to go on with what an interrupted run has left in `temp`.
+    rounds : int
+        Rounds of colour passing on an engine before it gives up.
+    progress : callable, optional
+        Called with (done, total) now and then, and its `stage` with what begins, if it has one.
+
+    Returns
+    -------
+    Case
+        Frozen: every verb gives a new case or an answer.
+
+    Examples
+    --------
+    >>> import lifagu
+    >>> graph = lifagu.FactorGraph.build().variables(["A", "B", "C"])
+    >>> graph = graph.factor("f1", ["A", "B"], [1, 2, 3, 4]).factor("f2", ["C", "B"], None).graph()
+    >>> case = lifagu.open(graph).observe({"A": "true"})
+    >>> case.ask("C")
     <P(C): false: 0.305556, true: 0.694444>
+    >>> case.transfer.record[0].donor
+    'f1'
+    >>> case.unfilled().ask("A")["true"]
+    1.0
     """
     place = Place(on, memory_limit, temp, resume, rounds, listener(progress))
     if isinstance(subject, Case):
@@ -93,15 +119,32 @@ def _of_transfer(moved: Transfer, place: Place) -> Case:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Case(Statement, Shown):
-    """A model and all that is said about it; made by `lifagu.open`. Every verb gives a new case or
-    an answer.
+    """A model and all that is said about it; made by `lifagu.open`.
+
+    Every verb gives a new case (`observe`, `forget`, `add`, `fill`, `unfilled`, `at`) or an answer
+    (`ask`, `marginals`, `most_probable`, `log_partition`, `impute`, `groups`, `lift`, …).
+
+    Attributes
+    ----------
+    model : FactorGraph or ParfactorGraph
+        The model as it was opened.
+    queries : tuple of str
+        The questions that the model itself names.
     """
 
     # ---- verbs that give a new case
 
     def observe(self, evidence: EvidenceLike = None) -> Case:
-        """The case in which this was observed, too: name → label, or label → likelihood; it
-        overrides name by name.
+        """The case in which this was observed, too; it overrides name by name.
+
+        Parameters
+        ----------
+        evidence : mapping or Evidence, optional
+            Name → label, or name → {label: likelihood} for what is not certain.
+
+        Returns
+        -------
+        Case
         """
         if (
             isinstance(evidence, Evidence)
@@ -119,8 +162,18 @@ class Case(Statement, Shown):
         return replace(self, layers=(), keeps_own=False)
 
     def add(self, name: str, like: str) -> Case:
-        """The case with a new individual that has another one's variables and scopes, all tables
-        unknown.
+        """The case with a new individual, all of whose tables are unknown.
+
+        Parameters
+        ----------
+        name : str
+            The new individual.
+        like : str
+            The individual whose variables and scopes it gets.
+
+        Returns
+        -------
+        Case
         """
         pair = text("an individual to add", name), text("the individual to copy", like)
         return replace(self, added=(*self.added, pair))
@@ -128,10 +181,20 @@ class Case(Statement, Shown):
     def fill(
         self, filling: Filling | None = None, *, by: str | None = None, **settings: Any
     ) -> Case:
-        """The case whose holes are filled in another way: by a rule, and with settings as in
-        `Filling`.
+        """The case whose holes are filled in another way.
 
-        by: "individuals" (the usual one), "structure", "published", "steps" or "profiles".
+        Parameters
+        ----------
+        filling : Filling, optional
+            All settings in one value, instead of those below.
+        by : {"individuals", "structure", "published", "steps", "profiles"}, optional
+            The rule; "individuals" is the usual one.
+        **settings
+            As in `Filling`, such as ``theta=0.5``.
+
+        Returns
+        -------
+        Case
         """
         if filling is None:
             filling = Filling.of(settings) if by is None else Filling.by(by, **settings)
@@ -145,8 +208,16 @@ class Case(Statement, Shown):
         return replace(self, filling=None)
 
     def at(self, on: str) -> Case:
-        """The case whose work is done elsewhere: in "memory", on "duckdb" or on "spark"; "auto"
-        chooses.
+        """The case whose work is done elsewhere.
+
+        Parameters
+        ----------
+        on : {"auto", "memory", "duckdb", "spark", "spark=MASTER"}
+            As in `lifagu.open`.
+
+        Returns
+        -------
+        Case
         """
         return replace(self, place=replace(self.place, on=on))
 
@@ -159,8 +230,7 @@ class Case(Statement, Shown):
 
     @cached_property
     def evidence(self) -> Mapping[str, Observation]:
-        """All that was observed, by name: by names of the graph unless a relational model is asked
-        as it is.
+        """All that was observed, by name: names of the graph unless a relational model is asked as is.
 
         On an engine only what was observed beside the folder's own evidence, which stays there.
         """
@@ -173,14 +243,21 @@ class Case(Statement, Shown):
 
     @property
     def observed_count(self) -> int:
-        """How many variables were observed, a range of them counting once; wrong names and labels
-        are an error.
-        """
+        """How many variables were observed, a range of them counting once; wrong names are an error."""
         return in_memory.observed_count(self)
 
     def merging(self, engine: str = "auto") -> Merging | None:
-        """How tables were compared, and how far that can move answers; None where they were
-        compared exactly.
+        """How tables were compared, and how far that can move answers.
+
+        Parameters
+        ----------
+        engine : str
+            As for `ask`.
+
+        Returns
+        -------
+        Merging or None
+            None where tables were compared exactly.
         """
         return asking.merging(self, engine)
 
@@ -191,16 +268,12 @@ class Case(Statement, Shown):
 
     @property
     def completed(self) -> FactorGraph | ParfactorGraph:
-        """The model without holes, if they could be filled: a relational model as it is where
-        nothing is unknown.
-        """
+        """The model without holes, if they could be filled; as it is where nothing is unknown."""
         return self.model if self.is_whole else self.transfer.graph
 
     @property
     def lifted(self) -> ParfactorGraph:
-        """What looks alike in it said once: the model as it is where nothing is unknown, else a
-        lifted one.
-        """
+        """What looks alike said once: the model as it is where nothing is unknown, else a lifted one."""
         return in_memory.lifted(self)
 
     @property
@@ -210,9 +283,7 @@ class Case(Statement, Shown):
 
     @property
     def is_whole(self) -> bool:
-        """Whether a relational model can be asked as it is: nothing in it is unknown or merged,
-        nobody was added.
-        """
+        """Whether a relational model can be asked as it is: nothing unknown, merged or added."""
         return in_memory.is_whole(self)
 
     def describe(self) -> dict[str, Any]:
@@ -221,50 +292,148 @@ class Case(Statement, Shown):
         return dict(self.opened.once(("facts", self.added), lambda: describe(shown)))
 
     def where(self, verb: str = "ask", *, engine: str = "auto", in_memory: str = "") -> Choice:
-        """Where a verb would be done, and why; a place that cannot do it is an error."""
+        """Where a verb would be done, and why; a place that cannot do it is an error.
+
+        Parameters
+        ----------
+        verb : str
+            "ask", "marginals", "most_probable", "impute", "groups" or "lift".
+        engine : str
+            As for `ask`.
+        in_memory : str
+            Why it has to be done in memory, if it has to.
+
+        Returns
+        -------
+        Choice
+        """
         return choose(self, verb, engine, in_memory)
 
     # ---- verbs that give an answer
 
     def ask(self, *variables: str, engine: str = "auto") -> Answer:
-        """P(variables | evidence), jointly if there are several."""
+        """P(variables | evidence), jointly if there are several.
+
+        Parameters
+        ----------
+        *variables : str
+            Names of variables.
+        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+            "auto" is the best exact one; "bp" is belief propagation, not exact.
+
+        Returns
+        -------
+        Answer
+            Label → probability, with what it rests on.
+        """
         return self.plan([variables], engine=engine).run(self.place.progress).answers[0]
 
     def ask_each(self, questions: Iterable[Question], engine: str = "auto") -> list[Answer]:
-        """Several questions that share one computation: a name asks for a marginal, a tuple for a
-        joint answer.
+        """Several questions that share one computation.
+
+        Parameters
+        ----------
+        questions : iterable of str or tuple of str
+            A name asks for a marginal, a tuple for a joint answer.
+        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+            "auto" is the best exact one; "bp" is belief propagation, not exact.
+
+        Returns
+        -------
+        list of Answer
         """
         return self.plan(questions, engine=engine).run(self.place.progress).answers
 
     def log_partition(self, engine: str = "auto") -> float:
-        """Natural log of the total weight of all assignments with the evidence fixed."""
+        """Natural log of the total weight of all assignments with the evidence fixed.
+
+        Parameters
+        ----------
+        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+            "auto" is the best exact one; "bp" is belief propagation, not exact.
+
+        Returns
+        -------
+        float
+        """
         return asking.only_log_partition(self.plan([], engine=engine).run(self.place.progress))
 
     def marginals(self, engine: str = "auto") -> asking.Marginals:
-        """P(variable | evidence) of every variable in one pass; of a relational model one per
-        class.
+        """P(variable | evidence) of every variable in one pass; of a relational model one per class.
+
+        Parameters
+        ----------
+        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+            "auto" is the best exact one; "bp" is belief propagation, not exact.
+
+        Returns
+        -------
+        AllMarginals, ClassMarginals or BeliefMarginals
+            Name → {label: probability}.
         """
         return self.plan_marginals(engine=engine).run(self.place.progress)
 
     def most_probable(self, engine: str = "auto") -> Best | RelationalBest:
-        """A most probable assignment of all variables, and the natural log of its weight."""
+        """A most probable assignment of all variables, and the natural log of its weight.
+
+        Parameters
+        ----------
+        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+            "auto" is the best exact one; "bp" is belief propagation, not exact.
+
+        Returns
+        -------
+        Best or RelationalBest
+        """
         return self.plan_most_probable(engine=engine).run(self.place.progress)
 
     def plan(self, questions: Iterable[Question] = (), *, engine: str = "auto", **bp: Any) -> Asked:
-        """The planned answers to questions, none for log Z alone: `str` shows what it costs, `run`
-        computes.
+        """The planned answers to questions: `str` shows what they cost, `run` computes them.
 
-        bp: settings of belief propagation, for the engine of that name.
+        Parameters
+        ----------
+        questions : iterable of str or tuple of str
+            As in `ask_each`; none for log Z alone.
+        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+            "auto" is the best exact one; "bp" is belief propagation, not exact.
+        **bp
+            Settings of belief propagation, for the engine of that name.
+
+        Returns
+        -------
+        Asked
         """
         asked = items("questions are given in a list", questions)
         return asking.plan(self, list(map(names_in, asked)), engine, bp)
 
     def plan_marginals(self, *, engine: str = "auto", **bp: Any) -> Planned[asking.Marginals]:
-        """The same for all marginals."""
+        """The same for all marginals.
+
+        Parameters
+        ----------
+        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+            "auto" is the best exact one; "bp" is belief propagation, not exact.
+        **bp
+            Settings of belief propagation, for the engine of that name.
+
+        Returns
+        -------
+        Planned
+        """
         return asking.plan_marginals(self, engine, bp)
 
     def plan_most_probable(self, *, engine: str = "auto") -> Planned[Best | RelationalBest]:
-        """The same for a most probable assignment."""
+        """The same for a most probable assignment.
+
+        Parameters
+        ----------
+        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+            "auto" is the best exact one; "bp" is belief propagation, not exact.
+
+        Returns
+        -------
+        Planned
+        """
         return asking.plan_best(self, engine)
 
     def groups(self) -> Groups:
@@ -273,8 +442,24 @@ class Case(Statement, Shown):
 
         return finding.groups(self)
 
+    def colour_rounds(self) -> Iterator[Colouring]:
+        """The colours of the completed graph at the start and after each round of colour passing."""
+        from lifagu.questions import finding
+
+        return finding.colour_rounds(self)
+
     def lift(self, out: PathLike | None = None) -> Lift:
-        """Fill, find what looks alike, and say it once; out: a file or folder for all of it."""
+        """Fill, find what looks alike, and say it once.
+
+        Parameters
+        ----------
+        out : path, optional
+            A file for the lifted model, or a folder for everything.
+
+        Returns
+        -------
+        Lift
+        """
         from lifagu.questions import finding
 
         return finding.lift(self, out)
@@ -287,32 +472,69 @@ class Case(Statement, Shown):
         out: PathLike | None = None,
         write: bool = False,
     ) -> Imputed:
-        """Fill, find what looks alike, and answer about single variables, each with what the answer
-        rests on.
+        """Fill, find what looks alike, and answer about single variables.
 
-        queries: by default those of the model itself, else the first hundred near unknown factors.
-        out: a folder for the results; write: put them into the database that a template was read
-        from.
+        Parameters
+        ----------
+        queries : sequence of str, optional
+            Variables; by default those the model names, else the first hundred near unknown factors.
+        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+            "auto" is the best exact one; "bp" is belief propagation, not exact.
+        out : path, optional
+            A folder for the results.
+        write : bool
+            Whether to put them into the database that a template was read from.
+
+        Returns
+        -------
+        Imputed
+            The marginals, each with what it rests on, and who lent what to whom.
         """
         from lifagu.questions import finding
 
         return finding.impute(self, queries, engine, out, write)
 
     def draw(self, what: str | None = None) -> Scene:
-        """A figure of the case, which notebooks show; see `lifagu.draw`."""
+        """A figure of the case, which notebooks show.
+
+        Parameters
+        ----------
+        what : {"graph", "colours", "lifted", "transfers"}, optional
+            What is to be seen; see `lifagu.draw`.
+
+        Returns
+        -------
+        Scene
+        """
         from lifagu.questions import finding
 
         return finding.draw(self, what)
 
     def plot(self, path: PathLike, what: str | None = None) -> Scene:
-        """Write the figure to a .svg, .png or .pdf file, and return it."""
+        """Write the figure to a file, and return it.
+
+        Parameters
+        ----------
+        path : path
+            Ends in .svg, .png or .pdf.
+        what : str, optional
+            As in `draw`.
+
+        Returns
+        -------
+        Scene
+        """
         from lifagu.questions import finding
 
         return finding.plot(self, path, what)
 
     def write(self, path: PathLike) -> None:
-        """Write the model with those who were added and all that was observed; its holes stay
-        holes.
+        """Write the model with those who were added and all that was observed; its holes stay holes.
+
+        Parameters
+        ----------
+        path : path
+            A file by its ending, or a folder.
         """
         from lifagu.questions import finding
 

@@ -4,7 +4,7 @@ and files.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,7 +31,7 @@ from lifagu.questions.where_to_work import choose
 from lifagu.questions.writing_results import check_imputed_target, write_imputed, write_lift
 from lifagu.relational.loaded import Source
 from lifagu.relational.parfactor_graph import ParfactorGraph
-from lifagu.symmetry.colour import colour
+from lifagu.symmetry import colour as colour_passing
 
 MOST_ASKED = 100  # variables that are asked about when nobody says which
 
@@ -48,7 +48,13 @@ def colouring(case: Statement) -> Colouring:
     """Which nodes of the completed graph look alike."""
     moved, seen = in_memory.transferred(case), in_memory.bound(case)
     case.place.progress.stage("passing colours")
-    return colour(moved.graph, seen, **moved.start, progress=case.place.progress)
+    return colour_passing.colour(moved.graph, seen, **moved.start, progress=case.place.progress)
+
+
+def colour_rounds(case: Statement) -> Iterator[Colouring]:
+    """The same round by round, beginning with the start colours."""
+    moved = in_memory.transferred(case)
+    return colour_passing.colour_rounds(moved.graph, in_memory.bound(case), **moved.start)
 
 
 def lift(case: Statement, out: PathLike | None) -> Lift:

@@ -32,7 +32,7 @@ IMPUTED = frozenset(
     for name in ("transfers", "tables", "marginals")
     for ending in ("parquet", "csv")
 )
-Marginals = Mapping[str, Mapping[str, float]]
+ByName = Mapping[str, Mapping[str, float]]  # label → probability, of each variable
 
 
 def write_lift(
@@ -57,7 +57,7 @@ def write_lift(
     write_folder(path, tables, progress)
 
 
-def write_marginals(path: PathLike, found: Marginals) -> None:
+def write_marginals(path: PathLike, found: ByName) -> None:
     """Write all marginals to a .csv file (also .csv.gz) or a .parquet file, one row per label.
 
     The columns are variable, value and probability; for classes of a relational model
@@ -126,7 +126,7 @@ def _cells(column: Column) -> Sequence[Any]:
     return ["" if each is None or each != each else each for each in values]
 
 
-def _marginal_rows(found: Marginals) -> tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]:
+def _marginal_rows(found: ByName) -> tuple[tuple[str, ...], Iterable[tuple[Any, ...]]]:
     """All marginals as a header and rows: by class or by name."""
     if isinstance(found, ClassMarginals):
         classes = ((each, pair) for each in found.classes for pair in each.probabilities.items())

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import lifagu
 from lifagu.errors import ModelError
+from lifagu.inference.marginals import AllMarginals
+from lifagu.inference.relational.marginals import ClassMarginals
 from lifagu.web.inputs import Request
 from lifagu.web.workbench import Workbench
 
@@ -95,7 +96,7 @@ def _all_marginals(found: Any) -> dict[str, Any]:
     """Marginals by name while they are few, else one for each group of variables that share theirs."""
     too_large = {name for part in found.too_large for name in part.variables}
     left_out = [name for name in found.left_out if name not in too_large]
-    if isinstance(found, lifagu.ClassMarginals):
+    if isinstance(found, ClassMarginals):
         classes = [asdict(each) for each in found.classes[:MOST_BARS]]
         return {
             "classes": classes,
@@ -108,7 +109,7 @@ def _all_marginals(found: Any) -> dict[str, Any]:
     return {"answers": [], "classes": _classes(found), **shared}
 
 
-def _expanded(found: lifagu.ClassMarginals) -> list[dict[str, Any]]:
+def _expanded(found: ClassMarginals) -> list[dict[str, Any]]:
     if sum(each.count for each in found.classes) > MOST_BARS:
         return []
     listed = found.expanded()
@@ -123,7 +124,7 @@ def _named(name: str, distribution: dict[str, float]) -> dict[str, Any]:
     }
 
 
-def _classes(found: lifagu.AllMarginals) -> list[dict[str, Any]]:
+def _classes(found: AllMarginals) -> list[dict[str, Any]]:
     """The largest groups of variables that share a marginal."""
     of_variable, distributions = found.classes
     sizes = np.bincount(of_variable, minlength=len(distributions))

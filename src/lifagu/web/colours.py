@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-import lifagu
-
 if TYPE_CHECKING:
-    from lifagu import Case, Colouring, FactorGraph, Groups
+    from lifagu import Case, FactorGraph
+    from lifagu.graph.factor_graph import Colouring
+    from lifagu.questions.findings import Groups
 
 MOST_ROUNDS = 60
 MOST_SPLITS = 4  # told in words
@@ -35,8 +35,8 @@ def rounds_of(case: Case, drawn: bool) -> dict[str, Any]:
     shown = {"groups": groups_of(groups), "cut": False}
     if not drawn:
         return {**shown, "rounds": [], "note": LARGE}
-    graph, start = case.transfer.graph, case.transfer.start
-    every = list(islice(lifagu.colour_rounds(graph, case.graph_evidence, **start), MOST_ROUNDS + 1))
+    graph = case.transfer.graph
+    every = list(islice(case.colour_rounds(), MOST_ROUNDS + 1))
     cut = len(every) > MOST_ROUNDS
     if cut:
         every[-1] = groups.colouring

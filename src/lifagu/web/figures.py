@@ -14,7 +14,7 @@ from lifagu.web.reply import Reply
 from lifagu.web.workbench import Workbench
 
 if TYPE_CHECKING:
-    from lifagu import Scene
+    from lifagu.drawing import Scene
 
 MOST_DRAWN = MOST_NODES
 TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".pdf": "application/pdf"}
@@ -54,9 +54,9 @@ def figure(bench: Workbench, request: Request) -> Reply:
     scene = _scene(bench, request)
     bench.progress.stage("drawing")
     if request.ending == ".svg":
-        body = lifagu.to_svg(scene).encode()
+        body = lifagu.drawing.to_svg(scene).encode()
     else:
-        body = (lifagu.to_png if request.ending == ".png" else lifagu.to_pdf)(scene)
+        body = (lifagu.drawing.to_png if request.ending == ".png" else lifagu.drawing.to_pdf)(scene)
     return Reply(200, TYPES[request.ending], body, f"{request.what}{request.ending}")
 
 

@@ -99,7 +99,7 @@ def read_source(source: Source, limits: Limits) -> Loaded:
     leads to others.
     """
     if not source.own:
-        return lifagu.load(source.path)
+        return lifagu.io.load(source.path)
     path = _unpacked(source.path, limits.upload)
     try:
         return formats.contents(path).loaded()
