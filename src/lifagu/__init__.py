@@ -58,7 +58,8 @@ if TYPE_CHECKING:
     from lifagu.symmetry.lifting import lift as lift
 
 _ROOMS = {
-    "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError Remedy TooLargeError",
+    "lifagu.errors": "FormatError LifaguError MissingExtraError ModelError NoAnswerError"
+    " Remedy TooLargeError",
     "lifagu.filling.record": "Record",
     "lifagu.filling.result": "Transfer",
     "lifagu.filling.rules": "Filling",
@@ -94,7 +95,9 @@ _MOVED = {  # names of the release before, which warn and go with the next one
     "lifagu.inference.question_checks": "TooLarge",
     "lifagu.inference.relational.marginals": "ClassMarginals",
     "lifagu.inference.relational.most_probable": "RelationalBest",
-    "lifagu.io": "Loaded Source check_database check_imputed_target check_target from_json load read_evidence read_queries to_json write_csv write_imputed write_lift write_marginals write_results",
+    "lifagu.io": "Loaded Source check_database check_imputed_target check_target from_json load"
+    " read_evidence read_queries to_json write_csv write_imputed write_lift write_marginals"
+    " write_results",
     "lifagu.likeness.merging": "merge_tables round_tables",
     "lifagu.questions.figures": "draw_rounds",
     "lifagu.questions.findings": "Groups Imputed Lift",

@@ -1,4 +1,4 @@
-"""Models and results, in and out: files, folders of Parquet tables, databases, and other libraries."""
+"""Models and results in and out: files, folders of Parquet tables, databases, libraries."""
 
 from lifagu.formats import read_queries
 from lifagu.formats.csv_table import write_csv

@@ -36,7 +36,7 @@ OPTIONS = {
 
 def check_columns(moved):
     """All records by column say what they say one by one."""
-    columns = record_columns(moved)
+    columns = record_columns(moved).by_number()
     alignment, names = columns["alignment"], moved.original.factor_names
     assert {"factor_id", "donor_id", *columns} == {
         "factor_id",

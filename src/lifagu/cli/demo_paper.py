@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import lifagu
 from lifagu.cli.output import say, table
 from lifagu.cli.results import answer_table, groups_table, transfers_table
-from lifagu.symmetry.colour import colour_rounds
 
 if TYPE_CHECKING:
     from lifagu import Case, FactorGraph
@@ -62,7 +61,7 @@ def _colours(graph: FactorGraph) -> None:
         0: "start: equal ranges, equal tables",
         1: "round 1: B stands at the second place of two factors",
     }
-    for number, colouring in enumerate(colour_rounds(graph)):
+    for number, colouring in enumerate(lifagu.open(graph).colour_rounds()):
         colours = ", ".join(
             f"{graph.variable_names[each]} {colour}"
             for each, colour in enumerate(colouring.variable_colours.tolist())

@@ -1,6 +1,4 @@
-"""Lending: a receiver takes its donor's table, with its own arguments re-ordered so that their
-places match.
-"""
+"""Alignment: a receiver takes its donor's table with its own arguments in the donor's order."""
 
 from __future__ import annotations
 
@@ -13,8 +11,7 @@ from lifagu.likeness.roles import by_arity
 
 
 def aligned_tables(graph: FactorGraph, tables: Tables, keys: Ints) -> Ints:
-    """Number of each known factor's table after sorting its arguments stably by key; -1 for unknown
-    factors.
+    """Number of each known factor's table once its arguments are sorted by key; -1 if unknown.
 
     Equal numbers mean equal tables with places aligned. tables: what counts as equal, the graph's
     own by default.
@@ -33,9 +30,7 @@ def aligned_tables(graph: FactorGraph, tables: Tables, keys: Ints) -> Ints:
 def alignments(
     graph: FactorGraph, keys: Ints, receivers: Ints, donors: Ints
 ) -> list[tuple[Ints, Ints]]:
-    """Per arity: which receivers (places in the list), and for each donor position the receiver's
-    position there.
-    """
+    """Per arity: receivers (places in the list), and where each donor position is in theirs."""
     arity = np.diff(graph.offsets)[receivers]
     result = []
     for size in np.flatnonzero(np.bincount(arity)).tolist():
@@ -54,9 +49,7 @@ def alignments(
 
 
 def lend(graph: FactorGraph, keys: Ints, receivers: Ints, donors: Ints, arguments: Ints) -> None:
-    """Re-order the receivers' arguments, in place in the given copy of the graph's, to match their
-    donors'.
-    """
+    """Re-order the receivers' arguments, in a copy of the graph's, to match their donors'."""
     for places, alignment in alignments(graph, keys, receivers, donors):
         start = graph.offsets[receivers[places], None]
         arguments[start + np.arange(alignment.shape[1])] = graph.arguments[start + alignment]
@@ -69,11 +62,10 @@ def align_axes(graph: FactorGraph, keys: Ints, table: Floats, donor: int, other:
 
 
 def order_decided(table: Floats, keys: list[int]) -> bool:
-    """Whether swapping two positions of equal key changes the table: then list order decided the
-    alignment.
+    """Whether swapping two positions of equal key changes the table, so that list order decides.
 
-    >>> order_decided(np.array([[1, 2], [3, 4]]), [0, 0]), order_decided(np.array([[1, 2], [2, 4]]), [0, 0])
-    (True, False)
+    >>> [order_decided(np.array([[1, 2], [last, 4]]), [0, 0]) for last in (3, 2)]
+    [True, False]
     """
     return any(
         not np.array_equal(table, np.swapaxes(table, first, second))

@@ -1,5 +1,4 @@
-"""Offers: for each class of unknown factors, the tables it could take, from whom, and how many
-stand behind each.
+"""Donors: for each class of unknown factors the tables it could take, from whom, how many agree.
 
 All arrays, so that a million factors need no Python loop. A class is what must be treated alike; an
 alternative is one way to fill it; a slot says which of the alternative's donors lends to which
@@ -75,9 +74,7 @@ class Offers(Frozen):
 
     @cached_property
     def share(self) -> Floats:
-        """Share of each class's candidates that agree on its best alternative; nan without
-        candidates.
-        """
+        """Share of each class's candidates that agree on its best alternative; nan without any."""
         with np.errstate(invalid="ignore"):
             return np.asarray(self.best_support / self.candidates)
 
@@ -101,9 +98,7 @@ class Offers(Frozen):
         return len(receivers) if self.sizes is None else int(self.sizes[receivers].sum())
 
     def donors_of(self, places: Ints, choice: Ints) -> Ints:
-        """Donors of the receivers at these places if class k takes alternative choice[k] (which it
-        must have).
-        """
+        """Donors of the receivers at these places if class k takes alternative choice[k]."""
         classes = self.class_of[places]
         donors: Ints = self.donors[
             self.donor_first[self.first[classes] + choice[classes]] + self.slot[places]
@@ -142,8 +137,7 @@ def offers_by_signature(
     steps: int | None = None,
     sizes: Ints | None = None,
 ) -> Offers:
-    """The plain classes: unknown factors of equal signature, and known ones with it as candidates.
-    Near-linear.
+    """The plain classes: unknown factors of equal signature; known ones with it are candidates.
 
     receivers, known: factors; signatures[m]; tables[m]: number of each known factor's table, equal
     numbers agreeing.
@@ -177,8 +171,7 @@ def offers_from_candidates(
     sizes: Ints | None = None,
     agreed: Ints | None = None,
 ) -> Offers:
-    """Offers to classes whose candidates are known: class asked_by[i] may take the table of factor
-    candidates[i].
+    """Offers where class asked_by[i] may take the table of factor candidates[i].
 
     The candidates of a class are in input order, so that of those that agree the first is the one
     declared first.

@@ -1,8 +1,7 @@
-"""Filling all unknown factors of one individual from another: same places one to one, equal known
-tables.
+"""Filling all unknown factors of one individual from another: same places, equal known tables.
 
 A variable's owner is the first individual it lists; a factor's owner is the common owner of its
-arguments that have one (`sql.scale.homes` says the same in SQL, and a test asks both). A donor
+arguments that have one (`scale.individuals` says the same in SQL, and a test asks both). A donor
 individual has a table for every one of its factors and agrees with the receiver wherever that has
 one.
 """
@@ -68,9 +67,7 @@ class Homes:
 
 @dataclass(frozen=True)
 class Profile:
-    """Donor individuals with the same tables in the same places: how many, and the one declared
-    first.
-    """
+    """Donors with the same tables in the same places: how many, and the one declared first."""
 
     support: int
     first_factor: int
@@ -138,9 +135,7 @@ def _homes(owners: Ints, signatures: Ints, aligned: Ints, sizes: Ints | None) ->
 
 
 def _receiver_classes(homes: Homes, incomplete: Ints) -> Ints:
-    """Number of each incomplete home's class (equal shape, equal known tables), by first
-    occurrence; -1 for others.
-    """
+    """Class of each incomplete home (equal shape, equal known tables); -1 for other homes."""
     classes = np.full(len(homes.shape), -1, dtype=np.int64)
     entries = np.flatnonzero(homes.known)
     entries = entries[np.lexsort((homes.tokens[entries], homes.home[entries]))]
@@ -174,9 +169,7 @@ class _Lookup:
         return [(profile.support, self._lent(profile.home, needed)) for profile in fitting]
 
     def _lent(self, donor: int, needed: Counter[int]) -> list[int]:
-        """The donor's factors that are left once the receiver's known ones have found the first
-        equal one each.
-        """
+        """The donor's factors that are left when the receiver's known ones found an equal one."""
         homes, needed = self._homes, needed.copy()
         lent = []
         for entry in range(homes.starts[donor], homes.starts[donor + 1]):
@@ -189,9 +182,7 @@ class _Lookup:
 
 
 def _profiles(homes: Homes) -> list[tuple[int, Profile]]:
-    """Shape and profile of the individuals that have a table for each of their factors, grouped by
-    equal tables.
-    """
+    """Shape and profile of the individuals without holes, grouped by equal tables."""
     complete = np.bincount(homes.home[~homes.known], minlength=len(homes.shape)) == 0
     entries = (
         np.flatnonzero(complete[homes.home]) if len(homes.home) else np.zeros(0, dtype=np.int64)

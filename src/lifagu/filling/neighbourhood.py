@@ -20,9 +20,7 @@ HUB_FACTOR = 10  # a hub has more than so many times the median degree
 
 
 def hubs(graph: FactorGraph, *, kinds: bool) -> NDArray[np.bool_]:
-    """Variables shared by everybody: the only one of its kind while other kinds repeat, or of very
-    high degree.
-    """
+    """Variables shared by everybody: alone of their kind while others repeat, or of high degree."""
     found = (
         graph.degrees > HUB_FACTOR * np.median(graph.degrees)
         if len(graph.degrees)
@@ -40,8 +38,7 @@ def hubs(graph: FactorGraph, *, kinds: bool) -> NDArray[np.bool_]:
 def neighbourhood_keys(
     graph: FactorGraph, roles: Ints, aligned: Ints, depth: int, hub: NDArray[np.bool_]
 ) -> list[Ints]:
-    """What each argument looks like within 2, 4, …, 2·depth steps: one array of keys per argument
-    each.
+    """What each argument looks like within 2, 4, …, 2·depth steps, an array of keys for each.
 
     aligned[m]: number of each factor's role-sorted table, -1 if unknown. Cost: near-linear per
     step, times the degree of ordinary variables.
@@ -57,9 +54,7 @@ def neighbourhood_keys(
 
 
 def _to_variables(graph: FactorGraph, keys: Ints, aligned: Ints, slots: Ints) -> Ints:
-    """Messages from factors: (table or unknown, slot of the receiver, messages of the other
-    arguments by slot).
-    """
+    """Messages from factors: (table or unknown, receiver's slot, the other arguments' messages)."""
     messages = np.empty(len(graph.arguments), dtype=np.int64)
     count = 0
     for factors, matrix in by_arity(graph, keys):
@@ -83,9 +78,7 @@ def _to_variables(graph: FactorGraph, keys: Ints, aligned: Ints, slots: Ints) ->
 
 
 def _to_factors(graph: FactorGraph, roles: Ints, messages: Ints, hub: NDArray[np.bool_]) -> Ints:
-    """Messages from variables: (role, multiset of the messages from their other factors); hubs send
-    their name.
-    """
+    """Messages from variables: (role, messages of their other factors); hubs send their name."""
     keys = np.empty(len(graph.arguments), dtype=np.int64)
     by_variable = np.lexsort((messages, graph.arguments))  # each variable's messages, sorted
     starts = np.cumsum(graph.degrees) - graph.degrees

@@ -48,9 +48,7 @@ class Places:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Receivers in classes, and who may lend to a class: candidate (of[i], donor[i]); places[c]:
-    how many agree.
-    """
+    """Receivers in classes; donor[i] may lend to class of[i]; places[c]: how many agree."""
 
     receivers: Ints
     class_of: Ints
@@ -121,8 +119,7 @@ def _candidates(
 
 
 def _features(places: Places, homes: Ints, signature: int) -> Ints:
-    """What individuals have in their commonest other places: a number ≥ 1, 0 for no such place, -1
-    unknown.
+    """What individuals have in their commonest other places: from 1 on, 0 none, -1 unknown.
 
     One row per individual, one column per place, in the order in which such places are declared.
     """
@@ -153,8 +150,7 @@ def _informative(features: Ints, tables: Ints) -> Ints:
 
 
 def _information(column: Ints, tables: Ints) -> float:
-    """How much a column tells about tables beyond chance: Wilks's G less its expectation, 0 if that
-    may be chance.
+    """How much a column tells about tables: Wilks's G less its expectation, 0 if it may be chance.
 
     Values that stand but once tell nobody anything and are left out.
     Wilks (1938), The large-sample distribution of the likelihood ratio for testing composite

@@ -8,9 +8,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Competitor:
-    """One table a class could take: a factor that has it, how many candidates agree with it, and
-    its potentials.
-    """
+    """One table a class could take: who has it, how many candidates agree, its potentials."""
 
     donor: str
     agreeing: int
@@ -22,11 +20,42 @@ class Competitor:
 class Record:
     """Why an unknown factor got its table, or did not.
 
-    status: transferred, below_threshold, no_candidate or ill_typed. candidates and agreeing count
-    known factors, or individuals where unit is "individual". alignment: for each donor position the
-    receiver's argument that stands there now. agreed: in how many other places the candidates'
-    owners have the same tables as its own, where profiles were compared. tables: how many different
-    ones compete; competing: the first of them, best first. members: unknown factors treated alike.
+    Attributes
+    ----------
+    factor : str
+        The unknown factor.
+    status : {"transferred", "below_threshold", "no_candidate", "ill_typed"}
+        What came of it.
+    donor : str or None
+        Whose table it took.
+    candidates, agreeing : int
+        Known factors in such a place, or individuals where unit is "individual"; how many agree.
+    share : float or None
+        agreeing by candidates; None without candidates.
+    tie : bool
+        Whether another table was as frequent.
+    alignment : tuple of int or None
+        For each donor position the receiver's argument that stands there now.
+    ambiguous_alignment, ambiguous_assignment : bool
+        Whether the order in which arguments, or factors, are listed decided.
+    unit : {"factor", "individual"}
+        What was compared.
+    steps : int or None
+        How far neighbourhoods were compared, if that was asked for.
+    agreed : int or None
+        In how many other places the candidates' owners have the same tables, for profiles.
+    theta : float
+        The share that was asked for.
+    equality : str
+        How tables were compared, in words.
+    members : int
+        Unknown factors treated alike.
+    tables : int
+        How many different tables compete.
+    competing : tuple of Competitor
+        The first of them, best first.
+    fallback : bool
+        Whether no donor individual was found, so that single factors were compared.
     """
 
     factor: str
@@ -77,12 +106,14 @@ def _outcome(record: Record) -> str:
         return "No known factor stands in a place like this one, so it stays unknown."
     if record.status == "below_threshold":
         return (
-            f"Only {count} {who} agree ({record.share:.3g}), less than the {record.theta:.3g} asked for, so it stays "
+            f"Only {count} {who} agree ({record.share:.3g}), less than the {record.theta:.3g} "
+            "asked for, so it stays "
             "unknown."
         )
     if record.status == "ill_typed":
         return (
-            f"{count} {who} agree, but their arguments are listed in another order, and copying position by position "
+            f"{count} {who} agree, but their arguments are listed in another order, and copying "
+            "position by position "
             "would mix up ranges, so it stays unknown."
         )
     if record.candidates == 1:
@@ -105,7 +136,8 @@ def _warnings(record: Record) -> list[str]:
         )
     if record.agreed == 0 and record.status != "no_candidate":
         found.append(
-            "Nobody with such a factor is like its owner in other tables that tell more, so all were counted."
+            "Nobody with such a factor is like its owner in other tables that tell more, so all "
+            "were counted."
         )
     if record.equality != "exactly" and record.candidates > 1:
         found.append(f"Tables were compared {record.equality}.")
@@ -118,11 +150,13 @@ def _warnings(record: Record) -> list[str]:
         and record.unit == "factor"
     ):
         found.append(
-            f"The {record.members} unknown factors in such a place cannot be told apart and all take this table."
+            f"The {record.members} unknown factors in such a place cannot be told apart and all "
+            "take this table."
         )
     if record.ambiguous_assignment:
         found.append(
-            "Its owner has several unknown factors in such a place; they were matched in the order listed."
+            "Its owner has several unknown factors in such a place; they were matched in the order "
+            "listed."
         )
     if record.ambiguous_alignment:
         found.append(

@@ -1,24 +1,68 @@
-"""The records of a transfer by column: what is alike is worded once, so that a million records take
-a moment.
-"""
+"""The records of a transfer by column: what is alike is worded once, however many there are."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from lifagu.basics.arrays import Ints, first_places
-from lifagu.basics.columns import Columns, Lists, Nullable, texts
+from lifagu.basics.arrays import Floats, Ints, first_places
+from lifagu.basics.columns import Column, Lists, Nullable, name_column, texts
+from lifagu.basics.names import Names
 from lifagu.filling.result import Transfer
 
 
-def record_columns(moved: Transfer) -> Columns:
-    """What `Transfer.record` says, one row per unknown factor in input order; factors by number,
-    competitors left out.
+@dataclass(frozen=True, eq=False)
+class RecordColumns:
+    """What `Transfer.record` says of n unknown factors, by column; competitors are left out.
 
-    Near-linear; Python only for each group of records that are alike.
+    factors[n], donors[n]: numbers of factors, -1 without a donor; steps, agreed: -1 for null.
+    """
+
+    factors: Ints
+    donors: Ints
+    status: NDArray[Any]
+    candidates: Ints
+    agreeing: Ints
+    share: Floats
+    tie: NDArray[np.bool_]
+    alignment: Lists
+    ambiguous_alignment: NDArray[np.bool_]
+    ambiguous_assignment: NDArray[np.bool_]
+    unit: NDArray[Any]
+    steps: Ints
+    agreed: Ints
+    theta: Floats
+    equality: NDArray[Any]
+    members: Ints
+    tables: Ints
+    fallback: NDArray[np.bool_]
+    reason: NDArray[Any]
+
+    def by_number(self) -> dict[str, Column]:
+        """The columns to be written, factors by number."""
+        return self._columns("factor_id", self.factors, "donor_id", Nullable(self.donors))
+
+    def by_name(self, names: Names) -> dict[str, Column]:
+        """The columns to be written, factors by name."""
+        factors, donors = name_column(names, self.factors), name_column(names, self.donors)
+        return self._columns("factor", factors, "donor", donors)
+
+    def _columns(
+        self, factor: str, factors: Column, donor: str, donors: Column
+    ) -> dict[str, Column]:
+        ids = {factor: factors, "status": self.status, donor: donors}
+        nullable = {"steps": Nullable(self.steps), "agreed": Nullable(self.agreed)}
+        every = {field.name: getattr(self, field.name) for field in fields(self)} | nullable
+        return ids | {name: every[name] for name in every if name not in ("factors", "donors")}
+
+
+def record_columns(moved: Transfer) -> RecordColumns:
+    """The records of a transfer, in input order; near-linear.
+
+    Python only for each group of records that are alike.
     """
     groups = moved.alike
     records = [moved.record[place] for place in first_places(groups).tolist()]
@@ -26,35 +70,35 @@ def record_columns(moved: Transfer) -> Columns:
     def column(field: str, kind: DTypeLike) -> NDArray[Any]:
         return np.array([getattr(record, field) for record in records], dtype=kind)[groups]
 
+    def number(field: str) -> Ints:
+        found = [getattr(record, field) for record in records]
+        return np.array([-1 if each is None else each for each in found], dtype=np.int64)[groups]
+
     def words(field: str) -> NDArray[Any]:
         return texts([getattr(record, field) for record in records], groups)
 
     donors, alignment = _loans(moved)
-    steps = np.array([record.steps or -1 for record in records], dtype=np.int64)
-    agreed = np.array(
-        [-1 if record.agreed is None else record.agreed for record in records], dtype=np.int64
+    return RecordColumns(
+        factors=moved.original.unknown,
+        donors=donors,
+        status=words("status"),
+        candidates=number("candidates"),
+        agreeing=number("agreeing"),
+        share=moved.shares,
+        tie=column("tie", np.bool_),
+        alignment=alignment,
+        ambiguous_alignment=column("ambiguous_alignment", np.bool_),
+        ambiguous_assignment=column("ambiguous_assignment", np.bool_),
+        unit=words("unit"),
+        steps=number("steps"),
+        agreed=number("agreed"),
+        theta=column("theta", np.float64),
+        equality=words("equality"),
+        members=number("members"),
+        tables=number("tables"),
+        fallback=column("fallback", np.bool_),
+        reason=words("reason"),
     )
-    return {
-        "factor_id": moved.original.unknown,
-        "status": words("status"),
-        "donor_id": Nullable(donors),
-        "candidates": column("candidates", np.int64),
-        "agreeing": column("agreeing", np.int64),
-        "share": moved.shares,
-        "tie": column("tie", np.bool_),
-        "alignment": alignment,
-        "ambiguous_alignment": column("ambiguous_alignment", np.bool_),
-        "ambiguous_assignment": column("ambiguous_assignment", np.bool_),
-        "unit": words("unit"),
-        "steps": Nullable(steps[groups]),
-        "agreed": Nullable(agreed[groups]),
-        "theta": column("theta", np.float64),
-        "equality": words("equality"),
-        "members": column("members", np.int64),
-        "tables": column("tables", np.int64),
-        "fallback": column("fallback", np.bool_),
-        "reason": words("reason"),
-    }
 
 
 def _loans(moved: Transfer) -> tuple[Ints, Lists]:

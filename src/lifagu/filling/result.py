@@ -1,6 +1,4 @@
-"""The result of a transfer: the completed graph, a record per unknown factor, and every other way
-to complete it.
-"""
+"""The result of a transfer: the completed graph, why, and every other way to complete it."""
 
 from __future__ import annotations
 
@@ -32,9 +30,7 @@ TRANSFERRED, BELOW, NO_CANDIDATE, ILL_TYPED = range(4)
 
 
 class OpenClass(NamedTuple):
-    """A class of unknown factors for which several tables compete: where it is, its members, the
-    tables and shares.
-    """
+    """A class of unknown factors for which several tables compete, and the shares of these."""
 
     offers: int
     number: int
@@ -75,9 +71,7 @@ class Transfer(Frozen, Shown):
         return self.completed(())
 
     def completed(self, choices: Iterable[tuple[OpenClass, int]]) -> FactorGraph:
-        """The graph with the winning tables, but for some classes with another of the competing
-        ones.
-        """
+        """The graph with the winning tables, but for some classes with another competing one."""
         chosen = [_best(each) for each in self.offers]
         for open_class, alternative in choices:
             chosen[open_class.offers][open_class.number] = alternative
@@ -89,9 +83,7 @@ class Transfer(Frozen, Shown):
         return self.original.refilled(self._given(), numbers, arguments)
 
     def averaged(self) -> FactorGraph:
-        """The graph in which each class has the share-weighted mean of its competing tables, each
-        summing to 1.
-        """
+        """The graph in which each class has the share-weighted mean of its competing tables."""
         numbers, arguments = self.original.factor_table.copy(), self.original.arguments.copy()
         means: list[Floats] = []
         for offers in self.offers:
@@ -105,18 +97,14 @@ class Transfer(Frozen, Shown):
         return self.original.refilled(self._given(means), numbers, arguments)
 
     def _loans(self, offers: Offers, choice: Ints) -> tuple[Ints, Ints]:
-        """Receivers (as places in the offers) that get a table under these choices, and their
-        donors.
-        """
+        """Receivers (places in the offers) that get a table by these choices, and their donors."""
         places = np.flatnonzero((_verdicts(offers, self.theta) == TRANSFERRED)[offers.class_of])
         donors = offers.donors_of(places, choice)
         fits = self._fits(offers.receivers[places], donors)
         return places[fits], donors[fits]
 
     def _fits(self, receivers: Ints, donors: Ints) -> NDArray[np.bool_]:
-        """Whether a table may be copied: always when aligned, and by position only onto equal
-        ranges.
-        """
+        """Whether a table may be copied: by position only onto equal ranges, aligned always."""
         fits = np.ones(len(receivers), dtype=np.bool_)
         if self.filling.published:
             ranges, offsets = (
@@ -167,8 +155,7 @@ class Transfer(Frozen, Shown):
 
     @cached_property
     def drift(self) -> Drift | None:
-        """How far each factor of the completed graph moved by merging; None where tables stayed as
-        they came.
+        """How far each factor of the completed graph moved by merging; None without merging.
 
         Filled factors are compared to any table that became their donor's.
         """
@@ -187,9 +174,7 @@ class Transfer(Frozen, Shown):
         return Drift(frozen(lowest), frozen(highest))
 
     def bound(self, evidence: EvidenceLike = None) -> Bound | None:
-        """How far marginals and log Z of the completed graph can be off by merging; None where
-        nothing was merged.
-        """
+        """How far answers about the completed graph can be off by merging; None without merging."""
         return None if self.drift is None else self.drift.bound(self.original, evidence)
 
     # ---- what competes
@@ -238,9 +223,7 @@ class Transfer(Frozen, Shown):
 
     @cached_property
     def shares(self) -> Floats:
-        """For each unknown factor in input order the share of candidates that agree; nan without
-        candidates.
-        """
+        """For each unknown factor the share of candidates that agree; nan without candidates."""
         shares = np.full(len(self.original.factor_names), np.nan)
         for offers in self.offers:
             shares[offers.receivers] = offers.share[offers.class_of]
@@ -248,9 +231,7 @@ class Transfer(Frozen, Shown):
 
     @cached_property
     def factor_start(self) -> Ints:
-        """Start colours for colour passing on the completed graph: its tables, and classes for what
-        stays unknown.
-        """
+        """Start colours on the completed graph: its tables, and classes for what stays unknown."""
         numbers, tables = self.graph.factor_table, self.graph.tables
         equal = equal_up_to_scale(tables) if self.filling.up_to_scale else np.arange(len(tables))
         known = equal[numbers] if len(tables) else numbers
@@ -285,9 +266,7 @@ class Transfer(Frozen, Shown):
 
     @cached_property
     def _places(self) -> tuple[Ints, Ints]:
-        """For each unknown factor in input order: which offers it is in, and at which place of
-        them.
-        """
+        """For each unknown factor in input order: which offers it is in, and at which place."""
         which = np.full(len(self.original.factor_names), -1, dtype=np.int64)
         where = which.copy()
         for number, offers in enumerate(self.offers):
@@ -368,9 +347,7 @@ class Transfer(Frozen, Shown):
 
     @cached_property
     def alike(self) -> Ints:
-        """Unknown factors numbered alike where their records differ in nothing but name and
-        alignment.
-        """
+        """Unknown factors numbered alike where records differ in name and alignment alone."""
         unknown, (which, where) = self.original.unknown, self._places
         columns = np.zeros((2, len(unknown)), dtype=np.int64)
         for number, offers in enumerate(self.offers):
@@ -383,9 +360,7 @@ class Transfer(Frozen, Shown):
         return frozen(group_rows(np.column_stack((which, *columns, self.statuses, told_apart))))
 
     def loans(self) -> Iterator[tuple[Ints, Ints, Ints]]:
-        """Per arity and way of lending: receivers, their donors, and for each donor position the
-        receiver's there.
-        """
+        """Per arity and way of lending: receivers, donors, and where each donor position is."""
         for offers in self.offers:
             places, donors = self._loans(offers, _best(offers))
             receivers = offers.receivers[places]
@@ -397,18 +372,14 @@ class Transfer(Frozen, Shown):
     # ---- showing
 
     def by_class(self) -> list[tuple[Record, Ints]]:
-        """What was treated alike: one record for all, and the factors, in order of the first of
-        them.
-        """
+        """What was treated alike: one record for all, and the factors, by the first of them."""
         return [
             (self._record(int(group[0])), self.original.unknown[group])
             for group in members(self.alike)
         ]
 
     def filled_by_theta(self) -> list[tuple[float, int]]:
-        """(θ, number of unknown factors that would be filled): at 0, 1 and the shares there are, if
-        they are few.
-        """
+        """(θ, unknown factors that would be filled) at 0, 1 and the shares there are, if few."""
         shares = np.unique(self.shares[np.isfinite(self.shares)])
         thetas = (
             sorted({0.0, 1.0, *shares.tolist()})

@@ -34,26 +34,38 @@ _SETTINGS_OF: dict[str, dict[str, Any]] = {
 class Filling:
     """How unknown factors are filled, and how competing tables are used in answers.
 
-    theta: the share of candidates that must agree. By default arguments are aligned by role, kinds
-    are part of the role where declared, and the unknown factors of an individual come from one
-    donor individual where one matches.
-    structure_only: neither kinds nor individuals. evidence_in_roles: arguments with different
-    evidence differ, as in the paper. published: the paper to the letter (structure only, evidence
-    in roles, tables copied by position).
-    steps: compare neighbourhoods of 2, 4, 6, … steps instead, backing off to fewer where there is
-    no candidate.
-    profiles: candidates are factors of individuals that agree with the owner on its other,
-    informative tables.
-    digits: tables that are equal to so many significant digits become the one declared first, in
-    the whole graph.
-    tolerance: tables within so much of each other, as a share, become their mean, in the whole
-    graph.
-    up_to_scale: tables that differ by a factor agree (the donor's is taken as it is).
-    commutative: digits and tolerance also bring tables together whose arguments are listed in
-    another order.
-    unknown: answer with "one" (the winning table of each class), their share-weighted "mean", the
-    "mixture" over all competing tables, or "bounds" over them.
+    By default arguments are aligned by role, kinds are part of the role where declared, and the
+    unknown factors of an individual come from one donor individual where one matches.
 
+    Parameters
+    ----------
+    theta : float
+        The share of candidates that must agree.
+    structure_only : bool
+        Neither kinds nor individuals count.
+    published : bool
+        The paper to the letter: structure only, evidence in roles, tables copied by position.
+    evidence_in_roles : bool
+        Arguments with different evidence differ, as in the paper.
+    steps : int, optional
+        Compare neighbourhoods of 2, 4, 6, … steps, backing off where there is no candidate.
+    profiles : bool
+        Candidates are factors of individuals that agree with the owner on its other, informative
+        tables.
+    digits : int, optional
+        Tables equal to so many significant digits become the one declared first, everywhere.
+    tolerance : float, optional
+        Tables within so much of each other, as a share, become their mean, everywhere.
+    up_to_scale : bool
+        Tables that differ by a factor agree; the donor's is taken as it is.
+    commutative : bool
+        digits and tolerance also bring tables together whose arguments are in another order.
+    unknown : {"one", "mean", "mixture", "bounds"}
+        Answer with the winning table of each class, with their share-weighted mean, over all
+        competing tables, or with limits over them.
+
+    Examples
+    --------
     >>> Filling(theta=0.5) == Filling.by("individuals", theta=0.5), Filling.by("steps").steps
     (True, 4)
     """
@@ -84,21 +96,44 @@ class Filling:
                 "the published algorithm knows no steps", remedy=Remedy.STEPS_OR_PUBLISHED
             )
         if self.profiles and (self.structure_only or self.published or self.steps is not None):
-            what = "profiles cannot be combined with the published algorithm, with structure only or with steps"
-            raise ModelError(what, remedy=Remedy.NO_PROFILES)
+            raise ModelError(
+                "profiles cannot be combined with the published algorithm, with structure only "
+                "or with steps",
+                remedy=Remedy.NO_PROFILES,
+            )
         chosen("unknown", self.unknown, UNKNOWN)
 
     @classmethod
     def by(cls, rule: str, **settings: Any) -> Filling:
-        """The filling that goes by a rule: individuals (the usual one), structure, published, steps
-        or profiles.
+        """The filling that goes by a rule.
+
+        Parameters
+        ----------
+        rule : {"individuals", "structure", "published", "steps", "profiles"}
+            "individuals" is the usual one.
+        **settings
+            Any others.
+
+        Returns
+        -------
+        Filling
         """
         chosen("the rule to fill by", rule, RULES)
         return cls.of({**_SETTINGS_OF[rule], **settings})
 
     @classmethod
     def of(cls, settings: dict[str, Any]) -> Filling:
-        """The filling with these settings by name; a name that means nothing is an error."""
+        """The filling with these settings by name; a name that means nothing is an error.
+
+        Parameters
+        ----------
+        settings : dict
+            Name → value.
+
+        Returns
+        -------
+        Filling
+        """
         known = [field.name for field in fields(cls)]
         if wrong := [name for name in settings if name not in known]:
             raise ModelError(f"filling knows no {listed(wrong)}; it knows {', '.join(known)}")

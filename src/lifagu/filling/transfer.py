@@ -1,5 +1,4 @@
-"""Transfer, the heart of LIFAGU: unknown factors take the tables of known factors in symmetric
-places.
+"""Transfer, the heart of LIFAGU: unknown factors take tables of known ones in symmetric places.
 
 Luttermann, Möller and Gehrke (2023), Algorithm 1, computed by grouping instead of comparing pairs.
 The differences to the paper, each of which can be switched off, are documented in docs/transfer.md.
@@ -37,13 +36,26 @@ def transfer(
 ) -> Transfer:
     """Fill unknown factors from known ones in symmetric places; near-linear in the graph.
 
-    theta: the share of candidates that must agree; settings: the others of `Filling`, such as
-    ``steps=4``.
+    Parameters
+    ----------
+    graph : FactorGraph
+        A graph with holes.
+    theta : float
+        The share of candidates that must agree, from 0 to 1.
+    evidence : mapping or Evidence, optional
+        What was observed; tells arguments apart where `Filling` says so.
+    **settings
+        The others of `Filling`, such as ``steps=4``.
 
-    >>> graph = (
-    ...     FactorGraph.build().variables(["A", "B", "C"])
-    ...     .factor("f1", ["A", "B"], [1, 2, 3, 4]).factor("f2", ["C", "B"], None).graph()
-    ... )
+    Returns
+    -------
+    Transfer
+        The completed graph, and a record for each unknown factor.
+
+    Examples
+    --------
+    >>> graph = FactorGraph.build().variables(["A", "B", "C"])
+    >>> graph = graph.factor("f1", ["A", "B"], [1, 2, 3, 4]).factor("f2", ["C", "B"], None).graph()
     >>> moved = transfer(graph)
     >>> moved.record[0].donor, moved.graph.factor("f2").table.tolist()
     ('f1', [[1.0, 2.0], [3.0, 4.0]])
@@ -55,7 +67,8 @@ def fill(graph: FactorGraph, filling: Filling, evidence: EvidenceLike = None) ->
     """The same with all options in one value."""
     if not isinstance(graph, FactorGraph):
         raise ModelError(
-            f"transfer takes a FactorGraph, not {type(graph).__name__}; ground a relational model first"
+            f"transfer takes a FactorGraph, not {type(graph).__name__}; ground a relational model "
+            "first"
         )
     if filling.profiles and not len(graph.individuals):
         raise ModelError(
@@ -88,8 +101,7 @@ def fill(graph: FactorGraph, filling: Filling, evidence: EvidenceLike = None) ->
 def transfer_types(
     graph: FactorGraph, keys: Ints, sizes: Ints, owners: Ints, filling: Filling
 ) -> Transfer:
-    """The same where each factor of the graph stands for sizes[f] factors that share its table and
-    its keys.
+    """The same where factor f stands for sizes[f] factors that share its table and its keys.
 
     keys[e]: the role of each argument, which the graph itself need not show; factors are in the
     order of the first they stand for. owners[f]: the individual that owns factor f, -1 for none; it
@@ -105,9 +117,7 @@ def transfer_types(
 
 
 def _merged(graph: FactorGraph, filling: Filling) -> tuple[FactorGraph, Drift | None, str]:
-    """The graph with almost equal tables merged, how far that moved them, and how they were
-    compared, in words.
-    """
+    """The graph with almost equal tables merged, how far they moved, and how they were compared."""
     digits, tolerance, up_to_scale = filling.digits, filling.tolerance, filling.up_to_scale
     scale = ["up to a factor"] * up_to_scale
     if not filling.merges_tables:
@@ -160,9 +170,7 @@ def _offers_with_profiles(
 def _offers_with_back_off(
     graph: FactorGraph, tables: Tables, levels: Sequence[Ints]
 ) -> Iterator[Offers]:
-    """From the widest neighbourhood to the narrowest; classes without a candidate go on to the
-    next.
-    """
+    """From the widest neighbourhood to the narrowest; classes without a candidate go on."""
     rest = graph.unknown
     known = np.flatnonzero(graph.factor_table >= 0)
     for depth in range(len(levels), 0, -1):

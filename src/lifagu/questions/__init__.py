@@ -1,6 +1,4 @@
-"""The case: one model with holes, what was observed, who was added, how holes are filled, and where
-work is done.
-"""
+"""The case: a model with holes, what was observed, how holes are filled, where work is done."""
 
 from __future__ import annotations
 

@@ -69,8 +69,7 @@ def by_sql(case: Statement, on: str) -> dict[str, Any]:
 def subject(
     case: Statement, engine: str, classes: bool = False
 ) -> tuple[FactorGraph | ParfactorGraph | Transfer, EvidenceLike]:
-    """What is asked, and the evidence: a model as it is where nothing is to be filled or merged,
-    else a transfer.
+    """What is asked, and the evidence: the model as it is where nothing is filled or merged.
 
     classes: a relational model that was filled is lifted again, so that it answers by class as
     well.
@@ -116,7 +115,7 @@ def plan_best(case: Statement, engine: str) -> Planned[Best | RelationalBest]:
 def _plan_one(
     case: Statement, prepare: Any, model: Any, evidence: EvidenceLike, engine: str
 ) -> Any:
-    """A plan on one model; where nothing is unknown, all ways to use competing tables are the same."""
+    """A plan on one model; where nothing is unknown, all ways to use competing tables agree."""
     unknown = case.way
     if unknown in SEVERAL:
         raise ModelError(
@@ -129,9 +128,7 @@ def _plan_one(
 
 
 def merging(case: Statement, engine: str) -> Merging | None:
-    """How tables were compared, and how far that can move answers, which is known for exact ones on
-    one model.
-    """
+    """How tables were compared, and how far that can move exact answers on one model."""
     filling = case.filling
     if (
         filling is None
@@ -158,9 +155,7 @@ def only_log_partition(result: Result) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Certain(Shown):
-    """Questions to a model in which nothing competes: a mixture is the answer itself, and bounds
-    are narrow.
-    """
+    """Questions to a model in which nothing competes: mixtures are answers, bounds are narrow."""
 
     asked: Asked
     unknown: str

@@ -20,8 +20,7 @@ from lifagu.symmetry.colour import colour
 
 @dataclass(frozen=True, eq=False)
 class Propagated(Shown):
-    """Questions for belief propagation on the colour groups: not exact, and the notes of the
-    answers say so.
+    """Questions for belief propagation on colour groups: not exact, as the notes say.
 
     counts: how many factors came without a table, and how many of them got one.
     """

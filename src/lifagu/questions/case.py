@@ -55,16 +55,16 @@ def open_case(
 ) -> Case:
     """Open a model to ask it: a file, a folder, a template with its database, or a model in memory.
 
-    A file is read once, with its evidence and its questions. Unknown factors are filled by the usual
-    rule; `Case.fill` chooses another one, `Case.unfilled` none.
+    A file is read once, with its evidence and its questions. Unknown factors are filled by the
+    usual rule; `Case.fill` chooses another one, `Case.unfilled` none.
 
     Parameters
     ----------
     subject : path, FactorGraph, ParfactorGraph, Transfer, Loaded or Case
-        What to open: a file in any format by its ending, a folder of Parquet tables, a template that
-        names a database, a model in memory, or a case to go on with at another place.
+        A file in any format by its ending, a folder of Parquet tables, a template that names a
+        database, a model in memory, or a case to go on with at another place.
     on : {"auto", "memory", "duckdb", "spark", "spark=MASTER"}
-        Where the work is done. Engines take folders; "auto" stays in memory while a folder fits there.
+        Where the work is done. Engines take folders; "auto" stays in memory while it fits.
     database : str, optional
         Path or URL that a template is to read instead of its own source.
     memory_limit : int, optional
@@ -230,7 +230,7 @@ class Case(Statement, Shown):
 
     @cached_property
     def evidence(self) -> Mapping[str, Observation]:
-        """All that was observed, by name: names of the graph unless a relational model is asked as is.
+        """All that was observed, by names of the graph, or of a relational model asked as it is.
 
         On an engine only what was observed beside the folder's own evidence, which stays there.
         """
@@ -243,7 +243,7 @@ class Case(Statement, Shown):
 
     @property
     def observed_count(self) -> int:
-        """How many variables were observed, a range of them counting once; wrong names are an error."""
+        """How many variables were observed, a range counting once; wrong names are an error."""
         return in_memory.observed_count(self)
 
     def merging(self, engine: str = "auto") -> Merging | None:
@@ -273,7 +273,7 @@ class Case(Statement, Shown):
 
     @property
     def lifted(self) -> ParfactorGraph:
-        """What looks alike said once: the model as it is where nothing is unknown, else a lifted one."""
+        """What looks alike said once: the model itself where nothing is unknown, else lifted."""
         return in_memory.lifted(self)
 
     @property
@@ -359,7 +359,7 @@ class Case(Statement, Shown):
         return asking.only_log_partition(self.plan([], engine=engine).run(self.place.progress))
 
     def marginals(self, engine: str = "auto") -> asking.Marginals:
-        """P(variable | evidence) of every variable in one pass; of a relational model one per class.
+        """P(variable | evidence) of every variable in one pass, or one per class if relational.
 
         Parameters
         ----------
@@ -443,7 +443,7 @@ class Case(Statement, Shown):
         return finding.groups(self)
 
     def colour_rounds(self) -> Iterator[Colouring]:
-        """The colours of the completed graph at the start and after each round of colour passing."""
+        """The colours of the completed graph at the start and after each round."""
         from lifagu.questions import finding
 
         return finding.colour_rounds(self)
@@ -477,7 +477,7 @@ class Case(Statement, Shown):
         Parameters
         ----------
         queries : sequence of str, optional
-            Variables; by default those the model names, else the first hundred near unknown factors.
+            By default those the model names, else the first hundred near unknown factors.
         engine : {"auto", "lifted", "ground", "enumerate", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
         out : path, optional
@@ -529,7 +529,7 @@ class Case(Statement, Shown):
         return finding.plot(self, path, what)
 
     def write(self, path: PathLike) -> None:
-        """Write the model with those who were added and all that was observed; its holes stay holes.
+        """Write the model with those who were added and what was observed; holes stay holes.
 
         Parameters
         ----------

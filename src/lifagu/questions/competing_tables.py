@@ -40,9 +40,7 @@ def consider(
     unknown: str,
     settings: dict[str, Any],
 ) -> Considered:
-    """Plan the answers over all completions of the connected parts that matter; refuse too many of
-    them.
-    """
+    """Plan answers over all completions of the connected parts that matter, unless too many."""
     graph = moved.original
     part_of = parts_without(graph, np.zeros(len(graph.variable_names), dtype=np.bool_))
     touched = [
@@ -69,9 +67,7 @@ def consider(
 
 
 def _linked(parts: Ints, touched: Sequence[Ints]) -> Ints:
-    """These parts, and all that are linked to them by classes with members in both, one after
-    another.
-    """
+    """These parts, and all that are linked to them by classes with members in both."""
     while True:
         grown = np.unique(
             np.concatenate([parts, *(where for where in touched if np.isin(where, parts).any())])
@@ -87,7 +83,8 @@ def _check_few(classes: Sequence[OpenClass], unknown: str) -> None:
         count *= len(each.shares)
         if count > MOST_COMPLETIONS:
             raise TooLargeError(
-                f"{unknown} over all combinations of the competing tables of {len(classes)} classes: more than the "
+                f"{unknown} over all combinations of the competing tables of {len(classes)} "
+                "classes: more than the "
                 f"{MOST_COMPLETIONS} that are computed",
                 remedy=Remedy.RAISE_THETA,
             )
@@ -99,7 +96,8 @@ def _check_complete(moved: Transfer, part_of: Ints, parts: Ints) -> None:
     if len(left):
         names = listed([moved.original.factor_names[factor] for factor in left.tolist()])
         raise NoAnswerError(
-            f"a mixture weighs tables by how well they explain the evidence, and that is undefined while {names} stay "
+            "a mixture weighs tables by how well they explain the evidence, and that is undefined "
+            f"while {names} stay "
             "unknown",
             remedy=Remedy.LOWER_THETA,
         )
@@ -107,7 +105,7 @@ def _check_complete(moved: Transfer, part_of: Ints, parts: Ints) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Matter:
-    """Questions (by place) that depend on the same connected parts and the same competing tables."""
+    """Questions (by place) that depend on the same connected parts and competing tables."""
 
     transfer: Transfer
     unknown: str
@@ -158,7 +156,8 @@ class Considered(Shown):
         for matter in self.matters:
             first, _ = next(matter.completed(self._asked(matter), self.evidence, self.settings))
             lines.append(
-                f"{self.unknown} over {matter.completions} combinations of competing tables, each:\n{first}"
+                f"{self.unknown} over {matter.completions} combinations of competing tables, "
+                f"each:\n{first}"
             )
         return "\n".join(lines)
 
@@ -256,9 +255,7 @@ class Considered(Shown):
 
 @dataclass(frozen=True, eq=False)
 class Supported(Shown):
-    """Answers about one completed graph, with the transferred tables they rest on; winning: it has
-    the best tables.
-    """
+    """Answers about one completed graph, with the transferred tables that they rest on."""
 
     transfer: Transfer
     evidence: Evidence
@@ -294,8 +291,7 @@ def parts_given(moved: Transfer, evidence: Evidence) -> Ints:
 
 
 def with_support(answer: Answer, moved: Transfer, part_of: Ints) -> Answer:
-    """The answer with the transferred factors it depends on, and the smallest share of agreement
-    among them.
+    """The answer with the transferred factors it depends on, and the smallest share among them.
 
     part_of: as `parts_given` the evidence.
     """
@@ -304,12 +300,11 @@ def with_support(answer: Answer, moved: Transfer, part_of: Ints) -> Answer:
 
 
 def with_drift(answer: Answer, moved: Transfer, log_odds: Floats, part_of: Ints) -> Answer:
-    """The answer with a note on how far it can be off; log_odds: by how much those of each
-    connected part can be.
-    """
+    """The answer with a note on how far it can be off, by the log-odds of its connected parts."""
     parts = np.unique(part_of[_numbers(answer, moved)])
     off = rounded_up(probability_off(float(log_odds[parts[parts >= 0]].sum())))
-    note = f"tables were compared {moved.equality}: P({', '.join(answer.variables)}) is off by at most {off}"
+    asked = f"P({', '.join(answer.variables)})"
+    note = f"tables were compared {moved.equality}: {asked} is off by at most {off}"
     return replace(answer, notes=(*answer.notes, note))
 
 

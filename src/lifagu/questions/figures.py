@@ -1,5 +1,4 @@
-"""Figures of models: what is to be seen is computed here, drawn by the room `drawing`, and written
-to a file.
+"""Figures of models: what there is to see is computed here and drawn by the room `drawing`.
 
 This file composes: `colour`, `transfer` and `lift` say what there is to see, `drawing` makes a
 scene of it.
@@ -43,14 +42,28 @@ def draw(
 ) -> Scene:
     """A figure of a model, which notebooks show; `plot` writes it to a file.
 
-    model: a graph, a relational model, or a `Transfer`. what: "graph" (as it is), "colours" (what
-    looks alike has one colour and sign), "lifted" (one node per group, with sizes) or "transfers"
-    (arrows from donors to receivers); without it a transfer shows its arrows, a relational model
-    itself, and a graph the graph. evidence: observed variables are marked, and colours tell them
-    apart. colouring: groups to show instead of those that colour passing finds. A graph beyond
-    2,000 nodes is shown lifted, and a note says so.
+    Parameters
+    ----------
+    model : FactorGraph, ParfactorGraph or Transfer
+        What to draw. A graph beyond 2,000 nodes is shown lifted, and a note says so.
+    what : {"graph", "colours", "lifted", "transfers"}, optional
+        The graph as it is; what looks alike in one colour and sign; one node per group, with sizes;
+        arrows from donors to receivers. By default a transfer shows its arrows, others themselves.
+    evidence : mapping or Evidence, optional
+        Observed variables are marked, and colours tell them apart.
+    colouring : Colouring, optional
+        Groups to show instead of those that colour passing finds.
+    commutative : bool
+        Whether colour passing knows which arguments may be swapped.
 
-    >>> draw(FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 2, 3, 4]).graph())
+    Returns
+    -------
+    Scene
+
+    Examples
+    --------
+    >>> graph = FactorGraph.build().variables(["A", "B"])
+    >>> draw(graph.factor("f", ["A", "B"], [1, 2, 3, 4]).graph())
     <Scene: graph, 3 nodes, 2 edges>
     """
     usual = _usual(model)
@@ -91,10 +104,22 @@ def plot(
     colouring: Colouring | None = None,
     commutative: bool = False,
 ) -> Scene:
-    """Write a figure to a .svg, .png or .pdf file, replacing it in one step, and return it; see
-    `draw`.
+    """Write a figure to a file, replacing it in one step, and return it.
 
     Equal figures give equal bytes. SVG needs nothing else, PNG and PDF need the extra ``plot``.
+
+    Parameters
+    ----------
+    model : FactorGraph, ParfactorGraph, Transfer or Scene
+        What to draw.
+    path : path
+        Ends in .svg, .png or .pdf.
+    what, evidence, colouring, commutative
+        As in `draw`.
+
+    Returns
+    -------
+    Scene
     """
     ending = check_figure(path)
     scene = (
@@ -117,9 +142,23 @@ def plot(
 def draw_rounds(
     model: FactorGraph | Transfer, evidence: EvidenceLike = None, *, commutative: bool = False
 ) -> list[Scene]:
-    """One figure per round of colour passing, first the start: colours and signs change, nothing
-    moves.
+    """One figure per round of colour passing, first the start: colours change, nothing moves.
 
+    Parameters
+    ----------
+    model : FactorGraph or Transfer
+        A graph of at most 2,000 nodes.
+    evidence : mapping or Evidence, optional
+        As in `draw`.
+    commutative : bool
+        As in `draw`.
+
+    Returns
+    -------
+    list of Scene
+
+    Examples
+    --------
     >>> graph = FactorGraph.build().variables(["A", "B", "C"])
     >>> graph = graph.factors({"f": ["A", "B"], "g": ["C", "B"]}, [1, 2, 3, 4]).graph()
     >>> [[group.sign for group in scene.groups if group.size] for scene in draw_rounds(graph)]
@@ -157,7 +196,8 @@ def _usual(model: Model) -> str:
     if isinstance(model, FactorGraph):
         return "graph"
     raise ModelError(
-        f"figures are drawn of a FactorGraph, a ParfactorGraph or a Transfer, not {type(model).__name__}"
+        "figures are drawn of a FactorGraph, a ParfactorGraph or a Transfer, not "
+        f"{type(model).__name__}"
     )
 
 
@@ -174,9 +214,7 @@ def _start(whole: FactorGraph | Transfer, commutative: bool) -> tuple[FactorGrap
 
 
 def _lifted(whole: FactorGraph | Transfer) -> Scene:
-    """The lifted graph; of a small graph with its groups, so that colours are those of the graph's
-    own figure.
-    """
+    """The lifted graph; of a small one with its groups, in the colours of its own figure."""
     graph = whole.graph if isinstance(whole, Transfer) else whole
     source = (
         Source(graph, _colours(whole, graph.evidence(None), commutative=False))

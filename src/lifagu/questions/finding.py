@@ -1,6 +1,4 @@
-"""What a case finds beside answers: groups, the lifted model, tables for what was unknown; figures
-and files.
-"""
+"""What a case finds beside answers: groups, the lifted model, tables, figures and files."""
 
 from __future__ import annotations
 
@@ -155,9 +153,7 @@ def plot(case: Statement, path: PathLike, what: str | None) -> Scene:
 def _shown(
     case: Statement, what: str | None
 ) -> tuple[FactorGraph | ParfactorGraph | Transfer, EvidenceLike]:
-    """What a figure is of, and the evidence: a relational model as it is where nothing is filled or
-    merged.
-    """
+    """What a figure is of, and the evidence: the model as it is where nothing is filled."""
     model = case.model
     if isinstance(model, ParfactorGraph) and in_memory.is_whole(case):
         return model, in_memory.observed(case)

@@ -1,6 +1,4 @@
-"""What filling a model finds: groups, who lent what, and answers; the same values in memory and by
-SQL.
-"""
+"""What filling a model finds: groups, who lent what, answers; the same in memory and by SQL."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
-from lifagu.basics.columns import Column, Columns, Lists, Nullable, name_column, texts, used_names
+from lifagu.basics.columns import Column, Columns, Lists, name_column, texts, used_names
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.names import Names
@@ -35,9 +33,7 @@ Distribution = dict[str, tuple[float, float | None, float | None]]
 
 @dataclass(frozen=True)
 class Group:
-    """One of many groups: of "variables" or of "factors", how many members it has, and the names of
-    the first few.
-    """
+    """One of many groups of "variables" or "factors": its size, and the first few members."""
 
     sort: str
     size: int
@@ -46,8 +42,7 @@ class Group:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Groups(Frozen):
-    """What looks alike: how many nodes there are of each sort, in how many groups, and the largest
-    of these.
+    """What looks alike: how many nodes of each sort, in how many groups, and the largest ones.
 
     largest: the largest groups of each sort, equal ones by their first member. within: which node
     is in which group; None where the work was done on an engine, which writes that into files.
@@ -166,14 +161,13 @@ class Lift(Frozen, Shown):
 
     @property
     def bound(self) -> Bound | None:
-        """How far answers can be off because tables were merged; None where none were, or where
-        that is not known.
-        """
+        """How far answers can be off because tables were merged; None if none were, or unknown."""
         return self.transfer.bound(self.evidence) if self.way == "one" else None
 
     def __repr__(self) -> str:
         left = self.unknown - self.filled
-        return f"<{type(self).__name__}: {counted(self.filled, 'factor')} filled, {left} left unknown{self._more}>"
+        filled = f"{counted(self.filled, 'factor')} filled, {left} left unknown"
+        return f"<{type(self).__name__}: {filled}{self._more}>"
 
     @property
     def _more(self) -> str:
@@ -267,19 +261,10 @@ class Imputed(Lift):
 
     def _transfers(self) -> Columns:
         """One row per unknown factor: status, donor, share and reason; factors by name."""
-        records = dict(record_columns(self.transfer))
-        names = self.transfer.original.factor_names
-        factors, donors = records.pop("factor_id"), records.pop("donor_id")
-        assert isinstance(factors, np.ndarray)
-        assert isinstance(donors, Nullable)
-        named: dict[str, Column] = {
-            "factor": name_column(names, factors),
-            "status": records.pop("status"),
-        }
-        return {**named, "donor": name_column(names, donors.numbers), **records}
+        return record_columns(self.transfer).by_name(self.transfer.original.factor_names)
 
     def _tables(self) -> Columns:
-        """One row per filled factor: its arguments in the order of its table, and the potentials."""
+        """One row per filled factor: its arguments in the order of its table, and potentials."""
         moved = self.transfer
         graph = moved.averaged() if self.way == "mean" else moved.graph
         arguments, ends = taken_lists(graph.offsets, graph.arguments, moved.transferred)

@@ -1,4 +1,4 @@
-"""The plain functions: each makes a case of a graph, a relational model or a transfer, and asks it."""
+"""The plain functions: each makes a case of a model or a transfer, and asks it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,8 @@ def _case(model: Model, evidence: EvidenceLike, unknown: str, memory_limit: int 
     """The case of a model whose holes stay, or of a transfer."""
     if not isinstance(model, FactorGraph | ParfactorGraph | Transfer):
         raise ModelError(
-            f"a question is asked of a FactorGraph, a ParfactorGraph or a Transfer, not {type(model).__name__}"
+            "a question is asked of a FactorGraph, a ParfactorGraph or a Transfer, not "
+            f"{type(model).__name__}"
         )
     case = open_case(model, memory_limit=memory_limit)
     if isinstance(model, Transfer):
@@ -51,15 +52,29 @@ def query(
 ) -> Answer:
     """P(variables | evidence), jointly if there are several.
 
-    model: a graph, whose unknown factors must lie elsewhere, or a `transfer`, whose record then
-    says what the answer rests on. unknown: how to use a transfer's tables: "one" (the winning table
-    of each class), "mean" (the share-weighted mean table), "mixture" (the average of the answers
-    over all competing tables, weighted by share and by how well each explains the evidence) or
-    "bounds" (the winning tables' answer, with the smallest and largest over all competing ones).
-    engine: "auto" (the best exact one), "lifted", "ground" (elimination), "enumerate" (the oracle,
-    for small graphs) or "bp" (belief propagation, not exact). memory_limit: in bytes; three
-    quarters of what is free by default.
+    Parameters
+    ----------
+    model : FactorGraph, ParfactorGraph or Transfer
+        A graph whose unknown factors lie elsewhere, a relational model, or a transfer.
+    *variables : str
+        Names of variables.
+    evidence : mapping or Evidence, optional
+        Name → label, or name → {label: likelihood}.
+    unknown : {"one", "mean", "mixture", "bounds"}
+        How a transfer's tables are used: the winning one of each class, their share-weighted mean,
+        the average of the answers over all competing tables, or limits over them.
+    engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        The best exact one; lifted steps; elimination; the oracle; belief propagation, not exact.
+    memory_limit : int, optional
+        In bytes; three quarters of what is free by default.
 
+    Returns
+    -------
+    Answer
+        Label → probability; of a transfer with the record of what the answer rests on.
+
+    Examples
+    --------
     >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph()
     >>> query(graph, "A")["true"]
     0.75
@@ -76,10 +91,32 @@ def queries(
     engine: str = "auto",
     memory_limit: int | None = None,
 ) -> list[Answer]:
-    """Several questions that share one computation: a name asks for a marginal, a tuple of names
-    for a joint answer.
+    """Several questions that share one computation.
 
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 0, 1, 2]).graph()
+    Parameters
+    ----------
+    model : FactorGraph, ParfactorGraph or Transfer
+        A graph whose unknown factors lie elsewhere, a relational model, or a transfer.
+    questions : iterable of str or tuple of str
+        A name asks for a marginal, a tuple of names for a joint answer.
+    evidence : mapping or Evidence, optional
+        Name → label, or name → {label: likelihood}.
+    unknown : {"one", "mean", "mixture", "bounds"}
+        How a transfer's tables are used: the winning one of each class, their share-weighted mean,
+        the average of the answers over all competing tables, or limits over them.
+    engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        The best exact one; lifted steps; elimination; the oracle; belief propagation, not exact.
+    memory_limit : int, optional
+        In bytes; three quarters of what is free by default.
+
+    Returns
+    -------
+    list of Answer
+
+    Examples
+    --------
+    >>> graph = FactorGraph.build().variables(["A", "B"])
+    >>> graph = graph.factor("f", ["A", "B"], [1, 0, 1, 2]).graph()
     >>> [round(answer["true"], 6) for answer in queries(graph, ["A", "B"])]
     [0.75, 0.5]
     """
@@ -96,6 +133,26 @@ def log_partition(
 ) -> float:
     """Natural log of the total weight of all assignments with the evidence fixed.
 
+    Parameters
+    ----------
+    model : FactorGraph, ParfactorGraph or Transfer
+        A graph whose unknown factors lie elsewhere, a relational model, or a transfer.
+    evidence : mapping or Evidence, optional
+        Name → label, or name → {label: likelihood}.
+    unknown : {"one", "mean", "mixture", "bounds"}
+        How a transfer's tables are used: the winning one of each class, their share-weighted mean,
+        the average of the answers over all competing tables, or limits over them.
+    engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        The best exact one; lifted steps; elimination; the oracle; belief propagation, not exact.
+    memory_limit : int, optional
+        In bytes; three quarters of what is free by default.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
     >>> import math
     >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph()
     >>> round(math.exp(log_partition(graph)), 9)
@@ -112,13 +169,32 @@ def marginals(
     engine: str = "auto",
     memory_limit: int | None = None,
 ) -> Marginals:
-    """P(variable | evidence) of every variable in one pass, by name; those connected to unknown
-    factors are left out.
+    """P(variable | evidence) of every variable in one pass.
 
-    Of a relational model, `classes` has one entry per class of interchangeable variables.
+    Parameters
+    ----------
+    model : FactorGraph, ParfactorGraph or Transfer
+        A graph whose unknown factors lie elsewhere, a relational model, or a transfer.
+    evidence : mapping or Evidence, optional
+        Name → label, or name → {label: likelihood}.
+    unknown : {"one", "mean", "mixture", "bounds"}
+        How a transfer's tables are used: the winning one of each class, their share-weighted mean,
+        the average of the answers over all competing tables, or limits over them.
+    engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        The best exact one; lifted steps; elimination; the oracle; belief propagation, not exact.
+    memory_limit : int, optional
+        In bytes; three quarters of what is free by default.
 
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 0, 1, 2]).graph()
-    >>> marginals(graph)["A"]
+    Returns
+    -------
+    AllMarginals, ClassMarginals or BeliefMarginals
+        Name → {label: probability}; variables connected to unknown factors are left out. Of a
+        relational model, `classes` has one entry per class of interchangeable variables.
+
+    Examples
+    --------
+    >>> graph = FactorGraph.build().variables(["A", "B"])
+    >>> marginals(graph.factor("f", ["A", "B"], [1, 0, 1, 2]).graph())["A"]
     {'false': 0.25, 'true': 0.75}
     """
     return _case(model, evidence, unknown, memory_limit).marginals(engine=engine)
@@ -134,8 +210,28 @@ def map_assignment(
 ) -> Best | RelationalBest:
     """A most probable assignment of all variables, and the natural log of its weight.
 
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [1, 0, 1, 2]).graph()
-    >>> map_assignment(graph).assignment
+    Parameters
+    ----------
+    model : FactorGraph, ParfactorGraph or Transfer
+        A graph whose unknown factors lie elsewhere, a relational model, or a transfer.
+    evidence : mapping or Evidence, optional
+        Name → label, or name → {label: likelihood}.
+    unknown : {"one", "mean", "mixture", "bounds"}
+        How a transfer's tables are used: the winning one of each class, their share-weighted mean,
+        the average of the answers over all competing tables, or limits over them.
+    engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+        The best exact one; lifted steps; elimination; the oracle; belief propagation, not exact.
+    memory_limit : int, optional
+        In bytes; three quarters of what is free by default.
+
+    Returns
+    -------
+    Best or RelationalBest
+
+    Examples
+    --------
+    >>> graph = FactorGraph.build().variables(["A", "B"])
+    >>> map_assignment(graph.factor("f", ["A", "B"], [1, 0, 1, 2]).graph()).assignment
     {'A': 'true', 'B': 'true'}
     """
     return _case(model, evidence, unknown, memory_limit).most_probable(engine=engine)
@@ -151,21 +247,41 @@ def impute(
     progress: Progress | Tell | None = None,
     **filling: Any,
 ) -> Imputed:
-    """Fill the unknown factors of a graph, find what looks alike, and answer questions about single
-    variables.
+    """Fill unknown factors, find what looks alike, and answer about single variables.
 
-    queries: the variables to ask about; by default those of individuals with unknown factors, the
-    first hundred.
-    filling: as in `Filling`; engine and memory_limit: as for `query`.
+    Parameters
+    ----------
+    graph : FactorGraph
+        A graph with holes.
+    evidence : mapping or Evidence, optional
+        What was observed.
+    queries : sequence of str, optional
+        Variables; by default the first hundred of individuals with unknown factors.
+    engine : str
+        As for `query`.
+    memory_limit : int, optional
+        As for `query`.
+    progress : callable, optional
+        Called with (done, total) now and then.
+    **filling
+        As in `Filling`.
 
-    >>> graph = FactorGraph.build().variables(["A", "B", "C"]).factor("f1", ["A", "B"], [1, 2, 3, 4])
-    >>> found = impute(graph.factor("f2", ["C", "B"], None).graph())
+    Returns
+    -------
+    Imputed
+
+    Examples
+    --------
+    >>> graph = FactorGraph.build().variables(["A", "B", "C"])
+    >>> graph = graph.factor("f1", ["A", "B"], [1, 2, 3, 4]).factor("f2", ["C", "B"], None).graph()
+    >>> found = impute(graph)
     >>> found, round(found.marginals["C"]["true"], 3)
     (<Imputed: 1 factor filled, 0 left unknown, 2 marginals>, 0.692)
     """
     if not isinstance(graph, FactorGraph):
         raise ModelError(
-            f"impute takes a FactorGraph, not {type(graph).__name__}; open a relational model instead"
+            f"impute takes a FactorGraph, not {type(graph).__name__}; open a relational model "
+            "instead"
         )
     case = open_case(graph, memory_limit=memory_limit, progress=progress).observe(evidence)
     return case.fill(Filling.of(filling)).impute(queries, engine=engine)

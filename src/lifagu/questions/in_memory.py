@@ -21,9 +21,7 @@ FEW_OBSERVED = 1000  # observations that are compared by value, when results are
 
 
 def is_whole(case: Statement) -> bool:
-    """Whether a relational model can be asked as it is: nothing in it is unknown or merged, nobody
-    was added.
-    """
+    """Whether a relational model can be asked as it is: nothing unknown, merged or added."""
     merges = case.filling is not None and case.filling.merges_tables
     model = case.model
     return isinstance(model, ParfactorGraph) and not (model.has_unknown or case.added or merges)
@@ -65,7 +63,8 @@ def _check_groundable(case: Statement, model: FactorGraph | ParfactorGraph) -> N
     if count * GROUND > limit:
         raise TooLargeError(
             f"the model has {count} variables and factors once it is grounded, which need about "
-            f"{readable_size(count * GROUND)}, but the limit is {readable_size(limit)}; it can be asked as it is",
+            f"{readable_size(count * GROUND)}, but the limit is {readable_size(limit)}; it can be "
+            "asked as it is",
             remedy=Remedy.MORE_MEMORY,
         )
 
@@ -97,7 +96,7 @@ def observed(case: Statement) -> Mapping[str, Observation]:
 
 
 def bound(case: Statement) -> Observations:
-    """All that was observed, bound to the ground graph once; wrong names and labels are an error."""
+    """All that was observed, bound to the ground graph once; wrong names are an error."""
     key = "bound", case.added, case.keeps_own, tuple(map(_Itself, case.layers))
     return case.opened.once(key, lambda: grounded(case).observations(observed_of_graph(case)))
 
@@ -144,9 +143,7 @@ def transferred(case: Statement) -> Transfer:
 
 
 def lifted(case: Statement) -> ParfactorGraph:
-    """The relational model as it came where nothing is unknown, else the lifted model of the
-    completed graph.
-    """
+    """The model as it came where nothing is unknown, else the lifted one of the completed graph."""
     model = case.model
     if isinstance(model, ParfactorGraph) and is_whole(case):
         return model

@@ -1,6 +1,4 @@
-"""Values as HTML for notebooks: small, complete in itself, every name escaped; figures while they
-are small.
-"""
+"""Values as HTML for notebooks: complete in itself, every name escaped, figures while small."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a case is about: a model that was read once, or a folder that may be worked on where it is."""
+"""What a case is about: a model that was read once, or a folder to be worked on where it is."""
 
 from __future__ import annotations
 
@@ -20,8 +20,7 @@ _Value = TypeVar("_Value")
 
 @dataclass(eq=False)
 class Opened:
-    """A model and what came with it, shared by all cases about it; a folder is read when it is
-    needed in memory.
+    """A model and what came with it, shared by all cases about it; folders are read on demand.
 
     What was computed about it and may be asked for again is kept, the latest of it.
     """

@@ -1,6 +1,4 @@
-"""Where work is done: in memory or on an engine, within which memory, and who is told how far it
-is.
-"""
+"""Where work is done: in memory or on an engine, within which memory, and who is told."""
 
 from __future__ import annotations
 

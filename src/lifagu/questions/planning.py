@@ -1,5 +1,4 @@
-"""Questions planned about a graph, a relational model or a transfer: with the winning tables, their
-mean, or all.
+"""Questions planned about a graph, a relational model or a transfer, with one table or all.
 
 This file composes: `transfer` says which tables compete, `infer` answers about one completed graph
 or model. What only some questions need is imported where they need it, so that the others start
@@ -37,9 +36,7 @@ _Planned = TypeVar("_Planned")
 def prepare_marginals(
     model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any
 ) -> PreparedMarginals | PreparedClassMarginals:
-    """Plan all marginals: the plan is printable and refused if need be; `run` computes. settings as
-    in `marginals`.
-    """
+    """Plan all marginals, with the settings of `marginals`; `run` computes them."""
     from lifagu.inference import marginals as on_graph
     from lifagu.inference.relational import marginals as over_cells
 
@@ -57,9 +54,7 @@ def prepare_marginals(
 def prepare_map(
     model: Model, evidence: EvidenceLike = None, *, unknown: str = "one", **settings: Any
 ) -> PreparedBest | PreparedRelationalBest:
-    """Plan the most probable assignment: printable and refused if need be; `run` computes. settings
-    as in the above.
-    """
+    """Plan the most probable assignment, with the same settings; `run` computes it."""
     from lifagu.inference import most_probable as on_graph
     from lifagu.inference.relational import most_probable as over_cells
 
@@ -96,10 +91,21 @@ def _planned(
 
 
 def describe(model: FactorGraph | ParfactorGraph) -> dict[str, Any]:
-    """Sizes, unknown factors and what can be asked, as plain values; relational models are grounded
-    only if need be.
+    """Sizes, unknown factors and what can be asked, as plain values.
 
-    >>> describe(FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph())["example_query"]
+    Parameters
+    ----------
+    model : FactorGraph or ParfactorGraph
+        Relational models are grounded only if need be.
+
+    Returns
+    -------
+    dict
+
+    Examples
+    --------
+    >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 3]).graph()
+    >>> describe(graph)["example_query"]
     'A'
     """
     from lifagu.graph.parts import describe as describe_graph
@@ -121,9 +127,7 @@ def _over_cells(
     unknown: str,
     plan: Callable[[ParfactorGraph, Mapping[str, Observation]], _Planned],
 ) -> tuple[_Planned | None, tuple[str, ...]]:
-    """A plan without grounding where the model is relational and cells can express it; else None,
-    and why.
-    """
+    """A plan over cells if the model is relational and they can express it; else None and why."""
     if not isinstance(model, ParfactorGraph):
         return None, ()
     if not isinstance(engine, str) or engine not in ("auto", "lifted") or unknown != "one":
@@ -135,14 +139,13 @@ def _over_cells(
 
 
 def _grounded(model: Model, evidence: EvidenceLike) -> tuple[FactorGraph | Transfer, EvidenceLike]:
-    """A relational model as a graph, and the ranges in its evidence as what they cover; others as
-    they are.
-    """
+    """A relational model as a graph, ranges in its evidence as what they cover; others as is."""
     if isinstance(model, ParfactorGraph):
         return _ground(model, evidence)
     if not isinstance(model, FactorGraph) and not hasattr(model, "original"):
         raise ModelError(
-            f"a question is asked of a FactorGraph, a ParfactorGraph or a Transfer, not {type(model).__name__}"
+            "a question is asked of a FactorGraph, a ParfactorGraph or a Transfer, not "
+            f"{type(model).__name__}"
         )
     return model, evidence
 
@@ -159,7 +162,10 @@ def _ground(
 def _one_graph(model: FactorGraph | Transfer, unknown: str) -> FactorGraph:
     """The graph to compute with, where only one makes sense."""
     if unknown not in ("one", "mean"):
-        what = f"this is computed on one model, with the winning tables or their mean, not with {unknown}"
+        what = (
+            "this is computed on one model, with the winning tables or their mean, "
+            f"not with {unknown}"
+        )
         raise ModelError(what, remedy=Remedy.ONE_OR_MEAN)
     if not isinstance(model, FactorGraph):
         return model.averaged() if unknown == "mean" else model.graph
@@ -178,8 +184,7 @@ def prepare(
     memory_limit: int | None = None,
     bp: Mapping[str, Any] | None = None,
 ) -> Asked:
-    """Plan the answers to several questions (names, or tuples of names); none at all asks for log Z
-    alone.
+    """Plan the answers to several questions (names, or tuples of names), or of log Z if none.
 
     The plan is known, printable and refused if need be before anything is computed; `run` computes.
     bp: settings of belief propagation (damping, schedule, tolerance, iterations), for the engine of

@@ -27,8 +27,7 @@ FEW = 64
 
 
 def near_unknown(moved: Transfer, evidence: Evidence, most: int) -> tuple[Ints, int]:
-    """What one would ask without being told: the unobserved variables of individuals with unknown
-    factors.
+    """What one would ask: unobserved variables of individuals with unknown factors.
 
     Where such a factor belongs to no individual, its own arguments. Individuals in the order of
     their first unknown factor; at most so many variables, and beside them how many there are in
@@ -57,17 +56,13 @@ def asked_numbers(graph: FactorGraph, queries: Sequence[str]) -> Ints:
 
 
 def _groups(graph: FactorGraph) -> Ints:
-    """The individual each variable belongs to, and a number of its own for each that belongs to
-    none.
-    """
+    """The individual each variable belongs to, or a number of its own where it has none."""
     owners = variable_owners(graph)
     return np.where(owners >= 0, owners, len(graph.individuals) + np.arange(len(owners)))
 
 
 def _receivers(moved: Transfer) -> Ints:
-    """For each argument of the graph the place of its factor among the transferred ones, -1 for
-    other factors.
-    """
+    """For each argument the place of its factor among the transferred ones, -1 for others."""
     place = np.full(len(moved.original.factor_names), -1, dtype=np.int64)
     place[moved.transferred] = np.arange(len(moved.transferred))
     return np.repeat(place, np.diff(moved.original.offsets))
@@ -81,9 +76,7 @@ def request(
     settings: dict[str, Any],
     progress: Tell | None = None,
 ) -> Requested:
-    """Answer questions about single variables; those connected to unknown factors are listed, not
-    refused.
-    """
+    """Answer questions about single variables; those connected to unknown factors are listed."""
     graph, part_of = moved.original, parts_given(moved, evidence)
     left = np.setdiff1d(moved.unknown, moved.transferred)
     blocked = (part_of[variables] >= 0) & np.isin(
@@ -119,9 +112,7 @@ def _distributions(
     settings: dict[str, Any],
     progress: Tell | None,
 ) -> tuple[Ints, list[Distribution], Convergence | None]:
-    """The number of each variable's distribution, and the distributions; few where many variables
-    share one.
-    """
+    """The number of each variable's distribution, and the distributions, few where shared."""
     if not len(variables):
         return variables, [], None
     whole = (
@@ -164,8 +155,7 @@ def distribution_of(answer: Answer) -> Distribution:
 
 
 def _own(moved: Transfer, variables: Ints) -> tuple[Ints, Floats]:
-    """How many tables were lent to each variable's individual, or to its factors where it has none;
-    the weakest share.
+    """How many tables were lent to each variable's individual, and the weakest share.
 
     Each pair of a transferred factor and an individual among its arguments counts once.
     """
@@ -177,9 +167,7 @@ def _own(moved: Transfer, variables: Ints) -> tuple[Ints, Floats]:
 
 
 def _tally(moved: Transfer, receivers: Ints, groups: Ints, count: int) -> tuple[Ints, Floats]:
-    """How many transferred factors (by place) there are in each group, and the smallest share of
-    them; nan if none.
-    """
+    """How many transferred factors are in each group, and their smallest share; nan if none."""
     shares = moved.shares[np.searchsorted(moved.unknown, moved.transferred)][receivers]
     counts, weakest = np.bincount(groups, minlength=count), np.full(count, np.inf)
     np.minimum.at(weakest, groups, shares)

@@ -1,6 +1,4 @@
-"""What a case says, before anybody asks: a model, what was observed, who was added, how holes are
-filled, and where.
-"""
+"""What a case says, before anybody asks: the model, the evidence, the filling, the place."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Where models are kept: text files in the room `formats`, folders of Parquet tables and databases
-in the room `sql`.
+"""Where models are kept: files are the room `formats`, folders and databases the room `data`.
 
 Neither room knows the other; this door above both tells by the path which one is meant, and opens
 only that.
@@ -30,12 +29,22 @@ if TYPE_CHECKING:
 def load(
     path: PathLike, database: str | None = None, progress: Callable[[str], None] | None = None
 ) -> Loaded:
-    """Read a model, its evidence and its questions at once: a file by its ending, a folder, or a
-    template.
+    """Read a model, its evidence and its questions at once.
 
-    A template's database is asked once; database: the path or URL of another one than it names.
-    progress(text) is told what is being read. What `read` and `read_evidence` give are parts of
-    this.
+    What `read` and `read_evidence` give are parts of this.
+
+    Parameters
+    ----------
+    path : path
+        A file by its ending, a folder of Parquet tables, or a template.
+    database : str, optional
+        Path or URL that a template is to read instead of its own source; it is asked once.
+    progress : callable, optional
+        Called with a text that says what is being read.
+
+    Returns
+    -------
+    Loaded
     """
     if is_folder(path):
         from lifagu.data.parquet.reading import load_folder
@@ -60,11 +69,25 @@ def _from_database(
 
 
 def read(path: PathLike, database: str | None = None) -> FactorGraph | ParfactorGraph:
-    """Read a model: a file by its ending, a folder of Parquet tables (docs/formats.md), or a
-    template with its data.
+    """Read a model.
 
-    Files with domains, relations or parfactors give a relational model, everything else a factor
-    graph. database: the path or URL of the database that a template is to read instead of its own.
+    Parameters
+    ----------
+    path : path
+        A file by its ending, a folder of Parquet tables (docs/formats.md), or a template.
+    database : str, optional
+        Path or URL that a template is to read instead of its own source.
+
+    Returns
+    -------
+    FactorGraph or ParfactorGraph
+        Relational if the file has domains, relations or parfactors.
+
+    Examples
+    --------
+    >>> from importlib.resources import files
+    >>> read(files("lifagu") / "examples/epidemic.json").summary.split(",")[0]
+    '9 variables'
     """
     if is_folder(path):
         from lifagu.data.parquet.reading import read_folder
@@ -80,10 +103,19 @@ def read(path: PathLike, database: str | None = None) -> FactorGraph | Parfactor
 
 
 def read_evidence(path: PathLike, database: str | None = None) -> dict[str, Observation]:
-    """The evidence in a file or folder: a model's or template's own, a JSON object (name → label),
-    an ``.evid`` file.
+    """The evidence in a file or folder; models in other formats carry none.
 
-    Models in other formats carry no evidence.
+    Parameters
+    ----------
+    path : path
+        A model or template with its own evidence, a JSON object (name → label), an ``.evid`` file.
+    database : str, optional
+        As in `read`.
+
+    Returns
+    -------
+    dict
+        Name → label, or name → {label: likelihood}.
     """
     if is_folder(path):
         from lifagu.data.parquet.reading import read_folder_evidence
@@ -97,10 +129,16 @@ def read_evidence(path: PathLike, database: str | None = None) -> dict[str, Obse
 
 
 def write_results(database: str | Source, tables: Mapping[str, Columns]) -> None:
-    """Put result tables ``lifagu_…`` into a database, given by path or URL, all in one transaction
-    or none.
+    """Put result tables ``lifagu_…`` into a database, all in one transaction or none.
 
     Each takes the place of an earlier one of its name; nothing else is touched.
+
+    Parameters
+    ----------
+    database : str or Source
+        Path or URL.
+    tables : mapping
+        Name → columns, as `Imputed.tables` gives them.
     """
     from lifagu.data.databases import write_results as write_into
 
@@ -108,16 +146,20 @@ def write_results(database: str | Source, tables: Mapping[str, Columns]) -> None
 
 
 def check_database(database: str | Source) -> None:
-    """Refuse now, before long work, a database that `write_results` would refuse."""
+    """Refuse now, before long work, a database that `write_results` would refuse.
+
+    Parameters
+    ----------
+    database : str or Source
+        Path or URL.
+    """
     from lifagu.data.databases import check_writable
 
     check_writable(_named(database))
 
 
 def _named(database: str | Source) -> Source:
-    """A database that was named on the command line or in Python: paths are relative to the current
-    folder.
-    """
+    """A database named on the command line or in Python: relative to the current folder."""
     return database if isinstance(database, Source) else Source(database, place="database")
 
 
@@ -132,8 +174,14 @@ def write(
 ) -> None:
     """Write a model, replacing the file or folder in one step.
 
-    Evidence goes along with the model, and beside .uai as .uai.evid. A relational model is written
-    as it is into .json and .blog, and grounded for everything else.
+    Parameters
+    ----------
+    graph : FactorGraph or ParfactorGraph
+        A relational model is written as it is into .json and .blog, and grounded for all else.
+    path : path
+        A file by its ending, or a folder.
+    evidence : mapping or Evidence, optional
+        Goes along with the model, and beside .uai as .uai.evid.
     """
     if not is_folder(path):
         write_file(graph, path, evidence)
@@ -149,7 +197,13 @@ def write(
 
 
 def check_target(path: PathLike) -> None:
-    """Refuse now, before long work, a folder that writing would refuse to replace."""
+    """Refuse now, before long work, a folder that writing would refuse to replace.
+
+    Parameters
+    ----------
+    path : path
+        Where something is to be written.
+    """
     if is_folder(path):
         from lifagu.data.parquet.writing import check_folder
 
@@ -157,8 +211,7 @@ def check_target(path: PathLike) -> None:
 
 
 def is_folder(path: PathLike) -> bool:
-    """Whether a path means a folder of Parquet tables: it is one, ends with a slash, or is new and
-    has no ending.
+    """Whether a path means a folder: it is one, ends with a slash, or is new without ending.
 
     >>> is_folder("big/"), is_folder("new"), is_folder("model.json")
     (True, True, False)

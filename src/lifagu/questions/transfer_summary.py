@@ -1,6 +1,4 @@
-"""What a transfer lent to whom and what it left, by kind of factor: a line each, however many
-factors there are.
-"""
+"""What a transfer lent to whom and what it left: a line for each kind of factor."""
 
 from __future__ import annotations
 
@@ -10,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, group_lists, group_rows
-from lifagu.basics.columns import Columns, Nullable
 from lifagu.filling.record_columns import record_columns
 from lifagu.filling.result import Transfer
 from lifagu.graph.assembly import taken_lists
@@ -44,8 +41,7 @@ class Lent:
 
 @dataclass(frozen=True)
 class Left:
-    """Unknown factors of one kind that stay unknown for the same reason, which is in the words of
-    the first of them.
+    """Unknown factors of one kind that stay unknown for the same reason, worded for the first.
 
     lowest_share, highest_share: of the candidates that agree; None without candidates.
     """
@@ -62,27 +58,24 @@ class Left:
 def summary(
     moved: Transfer, sizes: Ints | None = None
 ) -> tuple[tuple[Lent, ...], tuple[Left, ...]]:
-    """What was lent, and what was left, the most frequent first within each kind; Python only for
-    each line.
+    """What was lent, and what was left, the most frequent first within each kind.
 
     sizes[f]: how many factors each factor stands for, None for one each.
 
     >>> from lifagu.filling.transfer import transfer
-    >>> graph = FactorGraph.build().variables(["A", "B", "C", "D"]).factor("f1", ["A", "B"], [1, 2, 3, 4])
-    >>> lent, left = summary(transfer(graph.factor("f2", ["C", "B"], None).factor("g", ["D"], None).graph()))
-    >>> [(each.first, each.donor, each.highest_share) for each in lent], [each.status for each in left]
-    ([('f2', 'f1', 1.0)], ['no_candidate'])
+    >>> graph = FactorGraph.build().variables(["A", "B", "C", "D"])
+    >>> graph = graph.factor("f1", ["A", "B"], [1, 2, 3, 4])
+    >>> graph = graph.factor("f2", ["C", "B"], None).factor("g", ["D"], None).graph()
+    >>> lent, left = summary(transfer(graph))
+    >>> lent[0].first, lent[0].donor, lent[0].highest_share, left[0].status
+    ('f2', 'f1', 1.0, 'no_candidate')
     """
     records, names = record_columns(moved), moved.original.factor_names
     many = np.ones(len(moved.unknown), dtype=np.int64) if sizes is None else sizes[moved.unknown]
     sorts, titles = factor_sorts(moved.original, moved.unknown)
-    donors, shares, ties = (
-        _donors(records),
-        np.asarray(records["share"]),
-        np.asarray(records["tie"]),
-    )
+    donors, shares = records.donors, records.share
     tables = moved.graph.factor_table[moved.unknown]
-    units = _units(records)
+    units = np.where(records.unit == "individual", 1, np.where(records.agreed > 0, 2, 0))
     lent = [
         Lent(
             titles[int(sorts[group[0]])],
@@ -93,19 +86,18 @@ def summary(
             UNITS[int(units[group[0]])],
             float(shares[group].min()),
             float(shares[group].max()),
-            int(many[group][ties[group]].sum()),
+            int(many[group][records.tie[group]].sum()),
         )
         for group in _groups(many, sorts, np.flatnonzero(donors >= 0), tables, units)
     ]
-    statuses, reasons = np.asarray(records["status"]), np.asarray(records["reason"])
     left = [
         Left(
             titles[int(sorts[group[0]])],
             int(many[group].sum()),
             names[int(moved.unknown[group[0]])],
-            str(statuses[group[0]]),
+            str(records.status[group[0]]),
             *_ends(shares[group]),
-            str(reasons[group[0]]),
+            str(records.reason[group[0]]),
         )
         for group in _groups(many, sorts, np.flatnonzero(donors < 0), moved.statuses)
     ]
@@ -121,24 +113,8 @@ def _ends(shares: Floats) -> tuple[float | None, float | None]:
     )
 
 
-def _units(records: Columns) -> Ints:
-    """What was compared for each record, as a place in UNITS."""
-    agreed = records["agreed"]
-    assert isinstance(agreed, Nullable)
-    return np.where(
-        np.asarray(records["unit"]) == "individual", 1, np.where(agreed.numbers > 0, 2, 0)
-    )
-
-
-def _donors(records: Columns) -> Ints:
-    donors = records["donor_id"]
-    assert isinstance(donors, Nullable)
-    return donors.numbers
-
-
 def _groups(many: Ints, sorts: Ints, places: Ints, *keys: Ints) -> list[Ints]:
-    """Places with equal sorts and keys: by first occurrence of the sort, then the largest groups
-    first.
+    """Places with equal sorts and keys: by first sort, then the largest groups first.
 
     many: how many factors each place stands for.
     """
@@ -169,9 +145,7 @@ def factor_sorts(graph: FactorGraph, factors: Ints) -> tuple[Ints, list[str]]:
 
 
 def _title(graph: FactorGraph, factor: int) -> str:
-    """Such as ``intake(Age, Sick, Epid)``: what begins the factor's name, and the kinds of its
-    arguments.
-    """
+    """Such as ``intake(Age, Sick, Epid)``: what begins the name, and the arguments' kinds."""
     stem = _STEM.match(graph.factor_names[factor])
     kinds = [
         graph.kinds[kind] if kind >= 0 else "?"

@@ -28,8 +28,7 @@ class Choice(NamedTuple):
 
 
 def choose(case: Statement, verb: str, engine: str = "auto", in_memory: str = "") -> Choice:
-    """Where a verb is done; engine: of inference. in_memory: what else asks for the model in
-    memory, in words.
+    """Where a verb is done by an engine; in_memory: what else asks for memory, in words.
 
     A place that was named and cannot do it is an error. "auto" stays in memory while a folder fits
     there.

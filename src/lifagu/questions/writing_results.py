@@ -43,25 +43,44 @@ def write_lift(
     progress: Tell | None = None,
     lifted: ParfactorGraph | None = None,
 ) -> None:
-    """Write the completed model; into a folder as Parquet, with groups, transfers and the lifted
-    model beside it.
+    """Write the completed model, into a folder with all that was found beside it.
 
-    progress(done, total) is called after each table with the number of rows.
+    Parameters
+    ----------
+    path : path
+        A file by its ending, or a folder for Parquet tables.
+    moved : Transfer
+        What was filled.
+    colouring : Colouring
+        Which nodes look alike.
+    evidence : mapping or Evidence, optional
+        What was observed.
+    progress : callable, optional
+        Called with (rows done, rows in all) after each table.
+    lifted : ParfactorGraph, optional
+        The lifted model, to be written beside it.
     """
     if not is_folder(path):
         write(moved.graph, path, evidence)
         return
     tables = model_tables(moved.graph, moved.graph.evidence(evidence))
-    tables |= group_tables(colouring) | {"transfers": record_columns(moved)}
+    tables |= group_tables(colouring) | {"transfers": record_columns(moved).by_number()}
     tables |= {} if lifted is None else lifted_tables(lifted, moved.graph)
     write_folder(path, tables, progress)
 
 
 def write_marginals(path: PathLike, found: ByName) -> None:
-    """Write all marginals to a .csv file (also .csv.gz) or a .parquet file, one row per label.
+    """Write all marginals, one row per label.
 
     The columns are variable, value and probability; for classes of a relational model
     representative, members, count, value and probability.
+
+    Parameters
+    ----------
+    path : path
+        Ends in .csv, .csv.gz or .parquet.
+    found : mapping
+        What `marginals` gave.
     """
     if not str(path).lower().endswith(".parquet"):
         write_csv(path, *_marginal_rows(found))
@@ -76,11 +95,19 @@ def write_marginals(path: PathLike, found: ByName) -> None:
 def write_imputed(
     path: PathLike, tables: Mapping[str, Columns], progress: Tell | None = None
 ) -> None:
-    """Write the tables of an `impute` into a folder, replaced in one step: as Parquet, or as CSV if
-    it ends in .csv.
+    """Write the tables of an `impute` into a folder, replaced in one step.
 
     A folder is replaced if it holds nothing but such tables. In CSV files lists stand as JSON, and
     null is empty.
+
+    Parameters
+    ----------
+    path : path
+        A folder for Parquet tables; ending in .csv, for CSV files.
+    tables : mapping
+        Name → columns, as `Imputed.tables` gives them.
+    progress : callable, optional
+        Called with (rows done, rows in all) after each table.
     """
     check_imputed_target(path)
     if not _wants_csv(path):
@@ -96,7 +123,13 @@ def write_imputed(
 
 
 def check_imputed_target(path: PathLike) -> None:
-    """Refuse now, before long work, a place that `write_imputed` would refuse to replace."""
+    """Refuse now, before long work, a place that `write_imputed` would refuse to replace.
+
+    Parameters
+    ----------
+    path : path
+        Where something is to be written.
+    """
     if Path(path).suffix.lower() not in ("", ".csv"):
         raise FormatError(
             f"{path}: results go to a folder, of Parquet tables, or of CSV files if it ends in .csv"

@@ -9,16 +9,17 @@ from pathlib import Path
 import numpy as np
 
 from lifagu.basics.atomic_files import PathLike, replaced_folder
-from lifagu.basics.columns import Column, Columns, Lists, Nullable, name_column
+from lifagu.basics.columns import Column, Columns, Lists
 from lifagu.basics.names import Names
 from lifagu.data.parquet.writing import write_table
 from lifagu.errors import FormatError
+from lifagu.filling.record_columns import record_columns
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Observation
 from lifagu.inference.listed_rows import has_answer, prepare_listed
 from lifagu.questions.by_sql.asking import few_arguments, left_over
 from lifagu.questions.by_sql.completing import Filled, Stage, fill_on
-from lifagu.questions.by_sql.lifting import find_groups, type_records
+from lifagu.questions.by_sql.lifting import find_groups
 from lifagu.questions.by_sql.resting import lent_behind, tallied
 from lifagu.questions.by_sql.workplace import BESIDE, journal_of, memory_limit
 from lifagu.questions.findings import Distribution, Imputed, Requested
@@ -133,19 +134,12 @@ def _answered(
 
 def _write(whole: Filled, marginals: Requested, out: PathLike, stage: Stage) -> None:
     """The tables of an `impute`, by name; the engine writes those with a row for each factor."""
-    records = type_records(whole)
-    donors = records["donor_id"]
-    assert isinstance(donors, Nullable)
-    places = np.where(donors.numbers < 0, -1, np.searchsorted(whole.types.first, donors.numbers))
-    named: dict[str, Column] = {
-        "status": records["status"],
-        "donor": name_column(whole.graph.factor_names, places),
-    }
-    told = ("factor_id", "status", "donor_id")
-    rest = {column: each for column, each in records.items() if column not in told}
-    register_columns(whole.journal, "named_records", {**named, **rest})
+    records = record_columns(whole.transfer).by_name(whole.graph.factor_names)
+    del records["factor"]  # one stands for many, whose names the engine knows
+    named = {**records, "type": whole.types.first[whole.transfer.unknown]}
+    register_columns(whole.journal, "named_records", named)
     register_columns(whole.journal, "filled", _filled_columns(whole))
-    columns = [*named, *(column for column in rest if column != "type")]
+    columns = list(records)
     with replaced_folder(out, IMPUTED) as folder:
         for table in write_imputed(whole.journal, whole.given, columns, folder):
             stage(f"writing {table}")

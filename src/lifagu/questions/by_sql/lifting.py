@@ -9,7 +9,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints, by_first_occurrence, group_rows
 from lifagu.basics.atomic_files import PathLike, replaced_folder
-from lifagu.basics.columns import Column, Columns, Nullable
+from lifagu.basics.columns import Columns, Nullable
 from lifagu.data.parquet.writing import FILES, model_tables
 from lifagu.errors import FormatError
 from lifagu.filling.record_columns import record_columns
@@ -196,8 +196,7 @@ def type_tables(whole: Filled) -> tuple[Columns, Columns]:
 def type_records(whole: Filled) -> Columns:
     """The record of each unknown type, as columns; types and donors by their first factors."""
     types, moved = whole.types, whole.transfer
-    records: dict[str, Column] = dict(record_columns(moved))
-    donors = records["donor_id"]
-    assert isinstance(donors, Nullable)
-    first = np.where(donors.numbers < 0, -1, types.first[donors.numbers])
-    return {**records, "donor_id": Nullable(first), "type": types.first[moved.unknown]}
+    records = record_columns(moved)
+    donors = np.where(records.donors < 0, -1, types.first[records.donors])
+    typed: dict[str, Column] = {"donor_id": Nullable(donors), "type": types.first[moved.unknown]}
+    return records.by_number() | typed
