@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from lifagu.questions.figures import draw_rounds
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import lifagu
+from house import house_svg
 from lifagu.drawing.arranging import arranged
 from lifagu.drawing.graphs import with_messages
 
@@ -14,7 +16,7 @@ HERE = Path(__file__).parent
 EXAMPLES = HERE.parent.parent / "examples"
 
 
-def figures() -> dict[str, lifagu.Scene]:
+def figures() -> dict[str, lifagu.drawing.Scene]:
     """Every figure, by the name of its file."""
     epidemic = lifagu.read(EXAMPLES / "epidemic.json")
     moved = lifagu.transfer(epidemic.with_individual("eve", like="alice"))
@@ -30,11 +32,11 @@ def figures() -> dict[str, lifagu.Scene]:
     }
 
 
-def colour_passing(graph: lifagu.FactorGraph) -> lifagu.Scene:
+def colour_passing(graph: lifagu.FactorGraph) -> lifagu.drawing.Scene:
     """Figure 3 of the paper: colours, what factors hear, what variables hear, colours again, and
     the lifted graph.
     """
-    start, *_, end = lifagu.draw_rounds(graph)
+    start, *_, end = draw_rounds(graph)
     room = arranged(
         replace(start, nodes=tuple(replace(node, marks=(0, 0)) for node in start.nodes))
     )
@@ -47,11 +49,14 @@ def colour_passing(graph: lifagu.FactorGraph) -> lifagu.Scene:
         "lifted": lifagu.draw(graph, "lifted"),
     }
     title = "Colour passing on two equal factors that share a variable"
-    about = "A and C hear one factor, B hears two; so B gets a colour of its own, and A and C become one relation."
-    return lifagu.side_by_side(list(panels.values()), list(panels), title, about)
+    about = (
+        "A and C hear one factor, B hears two; so B gets a colour of its own, "
+        "and A and C become one relation."
+    )
+    return lifagu.drawing.side_by_side(list(panels.values()), list(panels), title, about)
 
 
-def _placed_as(room: lifagu.Scene, scene: lifagu.Scene) -> lifagu.Scene:
+def _placed_as(room: lifagu.drawing.Scene, scene: lifagu.drawing.Scene) -> lifagu.drawing.Scene:
     """A scene whose nodes stand where they stand in another one."""
     pairs = zip(scene.nodes, room.nodes, strict=True)
     nodes = tuple(replace(node, x=other.x, y=other.y) for node, other in pairs)
@@ -78,3 +83,5 @@ if __name__ == "__main__":
     for name, scene in figures().items():
         lifagu.plot(scene, HERE / name)
         sys.stdout.write(f"{name}: {scene!r}\n")
+    (HERE / "house.svg").write_text(house_svg())
+    sys.stdout.write("house.svg: the rooms of the source\n")

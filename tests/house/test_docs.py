@@ -3,6 +3,8 @@
 import argparse
 import csv
 import doctest
+import enum
+import inspect
 import io
 import re
 import shlex
@@ -109,10 +111,41 @@ def test_formats_are_documented(ending):
     assert f"`{ending}`" in text_of("docs/formats.md")
 
 
-@pytest.mark.parametrize("name", lifagu.__all__)
+MODULES = (lifagu, lifagu.io, lifagu.drawing, lifagu.scale)
+NAMES = {name: getattr(module, name) for module in MODULES for name in module.__all__}
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_names_are_documented(name):
     assert f"`{name}" in text_of("docs/python.md")
-    assert getattr(lifagu, name).__doc__
+    assert NAMES[name].__doc__
+
+
+def public_callables():
+    """(name, function) of all that is public, methods of public classes included."""
+    for name, value in NAMES.items():
+        if inspect.isfunction(value):
+            yield name, value
+        elif inspect.isclass(value) and not issubclass(value, Exception | enum.Enum):
+            for title, member in inspect.getmembers(value):
+                function = getattr(member, "__func__", member)
+                if inspect.isfunction(function) and not title.startswith("_"):
+                    yield f"{name}.{title}", function
+
+
+@pytest.mark.parametrize(("name", "function"), public_callables())
+def test_parameters_are_documented_for_every_tool(name, function):
+    """Docstrings of public functions list the parameters there are, as numpydoc wants it."""
+    stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+    wanted = [
+        stars.get(each.kind, "") + each.name
+        for each in inspect.signature(function).parameters.values()
+        if each.name not in ("self", "cls")
+    ]
+    text = inspect.getdoc(function) or ""
+    section = re.search(r"^Parameters\n-+\n(.*?)(?=^\w+\n---|\Z)", text, re.M | re.S)
+    listed = re.findall(r"^(\S.*?)(?: : .*)?$", section[1] if section else "", re.M)
+    assert [name for line in listed for name in line.split(", ")] == wanted
 
 
 def test_the_guide_has_one_sentence_per_file():

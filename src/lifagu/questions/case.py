@@ -510,6 +510,12 @@ class Case(Statement, Shown):
 
         return finding.draw(self, what)
 
+    def draw_rounds(self) -> list[Scene]:
+        """One figure per round of colour passing on the completed graph; colours change alone."""
+        from lifagu.questions import finding
+
+        return finding.draw_rounds(self)
+
     def plot(self, path: PathLike, what: str | None = None) -> Scene:
         """Write the figure to a file, and return it.
 

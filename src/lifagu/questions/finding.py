@@ -13,13 +13,10 @@ from lifagu.errors import ModelError, Remedy
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import Colouring, FactorGraph
-from lifagu.questions import in_memory
+from lifagu.questions import figures, in_memory
 from lifagu.questions.asking import by_sql
 from lifagu.questions.by_sql.imputing import impute_by_sql
 from lifagu.questions.by_sql.lifting import lift_by_sql
-from lifagu.questions.figures import check_figure
-from lifagu.questions.figures import draw as draw_model
-from lifagu.questions.figures import plot as plot_scene
 from lifagu.questions.findings import Groups, Imputed, Lift
 from lifagu.questions.requested_marginals import asked_numbers, near_unknown, request
 from lifagu.questions.statement import Statement
@@ -137,17 +134,25 @@ def draw(case: Statement, what: str | None) -> Scene:
     choose(case, "draw")
     model, evidence = _shown(case, what)
     commutative = bool(case.filling and case.filling.commutative)
-    return draw_model(model, what, evidence=evidence, commutative=commutative)
+    return figures.draw(model, what, evidence=evidence, commutative=commutative)
+
+
+def draw_rounds(case: Statement) -> list[Scene]:
+    """A figure for each round of colour passing."""
+    choose(case, "draw")
+    commutative = bool(case.filling and case.filling.commutative)
+    moved = in_memory.transferred(case)
+    return figures.draw_rounds(moved, in_memory.bound(case), commutative=commutative)
 
 
 def plot(case: Statement, path: PathLike, what: str | None) -> Scene:
     """The same in a file."""
-    check_figure(path)
+    figures.check_figure(path)
     choose(case, "draw")
     case.place.progress.stage("looking for what looks alike")
     scene = draw(case, what)
     case.place.progress.stage(f"drawing {path}")
-    return plot_scene(scene, path)
+    return figures.plot(scene, path)
 
 
 def _shown(
@@ -157,10 +162,9 @@ def _shown(
     model = case.model
     if isinstance(model, ParfactorGraph) and in_memory.is_whole(case):
         return model, in_memory.observed(case)
-    seen = in_memory.bound(case)
-    return in_memory.grounded(
-        case
-    ) if what == "graph" or case.filling is None else in_memory.transferred(case), seen
+    unfilled = what == "graph" or case.filling is None
+    shown = in_memory.grounded(case) if unfilled else in_memory.transferred(case)
+    return shown, in_memory.bound(case)
 
 
 def write(case: Statement, path: PathLike) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints, by_first_occurrence, group_rows
 from lifagu.basics.atomic_files import PathLike, replaced_folder
-from lifagu.basics.columns import Columns, Nullable
+from lifagu.basics.columns import Column, Columns, Nullable
 from lifagu.data.parquet.writing import FILES, model_tables
 from lifagu.errors import FormatError
 from lifagu.filling.record_columns import record_columns
