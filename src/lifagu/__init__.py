@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from lifagu.graph.evidence import Evidence as Evidence
     from lifagu.graph.factor_graph import FactorGraph as FactorGraph
     from lifagu.inference.answer import Answer as Answer
-    from lifagu.questions import Case as Case
-    from lifagu.questions import open as open
+    from lifagu.questions.case import Case as Case
     from lifagu.questions.figures import draw as draw
     from lifagu.questions.figures import plot as plot
     from lifagu.questions.functions import impute as impute
@@ -46,6 +45,7 @@ if TYPE_CHECKING:
     from lifagu.questions.functions import marginals as marginals
     from lifagu.questions.functions import queries as queries
     from lifagu.questions.functions import query as query
+    from lifagu.questions.opening import open as open
     from lifagu.questions.planning import describe as describe
     from lifagu.questions.storage import read as read
     from lifagu.questions.storage import write as write
@@ -70,9 +70,10 @@ _ROOMS = {
     "lifagu.graph.evidence": "Evidence",
     "lifagu.graph.factor_graph": "FactorGraph",
     "lifagu.inference.answer": "Answer",
-    "lifagu.questions": "Case open",
+    "lifagu.questions.case": "Case",
     "lifagu.questions.figures": "draw plot",
     "lifagu.questions.functions": "impute log_partition map_assignment marginals queries query",
+    "lifagu.questions.opening": "open",
     "lifagu.questions.planning": "describe",
     "lifagu.questions.storage": "read write",
     "lifagu.relational.domains": "Domain",

@@ -43,11 +43,26 @@ class OpenClass(NamedTuple):
 class Transfer(Frozen, Shown):
     """A graph, and for each of its unknown factors what it takes from whom.
 
-    `graph` is the completed graph, `record` says why for each unknown factor in input order,
-    `original` is the graph as it came (its tables merged, if that was asked for). filling: by which
-    rules; equality: how tables were compared, in words; merging: how far that moved them. offers:
-    who could lend to whom; signatures[m]: the role signature of each factor; owners[m]: the
-    individual that owns it, -1 for none or where individuals were not considered.
+    Attributes
+    ----------
+    graph : FactorGraph
+        The completed graph.
+    record : sequence of Record
+        Why, for each unknown factor in input order.
+    original : FactorGraph
+        The graph as it came, its tables merged if that was asked for.
+    filling : Filling
+        By which rules.
+    offers : tuple of Offers
+        Who could lend to whom.
+    signatures : array of shape (factors,)
+        The role signature of each factor.
+    owners : array of shape (factors,)
+        The individual that owns it; -1 for none, or where individuals were not considered.
+    equality : str
+        How tables were compared, in words.
+    merging : Drift or None
+        How far merging moved them.
     """
 
     original: FactorGraph
@@ -71,7 +86,17 @@ class Transfer(Frozen, Shown):
         return self.completed(())
 
     def completed(self, choices: Iterable[tuple[OpenClass, int]]) -> FactorGraph:
-        """The graph with the winning tables, but for some classes with another competing one."""
+        """The graph with the winning tables, but for some classes with another competing one.
+
+        Parameters
+        ----------
+        choices : iterable of (OpenClass, int)
+            Classes in which several tables compete, and which of these each takes.
+
+        Returns
+        -------
+        FactorGraph
+        """
         chosen = [_best(each) for each in self.offers]
         for open_class, alternative in choices:
             chosen[open_class.offers][open_class.number] = alternative
@@ -174,7 +199,18 @@ class Transfer(Frozen, Shown):
         return Drift(frozen(lowest), frozen(highest))
 
     def bound(self, evidence: EvidenceLike = None) -> Bound | None:
-        """How far answers about the completed graph can be off by merging; None without merging."""
+        """How far answers about the completed graph can be off by merging.
+
+        Parameters
+        ----------
+        evidence : mapping or Evidence, optional
+            What was observed.
+
+        Returns
+        -------
+        Bound or None
+            None where tables were not merged.
+        """
         return None if self.drift is None else self.drift.bound(self.original, evidence)
 
     # ---- what competes

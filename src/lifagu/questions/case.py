@@ -6,7 +6,6 @@ comes back.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -15,19 +14,15 @@ from typing import TYPE_CHECKING, Any
 from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.html import Shown
 from lifagu.basics.inputs import instance, items, text
-from lifagu.basics.progress import Progress, Tell, listener
 from lifagu.errors import ModelError
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Evidence, EvidenceLike, Observation, Observations, by_name
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.inference.prepared import Asked, Planned
 from lifagu.questions import asking, in_memory
-from lifagu.questions.opened import Opened, opened
-from lifagu.questions.place import Place
 from lifagu.questions.planning import describe, names_in
 from lifagu.questions.statement import Statement
 from lifagu.questions.where_to_work import Choice, choose
-from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 if TYPE_CHECKING:
@@ -40,81 +35,6 @@ if TYPE_CHECKING:
     from lifagu.questions.findings import Groups, Imputed, Lift
 
 Question = str | Sequence[str]
-
-
-def open_case(
-    subject: PathLike | FactorGraph | ParfactorGraph | Transfer | Loaded | Case,
-    *,
-    on: str = "auto",
-    database: str | None = None,
-    memory_limit: int | None = None,
-    temp: PathLike | None = None,
-    resume: bool = False,
-    rounds: int = 1000,
-    progress: Progress | Tell | None = None,
-) -> Case:
-    """Open a model to ask it: a file, a folder, a template with its database, or a model in memory.
-
-    A file is read once, with its evidence and its questions. Unknown factors are filled by the
-    usual rule; `Case.fill` chooses another one, `Case.unfilled` none.
-
-    Parameters
-    ----------
-    subject : path, FactorGraph, ParfactorGraph, Transfer, Loaded or Case
-        A file in any format by its ending, a folder of Parquet tables, a template that names a
-        database, a model in memory, or a case to go on with at another place.
-    on : {"auto", "memory", "duckdb", "spark", "spark=MASTER"}
-        Where the work is done. Engines take folders; "auto" stays in memory while it fits.
-    database : str, optional
-        Path or URL that a template is to read instead of its own source.
-    memory_limit : int, optional
-        In bytes; three quarters of what is free by default. What would take more is refused.
-    temp : path, optional
-        A folder for what an engine keeps meanwhile.
-    resume : bool
-        Whether to go on with what an interrupted run has left in `temp`.
-    rounds : int
-        Rounds of colour passing on an engine before it gives up.
-    progress : callable, optional
-        Called with (done, total) now and then, and its `stage` with what begins, if it has one.
-
-    Returns
-    -------
-    Case
-        Frozen: every verb gives a new case or an answer.
-
-    Examples
-    --------
-    >>> import lifagu
-    >>> graph = lifagu.FactorGraph.build().variables(["A", "B", "C"])
-    >>> graph = graph.factor("f1", ["A", "B"], [1, 2, 3, 4]).factor("f2", ["C", "B"], None).graph()
-    >>> case = lifagu.open(graph).observe({"A": "true"})
-    >>> case.ask("C")
-    <P(C): false: 0.305556, true: 0.694444>
-    >>> case.transfer.record[0].donor
-    'f1'
-    >>> case.unfilled().ask("A")["true"]
-    1.0
-    """
-    place = Place(on, memory_limit, temp, resume, rounds, listener(progress))
-    if isinstance(subject, Case):
-        return replace(subject, place=place)
-    if isinstance(subject, Loaded):
-        return Case(Opened(given=subject), place=place)
-    if isinstance(subject, str | os.PathLike | FactorGraph | ParfactorGraph):
-        return Case(opened(subject, database, place.progress), place=place)
-    return _of_transfer(subject, place)
-
-
-def _of_transfer(moved: Transfer, place: Place) -> Case:
-    """The case of a graph that was filled already."""
-    from lifagu.filling.result import Transfer
-
-    if not isinstance(moved, Transfer):
-        raise ModelError(f"a path or a model is opened, not {type(moved).__name__}")
-    case = Case(Opened(given=Loaded(moved.original, {})), filling=moved.filling, place=place)
-    case.opened.once(in_memory.transfer_key(case), lambda: moved)
-    return case
 
 
 @dataclass(frozen=True, eq=False, repr=False)

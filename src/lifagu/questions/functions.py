@@ -16,8 +16,9 @@ from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.answer import Answer
 from lifagu.inference.most_probable import Best
 from lifagu.inference.relational.most_probable import RelationalBest
-from lifagu.questions.case import Case, open_case
+from lifagu.questions.case import Case
 from lifagu.questions.findings import Imputed
+from lifagu.questions.opening import open as open_case
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 if TYPE_CHECKING:
