@@ -1,5 +1,4 @@
-"""The exceptions of lifagu: one small tree, each kind with the exit status the command line gives
-it.
+"""The exceptions of lifagu: a small tree, each kind with the exit status of the command line.
 
 An error says what is wrong and why. What to do about it depends on who asks: Python callers give
 arguments, the command line takes flags, the page has knobs. So an error may carry a `Remedy`, and
@@ -18,6 +17,7 @@ from typing import Any, Self
 
 LONGEST = 400  # characters of an error, its remedy included
 LONGEST_NAME, LONGEST_PATH = 60, 200  # characters of a single word in it
+_LONG_WORD = re.compile(rf"\S{{{LONGEST_NAME + 1},}}")
 
 
 @unique
@@ -62,9 +62,7 @@ class Remedy(StrEnum):
 
 
 class LifaguError(Exception):
-    """Anything lifagu refuses; the message names the offender, and the remedy, if there is one,
-    what to do.
-    """
+    """Anything lifagu refuses; the message names the offender, the remedy says what to do."""
 
     exit_status = 2
 
@@ -107,9 +105,7 @@ class ModelError(LifaguError):
 
 
 class FormatError(LifaguError):
-    """A file that cannot be read or written; the message carries its place (file:line or JSON
-    path).
-    """
+    """A file that cannot be read or written; the message has its place (file:line or JSON path)."""
 
 
 class MissingExtraError(LifaguError):
@@ -121,9 +117,7 @@ class MissingExtraError(LifaguError):
 
 
 class NoAnswerError(LifaguError):
-    """The question has no answer: unknown factors in the queried part, or evidence of probability
-    zero.
-    """
+    """No answer exists: unknown factors in the queried part, or evidence of probability zero."""
 
     exit_status = 3
 
@@ -135,9 +129,7 @@ class TooLargeError(LifaguError):
 
 
 class NotLiftedError(Exception):
-    """Something that cells of individuals cannot express; the model is then grounded, and the text
-    says why.
-    """
+    """What cells of individuals cannot express; the model is then grounded, the text says why."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
@@ -166,8 +158,7 @@ def listed(names: Iterable[str], limit: int = 5) -> str:
 
 
 def one_line(text: str, most: int = LONGEST) -> str:
-    """A text on one line whatever was quoted in it: breaks blanked, signs that cannot be seen
-    escaped, cut where long.
+    """A text on one line: breaks blanked, signs that cannot be seen escaped, cut where long.
 
     >>> one_line("'a\\x1b' is no\\n  name")
     "'a\\\\x1b' is no name"
@@ -178,9 +169,6 @@ def one_line(text: str, most: int = LONGEST) -> str:
     if not seen.isprintable():
         seen = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in seen)
     return _cut(_LONG_WORD.sub(_shorter_word, seen), most)
-
-
-_LONG_WORD = re.compile(rf"\S{{{LONGEST_NAME + 1},}}")
 
 
 def _shorter_word(word: re.Match[str]) -> str:

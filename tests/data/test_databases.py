@@ -16,7 +16,7 @@ import pytest
 
 import lifagu
 from data.test_templates import SMALL, TABLES, changed, made, written
-from lifagu.basics.columns import Lists, Nullable, Numbered, texts
+from lifagu.basics.columns import Lists, Nullable, NumberedTexts, texts
 from lifagu.data.databases import opened
 from lifagu.relational.loaded import Source
 from lifagu.relational.template import Query
@@ -31,7 +31,7 @@ RESULTS = {
         "factor": texts(["it's", "b%s", "line\nand\ttab"]),
         "donor": texts(["a"], np.array([0, -1, 0])),
         "table_id": Nullable(np.array([4, -1, 0])),
-        "name": Numbered("x", np.array([7, 8, 9])),
+        "name": NumberedTexts("x", np.array([7, 8, 9])),
         "potentials": Lists(np.array([0, 2, 2, 3]), np.array([1.5, 2.0, 3.0])),
         "words": Lists(np.array([0, 1, 1, 3]), texts(["a", 'b"', "c,"])),
     },

@@ -1,6 +1,4 @@
-"""Small helpers on integer arrays that every layer needs: dense numbering, grouping of rows,
-read-only views.
-"""
+"""Helpers on integer arrays that every room needs: numbering, grouping, lists in flat arrays."""
 
 from __future__ import annotations
 
@@ -25,20 +23,16 @@ def frozen(array: _Array) -> _Array:
 
 
 def is_masked(values: Any) -> bool:
-    """Whether something in an array is masked; numpy.ma, which takes its time, is not imported to
-    know that.
-    """
+    """Whether something in an array is masked, known without importing the slow numpy.ma."""
     return bool(np.any(getattr(values, "mask", False)))
 
 
 def as_ids(values: Any, what: str) -> Ints:
-    """Whole numbers in a row as a fresh int64 array; anything else, 1.0 included, is an error that
-    says of what.
+    """Whole numbers in a row as a fresh int64 array; anything else, even 1.0, is an error.
 
-    >>> as_ids([0, 2.5], "arguments")
+    >>> as_ids([0, 2.5], "arguments")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    lifagu.errors.ModelError: arguments hold float64; give whole numbers, in a list or an array of
-    one axis
+    lifagu.errors.ModelError: arguments hold float64; give whole numbers, in a list or an array ...
     """
     try:
         array = np.asarray(values)
@@ -58,23 +52,20 @@ def as_ids(values: Any, what: str) -> Ints:
 
 
 def first_places(ids: Ints) -> Ints:
-    """For each id 0…max the place where it first occurs (len(ids) for one that does not); negative
-    ids don't count.
+    """For each id 0…max the place where it first occurs, len(ids) if nowhere; negatives not.
 
     >>> first_places(np.array([2, 0, -1, 2])).tolist()
     [1, 4, 0]
     """
     first = np.full(int(ids.max(initial=-1)) + 1, len(ids), dtype=np.int64)
     places = np.flatnonzero(ids >= 0)[::-1]
-    first[ids[places]] = (
-        places  # of equal ids the last one written, which is the first occurrence, stays
-    )
+    # of equal ids the last one written, which is the first occurrence, stays
+    first[ids[places]] = places
     return first
 
 
 def by_first_occurrence(ids: Ints) -> Ints:
-    """Renumber non-negative ids densely 0, 1, … in the order in which they first occur; negative
-    ids stay.
+    """Renumber ids ≥ 0 densely 0, 1, … in the order of first occurrence; negative ids stay.
 
     Cost: O(len(ids) + max id), plus sorting the distinct ids without the compiled kernel.
 
@@ -94,8 +85,7 @@ def by_first_occurrence(ids: Ints) -> Ints:
 
 
 def by_value(ids: Ints) -> tuple[Ints, Ints]:
-    """Where each distinct non-negative id first occurs, in ascending order of ids, and for each id
-    its place there.
+    """Where each distinct id ≥ 0 first occurs, ids ascending, and for each id its place there.
 
     Cost: linear where ids are few compared with their number, else by sorting.
 
@@ -111,11 +101,10 @@ def by_value(ids: Ints) -> tuple[Ints, Ints]:
 
 
 def group_rows(matrix: Ints) -> Ints:
-    """Number equal rows of an n×k matrix of non-negative integers alike, by first occurrence: an
-    array of n ids.
+    """Number equal rows of an n×k matrix ≥ 0 alike, by first occurrence: an array of n ids.
 
-    Exact. Compiled: O(nk). Else columns are packed into one integer, renumbered by sorting whenever
-    it grows much beyond n.
+    Compiled: O(nk). Else columns are packed into one integer, renumbered by sorting whenever it
+    grows much beyond n.
 
     >>> group_rows(np.array([[1, 2], [0, 5], [1, 2]])).tolist()
     [0, 1, 0]
@@ -125,9 +114,9 @@ def group_rows(matrix: Ints) -> Ints:
     few = max(4 * len(matrix), 1024)
     ids = np.zeros(len(matrix), dtype=np.int64)
     for column in matrix.T:
-        column = _dense(column) if int(column.max(initial=0)) >= few else column
+        column = dense(column) if int(column.max(initial=0)) >= few else column
         ids = ids * (int(column.max(initial=0)) + 1) + column
-        ids = _dense(ids) if int(ids.max(initial=0)) >= few else ids
+        ids = dense(ids) if int(ids.max(initial=0)) >= few else ids
     return by_first_occurrence(ids)
 
 
@@ -138,18 +127,16 @@ def group_rows_bitwise(matrix: NDArray[Any]) -> Ints:
         numbers = np.empty(len(rows), dtype=np.int64)
         kernel.number_lists(rows.view(np.int64), None, rows.shape[1], True, numbers, False)
         return numbers
-    return by_first_occurrence(
-        _dense(rows.view(np.dtype((np.void, rows.shape[1] * 8))).reshape(-1))
-    )
+    return by_first_occurrence(dense(rows.view(np.dtype((np.void, rows.shape[1] * 8))).reshape(-1)))
 
 
-def _dense(ids: NDArray[Any]) -> Ints:
+def dense(ids: NDArray[Any]) -> Ints:
+    """Numbers 0, 1, … in the order of the distinct values."""
     return np.unique(ids, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
 
 
 def members(groups: Ints) -> list[Ints]:
-    """Turn the group number of each element (dense, 0…g-1) into g arrays of elements, each in
-    ascending order.
+    """For each group 0…g-1 its elements, ascending, from the group number of each element.
 
     >>> [list(map(int, group)) for group in members(np.array([0, 1, 0]))]
     [[0, 2], [1]]
@@ -161,14 +148,34 @@ def members(groups: Ints) -> list[Ints]:
 def distinct(values: Ints) -> Ints:
     """The distinct values, ascending (by sorting, which is faster here than hashing)."""
     ordered: Ints = np.sort(values, axis=None)
-    return (
-        ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if len(ordered) else ordered
-    )
+    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))[: len(ordered)]]
+
+
+def offsets_of(lengths: Ints) -> Ints:
+    """Where lists of these lengths begin in a flat array, and where the last one ends."""
+    return np.concatenate(([0], np.cumsum(lengths)))
+
+
+def owners(offsets: Ints) -> Ints:
+    """For each item of lists in a flat array the number of its list.
+
+    >>> owners(np.array([0, 2, 2, 3])).tolist()
+    [0, 0, 2]
+    """
+    return np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+
+
+def places_within(lengths: Ints) -> Ints:
+    """For each item of lists of these lengths, in a flat array, its place in its list.
+
+    >>> places_within(np.array([2, 0, 3])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    return np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
 
 
 def group_lists(offsets: Ints, values: Ints, ordered: bool = True) -> Ints:
-    """Number equal lists alike, by first occurrence; list i is values[offsets[i]:offsets[i+1]],
-    values ≥ 0.
+    """Number equal lists alike, by first occurrence; list i is values[offsets[i]:offsets[i+1]] ≥ 0.
 
     ordered: whether the order within a list counts; if not, equal multisets are numbered alike.
 
@@ -194,11 +201,9 @@ def group_lists(offsets: Ints, values: Ints, ordered: bool = True) -> Ints:
 
 
 def connected_parts(count: int, first: Ints, second: Ints) -> Ints:
-    """Number of the connected part of each of `count` nodes, by first occurrence, given edges
-    first[i]–second[i].
+    """The connected part of each of `count` nodes, by first occurrence; edges first[i]–second[i].
 
-    Roots hook onto smaller neighbouring roots until none is left to hook: O(log n) passes over the
-    edges.
+    Roots hook onto smaller neighbouring roots until none is left: O(log n) passes over the edges.
 
     >>> connected_parts(4, np.array([0, 3]), np.array([2, 3])).tolist()
     [0, 1, 0, 2]

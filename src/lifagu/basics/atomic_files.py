@@ -18,9 +18,7 @@ NO_ROOM = "; free some room there, or name another place"
 
 @contextmanager
 def replaced_file(path: PathLike) -> Iterator[Path]:
-    """A temporary file to write into, which takes the place of the path at the end; readers see the
-    old or the new.
-    """
+    """A temporary file to write into; at the end it takes the place of the path, whole."""
     path = Path(path)
     with failing(path, "cannot be written here"):
         import tempfile
@@ -72,12 +70,13 @@ def check_replaceable(path: PathLike, replaceable: Collection[str]) -> None:
     foreign = [each.name for each in held if each.name not in replaceable or not each.is_file()]
     if foreign:
         raise FormatError(
-            f"{path}: this folder holds '{foreign[0]}', which is not lifagu's to replace; name a new or an empty folder"
+            f"{path}: this folder holds '{foreign[0]}', which is not lifagu's to replace; "
+            "name a new or an empty folder"
         )
 
 
 def _move_into_place(temporary: Path, target: Path) -> None:
-    """Rename a folder; what stood there before is moved aside first, and back again if that fails."""
+    """Rename a folder; what stood there is moved aside first, and back again if that fails."""
     if not target.exists():
         temporary.rename(target)
         return
@@ -111,7 +110,7 @@ def names_in(folder: PathLike) -> list[str]:
 
 @contextmanager
 def failing(path: PathLike, how: str) -> Iterator[None]:
-    """What the system refuses in here is an error that begins with the path and says how it failed."""
+    """What the system refuses in here becomes an error that begins with the path."""
     try:
         yield
     except OSError as error:

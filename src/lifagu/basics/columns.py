@@ -1,5 +1,4 @@
-"""Tables by column, as arrays: what crosses from the rooms that compute to those that write large
-results.
+"""Tables by column, as arrays: from the rooms that compute to those that write large results.
 
 A column is an array (of numbers, truth values, or texts and None as objects), or one of the forms
 below, which need no Python object per row. A float that is nan is null.
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Ints, by_first_occurrence, first_places
+from lifagu.basics.arrays import Ints, by_first_occurrence, first_places, offsets_of
 from lifagu.basics.names import Names, NumberedNames
 
 
@@ -26,7 +25,7 @@ class Nullable:
 
 
 @dataclass(frozen=True, eq=False)
-class Numbered:
+class NumberedTexts:
     """Texts made of a prefix and a number, such as ``x7``."""
 
     prefix: str
@@ -35,16 +34,14 @@ class Numbered:
 
 @dataclass(frozen=True, eq=False)
 class Lists:
-    """Row i holds values[offsets[l]:offsets[l+1]] with l = of[i] (l = i without `of`); an empty
-    list is null.
-    """
+    """Row i holds list of[i] (i without `of`), values[offsets[l]:offsets[l+1]]; empty is null."""
 
     offsets: Ints
     values: NDArray[Any]
     of: Ints | None = None
 
 
-Column = NDArray[Any] | Nullable | Numbered | Lists
+Column = NDArray[Any] | Nullable | NumberedTexts | Lists
 Columns = Mapping[str, Column]
 
 
@@ -53,12 +50,11 @@ def row_count(columns: Columns) -> int:
     column = next(iter(columns.values()))
     if isinstance(column, Lists):
         return len(column.offsets) - 1 if column.of is None else len(column.of)
-    return len(column.numbers if isinstance(column, Nullable | Numbered) else column)
+    return len(column.numbers if isinstance(column, Nullable | NumberedTexts) else column)
 
 
 def texts(words: Sequence[str], codes: Ints | None = None) -> NDArray[Any]:
-    """Texts as objects, one per row: words[codes[i]], None where the code is -1; each word is one
-    object.
+    """Texts as objects, one per row: words[codes[i]], None for -1; each word is one object.
 
     >>> texts(["low", "high"], np.array([1, -1, 1])).tolist()
     ['high', None, 'high']
@@ -74,25 +70,22 @@ def text_lists(lists: Sequence[Sequence[str]], of: Ints | None = None) -> Lists:
     [0, 2, 3]
     """
     lengths = np.array([len(each) for each in lists], dtype=np.int64)
-    words = texts([word for each in lists for word in each])
-    return Lists(np.concatenate(([0], np.cumsum(lengths))), words, of)
+    return Lists(offsets_of(lengths), texts([word for each in lists for word in each]), of)
 
 
 def name_column(names: Names, numbers: Ints) -> Column:
-    """The names of many nodes, null for -1; numbered ones without an object each, others made once
-    where they occur.
+    """The names of many nodes, null for -1; numbered ones without an object each.
 
     >>> name_column(NumberedNames("variable", "x", 9), np.array([4])).prefix
     'x'
     """
     if isinstance(names, NumberedNames) and not (numbers < 0).any():
-        return Numbered(names.prefix, numbers)
+        return NumberedTexts(names.prefix, numbers)
     return texts(*used_names(names, numbers))
 
 
 def used_names(names: Names, numbers: Ints) -> tuple[list[str], Ints]:
-    """The names of the nodes that occur, each once, and for each number the place of its name
-    there, -1 for -1.
+    """The names of the nodes that occur, once each, and for each number its place there (-1: -1).
 
     >>> used_names(Names("variable", ["A", "B", "C"]), np.array([2, 0, -1, 2]))
     (['C', 'A'], array([ 0,  1, -1,  0]))

@@ -1,6 +1,4 @@
-"""Values that never change: they can be copied, pickled and sent to other processes, and stay
-read-only there.
-"""
+"""Values that never change: copied, pickled or sent to other processes, they stay read-only."""
 
 from __future__ import annotations
 
@@ -15,8 +13,7 @@ from lifagu.basics.arrays import frozen
 class Frozen:
     """A value that never changes, so that a copy of it is itself.
 
-    Pickled, it takes along what it was made of; what it found out since is found out again where it
-    is asked for.
+    Pickled, it takes along what it was made of; what it found out since is found out again.
     """
 
     def __copy__(self) -> Self:

@@ -1,5 +1,4 @@
-"""Values that notebooks show as HTML. They do not know how: whoever stands above them says it,
-once.
+"""Values that notebooks show as HTML; how, is said once by whoever stands above them.
 
 So a graph can appear as a figure although values may not import the room that draws.
 """

@@ -1,6 +1,4 @@
-"""Single values as they were handed in: of the right kind, or refused in one line that says what
-was expected.
-"""
+"""Single values as they were handed in: of the right kind, or refused in one line."""
 
 from __future__ import annotations
 
@@ -82,9 +80,8 @@ def items(what: str, value: Any) -> list[Any]:
 def instance(what: str, value: Any, *kinds: type) -> None:
     """A value of one of some kinds, as in "lift takes a FactorGraph or a Transfer"."""
     if not isinstance(value, kinds):
-        raise ModelError(
-            f"{what} takes a {' or a '.join(each.__name__ for each in kinds)}, not {type(value).__name__}"
-        )
+        expected = " or a ".join(each.__name__ for each in kinds)
+        raise ModelError(f"{what} takes a {expected}, not {type(value).__name__}")
 
 
 def callback(what: str, value: Any) -> None:

@@ -1,8 +1,6 @@
-"""The compiled kernel, where this installation has it; without it numpy and plain Python give the
-same results.
+"""The compiled kernel, where there is one; numpy and plain Python give the same results.
 
-It is built when the package is installed, if there is a C++ compiler then; its sources are in the
-folder `kernel`.
+It is built when the package is installed where a C++ compiler is, from the folder `kernel`.
 """
 
 from __future__ import annotations
@@ -30,11 +28,16 @@ def loaded() -> ModuleType | None:
 
 
 def has_kernel() -> bool:
-    """Whether compiled code runs; if not, its readable reference does, with equal results but
-    slowly.
+    """Whether compiled code runs; if not, its readable reference does, equal but slow.
 
     To have it, install the package where a C++ compiler is, such as g++.
 
+    Returns
+    -------
+    bool
+
+    Examples
+    --------
     >>> has_kernel() in (True, False)
     True
     """

@@ -1,6 +1,4 @@
-"""Names of nodes: given one by one, or generated on demand so that millions of nodes need no Python
-objects.
-"""
+"""Names of nodes: given one by one, or made on demand so that millions need no objects."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ from lifagu.errors import ModelError, did_you_mean
 
 
 class Names(Frozen, Sequence[str]):
-    """The names of nodes 0…n-1 of one sort ("variable" or "factor"), with the way back from name to
-    number.
-    """
+    """The names of nodes 0…n-1 of one sort, such as "variable", with the way back to numbers."""
 
     def __init__(self, sort: str, given: Iterable[str]) -> None:
         self.sort = sort
@@ -62,9 +58,7 @@ class Names(Frozen, Sequence[str]):
         )
 
     def with_parentheses(self) -> Sequence[int]:
-        """The numbers of the names that hold a parenthesis, as those made of a relation and its
-        constants do.
-        """
+        """The numbers of names with a parenthesis, such as a relation's ground variables have."""
         return [number for number, name in enumerate(self) if "(" in name]
 
     def of_nodes(self, nodes: Ints) -> list[str]:
@@ -72,9 +66,7 @@ class Names(Frozen, Sequence[str]):
         return list(map(self.__getitem__, nodes.tolist()))
 
     def origins(self, nodes: Ints) -> Ints:
-        """A number for each node that tells apart those whose names are made from different
-        parfactors or relations.
-        """
+        """Tell apart names made from different parfactors or relations: a number for each node."""
         return np.zeros(len(nodes), dtype=np.int64)
 
     def heads(self) -> Counter[str]:
@@ -82,9 +74,7 @@ class Names(Frozen, Sequence[str]):
         return Counter(name.partition("(")[0].strip() for name in self if "(" in name)
 
     def number(self, name: str) -> int:
-        """Return the number of the node with this name; a missing one is an error that suggests a
-        close name.
-        """
+        """The number of the node with this name; a missing one is an error with a close name."""
         found = self.find(name) if isinstance(name, str) else None
         if found is None:
             raise ModelError(
@@ -112,9 +102,7 @@ class Names(Frozen, Sequence[str]):
 
 
 def found_one_by_one(names: Names, wanted: Sequence[str]) -> Ints:
-    """The numbers of the nodes with these names, -1 where there is none, for names that are in no
-    dictionary.
-    """
+    """The numbers of the nodes with these names, -1 for none, where no dictionary holds them."""
     found = map(names.find, wanted)
     return np.fromiter(
         (-1 if each is None else each for each in found), dtype=np.int64, count=len(wanted)
@@ -185,8 +173,7 @@ class NumberedNames(Names):
 
 
 class ChosenNames(Names):
-    """Some of the names in another list: node i has the name names[numbers[i]], numbers being
-    distinct.
+    """Some of the names in another list: node i is names[numbers[i]], numbers being distinct.
 
     >>> names = ChosenNames(NumberedNames("variable", "x", 10**6), np.array([7, 3]))
     >>> list(names), names.find("x3"), names.find("x4")

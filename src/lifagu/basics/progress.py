@@ -25,8 +25,6 @@ class Progress(Protocol):
 class Told:
     """Somebody who only wants to know how far it is, or nobody."""
 
-    _tell: Tell | None = None
-
     def __init__(self, tell: Tell | None = None) -> None:
         self._tell = tell
 

@@ -1,6 +1,4 @@
-"""From what was handed in to what a graph holds: names, ranges, kinds and individuals, renumbered
-by first use.
-"""
+"""From what was handed in to what a graph holds, renumbered by first use."""
 
 from __future__ import annotations
 
@@ -10,7 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from lifagu.basics.arrays import Ints, as_ids, by_first_occurrence, first_places, frozen
+from lifagu.basics.arrays import (
+    Ints,
+    as_ids,
+    by_first_occurrence,
+    first_places,
+    frozen,
+    places_within,
+)
 from lifagu.basics.inputs import items
 from lifagu.basics.names import Names, NumberedNames
 from lifagu.errors import ModelError
@@ -29,9 +34,7 @@ def names_of(sort: str, names: str | Iterable[str], count: int) -> Names:
 
 
 def scopes_of(offsets: Ints, arguments: Ints) -> list[tuple[Ints, Ints]]:
-    """Per arity, ascending: the factors of that arity, and the factors × arity matrix of their
-    arguments.
-    """
+    """Per arity, ascending: the factors of that arity, and the matrix of their arguments."""
     arity = np.diff(offsets)
     scopes = []
     for size in np.flatnonzero(np.bincount(arity)).tolist():
@@ -56,18 +59,15 @@ def declared_ranges(ranges: Sequence[Sequence[str]], variable_ranges: Ints) -> t
 def _by_first_use(ids: Ints) -> list[int]:
     """The non-negative ids that occur, in order of first occurrence."""
     first = first_places(ids)
-    occurring: list[int] = np.argsort(first, kind="stable")[
-        : int((first < len(ids)).sum())
-    ].tolist()
+    count = int((first < len(ids)).sum())
+    occurring: list[int] = np.argsort(first, kind="stable")[:count].tolist()
     return occurring
 
 
 def used_names(
     what: str, names: Sequence[str], ids: Any, count: int
 ) -> tuple[tuple[str, ...], Ints]:
-    """Names (of kinds or individuals) that occur, in order of first use, and the ids renumbered to
-    match.
-    """
+    """Names of kinds or individuals that occur, by first use, and the ids renumbered to match."""
     if ids is None:
         return (), np.full(count, -1, dtype=np.int64)
     ids = as_ids(ids, f"variable_{what}s")
@@ -85,7 +85,8 @@ def individual_lists(
     if offsets is None:
         if ids is not None:
             raise ModelError(
-                "variable_individuals came without individual_offsets, which say whose they are; give both"
+                "variable_individuals came without individual_offsets, which say whose they are; "
+                "give both"
             )
         return (), frozen(np.zeros(count + 1, dtype=np.int64)), frozen(np.zeros(0, dtype=np.int64))
     offsets, ids = as_ids(offsets, "individual_offsets"), as_ids(ids, "variable_individuals")
@@ -106,20 +107,17 @@ def extended(array: Ints, more: Ints) -> Ints:
 
 
 def taken_lists(offsets: Ints, values: Ints, chosen: Ints) -> tuple[Ints, Ints]:
-    """The values of the chosen lists one after another, and where each of them ends if put after
-    all lists.
-    """
+    """The values of the chosen lists in a row, and where each list ends if put after all lists."""
     lengths = np.diff(offsets)[chosen]
-    ends = np.cumsum(lengths)
-    within = np.arange(int(lengths.sum())) - np.repeat(ends - lengths, lengths)
-    return values[np.repeat(offsets[chosen], lengths) + within], offsets[-1] + ends
+    places = np.repeat(offsets[chosen], lengths) + places_within(lengths)
+    return values[places], offsets[-1] + np.cumsum(lengths)
 
 
 def renamed(names: Names, chosen: Ints, old: str, new: str) -> Names:
-    """All names and, after them, those of the chosen nodes for a new individual in place of an old
-    one.
+    """All names, then those of the chosen nodes with a new individual in place of an old one.
 
-    >>> list(renamed(Names("factor", ["f.al", "g", "alf(al,m)"]), np.array([0, 1, 2]), "al", "eve"))[3:]
+    >>> names = Names("factor", ["f.al", "g", "alf(al,m)"])
+    >>> list(renamed(names, np.array([0, 1, 2]), "al", "eve"))[3:]
     ['f.eve', 'g.eve', 'alf(eve,m)']
     """
     word = re.compile(rf"(?<!\w){re.escape(old)}(?!\w)")

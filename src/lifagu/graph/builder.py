@@ -1,6 +1,4 @@
-"""A builder for people: variables by name, tables as nested lists, mistakes reported where they are
-made.
-"""
+"""A builder for people: variables by name, nested lists, mistakes reported where they are made."""
 
 from __future__ import annotations
 
@@ -22,8 +20,15 @@ TableLike = str | Sequence[Any] | np.ndarray[Any, Any] | None
 
 
 class GraphBuilder(Generic[_Graph]):
-    """Collects variables and factors; `graph` freezes them. Every method returns the builder.
+    """Collects variables and factors; `graph` freezes them. Every other method returns itself.
 
+    Parameters
+    ----------
+    finish : callable
+        Makes the graph of what was collected, as `FactorGraph.from_arrays` does.
+
+    Examples
+    --------
     >>> from lifagu import FactorGraph
     >>> graph = (
     ...     FactorGraph.build()
@@ -55,7 +60,20 @@ class GraphBuilder(Generic[_Graph]):
         self._arguments: list[int] = []
 
     def range(self, name: str, labels: Iterable[str]) -> GraphBuilder[_Graph]:
-        """Name a range, for use by its name in `variable`."""
+        """Name a range, for use by its name in `variable`.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        labels : iterable of str
+            Its labels, in order.
+
+        Returns
+        -------
+        GraphBuilder
+            Itself.
+        """
         if text("a range", name) in self._named_ranges:
             raise ModelError(f"range '{name}' is declared twice; give each range a name of its own")
         self._named_ranges[name] = check_labels(labels, f"range '{name}'")
@@ -64,7 +82,20 @@ class GraphBuilder(Generic[_Graph]):
     def table(
         self, name: str, potentials: Sequence[Any] | np.ndarray[Any, Any]
     ) -> GraphBuilder[_Graph]:
-        """Name a table, for use by its name in `factor`."""
+        """Name a table, for use by its name in `factor`.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        potentials : array_like
+            Numbers, 0 or more, nested or flat.
+
+        Returns
+        -------
+        GraphBuilder
+            Itself.
+        """
         if text("a table", name) in self._named_tables:
             raise ModelError(f"table '{name}' is declared twice; give each table a name of its own")
         self._named_tables[name] = self._add_table(potentials, f"table '{name}'")
@@ -78,8 +109,30 @@ class GraphBuilder(Generic[_Graph]):
         kind: str | None = None,
         individual: str | Iterable[str] = (),
     ) -> GraphBuilder[_Graph]:
-        """Add a variable; its range is a list of labels or the name of a range, Boolean if not
-        given.
+        """Add a variable.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        range : iterable of str, or str
+            Its labels, or the name of a range; Boolean if not given.
+        kind : str, optional
+            What kind of variable it is; those of one kind play the same role.
+        individual : str or iterable of str
+            Whom it is about.
+
+        Returns
+        -------
+        GraphBuilder
+            Itself.
+
+        Examples
+        --------
+        >>> from lifagu import FactorGraph
+        >>> builder = FactorGraph.build().range("degree", ["low", "high"])
+        >>> builder.variable("Fever", "degree", individual="eve").graph().variable("Fever").range
+        ('low', 'high')
         """
         if text("a variable", name) in self._variables:
             raise ModelError(
@@ -110,26 +163,64 @@ class GraphBuilder(Generic[_Graph]):
         kind: str | None = None,
         individual: str | Iterable[str] = (),
     ) -> GraphBuilder[_Graph]:
-        """Add several variables that share a range (and kind and individuals, where given)."""
+        """Add several variables that share a range (and kind and individuals, where given).
+
+        Parameters
+        ----------
+        names : iterable of str
+            Their names.
+        range : iterable of str, or str
+            Their labels, or the name of a range; Boolean if not given.
+        kind : str, optional
+            Their kind.
+        individual : str or iterable of str
+            Whom they are about.
+
+        Returns
+        -------
+        GraphBuilder
+            Itself.
+        """
         if isinstance(names, str):
             raise ModelError(
                 f"variables takes a list of names; for the single variable '{names}' use variable"
             )
         labels = range if isinstance(range, str) else check_labels(range, "the variables")
-        owners = (
-            individual
-            if isinstance(individual, str)
-            else individuals_of("the variables", individual)
-        )
+        if not isinstance(individual, str):
+            individual = individuals_of("the variables", individual)
         for name in items("variables takes a list of names", names):
-            self.variable(name, labels, kind=kind, individual=owners)
+            self.variable(name, labels, kind=kind, individual=individual)
         return self
 
     def factor(self, name: str, arguments: Iterable[str], table: TableLike) -> GraphBuilder[_Graph]:
-        """Add a factor; its table is nested lists or an array, the name of a table, or None if
-        unknown.
+        """Add a factor.
 
-        Potentials are row-major over the arguments as listed, the last one fastest.
+        Parameters
+        ----------
+        name : str
+            Its name.
+        arguments : iterable of str
+            The names of its variables, each once.
+        table : array_like, str or None
+            Potentials, row-major over the arguments as listed, the last one fastest; the name of a
+            table; or None if unknown.
+
+        Returns
+        -------
+        GraphBuilder
+            Itself.
+
+        Raises
+        ------
+        ModelError
+            If an argument is no variable of the model, or the table does not fit them.
+
+        Examples
+        --------
+        >>> from lifagu import FactorGraph
+        >>> builder = FactorGraph.build().variables(["A", "B"])
+        >>> builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).factor("g", ["A"], None).graph()
+        <FactorGraph: 2 variables, 2 factors (1 unknown), 1 distinct table>
         """
         if text("a factor", name) in self._factors:
             raise ModelError(
@@ -154,7 +245,20 @@ class GraphBuilder(Generic[_Graph]):
     def factors(
         self, scopes: Mapping[str, Iterable[str]], table: TableLike
     ) -> GraphBuilder[_Graph]:
-        """Add several factors (name → arguments) that share one table, or are all unknown."""
+        """Add several factors that share one table, or are all unknown.
+
+        Parameters
+        ----------
+        scopes : mapping
+            The arguments of each factor, by its name.
+        table : array_like, str or None
+            As in `factor`.
+
+        Returns
+        -------
+        GraphBuilder
+            Itself.
+        """
         if not isinstance(scopes, Mapping):
             raise ModelError(f"factors takes a mapping from name to arguments, not {shown(scopes)}")
         if table is not None and not isinstance(table, str):
@@ -165,7 +269,12 @@ class GraphBuilder(Generic[_Graph]):
         return self
 
     def graph(self) -> _Graph:
-        """Freeze what was collected into a graph."""
+        """Freeze what was collected into a graph.
+
+        Returns
+        -------
+        FactorGraph
+        """
         return self._finish(
             ranges=list(self._ranges),
             variable_ranges=self._variable_ranges,
@@ -198,8 +307,8 @@ class GraphBuilder(Generic[_Graph]):
         number = self._variables.get(variable) if isinstance(variable, str) else None
         if number is None:
             raise ModelError(
-                f"factor '{factor}' has the argument '{variable}', which is not a variable of the model"
-                f"{did_you_mean(str(variable), self._variables)}"
+                f"factor '{factor}' has the argument '{variable}', which is not a variable of the "
+                f"model{did_you_mean(str(variable), self._variables)}"
             )
         return number
 
@@ -227,18 +336,12 @@ class GraphBuilder(Generic[_Graph]):
 
 def individuals_of(variable: str, given: str | Iterable[str]) -> tuple[str, ...]:
     """The individuals of a variable, given as one name or several."""
-    names = (
-        (given,)
-        if isinstance(given, str)
-        else items(f"the individuals of {variable} are names in a list", given)
-    )
+    expected = f"the individuals of {variable} are names in a list"
+    names = [given] if isinstance(given, str) else items(expected, given)
     return tuple(text(f"an individual of {variable}", name) for name in names)
 
 
 def arguments_of(factor: str, given: str | Iterable[Any]) -> list[Any]:
     """The arguments of a factor, given as one name or several."""
-    return (
-        [given]
-        if isinstance(given, str)
-        else items(f"the arguments of '{factor}' are names in a list", given)
-    )
+    expected = f"the arguments of '{factor}' are names in a list"
+    return [given] if isinstance(given, str) else items(expected, given)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import is_
 
 import numpy as np
 
@@ -24,21 +25,16 @@ def _none() -> Ints:
 
 @dataclass(frozen=True, eq=False)
 class Bearers(Frozen):
-    """The variables that evidence is about: their names, and which declared label order each has."""
+    """The variables that evidence is about: their names, and the declared label order of each."""
 
     names: Names
     ranges: Ranges
     declared: Ints
 
     def is_same(self, other: Bearers) -> bool:
-        """Whether these are the very variables of another graph, as in graphs that differ in their
-        tables alone.
-        """
-        return (
-            self.names is other.names
-            and self.ranges is other.ranges
-            and self.declared is other.declared
-        )
+        """Whether these are the very variables of another graph, whose tables may differ."""
+        mine = (self.names, self.ranges, self.declared)
+        return all(map(is_, mine, (other.names, other.ranges, other.declared)))
 
     def labels_and_values(self, variable: int) -> tuple[Labels, Ints]:
         """The declared labels of a variable, and the canonical value of each."""
@@ -52,11 +48,27 @@ class Bearers(Frozen):
 
 @dataclass(frozen=True, eq=False)
 class Evidence(Frozen):
-    """Observed values (variables ascending, values canonical) and soft evidence (likelihoods per
-    value).
+    """What was observed of which variables: values, and soft evidence as likelihoods.
 
-    of: the variables that the numbers stand for; None for numbers that fit whatever they are used
-    with.
+    Give evidence by name wherever you can; this is what `FactorGraph.evidence` makes of it.
+
+    Parameters
+    ----------
+    variables : ndarray of int
+        Numbers of the observed variables, ascending.
+    values : ndarray of int
+        The canonical value of each.
+    soft_variables : ndarray of int
+        Numbers of the variables with soft evidence, ascending.
+    likelihoods : tuple of ndarray
+        For each of these the likelihoods of its canonical values.
+    of : Bearers, optional
+        The variables that the numbers stand for; None fits whatever they are used with.
+
+    Examples
+    --------
+    >>> bool(Evidence()), bool(Evidence(np.array([0]), np.array([1])))
+    (False, True)
     """
 
     variables: Ints = field(default_factory=_none)
@@ -69,16 +81,33 @@ class Evidence(Frozen):
         return bool(len(self.variables) or len(self.soft_variables))
 
     def value_of_each(self, count: int) -> Ints:
-        """For each of `count` variables its observed canonical value, -1 where nothing was
-        observed.
+        """The observed value of each variable.
+
+        Parameters
+        ----------
+        count : int
+            How many variables there are.
+
+        Returns
+        -------
+        ndarray of int, shape (count,)
+            Canonical values, -1 where there is none.
         """
         values = np.full(count, -1, dtype=np.int64)
         values[self.variables] = self.values
         return values
 
     def renumbered(self, number: Ints) -> Evidence:
-        """The evidence of another graph: variable v is number[v] there, -1 if it is not in it; the
-        order is kept.
+        """The same evidence with variables renumbered in order.
+
+        Parameters
+        ----------
+        number : ndarray of int
+            The new number of each variable, -1 where its evidence is dropped.
+
+        Returns
+        -------
+        Evidence
         """
         hard, soft = number[self.variables] >= 0, number[self.soft_variables] >= 0
         return Evidence(
@@ -91,6 +120,17 @@ class Evidence(Frozen):
     def overridden(self, later: Evidence) -> Evidence:
         """This evidence where the later one says nothing, and the later one.
 
+        Parameters
+        ----------
+        later : Evidence
+            What counts more.
+
+        Returns
+        -------
+        Evidence
+
+        Examples
+        --------
         >>> first = Evidence(np.array([1, 2]), np.array([0, 0]))
         >>> first.overridden(Evidence(np.array([2]), np.array([1]))).values.tolist()
         [0, 1]
@@ -106,10 +146,8 @@ class Evidence(Frozen):
         soft_variables = np.concatenate((self.soft_variables[soft], later.soft_variables))
         kept = [each for each, stays in zip(self.likelihoods, soft.tolist(), strict=True) if stays]
         likelihoods = [*kept, *later.likelihoods]
-        order, soft_order = (
-            np.argsort(variables, kind="stable"),
-            np.argsort(soft_variables, kind="stable"),
-        )
+        order = np.argsort(variables, kind="stable")
+        soft_order = np.argsort(soft_variables, kind="stable")
         return Evidence(
             frozen(variables[order]),
             frozen(values[order]),
@@ -119,8 +157,16 @@ class Evidence(Frozen):
         )
 
     def bound_to(self, bearers: Bearers) -> Evidence:
-        """The same evidence on these variables: at once if it is theirs, else by name; what does
-        not fit is refused.
+        """The same evidence on these variables, by name if it was another graph's.
+
+        Parameters
+        ----------
+        bearers : Bearers
+            The variables of a graph.
+
+        Returns
+        -------
+        Evidence
         """
         if self.of is None:
             return replace(_checked(self, bearers), of=bearers)
@@ -138,11 +184,8 @@ def _checked(evidence: Evidence, bearers: Bearers) -> Evidence:
         map(as_floats, items("likelihoods of evidence are a tuple of arrays", evidence.likelihoods))
     )
     for variables in (hard, soft):
-        if (
-            (np.diff(variables) <= 0).any()
-            or (variables < 0).any()
-            or (variables >= len(sizes)).any()
-        ):
+        inside = (variables >= 0) & (variables < len(sizes))
+        if (np.diff(variables) <= 0).any() or not inside.all():
             raise ModelError(
                 f"evidence by number names ascending variables below {len(sizes)}, each once"
             )
@@ -161,17 +204,15 @@ def _checked(evidence: Evidence, bearers: Bearers) -> Evidence:
 
 
 def _moved(evidence: Evidence, old: Bearers, new: Bearers) -> Evidence:
-    """Evidence of another graph by name: the same variables with the same labels, whatever their
-    numbers are here.
-    """
+    """Evidence of another graph by name: equal labels are needed, equal numbers are not."""
     observed = np.concatenate((evidence.variables, evidence.soft_variables))
     names = old.names.of_nodes(observed)
     number = new.names.find_each(names)
     if (number < 0).any():
         name = names[int(np.argmax(number < 0))]
         raise ModelError(
-            f"the evidence belongs to another graph: it observes '{name}', which this one does not have; "
-            "pass evidence by name, for variables that are here"
+            f"the evidence belongs to another graph: it observes '{name}', which this one does not "
+            "have; pass evidence by name, for variables that are here"
         )
     order_of, order = _value_orders(old, observed, new, number, names)
     count = len(evidence.variables)
@@ -193,26 +234,22 @@ def _moved(evidence: Evidence, old: Bearers, new: Bearers) -> Evidence:
 def _value_orders(
     old: Bearers, mine: Ints, new: Bearers, theirs: Ints, names: Sequence[str]
 ) -> tuple[Ints, Ints]:
-    """For each variable a row of a matrix that says which canonical value there each canonical
-    value here is.
-    """
-    pairs = np.column_stack((old.declared[mine], new.declared[theirs]))
-    kind_of = group_rows(pairs)
-    order = np.zeros(
-        (int(kind_of.max(initial=-1)) + 1, int(old.ranges.sizes.max(initial=0))), dtype=np.int64
-    )
-    for kind, place in enumerate(first_places(kind_of).tolist()):
+    """For each variable a row of a matrix: the canonical value there of each one here."""
+    kind_of = group_rows(np.column_stack((old.declared[mine], new.declared[theirs])))
+    first = first_places(kind_of)
+    order = np.zeros((len(first), int(old.ranges.sizes.max(initial=0))), dtype=np.int64)
+    for kind, place in enumerate(first.tolist()):
         before, after = old.canonical(int(mine[place])), new.canonical(int(theirs[place]))
         if sorted(before) != sorted(after):
             raise ModelError(
-                f"the evidence belongs to another graph, where '{names[place]}' has the range {', '.join(before)} and "
-                f"not {', '.join(after)}; pass evidence by name"
+                f"the evidence belongs to another graph, where '{names[place]}' has the range "
+                f"{', '.join(before)} and not {', '.join(after)}; pass evidence by name"
             )
         order[kind, : len(before)] = [after.index(label) for label in before]
     return kind_of, order
 
 
-class Observations(Frozen, Mapping[str, Observation]):
+class NamedEvidence(Frozen, Mapping[str, Observation]):
     """Evidence by name that is bound already: millions of observations without a text each."""
 
     def __init__(self, bound: Evidence, of: Bearers) -> None:
@@ -249,8 +286,7 @@ EvidenceLike = Evidence | Mapping[str, Observation] | None
 
 
 def by_name(evidence: EvidenceLike) -> Mapping[str, Observation]:
-    """Evidence by name, as relational models take it; that of a graph is spelt out when it is
-    looked at.
+    """Evidence by name, as relational models take it; that of a graph is spelt out on demand.
 
     >>> by_name(None)
     {}
@@ -260,7 +296,7 @@ def by_name(evidence: EvidenceLike) -> Mapping[str, Observation]:
             raise ModelError(
                 "evidence by number belongs to a graph; pass evidence by name to a relational model"
             )
-        return Observations(evidence, evidence.of)
+        return NamedEvidence(evidence, evidence.of)
     if not isinstance(evidence, Mapping | None):
         raise ModelError(
             f"evidence is a mapping from variable to label, not {type(evidence).__name__}"
@@ -273,9 +309,7 @@ def bind_evidence(
     names: Names,
     labels_of: Callable[[int], tuple[Labels, Ints]],
 ) -> Evidence:
-    """Turn names and labels into numbers. labels_of(variable) gives its declared labels and their
-    canonical values.
-    """
+    """Names and labels as numbers; labels_of(v): declared labels and their canonical values."""
     hard: dict[int, int] = {}
     soft: dict[int, Floats] = {}
     for name, observed in evidence.items():
@@ -300,11 +334,11 @@ def likelihood_of(name: str, observed: Mapping[str, float], labels: Labels) -> F
     missing = [label for label in labels if label not in observed]
     if missing:
         raise ModelError(
-            f"soft evidence for '{name}' lacks a likelihood for {listed(missing)}; give one per label"
+            f"soft evidence for '{name}' lacks a likelihood for {listed(missing)}; "
+            "give one per label"
         )
-    if (values := as_floats([observed[label] for label in labels])) is None or len(values) != len(
-        labels
-    ):
+    values = as_floats([observed[label] for label in labels])
+    if values is None or len(values) != len(labels):
         raise ModelError(f"soft evidence for '{name}' holds something that is not a number")
     values = values + 0.0
     if fault := potential_fault(values):

@@ -1,5 +1,4 @@
-"""The factor graph: frozen flat arrays inside, names at the edge, tables interned, ``None`` =
-unknown.
+"""The factor graph: frozen flat arrays inside, names at the edge, tables interned, None = unknown.
 
 Every way in ends in `FactorGraph.from_arrays`: the builder for people, the readers for files, and
 arrays for millions of factors.
@@ -8,14 +7,13 @@ arrays for millions of factors.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any, TypeVar
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints, as_ids, first_places, frozen, members
-from lifagu.basics.frozen import Frozen
+from lifagu.basics.arrays import Ints, as_ids, first_places, frozen, owners
 from lifagu.basics.html import Shown
 from lifagu.basics.inputs import text
 from lifagu.basics.names import Names
@@ -31,33 +29,60 @@ from lifagu.graph.assembly import (
     used_names,
 )
 from lifagu.graph.builder import GraphBuilder
+from lifagu.graph.colouring import Colouring as Colouring
+from lifagu.graph.colouring import check_colouring as check_colouring
+from lifagu.graph.contents import GraphContents
 from lifagu.graph.evidence import (
-    Bearers,
     Evidence,
     EvidenceLike,
+    NamedEvidence,
     Observation,
-    Observations,
     bind_evidence,
     by_name,
 )
-from lifagu.graph.ranges import Labels, Ranges
-from lifagu.graph.tables import GivenTables, Tables, intern_tables
+from lifagu.graph.tables import GivenTables, intern_tables
 from lifagu.graph.validation import check_arguments, check_ids, check_offsets, check_tables
-from lifagu.graph.views import Factor, Variable, View, counted
 
 _Made = TypeVar("_Made")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class FactorGraph(Frozen, Shown):
+class FactorGraph(GraphContents, Shown):
     """A factor graph with n variables, m factors and e arguments; all arrays are read-only.
 
-    variable_declared[n]: which declared label order (`ranges.declared`) each variable has;
-    variable_kind[n]: number of its kind in `kinds`, -1 without one;
-    individual_ids[individual_offsets[v]:individual_offsets[v+1]]: the individuals variable v lists;
-    factor_table[m]: number of its table in `tables`, -1 = unknown;
-    arguments[offsets[f]:offsets[f+1]]: the variables of factor f, in order.
+    Make one with `FactorGraph.build` or `FactorGraph.from_arrays`, which check what they are given.
 
+    Parameters
+    ----------
+    ranges : Ranges
+        The label orders in which ranges were declared.
+    variable_names : Names
+        The names of the variables.
+    variable_declared : ndarray of int, shape (n,)
+        Which label order in `ranges.declared` each variable has.
+    kinds : tuple of str
+        The kinds of variables.
+    variable_kind : ndarray of int, shape (n,)
+        Number of each variable's kind in `kinds`, -1 without one.
+    individuals : tuple of str
+        The individuals.
+    individual_offsets : ndarray of int, shape (n + 1,)
+        Variable v lists ``individual_ids[individual_offsets[v]:individual_offsets[v+1]]``.
+    individual_ids : ndarray of int
+        Numbers of individuals.
+    factor_names : Names
+        The names of the factors.
+    tables : Tables
+        The distinct tables.
+    factor_table : ndarray of int, shape (m,)
+        Number of each factor's table in `tables`, -1 = unknown.
+    offsets : ndarray of int, shape (m + 1,)
+        Factor f has the arguments ``arguments[offsets[f]:offsets[f+1]]``, in order.
+    arguments : ndarray of int, shape (e,)
+        Numbers of variables.
+
+    Examples
+    --------
     >>> graph = (
     ...     FactorGraph.build()
     ...     .variables(["A", "B", "C"])
@@ -71,23 +96,20 @@ class FactorGraph(Frozen, Shown):
     [[1.0, 2.0], [3.0, 4.0]]
     """
 
-    ranges: Ranges
-    variable_names: Names
-    variable_declared: Ints
-    kinds: tuple[str, ...]
-    variable_kind: Ints
-    individuals: tuple[str, ...]
-    individual_offsets: Ints
-    individual_ids: Ints
-    factor_names: Names
-    tables: Tables
-    factor_table: Ints
-    offsets: Ints
-    arguments: Ints
-
     @staticmethod
     def build() -> GraphBuilder[FactorGraph]:
-        """Start a graph by hand: ``.variables(…).factor(…).graph()``."""
+        """Start a graph by hand: ``.variables(…).factor(…).graph()``.
+
+        Returns
+        -------
+        GraphBuilder
+            Its methods add variables and factors; `graph` ends it.
+
+        Examples
+        --------
+        >>> FactorGraph.build().variable("A").factor("f", "A", [1, 2]).graph()
+        <FactorGraph: 1 variable, 1 factor, 1 distinct table>
+        """
         return GraphBuilder(FactorGraph.from_arrays)
 
     @classmethod
@@ -108,19 +130,54 @@ class FactorGraph(Frozen, Shown):
         individual_offsets: Any = None,
         variable_individuals: Any = None,
     ) -> FactorGraph:
-        """Build a graph from flat arrays; no Python object per node, near-linear cost.
+        """A graph from flat arrays; no Python object per node, near-linear cost.
 
-        ranges: label lists; variable_ranges[n]: which of them each variable has. offsets[m+1],
-        arguments[e]: the arguments of factor f are arguments[offsets[f]:offsets[f+1]]. tables: a
-        list of arrays, one t×s array, or flat, row-major with the last argument fastest;
-        factor_tables[m]: which each factor has, -1 = unknown. Names are sequences, or a prefix from
-        which they are made on demand. kinds and variable_kinds[n] (-1 = none), individuals with
-        individual_offsets[n+1] and variable_individuals are optional background knowledge.
+        Parameters
+        ----------
+        ranges : list of list of str
+            The labels of each range.
+        variable_ranges : array_like of int, shape (n,)
+            Which range each variable has.
+        offsets : array_like of int, shape (m + 1,)
+            Factor f has the arguments ``arguments[offsets[f]:offsets[f+1]]``.
+        arguments : array_like of int, shape (e,)
+            Numbers of variables.
+        tables : list of array_like, or array_like of shape (t, s)
+            Potentials, row-major with the last argument fastest.
+        factor_tables : array_like of int, shape (m,)
+            Which table each factor has, -1 = unknown.
+        variable_names : str or list of str
+            Names, or a prefix from which they are made on demand.
+        factor_names : str or list of str
+            The same for factors.
+        kinds : list of str
+            Kinds of variables, optional background knowledge.
+        variable_kinds : array_like of int, shape (n,), optional
+            Which kind each variable has, -1 = none.
+        individuals : list of str
+            Individuals, optional background knowledge.
+        individual_offsets : array_like of int, shape (n + 1,), optional
+            Where the list of each variable begins in `variable_individuals`.
+        variable_individuals : array_like of int, optional
+            Numbers of individuals.
 
-        >>> FactorGraph.from_arrays(
+        Returns
+        -------
+        FactorGraph
+
+        Raises
+        ------
+        ModelError
+            If the arrays do not fit together; the message says where.
+
+        Examples
+        --------
+        >>> graph = FactorGraph.from_arrays(
         ...     ranges=[["false", "true"]], variable_ranges=[0, 0, 0],
-        ...     offsets=[0, 2, 4], arguments=[0, 1, 2, 1], tables=[[1, 2, 3, 4]], factor_tables=[0, -1],
-        ... ).factor("f1")
+        ...     offsets=[0, 2, 4], arguments=[0, 1, 2, 1],
+        ...     tables=[[1, 2, 3, 4]], factor_tables=[0, -1],
+        ... )
+        >>> graph.factor("f1")
         Factor(name='f1', arguments=('x2', 'x1'), table=None)
         """
         declared, variable_declared = declared_ranges(
@@ -150,14 +207,14 @@ class FactorGraph(Frozen, Shown):
             declared,
         )
         kinds, variable_kind = used_names("kind", kinds, variable_kinds, count)
-        owners = individual_lists(individuals, individual_offsets, variable_individuals, count)
+        lists = individual_lists(individuals, individual_offsets, variable_individuals, count)
         return cls(
             declared,
             names,
             frozen(variable_declared),
             kinds,
             frozen(variable_kind),
-            *owners,
+            *lists,
             factors,
             interned,
             frozen(factor_table),
@@ -168,11 +225,20 @@ class FactorGraph(Frozen, Shown):
     def refilled(
         self, given: GivenTables, factor_given: Ints, arguments: Ints | None = None
     ) -> FactorGraph:
-        """The same graph with other tables, and perhaps with the arguments of factors in another
-        order.
+        """The same graph with other tables, and perhaps the arguments of factors in another order.
 
-        given: potentials in canonical label order; factor_given[m]: which of them each factor has,
-        -1 = unknown.
+        Parameters
+        ----------
+        given : GivenTables
+            Potentials in canonical label order.
+        factor_given : ndarray of int, shape (m,)
+            Which of them each factor has, -1 = unknown.
+        arguments : ndarray of int, shape (e,), optional
+            The arguments, each factor's in another order.
+
+        Returns
+        -------
+        FactorGraph
         """
         arguments = self.arguments if arguments is None else frozen(arguments)
         canonical = first_places(self.ranges.range_of)[self.variable_range]
@@ -183,15 +249,27 @@ class FactorGraph(Frozen, Shown):
         return replace(self, tables=tables, factor_table=frozen(factor_table), arguments=arguments)
 
     def with_individual(self, name: str, like: str) -> FactorGraph:
-        """The graph with a new individual: another one's variables and scopes copied, their tables
-        unknown.
+        """The graph with a new individual: another's variables and factors copied, tables unknown.
 
         Variables that do not list the other individual stay shared. In names, the other's name is
         replaced by the new one's, or the new one's is added where it does not occur.
 
+        Parameters
+        ----------
+        name : str
+            The new individual.
+        like : str
+            The individual to copy.
+
+        Returns
+        -------
+        FactorGraph
+
+        Examples
+        --------
         >>> graph = FactorGraph.build().variable("Epid").variable("Sick.bob", individual="bob")
-        >>> graph = graph.factor("f.bob", ["Sick.bob", "Epid"], [4, 1, 1, 3]).graph().with_individual("eve", like="bob")
-        >>> graph.factor("f.eve")
+        >>> graph = graph.factor("f.bob", ["Sick.bob", "Epid"], [4, 1, 1, 3]).graph()
+        >>> graph.with_individual("eve", like="bob").factor("f.eve")
         Factor(name='f.eve', arguments=('Sick.eve', 'Epid'), table=None)
         """
         other = Names("individual", self.individuals).number(like)
@@ -199,13 +277,11 @@ class FactorGraph(Frozen, Shown):
             raise ModelError(
                 f"individual '{name}' is in the model already; give the new one another name"
             )
-        listing = np.repeat(np.arange(len(self.variable_names)), np.diff(self.individual_offsets))
-        copied = np.unique(listing[self.individual_ids == other])
+        copied = np.unique(owners(self.individual_offsets)[self.individual_ids == other])
         new = np.arange(len(self.variable_names))
         new[copied] = len(new) + np.arange(len(copied))
-        owner = np.repeat(np.arange(len(self.factor_names)), np.diff(self.offsets))
-        factors = np.unique(owner[new[self.arguments] != self.arguments])
-        owners, owner_offsets = taken_lists(self.individual_offsets, self.individual_ids, copied)
+        factors = np.unique(owners(self.offsets)[new[self.arguments] != self.arguments])
+        ids, id_offsets = taken_lists(self.individual_offsets, self.individual_ids, copied)
         scopes, scope_offsets = taken_lists(self.offsets, self.arguments, factors)
         return replace(
             self,
@@ -213,9 +289,9 @@ class FactorGraph(Frozen, Shown):
             variable_declared=extended(self.variable_declared, self.variable_declared[copied]),
             variable_kind=extended(self.variable_kind, self.variable_kind[copied]),
             individuals=(*self.individuals, name),
-            individual_offsets=extended(self.individual_offsets, owner_offsets),
+            individual_offsets=extended(self.individual_offsets, id_offsets),
             individual_ids=extended(
-                self.individual_ids, np.where(owners == other, len(self.individuals), owners)
+                self.individual_ids, np.where(ids == other, len(self.individuals), ids)
             ),
             factor_names=renamed(self.factor_names, factors, like, name),
             factor_table=extended(self.factor_table, np.full(len(factors), -1)),
@@ -223,106 +299,91 @@ class FactorGraph(Frozen, Shown):
             arguments=extended(self.arguments, new[scopes]),
         )
 
-    # ---- what people ask for
-
-    @property
-    def variables(self) -> View[Variable]:
-        """The variables as people see them."""
-        return View(len(self.variable_names), self._variable)
-
-    @property
-    def factors(self) -> View[Factor]:
-        """The factors as people see them."""
-        return View(len(self.factor_names), self._factor)
-
-    def variable(self, name: str) -> Variable:
-        """Return the variable with this name."""
-        return self._variable(self.variable_names.number(name))
-
-    def factor(self, name: str) -> Factor:
-        """Return the factor with this name."""
-        return self._factor(self.factor_names.number(name))
-
-    def _variable(self, number: int) -> Variable:
-        kind = int(self.variable_kind[number])
-        owners = self.individual_ids[
-            self.individual_offsets[number] : self.individual_offsets[number + 1]
-        ]
-        return Variable(
-            self.variable_names[number],
-            self.labels(number),
-            self.kinds[kind] if kind >= 0 else None,
-            tuple(self.individuals[owner] for owner in owners),
-        )
-
-    def _factor(self, number: int) -> Factor:
-        scope = self.scope(number)
-        table = self.table(number)
-        if table is not None:
-            orders = [
-                self.ranges.to_declared(int(self.variable_declared[variable])) for variable in scope
-            ]
-            table = table[np.ix_(*orders)] if orders else table
-        return Factor(
-            self.factor_names[number],
-            tuple(self.variable_names[variable] for variable in scope),
-            table,
-        )
-
-    def declared_order(self, variable: int) -> Ints:
-        """For each label of a variable, as declared, its canonical value."""
-        return self.ranges.to_declared(int(self.variable_declared[variable]))
-
-    def labels(self, variable: int) -> Labels:
-        """Return the labels of a variable in its declared order."""
-        return self.ranges.declared[self.variable_declared[variable]]
-
     def evidence(self, evidence: EvidenceLike) -> Evidence:
-        """Observations by name as numbers; a missing variable or label is an error.
+        """Observations by name as numbers.
 
+        Parameters
+        ----------
+        evidence : mapping, Evidence or None
+            The label of each observed variable, or the likelihood of each of its labels.
+
+        Returns
+        -------
+        Evidence
+
+        Raises
+        ------
+        ModelError
+            If the graph lacks a variable or a label.
+
+        Examples
+        --------
         >>> FactorGraph.build().variable("A").graph().evidence({"A": "true"}).values.tolist()
         [1]
         """
-        if isinstance(evidence, Observations):
+        if isinstance(evidence, NamedEvidence):
             evidence = evidence.bound
-        if isinstance(evidence, Evidence):
-            return evidence.bound_to(self.bearers)
         bearers = self.bearers
-        return replace(
-            bind_evidence(by_name(evidence), bearers.names, bearers.labels_and_values), of=bearers
-        )
+        if isinstance(evidence, Evidence):
+            return evidence.bound_to(bearers)
+        bound = bind_evidence(by_name(evidence), bearers.names, bearers.labels_and_values)
+        return replace(bound, of=bearers)
 
-    @cached_property
-    def bearers(self) -> Bearers:
-        """The variables as evidence knows them."""
-        return Bearers(self.variable_names, self.ranges, self.variable_declared)
-
-    def observations(self, evidence: EvidenceLike) -> Observations:
+    def observations(self, evidence: EvidenceLike) -> NamedEvidence:
         """The same by name, bound once for all.
 
+        Parameters
+        ----------
+        evidence : mapping, Evidence or None
+            As in `evidence`.
+
+        Returns
+        -------
+        NamedEvidence
+            A mapping.
+
+        Examples
+        --------
         >>> dict(FactorGraph.build().variable("A").graph().observations({"A": "true"}))
         {'A': 'true'}
         """
-        return Observations(self.evidence(evidence), self.bearers)
+        return NamedEvidence(self.evidence(evidence), self.bearers)
 
     def layered(self, layers: Sequence[Mapping[str, Observation]]) -> Mapping[str, Observation]:
-        """Several layers of evidence as one: what a later one observes, an earlier one no longer
-        does.
+        """Several layers of evidence as one.
 
+        Parameters
+        ----------
+        layers : sequence of mapping
+            Evidence by name; what a later layer observes, an earlier one no longer does.
+
+        Returns
+        -------
+        mapping
+
+        Examples
+        --------
         >>> FactorGraph.build().variable("A").graph().layered([{"A": "true"}, {"A": "false"}])
         {'A': 'false'}
         """
-        if not any(isinstance(layer, Observations) for layer in layers):
+        if not any(isinstance(layer, NamedEvidence) for layer in layers):
             return {name: observed for layer in layers for name, observed in layer.items()}
         return self.observations(
             reduce(Evidence.overridden, map(self.evidence, layers), Evidence())
         )
 
-    # ---- what algorithms ask for
-
     def once(self, make: Callable[[FactorGraph], _Made]) -> _Made:
-        """What a function makes of this graph alone: made when it is first asked for, and kept with
-        the graph.
+        """What a function makes of this graph alone, made on first use and kept with the graph.
+
+        Parameters
+        ----------
+        make : callable
+            A function of the graph.
+
+        Returns
+        -------
+        object
+            What it returns.
         """
         if make not in self._made:
             self._made[make] = make(self)
@@ -333,126 +394,5 @@ class FactorGraph(Frozen, Shown):
     def _made(self) -> dict[Callable[[FactorGraph], Any], Any]:
         return {}
 
-    def scope(self, factor: int) -> list[int]:
-        """Return the arguments of a factor as variable numbers, in order."""
-        scope: list[int] = self.arguments[self.offsets[factor] : self.offsets[factor + 1]].tolist()
-        return scope
-
-    def table(self, factor: int) -> Floats | None:
-        """Return the table of a factor, one axis per argument in canonical label order; None if
-        unknown.
-        """
-        number = int(self.factor_table[factor])
-        return self.tables[number] if number >= 0 else None
-
-    @cached_property
-    def variable_range(self) -> Ints:
-        """Range number of each variable."""
-        # each range has one order: the same numbers
-        if len(self.ranges.canonical) == len(self.ranges.declared):
-            return self.variable_declared
-        return frozen(self.ranges.range_of[self.variable_declared])
-
-    @cached_property
-    def sizes(self) -> Ints:
-        """Range size of each variable."""
-        return frozen(self.ranges.sizes[self.variable_range])
-
-    @cached_property
-    def degrees(self) -> Ints:
-        """Number of factors each variable is in, unknown ones included."""
-        return frozen(np.bincount(self.arguments, minlength=len(self.variable_names)))
-
-    @cached_property
-    def unknown(self) -> Ints:
-        """The factors without a table, ascending."""
-        return frozen(np.flatnonzero(self.factor_table < 0))
-
-    @cached_property
-    def scopes(self) -> list[tuple[Ints, Ints]]:
-        """Per arity, ascending: the factors of that arity, and the factors × arity matrix of their
-        arguments.
-        """
-        return scopes_of(self.offsets, self.arguments)
-
-    # ---- comparing and showing
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FactorGraph):
-            return NotImplemented
-        return all(
-            _same(getattr(self, field.name), getattr(other, field.name)) for field in fields(self)
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    @property
-    def summary(self) -> str:
-        """What there is, counted, in words."""
-        unknown = f" ({len(self.unknown)} unknown)" if len(self.unknown) else ""
-        variables, factors, tables = (
-            len(self.variable_names),
-            len(self.factor_names),
-            len(self.tables),
-        )
-        counts = (
-            counted(variables, "variable"),
-            counted(factors, "factor"),
-            counted(tables, "distinct table"),
-        )
-        return f"{counts[0]}, {counts[1]}{unknown}, {counts[2]}"
-
     def __repr__(self) -> str:
         return f"<FactorGraph: {self.summary}>"
-
-
-@dataclass(frozen=True, eq=False)
-class Colouring(Frozen, Shown):
-    """Which variables and which factors look alike: dense colours, numbered by first occurrence in
-    input order.
-    """
-
-    variable_colours: Ints
-    factor_colours: Ints
-
-    def __post_init__(self) -> None:
-        for name in ("variable_colours", "factor_colours"):
-            object.__setattr__(self, name, frozen(as_ids(getattr(self, name), name)))
-
-    @cached_property
-    def variable_groups(self) -> list[Ints]:
-        """Variables of equal colour, each group in input order, groups by first member."""
-        return members(self.variable_colours)
-
-    @cached_property
-    def factor_groups(self) -> list[Ints]:
-        """Factors of equal colour, each group in input order, groups by first member."""
-        return members(self.factor_colours)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Colouring):
-            return NotImplemented
-        return np.array_equal(self.variable_colours, other.variable_colours) and np.array_equal(
-            self.factor_colours, other.factor_colours
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        variables, factors = len(self.variable_groups), len(self.factor_groups)
-        return f"<Colouring: {counted(variables, 'variable group')}, {counted(factors, 'factor group')}>"
-
-
-def check_colouring(colouring: Any, graph: FactorGraph) -> None:
-    """The colouring must be one of this graph."""
-    if not isinstance(colouring, Colouring):
-        raise ModelError(
-            f"colouring is a Colouring, as `colour` finds it, not {type(colouring).__name__}"
-        )
-    sizes = len(colouring.variable_colours), len(colouring.factor_colours)
-    if sizes != (len(graph.variable_names), len(graph.factor_names)):
-        raise ModelError("the colouring is one of another graph; give one of this graph, or none")
-
-
-def _same(mine: Any, theirs: Any) -> bool:
-    return np.array_equal(mine, theirs) if isinstance(mine, np.ndarray) else bool(mine == theirs)

@@ -8,20 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Ints, by_first_occurrence, connected_parts
+from lifagu.basics.arrays import Ints, by_first_occurrence, connected_parts, owners
 from lifagu.basics.names import ChosenNames
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.factor_graph import FactorGraph
 
 
 def parts_without(graph: FactorGraph, observed: NDArray[np.bool_]) -> Ints:
-    """Number of the connected part of each variable once the observed ones are removed; -1 for
-    those. Near-linear.
-    """
+    """The connected part of each variable without the observed ones (-1 for those). Near-linear."""
     part_of = np.full(len(observed), -1, dtype=np.int64)
-    owner = np.repeat(np.arange(len(graph.factor_names)), np.diff(graph.offsets))
     free = ~observed[graph.arguments]
-    owner, arguments = owner[free], graph.arguments[free]
+    owner, arguments = owners(graph.offsets)[free], graph.arguments[free]
     chained = owner[1:] == owner[:-1]
     numbers = connected_parts(len(observed), arguments[:-1][chained], arguments[1:][chained])
     part_of[~observed] = by_first_occurrence(numbers[~observed])
@@ -29,20 +26,17 @@ def parts_without(graph: FactorGraph, observed: NDArray[np.bool_]) -> Ints:
 
 
 def parts_of_factors(graph: FactorGraph, part_of: Ints, factors: Ints) -> Ints:
-    """Part of each factor: that of its arguments which are in one (they are all in the same), -1 if
-    none is.
-    """
+    """The part of each factor: that of its arguments which are in one, -1 if none is."""
     result = np.full(len(factors), -1, dtype=np.int64)
     values, ends = taken_lists(graph.offsets, graph.arguments, factors)
-    owner = np.repeat(np.arange(len(factors)), np.diff(np.concatenate(([graph.offsets[-1]], ends))))
+    owner = owners(np.concatenate(([graph.offsets[-1]], ends)))
     inside = part_of[values] >= 0
     result[owner[inside]] = part_of[values[inside]]
     return result
 
 
 def subgraph(graph: FactorGraph, part_of: Ints, wanted: Ints) -> tuple[FactorGraph, Ints]:
-    """The graph of the wanted connected parts alone, and the number of each variable in it (-1 for
-    the others).
+    """The graph of the wanted connected parts, and each variable's number in it (-1: not in it).
 
     part_of: as `parts_without` gives it when nothing is observed.
     """
@@ -52,8 +46,7 @@ def subgraph(graph: FactorGraph, part_of: Ints, wanted: Ints) -> tuple[FactorGra
 
 
 def taken(graph: FactorGraph, variables: Ints, factors: Ints) -> tuple[FactorGraph, Ints]:
-    """The graph of some variables and factors in the given order, and each variable's number in it
-    (-1: not in it).
+    """The graph of some variables and factors, in order, and each variable's number (-1: none).
 
     The arguments of the factors must be among the variables. No name is copied.
     """

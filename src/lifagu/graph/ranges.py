@@ -22,9 +22,7 @@ BOOLEAN: Labels = ("false", "true")
 
 
 def check_labels(labels: Iterable[str], owner: str) -> Labels:
-    """Labels as a tuple; an empty range, an empty label or a label given twice is an error naming
-    the owner.
-    """
+    """Labels as a tuple; no label, an empty one or one given twice is an error naming the owner."""
     labels = tuple(items(f"{owner} has a range that is a list of labels", labels))
     if not labels:
         raise ModelError(f"{owner} has an empty range; give it at least one label")

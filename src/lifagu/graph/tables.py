@@ -1,5 +1,4 @@
-"""Interned tables: each distinct table is stored once, so equality of potentials is equality of
-integers.
+"""Interned tables: each distinct table is stored once, so that equal tables have equal numbers.
 
 A table belongs to the ranges of its axes: the same numbers over other ranges are another table.
 Values are compared exactly, bit by bit, after -0.0 has become 0.0.
@@ -24,6 +23,9 @@ from lifagu.basics.arrays import (
     group_rows_bitwise,
     is_masked,
     members,
+    offsets_of,
+    owners,
+    places_within,
 )
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.inputs import items
@@ -33,8 +35,7 @@ from lifagu.graph.ranges import Ranges
 
 @dataclass(frozen=True, eq=False)
 class Tables(Frozen, Sequence[Floats]):
-    """Distinct tables in one flat array; ``tables[i]`` is a read-only view shaped by its axes'
-    ranges.
+    """Distinct tables in one flat array; ``tables[i]`` is a read-only view, an axis per range.
 
     values[offsets[i]:offsets[i+1]] are the potentials of table i, row-major in canonical label
     order; axes[axis_offsets[i]:axis_offsets[i+1]] are the range numbers of its axes; sizes[r] is
@@ -76,8 +77,7 @@ class Tables(Frozen, Sequence[Floats]):
 
 
 def potential_fault(values: Floats) -> str | None:
-    """What is wrong with these potentials, as the end of a sentence about them; None if they are
-    legal.
+    """What is wrong with these potentials, as the end of a sentence; None if they are legal.
 
     >>> potential_fault(np.array([1.0, -2.0]))
     'the potential -2.0 at place 1; potentials are 0 or more'
@@ -101,9 +101,7 @@ def not_numbers(owner: str) -> ModelError:
 
 
 def as_floats(potentials: Any) -> Floats | None:
-    """Nested numbers as a flat array; None if there is anything but numbers among them (texts and
-    booleans are not).
-    """
+    """Nested numbers as a flat array; None if anything else, such as a boolean, is among them."""
     if type(potentials) is np.ndarray and potentials.dtype == np.float64:
         flat: Floats = potentials.reshape(-1).copy()
         return flat
@@ -131,26 +129,20 @@ def _has_boolean(potentials: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class GivenTables:
-    """Tables as they were handed in, flat and not yet interned: row-major in the arguments'
-    declared orders.
-    """
+    """Tables as handed in: flat, not interned, row-major in the arguments' declared orders."""
 
     values: Floats
     offsets: Ints
 
     @classmethod
     def of(cls, tables: Sequence[Any] | np.ndarray[Any, Any] | GivenTables) -> GivenTables:
-        """From a list of arrays (or nested lists), or from one t×s array of t tables with s
-        potentials each.
-        """
+        """From a list of arrays (or nested lists), or from one t×s array, a table per row."""
         if isinstance(tables, GivenTables):
             return cls(tables.values + 0.0, tables.offsets)
-        if (
-            isinstance(tables, np.ndarray)
-            and tables.ndim == 2
-            and (flat := as_floats(tables)) is not None
-        ):
-            return cls(flat + 0.0, np.arange(len(tables) + 1, dtype=np.int64) * tables.shape[1])
+        if isinstance(tables, np.ndarray) and tables.ndim == 2:
+            flat = as_floats(tables)
+            if flat is not None:
+                return cls(flat + 0.0, np.arange(len(tables) + 1, dtype=np.int64) * tables.shape[1])
         arrays = []
         for place, table in enumerate(items("tables is a list of tables", tables)):
             if (values := as_floats(table)) is None:
@@ -158,7 +150,7 @@ class GivenTables:
             arrays.append(values)
         lengths = np.array([len(array) for array in arrays], dtype=np.int64)
         flat = np.concatenate(arrays) if arrays else np.zeros(0)
-        return cls(flat + 0.0, np.concatenate(([0], np.cumsum(lengths))))
+        return cls(flat + 0.0, offsets_of(lengths))
 
     @property
     def lengths(self) -> Ints:
@@ -171,27 +163,24 @@ class GivenTables:
     def first_faulty(self) -> int | None:
         """Number of the first table with illegal potentials, found without a loop over tables."""
         illegal = ~(np.isfinite(self.values) & (self.values >= 0))
-        owner = np.repeat(np.arange(len(self.lengths)), self.lengths)
-        faulty = np.bincount(owner[illegal], minlength=len(self.lengths)) > 0
-        faulty |= np.bincount(owner[self.values > 0], minlength=len(self.lengths)) == 0
+        owner, count = owners(self.offsets), len(self.lengths)
+        faulty = np.bincount(owner[illegal], minlength=count) > 0
+        faulty |= np.bincount(owner[self.values > 0], minlength=count) == 0
         return int(np.argmax(faulty)) if faulty.any() else None
 
 
 def intern_tables(
     given: GivenTables, factor_given: Ints, scopes: Iterable[tuple[Ints, Ints]], ranges: Ranges
 ) -> tuple[Tables, Ints]:
-    """Store each distinct table once, in canonical label order, numbered by first use in factor
-    order.
+    """Store each distinct table once, in canonical label order, numbered by first use by factors.
 
     factor_given: for each factor the number of its given table, -1 if unknown. scopes: per arity
     the factors and the matrix of their arguments' declared ranges. Returns the tables and the table
-    number of each factor.
-    Cost: near-linear in factors and potentials; no Python loop over either.
+    number of each factor. Near-linear in factors and potentials; no Python loop over either.
     """
     factor_table = np.full(len(factor_given), -1, dtype=np.int64)
-    pools: list[
-        tuple[Floats, Ints]
-    ] = []  # distinct potentials (one row a table) over the same ranges
+    # distinct potentials (one row a table) over the same ranges
+    pools: list[tuple[Floats, Ints]] = []
     count = 0
     for factors, declared in scopes:
         known = factor_given[factors] >= 0
@@ -212,8 +201,7 @@ def intern_tables(
 def permuted_tables(tables: Tables, numbers: Ints, orders: Ints) -> Ints:
     """Number tables with permuted axes: equal numbers iff equal ranges and potentials.
 
-    numbers[n]: tables, all with k axes; orders[n×k]: for each the order in which its axes are to be
-    taken.
+    numbers[n]: tables, all with k axes; orders[n×k]: in which order each one's axes are taken.
     """
     axes = tables.axes[tables.axis_offsets[numbers, None] + np.arange(orders.shape[1])]
     use = group_rows(np.column_stack((numbers, orders)))
@@ -226,12 +214,7 @@ def permuted_tables(tables: Tables, numbers: Ints, orders: Ints) -> Ints:
         rows = np.empty((len(alike), span))
         for same in members(group_rows(np.column_stack((axes[alike], orders[alike])))):
             example = alike[same[0]]
-            places = (
-                np.arange(span)
-                .reshape(tables.sizes[axes[example]])
-                .transpose(orders[example])
-                .reshape(-1)
-            )
+            places = turned_places(tuple(tables.sizes[axes[example]]), tuple(orders[example]))
             rows[same] = tables.values[tables.offsets[numbers[alike[same]], None] + places]
         distinct, number = _distinct_rows(rows)
         result[alike] = count + number
@@ -240,28 +223,21 @@ def permuted_tables(tables: Tables, numbers: Ints, orders: Ints) -> Ints:
 
 
 def tables_by_axes(tables: Tables) -> list[tuple[Ints, Ints, Floats]]:
-    """Tables over the same axes together: their numbers, the ranges of the axes, and their
-    potentials, a row each.
-    """
+    """Tables over the same axes together: numbers, the axes' ranges, a row of potentials each."""
     found = []
     for numbers in members(group_lists(tables.axis_offsets, tables.axes)):
         axes = tables.ranges_of(int(numbers[0]))
         span = int(np.prod(tables.sizes[axes]))
-        found.append(
-            (numbers, axes, tables.values[tables.offsets[numbers, None] + np.arange(span)])
-        )
+        rows = tables.values[tables.offsets[numbers, None] + np.arange(span)]
+        found.append((numbers, axes, rows))
     return found
 
 
 def turned(tables: Tables, orders: Ints) -> Tables:
-    """The same tables with their axes in another order; orders lists, like `axes`, which old axis
-    comes where.
-    """
+    """The same tables with axes in another order; orders: like `axes`, the old axis for each."""
     values, axes = np.empty_like(tables.values), np.empty_like(tables.axes)
-    alike = np.column_stack(
-        [group_lists(tables.axis_offsets, each) for each in (tables.axes, orders)]
-    )
-    for numbers in members(group_rows(alike)):
+    alike = [group_lists(tables.axis_offsets, each) for each in (tables.axes, orders)]
+    for numbers in members(group_rows(np.column_stack(alike))):
         old = tables.ranges_of(int(numbers[0]))
         order = orders[tables.axis_offsets[numbers[0]] :][: len(old)]
         places = turned_places(tuple(tables.sizes[old]), tuple(order.tolist()))
@@ -281,8 +257,7 @@ def turned_places(shape: tuple[int, ...], order: tuple[int, ...]) -> Ints:
 
 
 def _canonical_rows(given: GivenTables, wanted: Ints, orders: Ints, ranges: Ranges) -> Floats:
-    """Potentials of the wanted tables, one row each, moved from their declared orders to the
-    canonical one.
+    """Potentials of the wanted tables, a row each, moved from declared to canonical order.
 
     orders: for each wanted table the declared ranges of its axes, all of the same canonical ranges.
     """
@@ -313,20 +288,18 @@ def _store(pools: Sequence[tuple[Floats, Ints]], factor_table: Ints, ranges: Ran
     )
     return Tables(
         frozen(values.astype(np.float64)),
-        frozen(np.concatenate(([0], np.cumsum(lengths)))),
+        frozen(offsets_of(lengths)),
         frozen(axes.astype(np.int64)),
-        frozen(np.concatenate(([0], np.cumsum(arities)))),
+        frozen(offsets_of(arities)),
         ranges.sizes,
     )
 
 
 def _reordered(parts: Sequence[tuple[Any, int, int]], order: Ints) -> tuple[Any, Ints]:
-    """Concatenate parts (flat items, count, length of each) and put the items into the given order."""
-    lengths = np.concatenate(
-        [np.full(count, length) for _, count, length in parts] or [np.zeros(0, np.int64)]
-    )
+    """Parts (flat items, count, length of each) in a row, their items in the given order."""
+    counts, each = ([part[place] for part in parts] for place in (1, 2))
+    lengths = np.repeat(np.array(each, dtype=np.int64), np.array(counts, dtype=np.int64))
     flat = np.concatenate([items for items, _, _ in parts] or [np.zeros(0)])
-    starts = np.cumsum(lengths) - lengths
-    lengths, starts = lengths[order], starts[order]
-    within = np.arange(int(lengths.sum())) - np.repeat(np.cumsum(lengths) - lengths, lengths)
-    return flat[np.repeat(starts, lengths) + within], lengths
+    starts = (np.cumsum(lengths) - lengths)[order]
+    lengths = lengths[order]
+    return flat[np.repeat(starts, lengths) + places_within(lengths)], lengths

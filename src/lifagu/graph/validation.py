@@ -1,6 +1,4 @@
-"""Validation of a graph given as arrays, without a loop over factors; errors name the factor and
-the remedy.
-"""
+"""Checks of a graph given as arrays, without a loop over factors; errors name the factor."""
 
 from __future__ import annotations
 
@@ -35,15 +33,16 @@ def check_offsets(offsets: Ints, length: int, what: str) -> None:
 def repeated_argument_error(factor: str, variable: str) -> ModelError:
     """The error for f(A, A)."""
     return ModelError(
-        f"factor '{factor}' has the argument {variable} twice; give it once, with the diagonal of the table"
+        f"factor '{factor}' has the argument {variable} twice; "
+        "give it once, with the diagonal of the table"
     )
 
 
 def table_size_error(factor: str, given: int, arguments: Sequence[str], span: int) -> ModelError:
     """The error for a table whose size does not fit its arguments."""
     return ModelError(
-        f"factor '{factor}' has {given} potentials but its arguments ({listed(arguments)}) span {span} states; "
-        f"give {span}, or null if unknown"
+        f"factor '{factor}' has {given} potentials but its arguments ({listed(arguments)}) "
+        f"span {span} states; give {span}, or null if unknown"
     )
 
 
@@ -66,9 +65,7 @@ def check_tables(
     variables: Names,
     factors: Names,
 ) -> None:
-    """Potentials must be legal and as many as the factor's arguments span. sizes: range size of
-    each variable.
-    """
+    """Potentials must be legal and as many as arguments span; sizes: of each variable's range."""
     faulty = given.first_faulty()
     if faulty is not None:
         users = first_places(factor_given)
@@ -79,8 +76,8 @@ def check_tables(
         known = rows[factor_given[rows] >= 0]
         if matrix.shape[1] > MOST_AXES and len(known):
             raise ModelError(
-                f"factor '{factors[int(known[0])]}' has a table and {matrix.shape[1]} arguments, more than the "
-                f"{MOST_AXES} a table may have; leave out those with a single value"
+                f"factor '{factors[int(known[0])]}' has a table and {matrix.shape[1]} arguments, "
+                f"more than the {MOST_AXES} a table may have; leave out those with a single value"
             )
         # beyond 2**63 no table could be given anyway
         span = np.prod(sizes[matrix].astype(np.float64), axis=1)

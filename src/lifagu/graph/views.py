@@ -25,9 +25,7 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Factor(Frozen):
-    """One factor as people see it: one axis per argument, labels in declared order; a table of None
-    is unknown.
-    """
+    """One factor: one axis per argument, labels in declared order; a table of None is unknown."""
 
     name: str
     arguments: tuple[str, ...]
@@ -58,9 +56,8 @@ class View(Sequence[_Item]):
             return [self._item(each) for each in self._numbers[place]]
         return self._item(self._numbers[place])
 
-    def __iter__(
-        self,
-    ) -> Iterator[_Item]:  # the inherited one would take an IndexError inside for the end
+    # the inherited one would take an IndexError inside for the end
+    def __iter__(self) -> Iterator[_Item]:
         return map(self._item, self._numbers)
 
 

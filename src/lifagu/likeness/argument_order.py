@@ -1,5 +1,4 @@
-"""Exchangeable arguments: which arguments of a table may be swapped, and tables that agree up to
-argument order.
+"""Exchangeable arguments: which may be swapped, and tables that agree up to argument order.
 
 Colour passing that knows this (ACP) finds more alike: Luttermann, Braun, Möller and Gehrke (2024).
 Factors are brought to one canonical argument order first, and arguments that may be swapped share a
@@ -28,8 +27,7 @@ MOST_POTENTIALS = 2**21  # and how many potentials they may have together
 
 
 def swappable(table: Floats) -> tuple[int, ...]:
-    """For each argument the first one it may be swapped with: pairs are tested and joined. O(k²)
-    comparisons.
+    """For each argument the first one it may be swapped with; pairs are tested. O(k²) comparisons.
 
     >>> swappable(np.array([[1, 2], [2, 5]])), swappable(np.array([[1, 2], [3, 5]]))
     ((0, 0), (0, 1))
@@ -38,9 +36,7 @@ def swappable(table: Floats) -> tuple[int, ...]:
 
 
 def swappable_axes(tables: Tables) -> Ints:
-    """The same for all tables at once, in the layout of `Tables.axes`; arguments of different
-    ranges never swap.
-    """
+    """The same for all tables, in the layout of `Tables.axes`; only within a range."""
     first = np.empty_like(tables.axes)
     for numbers, axes, rows in tables_by_axes(tables):
         shape = tuple(tables.sizes[axes].tolist())
@@ -63,8 +59,7 @@ def _swappable_rows(rows: Floats, shape: Sequence[int], ranges: Sequence[int]) -
 
 
 def canonical_orders(tables: Tables, tolerance: float = 0.0) -> Ints:
-    """For each table an order of its arguments, ranges first, in which those equal up to order are
-    equal.
+    """For each table an order of arguments, by range, in which those equal up to order are equal.
 
     In the layout of `Tables.axes`. tolerance: potentials count as one where steps of at most a
     factor 1 + tolerance link them, so that tables within it of each other mostly come in the same
@@ -94,9 +89,7 @@ def canonical_orders(tables: Tables, tolerance: float = 0.0) -> Ints:
 
 
 def _smallest_orders(rows: Floats, shape: tuple[int, ...], axes: Ints) -> Ints:
-    """For each row, a table of this shape, the first order of arguments that makes it smallest,
-    ranges ascending.
-    """
+    """For each row, a table, the first order of arguments by range that makes it smallest."""
     best: Floats | None = None
     chosen = np.empty((len(rows), len(axes)), dtype=np.int64)
     each = np.arange(len(rows))
@@ -114,8 +107,7 @@ def _smallest_orders(rows: Floats, shape: tuple[int, ...], axes: Ints) -> Ints:
 
 
 def canonical_order(table: Floats, ranges: tuple[int, ...]) -> tuple[int, ...]:
-    """An order of arguments, ranges ascending, in which tables that are equal up to order are
-    equal.
+    """An order of arguments, by range, in which tables that are equal up to order are equal.
 
     Built argument by argument. A beginning is judged by what does not depend on the order of the
     rest: for each value of its arguments the sorted potentials left; the smallest are kept. Two
@@ -153,9 +145,7 @@ def canonical_order(table: Floats, ranges: tuple[int, ...]) -> tuple[int, ...]:
 def _measures(
     numbers: Ints, ranges: tuple[int, ...], alike: tuple[int, ...], beginning: tuple[int, ...]
 ) -> dict[int, tuple[int, bytes]]:
-    """For each argument left its range and, were it next, the sorted potentials left for each value
-    so far.
-    """
+    """For each argument left its range and, were it next, sorted potentials per value so far."""
     left = [slot for slot in range(numbers.ndim) if slot not in beginning]
     measure: dict[int, tuple[int, bytes]] = {}
     for slot in _one_of_each(left, alike):
@@ -177,17 +167,14 @@ def _one_of_each(
 
 @dataclass(frozen=True, eq=False)
 class Exchanged:
-    """The same graph with known factors in canonical argument order, and the position each argument
-    sends.
-    """
+    """The graph with known factors in canonical argument order, and each argument's position."""
 
     graph: FactorGraph
     positions: Ints
 
 
 def exchange(graph: FactorGraph, *, up_to_scale: bool = False) -> Exchanged:
-    """Bring tables that agree up to argument order together, and let swappable arguments share a
-    position.
+    """Bring tables equal up to argument order together; swappable arguments share a position.
 
     Unknown factors keep their order and positions. up_to_scale: tables are divided by their largest
     potential, so that those which differ by a factor come together, too. Cost: near-linear, plus

@@ -1,5 +1,4 @@
-"""Numbers and rows of numbers that are almost equal: the same to some digits, or within a factor of
-each other.
+"""Almost equal numbers and rows of numbers: to some digits, or within a factor of each other.
 
 Groups never chain: each is narrow as a whole, and none depends on the order in which rows are
 listed.
@@ -18,8 +17,7 @@ LOWEST, HIGHEST = 1e-270, 1e290  # between these powers of ten neither underflow
 
 
 def significant(values: Floats, digits: int) -> Floats:
-    """Numbers ≥ 0 rounded to significant digits, half to even as in print; equal results are equal
-    bit by bit.
+    """Numbers ≥ 0 rounded to significant digits, half to even as in print; equal bit by bit.
 
     Multiplying by a power of ten is off by at most two roundings; where that could decide, the
     number is printed.
@@ -57,8 +55,7 @@ def _decimal(mantissas: Floats, exponents: Ints) -> Floats:
 
 
 def ranks(values: Floats, tolerance: float = 0.0) -> Ints:
-    """Numbers ≥ 0 ranked, those linked by steps of at most a factor 1 + tolerance alike; 0 only
-    like 0.
+    """Numbers ≥ 0 ranked; alike if linked by steps up to a factor 1 + tolerance, 0 only like 0.
 
     >>> ranks(np.array([3.0, 0.0, 1.0, 1.01, 1.02]), 0.011).tolist()
     [2, 0, 1, 1, 1]
@@ -71,8 +68,7 @@ def ranks(values: Floats, tolerance: float = 0.0) -> Ints:
 
 
 def narrow_groups(rows: Floats, tolerance: float) -> Ints:
-    """Group rows of an n×k matrix ≥ 0 so that in no column of a group one number exceeds 1 +
-    tolerance times another.
+    """Group rows of an n×k matrix ≥ 0: numbers in a column of a group differ by ≤ 1 + tolerance.
 
     Zeros only match zeros. Rows are first told apart wherever a column has a gap, which separates
     no two that are within the tolerance of each other; a group that is still too wide is cut along
@@ -136,9 +132,7 @@ def _split_at_gaps(rows: Floats, groups: Ints, tolerance: float) -> Ints:
 
 
 def _cut_widest(rows: Floats, groups: Ints, tolerance: float) -> Ints:
-    """The groups that are too wide cut along their widest column into pieces that are not, smallest
-    numbers first.
-    """
+    """The groups that are too wide, cut along their widest column, smallest numbers first."""
     wide, widest = _wide(rows, groups, tolerance)
     column = np.full(int(groups.max(initial=-1)) + 1, -1)
     column[wide] = widest
@@ -152,8 +146,7 @@ def _cut_widest(rows: Floats, groups: Ints, tolerance: float) -> Ints:
 
 
 def _piece_starts(groups: Ints, values: Floats, tolerance: float) -> NDArray[np.bool_]:
-    """Where pieces start in numbers sorted by group and size: each reaches from its first number up
-    to the tolerance.
+    """Where pieces start in numbers sorted by group and size: none is wider than the tolerance.
 
     The first number beyond each one's reach is found by sorting once more; from the first of each
     group these jumps lead from piece to piece, followed by doubling them.

@@ -1,5 +1,4 @@
-"""When are two tables equal? Exactly by default; on request to some digits, within a tolerance, or
-up to a factor.
+"""When are two tables equal? Exactly, or on request to some digits, within a tolerance, to scale.
 
 To some digits and within a tolerance, tables are replaced by one they share, and how far each
 potential moved is kept (`Drift`). Up to a factor, nothing is replaced: tables agree, and each
@@ -25,9 +24,7 @@ SCALE_TOLERANCE = 1e-12  # tables are equal up to a factor within this, as divid
 
 
 class Merged(NamedTuple):
-    """A graph whose tables that are almost equal have become one, and how far that moved the
-    potentials.
-    """
+    """A graph whose almost equal tables have become one, and how far potentials moved."""
 
     graph: FactorGraph
     drift: Drift
@@ -39,8 +36,7 @@ class Merged(NamedTuple):
 
 
 def round_tables(graph: FactorGraph, digits: int) -> Merged:
-    """Replace tables that are equal after rounding to so many significant digits by the one
-    declared first.
+    """Replace tables that are equal after rounding to some digits by the one declared first.
 
     >>> graph = FactorGraph.build().variable("A").factor("f", "A", [1, 2]).factor("g", "A", [1, 2.0001]).graph()
     >>> rounded = round_tables(graph, 3)
@@ -58,8 +54,7 @@ def merge_tables(
     up_to_scale: bool = False,
     orders: Ints | None = None,
 ) -> Merged:
-    """Replace tables over the same ranges that are almost equal by one table; near-linear in the
-    potentials.
+    """Replace tables over the same ranges that are almost equal by one table; near-linear.
 
     digits: those equal after rounding to so many significant digits become the one declared first.
     tolerance: tables are grouped so that no potential in a group exceeds 1 + tolerance times
@@ -108,9 +103,7 @@ def compared(tables: Tables, digits: int | None, up_to_scale: bool) -> Tables:
 
 
 def scaled_tables(tables: Tables) -> Tables:
-    """The tables divided by their largest potential, such that those equal up to a factor are equal
-    bit by bit.
-    """
+    """The tables divided by their largest potential; equal up to a factor is equal bit by bit."""
     scaled = compared(tables, None, up_to_scale=True)
     values = scaled.values.copy()
     for numbers, _, rows in tables_by_axes(scaled):
@@ -152,9 +145,7 @@ def _checked_orders(tables: Tables, given: Ints) -> Ints:
 def _merged_values(
     tables: Tables, uses: Ints, digits: int | None, tolerance: float | None, up_to_scale: bool
 ) -> Floats:
-    """The potentials of all tables once those that are almost equal are replaced; uses[t]: factors
-    that have each.
-    """
+    """All potentials once almost equal tables are replaced; uses[t]: factors that have table t."""
     values = tables.values.copy()
     scale = _largest(tables) if up_to_scale else np.ones(len(tables))
     for numbers, _, old in tables_by_axes(tables):
@@ -175,9 +166,7 @@ def _merged_values(
 
 
 def _means(rows: Floats, groups: Ints, uses: Ints) -> Floats:
-    """The mean row of each group, a row counting as often as it is used, between the smallest and
-    the largest.
-    """
+    """The mean row of each group, rows weighted by their uses, between smallest and largest."""
     order = np.argsort(groups, kind="stable")
     first = np.flatnonzero(np.diff(groups[order], prepend=-1))
     share = uses / np.bincount(groups, weights=uses)[groups]

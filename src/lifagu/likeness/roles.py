@@ -17,9 +17,7 @@ from lifagu.graph.factor_graph import FactorGraph
 def variable_roles(
     graph: FactorGraph, *, kinds: bool = True, evidence: Evidence | None = None
 ) -> Ints:
-    """Number of each variable's role: (range, degree[, kind][, evidence]), by first occurrence.
-    O(n).
-    """
+    """Each variable's role, (range, degree[, kind][, evidence]), by first occurrence. O(n)."""
     seen = None if evidence is None else observations(graph, evidence)
     return roles(graph.variable_range, graph.degrees, graph.variable_kind if kinds else None, seen)
 
@@ -44,8 +42,7 @@ def observations(graph: FactorGraph, evidence: Evidence) -> Ints:
 
 
 def factor_signatures(offsets: Ints, keys: Ints) -> Ints:
-    """Number of each factor's signature, the multiset of its arguments' keys, by first occurrence.
-    Near-linear.
+    """Each factor's signature, the multiset of its arguments' keys, by first occurrence.
 
     keys[offsets[m]:offsets[m+1]]: what each argument of factor m looks like; for plain roles,
     roles[graph.arguments].
@@ -54,9 +51,7 @@ def factor_signatures(offsets: Ints, keys: Ints) -> Ints:
 
 
 def by_arity(graph: FactorGraph, values: Ints) -> list[tuple[Ints, Ints]]:
-    """Per arity: the factors of that arity, and a factors × arity matrix of values given per
-    argument.
-    """
+    """Per arity: the factors of that arity, and the matrix of values given per argument."""
     return [
         (factors, values[graph.offsets[factors, None] + np.arange(matrix.shape[1])])
         for factors, matrix in graph.scopes

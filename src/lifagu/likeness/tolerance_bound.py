@@ -27,8 +27,7 @@ from lifagu.graph.tables import Tables
 
 
 class Bound(NamedTuple):
-    """How far answers can be off: any probability in a single marginal, the log of its odds, and
-    log Z.
+    """How far answers can be off: a probability of a single marginal, its log odds, and log Z.
 
     largest_change: the largest relative change of any potential. Joint answers about one connected
     part are within the same bound; of those about several parts, log odds are off by at most the
@@ -54,9 +53,7 @@ class Drift(Frozen):
 
     @classmethod
     def between(cls, old: Tables, new: Tables, factor_table: Ints) -> Drift:
-        """From tables before and after, with zeros at the same places; unknown factors (-1) do not
-        move.
-        """
+        """From tables before and after, with equal zeros; unknown factors (-1) do not move."""
         if not len(old):
             return cls(np.zeros(len(factor_table)), np.zeros(len(factor_table)))
         positive = old.values > 0
@@ -78,9 +75,7 @@ class Drift(Frozen):
         )
 
     def log_odds(self, graph: FactorGraph, part_of: Ints) -> Floats:
-        """For each connected part, as `parts_without` numbers them, by how much log odds in it can
-        be off.
-        """
+        """Per connected part, as `parts_without` numbers them, how far log odds can be off."""
         factors = np.flatnonzero(self.highest > self.lowest)
         parts = parts_of_factors(graph, part_of, factors)
         inside = parts >= 0
@@ -90,9 +85,7 @@ class Drift(Frozen):
         return total
 
     def bound(self, graph: FactorGraph, evidence: EvidenceLike = None) -> Bound:
-        """How far single marginals given the evidence, and log Z, can be off at the most.
-        Near-linear.
-        """
+        """How far single marginals given the evidence, and log Z, can be off. Near-linear."""
         observed = graph.evidence(evidence).value_of_each(len(graph.variable_names)) >= 0
         log_odds = float(self.log_odds(graph, parts_without(graph, observed)).max(initial=0))
         log_partition = max(abs(float(self.lowest.sum())), abs(float(self.highest.sum())))
@@ -118,9 +111,7 @@ def rounded_up(value: float) -> str:
 
 
 class Merging(NamedTuple):
-    """How tables were compared, in words, and how far answers can be off by that, where it is
-    known.
-    """
+    """How tables were compared, in words, and how far answers can be off by that, if known."""
 
     equality: str
     bound: Bound | None

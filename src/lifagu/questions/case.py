@@ -16,7 +16,7 @@ from lifagu.basics.html import Shown
 from lifagu.basics.inputs import instance, items, text
 from lifagu.errors import ModelError
 from lifagu.filling.rules import Filling
-from lifagu.graph.evidence import Evidence, EvidenceLike, Observation, Observations, by_name
+from lifagu.graph.evidence import Evidence, EvidenceLike, NamedEvidence, Observation, by_name
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.inference.prepared import Asked, Planned
 from lifagu.questions import asking, in_memory
@@ -74,7 +74,7 @@ class Case(Statement, Shown):
             evidence = self.graph.evidence(evidence)
         layer = by_name(evidence)
         # a mapping may change later, a case may not
-        kept = layer if isinstance(layer, Observations) else dict(layer)
+        kept = layer if isinstance(layer, NamedEvidence) else dict(layer)
         return replace(self, layers=(*self.layers, kept)) if kept else self
 
     def forget(self) -> Case:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
-from lifagu.graph.evidence import Observation, Observations
+from lifagu.graph.evidence import NamedEvidence, Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.questions.place import HERE
 from lifagu.questions.statement import Statement
@@ -95,7 +95,7 @@ def observed(case: Statement) -> Mapping[str, Observation]:
     return observed_of_graph(case)
 
 
-def bound(case: Statement) -> Observations:
+def bound(case: Statement) -> NamedEvidence:
     """All that was observed, bound to the ground graph once; wrong names are an error."""
     key = "bound", case.added, case.keeps_own, tuple(map(_Itself, case.layers))
     return case.opened.once(key, lambda: grounded(case).observations(observed_of_graph(case)))

@@ -11,7 +11,15 @@ from typing import Any
 import numpy as np
 
 from lifagu.basics.atomic_files import PathLike, check_replaceable, replaced_folder
-from lifagu.basics.columns import Column, Columns, Lists, Nullable, Numbered, name_column, texts
+from lifagu.basics.columns import (
+    Column,
+    Columns,
+    Lists,
+    Nullable,
+    NumberedTexts,
+    name_column,
+    texts,
+)
 from lifagu.basics.progress import Tell
 from lifagu.data.parquet.lifted import lifted_tables
 from lifagu.data.parquet.writing import group_tables, model_tables, write_folder, write_table
@@ -150,7 +158,7 @@ def _cells(column: Column) -> Sequence[Any]:
         return [shown[each] for each in of.tolist()]
     if isinstance(column, Nullable):
         return ["" if each < 0 else each for each in column.numbers.tolist()]
-    if isinstance(column, Numbered):
+    if isinstance(column, NumberedTexts):
         return [f"{column.prefix}{each}" for each in column.numbers.tolist()]
     values = column.tolist()
     if column.dtype == np.bool_:

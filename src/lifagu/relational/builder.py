@@ -1,6 +1,4 @@
-"""A builder for relational models: what is said, said in words, with mistakes reported where they
-are made.
-"""
+"""A builder for relational models in words, with mistakes reported where they are made."""
 
 from __future__ import annotations
 
@@ -32,8 +30,7 @@ ConstraintLike = str | Constraint | Mapping[str, Any]
 
 
 class RelationalBuilder(Generic[_Model]):
-    """Collects domains, relations, parfactors and ground factors; `model` freezes them. Methods
-    return the builder.
+    """Collects domains, relations, parfactors and ground factors; `model` freezes them.
 
     >>> from lifagu import ParfactorGraph
     >>> model = (
@@ -63,9 +60,7 @@ class RelationalBuilder(Generic[_Model]):
         self._known: set[str] = set()
 
     def domain(self, name: str, constants: int | Iterable[str | int]) -> RelationalBuilder[_Model]:
-        """Add a domain: a number n with the constants 1…n, which are never listed, or a list of
-        constants.
-        """
+        """Add a domain."""
         if text("a domain", name) in self._domains:
             raise ModelError(
                 f"domain '{name}' is declared twice; give each domain a name of its own"
@@ -92,8 +87,7 @@ class RelationalBuilder(Generic[_Model]):
         range: str | Iterable[str] = BOOLEAN,
         names: Iterable[Sequence[str]] = (),
     ) -> RelationalBuilder[_Model]:
-        """Add a relation over domains, or without any a variable like others; its range is Boolean
-        if not given.
+        """Add a relation over domains, or without any a variable like others.
 
         names: for some of its ground variables the constants and, last, the name to use instead.
         """
@@ -134,8 +128,7 @@ class RelationalBuilder(Generic[_Model]):
         table: TableLike,
         where: ConstraintLike | Iterable[ConstraintLike] = (),
     ) -> RelationalBuilder[_Model]:
-        """Add a parfactor: a ground factor with this table for every substitution that all
-        constraints admit.
+        """Add a parfactor: a ground factor with this table for every admitted substitution.
 
         arguments: ``Sick(X)``, ``Epid``, ``#X[Sick(X)]``; where: ``X != Y``, ``X != eve``, ``X =
         eve``, or ``{"vars": ["X", "Y"], "in": [("eve", "bob")]}`` (or ``"not_in"``). A table of
@@ -164,9 +157,7 @@ class RelationalBuilder(Generic[_Model]):
     def factor(
         self, name: str, arguments: Iterable[str], table: TableLike
     ) -> RelationalBuilder[_Model]:
-        """Add a ground factor, whose arguments are plain variables or ground variables such as
-        ``Sick(eve)``.
-        """
+        """Add a ground factor."""
         read = GroundArguments(self._part, self._words, self._known)
         listed = arguments_of(text("a factor", name), arguments)
         self._part.factor(name, [read(each) for each in listed], table)
@@ -215,8 +206,7 @@ class RelationalBuilder(Generic[_Model]):
 
 
 class GroundArguments:
-    """Arguments by name: those of ground factors are added to the ground part as variables when
-    first met.
+    """Arguments by name; those of ground factors become variables of the ground part on demand.
 
     known: the names that are variables of the ground part already; it is kept up to date.
     """
@@ -246,9 +236,7 @@ class GroundArguments:
         return name
 
     def argument(self, text: str) -> Argument:
-        """An argument of a parfactor; a plain variable's name, or an original one, is taken as it
-        stands.
-        """
+        """An argument of a parfactor; names of plain variables and original names stand as is."""
         plain = text in self._known and self._words.find(text) is None
         is_name = plain or (
             text not in self._words.relation_names and self._words.is_original(text)

@@ -1,6 +1,4 @@
-"""Domains of constants, and rows of constants that are kept as numbers so that millions of them
-cost no texts.
-"""
+"""Domains of constants, and rows of constants as numbers so that millions cost no texts."""
 
 from __future__ import annotations
 
@@ -112,8 +110,7 @@ class Domain(Frozen):
 
 
 class ConstantRows(Frozen, Sequence[Row]):
-    """Rows of constants as numbers: numbers[n×k], one column per domain; texts are made when asked
-    for.
+    """Rows of constants as numbers[n×k], a column per domain; texts are made when asked for.
 
     >>> import numpy as np
     >>> rows = ConstantRows((Domain("Person", 10**6), Domain.of("Drug", ["m1", "m2"])), np.array([[6, 0], [7, 1]]))

@@ -70,9 +70,7 @@ class RowNames(Frozen):
         return [f"{self.prefix}({','.join(row)})" for row in zip(*columns, strict=True)]
 
     def heads(self) -> Counter[str]:
-        """What stands before the first parenthesis of names, and how often; only original names
-        have to be made.
-        """
+        """What stands before the first parenthesis of names, and how often; few names are made."""
         named = np.zeros(len(self), dtype=np.bool_) if self.which is None else self.which >= 0
         own = map(self.__getitem__, np.flatnonzero(named).tolist())
         heads = Counter(name.partition("(")[0].strip() for name in own if "(" in name)
@@ -115,8 +113,7 @@ class RowNames(Frozen):
 
 
 class JoinedNames(Names):
-    """The names of several lists of nodes one after another; names are told apart by the list that
-    has them.
+    """The names of several lists of nodes in a row; the list that has a name tells it apart.
 
     words: of names of variables, the relations behind all lists but the first; they tell at once
     which list has a name.

@@ -1,6 +1,4 @@
-"""Putting a grounding together: blocks of ground factors, ground variables with kinds and
-individuals, their names.
-"""
+"""Putting a grounding together: blocks of factors, variables, kinds, individuals and names."""
 
 from __future__ import annotations
 
@@ -22,9 +20,7 @@ from lifagu.relational.relations import Vocabulary
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """Consecutive ground factors: their arguments one after another, how many each has, tables and
-    table numbers.
-    """
+    """Consecutive ground factors: arguments in a row, how many each has, tables, table numbers."""
 
     arguments: Ints
     lengths: Ints
@@ -145,9 +141,7 @@ def assembled(
 
 
 def _with_zeros(graph: FactorGraph, factors: Ints) -> FactorGraph:
-    """The graph with all potentials of some factors zero, which only a diagonal can make: then
-    nothing is possible.
-    """
+    """The graph with all potentials of some factors zero; only a diagonal can make them so."""
     lengths = np.diff(graph.tables.offsets)
     zero_of = graph.factor_table[factors]
     given = GivenTables(
@@ -188,9 +182,7 @@ def _individuals(model: ParfactorGraph, variables: GroundVariables) -> tuple[lis
 def _constants_met(
     words: Vocabulary, domain: int, variables: GroundVariables, known: dict[str, int]
 ) -> Ints:
-    """For each constant of a domain its number as an individual; those that no ground variable has
-    are not made one.
-    """
+    """For each constant of a domain its number as an individual, if a ground variable has it."""
     met = np.zeros(0, dtype=np.bool_)
     for rows, of in zip(variables.existing, words.domains_of, strict=True):
         for column in (place for place, each in enumerate(of) if each == domain):
@@ -206,8 +198,7 @@ def _constants_met(
 
 
 def declared_tables(graph: FactorGraph) -> tuple[list[Floats], Ints]:
-    """The distinct tables in the declared label orders of the arguments, flat, and the number of
-    each factor's.
+    """The distinct tables, flat, in the declared orders of the arguments, and each factor's number.
 
     -1 stands for an unknown table. Near-linear: axes are permuted for all tables over the same
     label orders at once.

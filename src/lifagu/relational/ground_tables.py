@@ -1,6 +1,4 @@
-"""Tables of ground factors: counting formulas expanded over their members, diagonals where
-arguments fall together.
-"""
+"""Tables of ground factors: counting formulas expanded, diagonals of arguments that coincide."""
 
 from __future__ import annotations
 
@@ -16,8 +14,7 @@ LARGEST = 2**20  # entries of an expanded table
 
 
 def lexicographic_codes(rows: Ints) -> Ints:
-    """A number for each row of an n×k matrix of non-negative integers: equal iff equal, in
-    lexicographic order.
+    """A number for each row of an n×k matrix ≥ 0: equal iff equal, in lexicographic order.
 
     >>> lexicographic_codes(np.array([[1, 0], [0, 5], [1, 0]])).tolist()
     [6, 5, 6]
@@ -39,8 +36,7 @@ def _dense(codes: Ints) -> Ints:
 
 
 def histogram_of_each(members: int, size: int) -> Ints:
-    """For each of the size**members assignments, row-major, the number of its histogram in
-    lexicographic order.
+    """For each of the size**members assignments, row-major, its histogram's lexicographic number.
 
     >>> histogram_of_each(2, 2).tolist()  # tt is (0,2), ft and tf are (1,1), ff is (2,0)
     [2, 1, 1, 0]
@@ -52,8 +48,7 @@ def histogram_of_each(members: int, size: int) -> Ints:
 
 
 def expanded_table(bound: BoundParfactor, members: list[int]) -> Floats | None:
-    """A parfactor's table with one axis per ground argument, flat; exponential in the members of
-    counting formulas.
+    """A parfactor's table with one axis per ground argument, flat; exponential in counted members.
 
     members: for each argument how many ground variables it stands for. Refused beyond 2²⁰ entries.
     """

@@ -1,5 +1,4 @@
-"""From a relational model to the factor graph it means: one ground factor per admitted
-substitution.
+"""From a relational model to its factor graph: one ground factor per admitted substitution.
 
 Ground variables come in this order: plain variables, then each relation's, by constants. Ground
 factors: those of the ground part, then each parfactor's, by substitution. A ground variable's kind
@@ -40,9 +39,7 @@ from lifagu.relational.substitutions import LIMIT, substitutions
 
 @dataclass(frozen=True, eq=False)
 class _Column:
-    """One argument of all ground factors of a parfactor: a plain variable, or rows of constants of
-    a relation.
-    """
+    """An argument of all ground factors of a parfactor: a plain variable, or rows of constants."""
 
     relation: int
     variable: int
@@ -85,9 +82,7 @@ class TabledRows:
 
 
 def ground_rows(model: ParfactorGraph, listed: Mapping[int, TabledRows]) -> FactorGraph:
-    """The grounding of a model in which some parfactors, by number, stand for listed ground factors
-    instead.
-    """
+    """The grounding of a model; some parfactors, by number, stand for listed factors instead."""
     pieces = ground_pieces(model, listed)
     return assembled(model, pieces.variables, pieces.blocks, factor_names(model, pieces.admitted))
 
@@ -108,9 +103,7 @@ class GroundPieces:
 def ground_pieces(
     model: ParfactorGraph, listed: Mapping[int, TabledRows] | None = None
 ) -> GroundPieces:
-    """The ground variables and blocks of ground factors of a model, in numbers; listed: as for
-    `ground_rows`.
-    """
+    """The ground variables and factors of a model in numbers; listed: as for `ground_rows`."""
     given = listed or {}
     admitted = [
         given[number].rows if number in given else substitutions(bound)
@@ -283,9 +276,7 @@ def _distinct(rows: Ints) -> tuple[Ints, Ints]:
 
 
 def _block(bound: BoundParfactor, ids: Ints) -> Block:
-    """The ground factors of a parfactor. ids: substitutions × arguments, the numbers of ground
-    variables.
-    """
+    """The ground factors of a parfactor; ids[substitutions × arguments]: ground variables."""
     many = [_members(bound, argument) for argument in bound.arguments]
     table = expanded_table(bound, many)
     first = first_columns(ids)
@@ -303,9 +294,7 @@ def _block(bound: BoundParfactor, ids: Ints) -> Block:
 
 
 def _listed_block(bound: BoundParfactor, ids: Ints, listed: TabledRows) -> Block:
-    """The same with a table for each ground factor; a table is cut down once for all where
-    arguments fall together.
-    """
+    """The same with a table for each ground factor; the diagonal of a table is taken once."""
     first = first_columns(ids)
     kept = first == np.arange(ids.shape[1])
     sizes = [argument.size for argument in bound.arguments]

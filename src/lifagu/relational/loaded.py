@@ -1,6 +1,4 @@
-"""What comes of reading: a model with its own evidence and questions, and the database it came
-from.
-"""
+"""What comes of reading: a model, its evidence and questions, and the database it came from."""
 
 from __future__ import annotations
 

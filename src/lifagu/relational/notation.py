@@ -1,6 +1,4 @@
-"""Relational models as people read them: the paper's notation, with domains, relations, parfactors
-and tables.
-"""
+"""Relational models as people read them: the paper's notation, in sections."""
 
 from __future__ import annotations
 
@@ -51,9 +49,7 @@ def relation_lines(relations: Sequence[Relation]) -> list[str]:
 
 
 def parfactor_lines(parfactors: Sequence[Parfactor]) -> tuple[list[str], list[str]]:
-    """``g1 = φ1(Travel(X), Sick(X), Epid)``, constraints behind a bar, and the tables ``φ1 = …``,
-    equal ones once.
-    """
+    """``g1 = φ1(Travel(X), Epid)``, constraints behind a bar, and tables ``φ1 = …``, each once."""
     number: dict[bytes, int] = {}
     lines: list[str] = []
     tables: list[str] = []

@@ -22,8 +22,7 @@ Key = tuple[int, ...]
 
 
 class Originals(Mapping[Key, str]):
-    """The original names of some ground variables of one relation, by the numbers of their
-    constants.
+    """The original names of some ground variables of one relation, by the numbers of constants.
 
     rows[n×k]: the constants, rows distinct; row i has the name names[which[i]]. Looking up costs
     O(log n).
@@ -90,9 +89,7 @@ class Originals(Mapping[Key, str]):
         return map(tuple, self.rows.tolist())
 
     def which_of(self, rows: Ints) -> Ints:
-        """For each of m rows of constants the number of its original name in `names`, -1 if it has
-        none.
-        """
+        """For each of m rows of constants the number of its name in `names`, -1 without one."""
         result = np.full(len(rows), -1, dtype=np.int64)
         if self._row_of is not None or not len(self):
             found = [self._find(tuple(row)) for row in rows.tolist()] if len(self) else []
@@ -163,9 +160,7 @@ class OriginalIndex:
         return None
 
     def meant_by(self, names: Sequence[str]) -> list[Meant | None]:
-        """The ground variables with these original names, each constant as a span of one; None
-        where there is none.
-        """
+        """The ground variables of these original names, constants as spans of one, or None."""
         result: list[Meant | None] = [None] * len(names)
         for known, owner, row in self.lists:
             numbers = known.find_each(names)
@@ -178,9 +173,7 @@ class OriginalIndex:
         return result
 
     def find_in(self, names: Names) -> Iterator[tuple[int, Place]]:
-        """The nodes in a list of names that go by original names: their numbers and ground
-        variables.
-        """
+        """The nodes in a list that go by original names: numbers and ground variables."""
         for known, owner, row in self.lists:
             if isinstance(names, ChosenNames) and names.names is known:
                 numbers = names.numbers

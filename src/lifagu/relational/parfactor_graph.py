@@ -1,5 +1,4 @@
-"""Relational models: domains, relations, parfactors, and a ground part beside them. Their meaning
-is their grounding.
+"""Relational models: domains, relations, parfactors, a ground part; grounding gives their meaning.
 
 Nothing here lists the constants of a numbered domain, so sizes may be in the millions.
 """
@@ -47,9 +46,7 @@ def _empty() -> FactorGraph:
 
 @contextmanager
 def collecting_later() -> Iterator[None]:
-    """Without the garbage collector, which would look at many new objects again and again while
-    they are made.
-    """
+    """Without the garbage collector, which would look at new objects again and again meanwhile."""
     was_on = gc.isenabled()
     gc.disable()
     try:
@@ -60,8 +57,7 @@ def collecting_later() -> Iterator[None]:
 
 
 class Observed(NamedTuple):
-    """One piece of evidence: on a plain variable (relation -1), or on all ground variables within
-    spans.
+    """A piece of evidence: on a plain variable (relation -1), or on ground variables within spans.
 
     spans: for each domain of the relation the numbers of the first and the last constant.
     """
@@ -74,9 +70,7 @@ class Observed(NamedTuple):
 
     @property
     def is_range(self) -> bool:
-        """Whether it was given for a range of constants, be it one of one: those that do not exist
-        are skipped.
-        """
+        """Whether it was given for a range, if of one constant: what does not exist is skipped."""
         if any(low != high for low, high in self.spans):
             return True
         parsed = parse_ground(self.name) if self.relation >= 0 and ".." in self.name else None
@@ -136,9 +130,7 @@ class ParfactorGraph(Frozen, Shown):
 
     @cached_property
     def places(self) -> dict[int, Place]:
-        """The variables of the ground part that are ground variables of relations, and which ones
-        they are.
-        """
+        """Which variables of the ground part are ground variables of relations, and which ones."""
         part, words = self.ground_part, self.vocabulary
         found = words.places_in(part.variable_names)
         for number, place in found.items():
@@ -177,8 +169,7 @@ class ParfactorGraph(Frozen, Shown):
         return number, int(self.ground_part.sizes[number])
 
     def place_of(self, name: str) -> Place:
-        """The ground variable of a name: its relation and constants, or -1 and the number of a
-        plain variable.
+        """The relation and constants of a name, or -1 and the number of a plain variable.
 
         Whether some ground factor has it is not checked here.
         """
@@ -195,8 +186,7 @@ class ParfactorGraph(Frozen, Shown):
         )
 
     def layered(self, layers: Sequence[EvidenceLike]) -> dict[str, Observation]:
-        """Several layers of evidence as one: what a later one observes, an earlier one no longer
-        does.
+        """Several layers of evidence as one; what a later layer observes takes precedence.
 
         >>> model = ParfactorGraph((Domain("Person", 9),), (Relation("Sick", ("Person",)),), ())
         >>> model.layered([{"Sick(1..9)": "true"}, {"Sick(3)": "false"}])
@@ -216,9 +206,7 @@ class ParfactorGraph(Frozen, Shown):
         return found
 
     def _except(self, name: str, earlier: Meant, later: Sequence[Meant]) -> list[str]:
-        """Names for what a piece of evidence covers beyond what later ones do; what is left of a
-        range is a range.
-        """
+        """Names for what evidence covers beyond later evidence; the rest of a range is a range."""
         relation, variable, spans = earlier
         boxes = [spans]
         for other, plain, cut in later:
@@ -231,8 +219,7 @@ class ParfactorGraph(Frozen, Shown):
         )
 
     def observations(self, evidence: EvidenceLike) -> tuple[Observed, ...]:
-        """What was observed, in numbers and without listing what a range covers; a wrong name or
-        label is an error.
+        """What was observed, in numbers; ranges are not listed, a wrong name or label is an error.
 
         Whether a ground variable exists (some ground factor has it) is not checked here.
 
@@ -257,9 +244,7 @@ class ParfactorGraph(Frozen, Shown):
         return tuple(result)
 
     def _found(self, names: Sequence[str]) -> list[Meant]:
-        """What each name means: ground variables of a relation, or a plain variable; any other name
-        is an error.
-        """
+        """The ground variables or the plain variable of each name; any other is an error."""
         for name in names:
             if not isinstance(name, str):
                 raise ModelError(

@@ -1,6 +1,4 @@
-"""Parfactors, and what they are once bound to a vocabulary: terms and constraints as numbers, axes
-with sizes.
-"""
+"""Parfactors, and what they are once bound to a vocabulary: everything in numbers."""
 
 from __future__ import annotations
 
@@ -37,8 +35,7 @@ from lifagu.relational.terms import (
 
 @dataclass(frozen=True, eq=False)
 class Parfactor(Frozen):
-    """A parfactor: one ground factor with this table for every admitted substitution of its logical
-    variables.
+    """A ground factor with this table for every admitted substitution of the logical variables.
 
     table: flat, row-major over the arguments as listed, the last one fastest; None if unknown.
     """
@@ -112,8 +109,7 @@ def potentials(name: str, table: Any) -> Floats | None:
 
 
 class ParfactorError(ModelError):
-    """What is wrong in which part of which parfactor: the message names it, and readers of files
-    say where it is.
+    """What is wrong in which part of which parfactor; readers of files add where it stands.
 
     steps: ("args", 2) or ("where", 0), ("args",) for all arguments, nothing for the whole.
     """
@@ -126,8 +122,7 @@ class ParfactorError(ModelError):
 
 @dataclass(frozen=True, eq=False)
 class BoundArgument:
-    """One argument: the number of its relation (or -1 and that of its variable) and a code for each
-    term.
+    """One argument: the number of its relation (-1: of its variable) and a code for each term.
 
     A code c ≥ 0 is logical variable c, a code c < 0 the constant with the number ~c. counted: the
     logical variable that is counted, -1 if none. size: of its range; states: of its axis, the
@@ -144,8 +139,7 @@ class BoundArgument:
 
 @dataclass(frozen=True, eq=False)
 class BoundParfactor:
-    """A parfactor in numbers. Logical variables are numbered: the free ones by first occurrence,
-    then the counted.
+    """A parfactor in numbers; logical variables are numbered, the free ones before the counted.
 
     domains: the domain of each logical variable; comparisons: (variable, code of the other side,
     equal);
@@ -331,9 +325,7 @@ def _membership(
 
 
 def _refuse_contradictions(bound: BoundParfactor) -> None:
-    """Constraints on one variable alone may exclude whole domains, but must not contradict each
-    other.
-    """
+    """Constraints on one variable may exclude whole domains, but not contradict each other."""
     for variable, (name, domain) in enumerate(zip(bound.logicals, bound.domains, strict=True)):
         alone = [
             (~code, equal)
@@ -380,9 +372,7 @@ def _with_arguments(
 
 
 def counted_members(bound: BoundParfactor, variable: int) -> int:
-    """How many constants a counted logical variable takes; it must not depend on the substitution
-    of the others.
-    """
+    """How many constants a counted variable takes, whatever the substitution of the others."""
     name = bound.logicals[variable]
     partners = bound.partners(variable)
     if any(

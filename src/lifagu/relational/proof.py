@@ -9,8 +9,7 @@ from lifagu.graph.views import counted
 
 @dataclass(frozen=True)
 class Proof:
-    """A lifted model was grounded, and the result compared with the graph: names, ranges, arguments
-    and tables.
+    """A lifted model was grounded and compared: names, ranges, arguments and tables.
 
     >>> print(Proof(variables=9, factors=7, unknown=0, tables=3))
     grounded again: the same 9 variables and the same 7 factors, each as often, with 3 distinct

@@ -1,6 +1,4 @@
-"""Relations over domains, and the vocabulary they make together: which ground variables can be
-named, and how.
-"""
+"""Relations over domains, and their vocabulary: which ground variables have which names."""
 
 from __future__ import annotations
 
@@ -153,9 +151,7 @@ class Vocabulary(Frozen):
         )
 
     def ground_name(self, relation: int, numbers: Sequence[int]) -> str:
-        """The name of a ground variable: its original name if it has one, else as in
-        ``Treat(eve,m1)``.
-        """
+        """The name of a ground variable: its original one, or as in ``Treat(eve,m1)``."""
         original: str | None = self.renamed[relation].get(tuple(numbers))
         if original is not None:
             return original
@@ -171,9 +167,7 @@ class Vocabulary(Frozen):
         )
 
     def span_name(self, relation: int, spans: Sequence[Span]) -> str:
-        """The range that covers these constants, also if that is one variable: ``Friends(3..7,2)``,
-        ``Sick(3..3)``.
-        """
+        """The range of these constants, if one or many: ``Friends(3..7,2)``, ``Sick(3..3)``."""
         of, single = self.domains_of[relation], all(low == high for low, high in spans)
         texts = [
             f"{low + 1}..{high + 1}"
@@ -196,9 +190,7 @@ class Vocabulary(Frozen):
         return self._index.find(name) is not None
 
     def places_in(self, names: Names) -> dict[int, Place]:
-        """The names in a list that are names of ground variables, by number, and which ones they
-        are.
-        """
+        """The names in a list that are ground variables, by number, and which ones they are."""
         found = dict(self._index.find_in(names))
         propositions = (names.find(relation.name) for relation in self.relations if not relation.of)
         for number in {
@@ -217,8 +209,7 @@ class Vocabulary(Frozen):
         return spelt[0], tuple(low for low, _ in spelt[1])
 
     def spans(self, name: str) -> tuple[int, tuple[Span, ...]] | None:
-        """The relation and, for each of its domains, the first and the last constant's number that
-        a name covers.
+        """The relation and, per domain, the numbers of the first and last constant a name covers.
 
         A range ``1..300`` covers consecutive constants of a domain given as a number. None if it
         names nothing.
@@ -249,9 +240,7 @@ class Vocabulary(Frozen):
 
     @cached_property
     def _finders(self) -> dict[str, tuple[int, Sequence[Callable[[str], int | None]]]]:
-        """The relations by name: their numbers, and for each of their domains how to find a
-        constant's number.
-        """
+        """The relations by name: their numbers, and how to find a constant of each domain."""
         return {
             relation.name: (number, [self.domains[each].find for each in of])
             for number, (relation, of) in enumerate(
@@ -283,9 +272,7 @@ class Vocabulary(Frozen):
         return (low - 1, high - 1) if fits else None
 
     def why_not(self, name: str) -> str | None:
-        """What is wrong with a name that looks like one of a relation's ground variables; None if
-        it does not.
-        """
+        """What is wrong with a name that looks like a ground variable's; None if it does not."""
         parsed = parse_ground(name)
         relation = self.relation_names.find(parsed[0]) if parsed else None
         if parsed is None or relation is None:
@@ -305,9 +292,7 @@ class Vocabulary(Frozen):
 
     @cached_property
     def overlapping(self) -> frozenset[int]:
-        """The domains that share a constant with another; their constants are qualified where they
-        must differ.
-        """
+        """The domains that share a constant with another; as individuals these are qualified."""
         found: set[int] = set()
         numbered = [
             number
@@ -326,9 +311,7 @@ class Vocabulary(Frozen):
         return frozenset(found)
 
     def individual(self, domain: int, number: int) -> str:
-        """A constant as an individual: itself, or ``Person:1`` where another domain has the same
-        constant.
-        """
+        """A constant as an individual; ``Person:1`` where another domain has the same one."""
         return self.individuals(domain, [number])[0]
 
     def individuals(self, domain: int, numbers: Sequence[int]) -> list[str]:

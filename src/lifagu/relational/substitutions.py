@@ -1,6 +1,4 @@
-"""The substitutions that a parfactor's constraints admit, as one array, made by joins and products
-without loops.
-"""
+"""The substitutions that a parfactor's constraints admit, as one array, without loops."""
 
 from __future__ import annotations
 
@@ -16,8 +14,7 @@ LIMIT = 2**25  # substitutions of one parfactor: beyond it the arrays alone woul
 
 
 def substitutions(bound: BoundParfactor) -> Ints:
-    """All admitted substitutions of the free logical variables: an m × free matrix, rows in
-    lexicographic order.
+    """All admitted substitutions of the free logical variables: an m × free matrix, rows ascending.
 
     Explicit relations between several variables are joined first; the other variables are
     multiplied in one by one, each inequality applied as soon as both sides are there. Cost:
@@ -87,9 +84,7 @@ def _keys(one: Ints, two: Ints) -> tuple[Ints, Ints]:
 
 
 def _filtered(bound: BoundParfactor, table: Ints, columns: list[int], new: set[int]) -> Ints:
-    """The rows that keep every constraint between several variables which the new columns have made
-    complete.
-    """
+    """The rows that keep every constraint on several variables that the new columns complete."""
     at = {variable: place for place, variable in enumerate(columns)}
     for left, code, _ in bound.comparisons:
         if code >= 0 and left in at and code in at and {left, code} & new:

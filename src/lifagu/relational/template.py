@@ -53,9 +53,7 @@ class RowParfactor:
 
 @dataclass(frozen=True)
 class Asked:
-    """What marginals are requested: the variable of a name, all of a relation, or those that a
-    query lists.
-    """
+    """What marginals are requested: of a name, of a relation, or of what a query lists."""
 
     name: str
     query: Query | None
@@ -64,8 +62,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Template:
-    """All of a template. Whatever needs no database is in `model`, which gives the rest once the
-    constants are known.
+    """All of a template; `model` gives what needs no database, once the constants are known.
 
     place: the file; domains: those that are queried; parfactors: by number, those that need the
     database; tables: the literal ones, flat, for rows that name them; evidence: queries by

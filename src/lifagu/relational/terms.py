@@ -1,5 +1,4 @@
-"""What stands in relational models: atoms ``Friends(X,eve)``, counting formulas ``#X[Com(X)]``,
-constraints.
+"""What stands in models: atoms ``Friends(X,eve)``, counting formulas ``#X[Com(X)]``, constraints.
 
 Inside parentheses a word that begins with an upper-case letter is a logical variable; other words,
 numbers and JSON-quoted texts are constants. Names of ground variables hold constants only, whatever
@@ -66,9 +65,7 @@ class Atom:
 
 @dataclass(frozen=True)
 class Count:
-    """A counting formula: how many of the atom's members take each value, one number per label of
-    its range.
-    """
+    """A counting formula: how many of the atom's members take each value of its range."""
 
     variable: Logical
     atom: Atom
@@ -110,9 +107,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Membership:
-    """The tuples of constants that several logical variables may take together, or with
-    inside=False may not.
-    """
+    """The tuples of constants that logical variables may take, or if not `inside` may not."""
 
     variables: tuple[Logical, ...]
     rows: Sequence[Row]
@@ -137,8 +132,7 @@ Constraint = Comparison | Membership
 
 
 def constant_text(constant: str) -> str:
-    """A constant as it stands in ground names: as it is, or JSON-quoted where it would not read
-    back.
+    """A constant as it stands in ground names, JSON-quoted where it would not read back.
 
     >>> [constant_text(each) for each in ("eve", "Eve", "7", "a,b", "1..3")]
     ['eve', 'Eve', '7', '"a,b"', '"1..3"']
@@ -148,9 +142,7 @@ def constant_text(constant: str) -> str:
 
 
 def term_text(term: Term) -> str:
-    """A term as it stands in arguments and constraints: constants that would read as logical
-    variables are quoted.
-    """
+    """A term in arguments and constraints; constants that look like logicals are quoted."""
     if isinstance(term, Logical):
         return term.name
     return json.dumps(term, ensure_ascii=False) if term[:1].isupper() else constant_text(term)
@@ -248,8 +240,7 @@ Span = tuple[int, int]
 
 
 def parse_ground(text: str) -> tuple[str, tuple[str | Span, ...]] | None:
-    """The relation and the constants, or ranges of constants, in a ground name; None if it does not
-    look like one.
+    """The relation and constants, or ranges of constants, of a ground name; None if it is none.
 
     >>> parse_ground("Friends(Eve, 1..3)"), parse_ground("Epid")
     (('Friends', ('Eve', (1, 3))), None)
@@ -268,8 +259,7 @@ def _constant_or_span(text: str) -> str | Span:
 
 
 def logical_names(given: Iterable[str]) -> dict[str, Logical]:
-    """Logical variables for names from elsewhere: they begin with an upper-case letter, and stay
-    apart.
+    """Logical variables for foreign names: they begin in upper case, and stay apart.
 
     >>> {name: str(logical) for name, logical in logical_names(["X", "x", "_y", "X"]).items()}
     {'X': 'X', 'x': 'X2', '_y': 'V_y'}

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints
-from lifagu.basics.columns import Column, Columns, Lists, Nullable, Numbered, row_count
+from lifagu.basics.columns import Column, Columns, Lists, Nullable, NumberedTexts, row_count
 from lifagu.data.databases.addresses import Address
 from lifagu.data.databases.by_sqlalchemy import connection, said_plainly
 from lifagu.data.databases.queries import BATCH
@@ -70,7 +70,7 @@ def _type(address: Address, column: Column) -> str:
         return f"{_TYPES[column.values.dtype.kind]}[]" if address.kind == "postgresql" else "TEXT"
     if isinstance(column, Nullable):
         return "BIGINT"
-    return "TEXT" if isinstance(column, Numbered) else _TYPES[column.dtype.kind]
+    return "TEXT" if isinstance(column, NumberedTexts) else _TYPES[column.dtype.kind]
 
 
 def _fill(address: Address, found: Any, name: str, columns: Columns) -> None:
@@ -101,7 +101,7 @@ def _values(column: Column, part: slice, as_text: bool) -> list[Any]:
     """Some rows of a column as plain values, None for null."""
     if isinstance(column, Nullable):
         return [None if each < 0 else each for each in column.numbers[part].tolist()]
-    if isinstance(column, Numbered):
+    if isinstance(column, NumberedTexts):
         return [f"{column.prefix}{each}" for each in column.numbers[part].tolist()]
     if isinstance(column, Lists):
         return _lists(

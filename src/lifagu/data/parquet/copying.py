@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.atomic_files import PathLike
-from lifagu.basics.columns import Column, Columns, Lists, Nullable, Numbered, row_count
+from lifagu.basics.columns import Column, Columns, Lists, Nullable, NumberedTexts, row_count
 from lifagu.data.duck import Duck, literal, quoted
 
 SHORT = 16  # items up to which lists are put together from one array per place
@@ -55,10 +55,10 @@ def _value(name: str, column: Column, arrays: Arrays) -> str:
     if isinstance(column, Lists):
         short = int(np.diff(column.offsets).max(initial=0)) <= SHORT
         return _short_lists(name, column, rows) if short else _long_lists(name, column, arrays)
-    rows[name] = _narrow(column.numbers if isinstance(column, Nullable | Numbered) else column)
+    rows[name] = _narrow(column.numbers if isinstance(column, Nullable | NumberedTexts) else column)
     if isinstance(column, Nullable):
         return f"nullif(rows.{name}, -1)"
-    if isinstance(column, Numbered):
+    if isinstance(column, NumberedTexts):
         return f"{literal(column.prefix)} || rows.{name}"
     return _text(f"rows.{name}", column)
 
