@@ -101,14 +101,6 @@ class Names(Frozen, Sequence[str]):
         return f"<{len(self)} {self.sort} names: {shown}>"
 
 
-def found_one_by_one(names: Names, wanted: Sequence[str]) -> Ints:
-    """The numbers of the nodes with these names, -1 for none, where no dictionary holds them."""
-    found = map(names.find, wanted)
-    return np.fromiter(
-        (-1 if each is None else each for each in found), dtype=np.int64, count=len(wanted)
-    )
-
-
 def _is_number(text: str) -> bool:
     """Whether a text is a whole number below 10¹⁸ as it is printed."""
     return text.isdigit() and text.isascii() and len(text) <= 18 and (text[0] != "0" or text == "0")

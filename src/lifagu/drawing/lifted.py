@@ -20,11 +20,11 @@ from lifagu.drawing.graphs import MOST_EDGES, MOST_LABELLED, MOST_NODES, group_n
 from lifagu.drawing.labels import shortened
 from lifagu.drawing.scene import Edge, Group, Node, Scene
 from lifagu.graph.factor_graph import Colouring, FactorGraph
+from lifagu.relational.bound_parfactors import BoundParfactor
 from lifagu.relational.ground_parts import variable_names
 from lifagu.relational.grounding import GroundPieces, ground_pieces
 from lifagu.relational.notation import parfactor_lines
 from lifagu.relational.parfactor_graph import ParfactorGraph
-from lifagu.relational.parfactors import BoundParfactor
 
 MOST_COUNTED = 16_000_000  # arguments that are gone through to count what exists
 MOST_COLUMNS = 2_000  # arguments of one factor, for the same

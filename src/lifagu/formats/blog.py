@@ -35,9 +35,10 @@ from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import BOOLEAN, value_of
 from lifagu.graph.tables import potential_fault
 from lifagu.graph.validation import MOST_AXES
+from lifagu.relational.bound_parfactors import bind
 from lifagu.relational.builder import GroundArguments
 from lifagu.relational.parfactor_graph import ParfactorGraph
-from lifagu.relational.parfactors import Parfactor, ParfactorError, bind
+from lifagu.relational.parfactors import Parfactor, ParfactorError
 from lifagu.relational.relations import Domain, Relation, Vocabulary
 from lifagu.relational.terms import Argument, Atom, Comparison, Count, Logical, Term, logical_names
 

@@ -13,8 +13,9 @@ import numpy as np
 
 from lifagu.errors import FormatError
 from lifagu.graph.tables import potential_fault
+from lifagu.relational.bound_parfactors import BoundParfactor
 from lifagu.relational.ground_tables import diagonal
-from lifagu.relational.parfactors import BoundParfactor, Parfactor
+from lifagu.relational.parfactors import Parfactor
 from lifagu.relational.relations import Domain
 from lifagu.relational.terms import Argument, Atom, Comparison, Count, Logical, Membership, Term
 

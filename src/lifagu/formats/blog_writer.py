@@ -18,9 +18,10 @@ from lifagu.formats.numbers import number_text
 from lifagu.graph.evidence import EvidenceLike, Observation, by_name
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import BOOLEAN, Labels
+from lifagu.relational.bound_parfactors import BoundParfactor
 from lifagu.relational.grounding import expand_evidence
 from lifagu.relational.parfactor_graph import ParfactorGraph
-from lifagu.relational.parfactors import BoundParfactor, Parfactor
+from lifagu.relational.parfactors import Parfactor
 from lifagu.relational.relations import Domain
 from lifagu.relational.terms import Atom, Comparison, Count, Logical, logicals_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -16,6 +16,7 @@ from lifagu.graph.tables import as_floats, not_numbers, potential_fault
 from lifagu.graph.validation import repeated_argument_error, table_size_error
 
 _Graph = TypeVar("_Graph")
+_Given = TypeVar("_Given")
 TableLike = str | Sequence[Any] | np.ndarray[Any, Any] | None
 
 
@@ -72,10 +73,8 @@ class GraphBuilder(Generic[_Graph]):
         Returns
         -------
         GraphBuilder
-            Itself.
         """
-        if text("a range", name) in self._named_ranges:
-            raise ModelError(f"range '{name}' is declared twice; give each range a name of its own")
+        refuse_again("range", name, self._named_ranges)
         self._named_ranges[name] = check_labels(labels, f"range '{name}'")
         return self
 
@@ -94,10 +93,8 @@ class GraphBuilder(Generic[_Graph]):
         Returns
         -------
         GraphBuilder
-            Itself.
         """
-        if text("a table", name) in self._named_tables:
-            raise ModelError(f"table '{name}' is declared twice; give each table a name of its own")
+        refuse_again("table", name, self._named_tables)
         self._named_tables[name] = self._add_table(potentials, f"table '{name}'")
         return self
 
@@ -125,7 +122,6 @@ class GraphBuilder(Generic[_Graph]):
         Returns
         -------
         GraphBuilder
-            Itself.
 
         Examples
         --------
@@ -134,10 +130,7 @@ class GraphBuilder(Generic[_Graph]):
         >>> builder.variable("Fever", "degree", individual="eve").graph().variable("Fever").range
         ('low', 'high')
         """
-        if text("a variable", name) in self._variables:
-            raise ModelError(
-                f"variable '{name}' is declared twice; give each variable a name of its own"
-            )
+        refuse_again("variable", name, self._variables)
         labels = self._labels(name, range)
         individuals = individuals_of(f"'{name}'", individual)
         if kind is not None:
@@ -179,7 +172,6 @@ class GraphBuilder(Generic[_Graph]):
         Returns
         -------
         GraphBuilder
-            Itself.
         """
         if isinstance(names, str):
             raise ModelError(
@@ -208,7 +200,6 @@ class GraphBuilder(Generic[_Graph]):
         Returns
         -------
         GraphBuilder
-            Itself.
 
         Raises
         ------
@@ -222,16 +213,12 @@ class GraphBuilder(Generic[_Graph]):
         >>> builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).factor("g", ["A"], None).graph()
         <FactorGraph: 2 variables, 2 factors (1 unknown), 1 distinct table>
         """
-        if text("a factor", name) in self._factors:
-            raise ModelError(
-                f"factor '{name}' is declared twice; give each factor a name of its own"
-            )
+        refuse_again("factor", name, self._factors)
         arguments = arguments_of(name, arguments)
         scope = [self._argument(name, argument) for argument in arguments]
-        if len(set(scope)) < len(scope):
-            raise repeated_argument_error(
-                name, next(each for each in arguments if arguments.count(each) > 1)
-            )
+        for argument in arguments if len(set(scope)) < len(scope) else ():
+            if arguments.count(argument) > 1:
+                raise repeated_argument_error(name, argument)
         number = self._table(name, table)
         span = math.prod(self._variable_sizes[variable] for variable in scope)
         if number >= 0 and len(self._tables[number]) != span:
@@ -257,7 +244,6 @@ class GraphBuilder(Generic[_Graph]):
         Returns
         -------
         GraphBuilder
-            Itself.
         """
         if not isinstance(scopes, Mapping):
             raise ModelError(f"factors takes a mapping from name to arguments, not {shown(scopes)}")
@@ -296,12 +282,7 @@ class GraphBuilder(Generic[_Graph]):
             return given
         if not isinstance(given, str):
             return check_labels(given, f"variable '{variable}'")
-        if given not in self._named_ranges:
-            raise ModelError(
-                f"variable '{variable}' has the range '{given}', which is not declared"
-                f"{did_you_mean(given, self._named_ranges)}"
-            )
-        return self._named_ranges[given]
+        return declared("range", given, self._named_ranges, f"variable '{variable}'")
 
     def _argument(self, factor: str, variable: str) -> int:
         number = self._variables.get(variable) if isinstance(variable, str) else None
@@ -317,12 +298,7 @@ class GraphBuilder(Generic[_Graph]):
             return -1
         if not isinstance(table, str):
             return self._add_table(table, f"factor '{factor}'")
-        if table not in self._named_tables:
-            raise ModelError(
-                f"factor '{factor}' has the table '{table}', which is not declared"
-                f"{did_you_mean(table, self._named_tables)}"
-            )
-        return self._named_tables[table]
+        return declared("table", table, self._named_tables, f"factor '{factor}'")
 
     def _add_table(self, potentials: Sequence[Any] | np.ndarray[Any, Any], owner: str) -> int:
         values = as_floats(potentials)
@@ -332,6 +308,20 @@ class GraphBuilder(Generic[_Graph]):
             raise ModelError(f"{owner} has {fault}")
         self._tables.append(values)
         return len(self._tables) - 1
+
+
+def refuse_again(what: str, name: str, known: Collection[str]) -> None:
+    """A name must be a text that is not taken yet."""
+    if text(f"a {what}", name) in known:
+        raise ModelError(f"{what} '{name}' is declared twice; give each {what} a name of its own")
+
+
+def declared(what: str, name: str, known: Mapping[str, _Given], owner: str) -> _Given:
+    """What was declared by this name; a missing one is an error that suggests a close one."""
+    if name not in known:
+        close = did_you_mean(name, known)
+        raise ModelError(f"{owner} has the {what} '{name}', which is not declared{close}")
+    return known[name]
 
 
 def individuals_of(variable: str, given: str | Iterable[str]) -> tuple[str, ...]:

@@ -266,7 +266,7 @@ def _canonical_rows(given: GivenTables, wanted: Ints, orders: Ints, ranges: Rang
     rows = np.empty((len(wanted), len(places)))
     for same in members(group_rows(orders)):
         axes = [ranges.to_canonical(int(declared)) for declared in orders[same[0]]]
-        permuted = places.reshape(shape)[np.ix_(*axes)].reshape(-1) if axes else places
+        permuted = places.reshape(shape)[np.ix_(*axes)].reshape(-1)
         rows[same] = given.values[given.offsets[wanted[same], None] + permuted]
     return rows
 

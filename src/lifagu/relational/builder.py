@@ -7,16 +7,16 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 from lifagu.basics.inputs import items, text
-from lifagu.errors import ModelError, did_you_mean
-from lifagu.graph.builder import GraphBuilder, TableLike, arguments_of
+from lifagu.errors import ModelError
+from lifagu.graph.builder import GraphBuilder, TableLike, arguments_of, declared, refuse_again
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import BOOLEAN, Labels, check_labels
-from lifagu.relational.parfactors import Parfactor, bind
+from lifagu.relational.bound_parfactors import bind
+from lifagu.relational.parfactors import Parfactor
 from lifagu.relational.relations import Domain, Relation, Vocabulary
 from lifagu.relational.terms import (
     Argument,
     Atom,
-    Comparison,
     Constraint,
     Logical,
     Membership,
@@ -32,6 +32,13 @@ ConstraintLike = str | Constraint | Mapping[str, Any]
 class RelationalBuilder(Generic[_Model]):
     """Collects domains, relations, parfactors and ground factors; `model` freezes them.
 
+    Parameters
+    ----------
+    finish : callable
+        Makes the model of what was collected, as `ParfactorGraph` does.
+
+    Examples
+    --------
     >>> from lifagu import ParfactorGraph
     >>> model = (
     ...     ParfactorGraph.build()
@@ -39,8 +46,8 @@ class RelationalBuilder(Generic[_Model]):
     ...     .relation("Epid")
     ...     .relation("Sick", "Person")
     ...     .relation("Friends", "Person", "Person")
-    ...     .parfactor("g1", ["Sick(X)", "Epid"], [[4, 1], [1, 3]], where=["X != 7"])
-    ...     .parfactor("g2", ["Friends(X,Y)", "Sick(X)", "Sick(Y)"], [1] * 7 + [2], where=["X != Y"])
+    ...     .parfactor("g1", ["Sick(X)", "Epid"], [[4, 1], [1, 3]], where="X != 7")
+    ...     .parfactor("g2", ["Friends(X,Y)", "Sick(X)", "Sick(Y)"], [1] * 7 + [2], where="X != Y")
     ...     .factor("f7", ["Sick(7)", "Epid"], None)
     ...     .model()
     ... )
@@ -60,22 +67,55 @@ class RelationalBuilder(Generic[_Model]):
         self._known: set[str] = set()
 
     def domain(self, name: str, constants: int | Iterable[str | int]) -> RelationalBuilder[_Model]:
-        """Add a domain."""
-        if text("a domain", name) in self._domains:
-            raise ModelError(
-                f"domain '{name}' is declared twice; give each domain a name of its own"
-            )
+        """Add a domain.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        constants : int or iterable of str
+            A number n for the constants 1…n, which are never listed, or the constants.
+
+        Returns
+        -------
+        RelationalBuilder
+        """
+        refuse_again("domain", name, self._domains)
         self._domains[name] = domain_of(name, constants)
         return self._changed()
 
     def range(self, name: str, labels: Iterable[str]) -> RelationalBuilder[_Model]:
-        """Name a range, for use by its name in `relation` and `variable`."""
+        """Name a range, for use by its name in `relation` and `variable`.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        labels : iterable of str
+            Its labels, in order.
+
+        Returns
+        -------
+        RelationalBuilder
+        """
         self._part.range(name, labels := check_labels(labels, f"range '{name}'"))
         self._ranges[name] = labels
         return self
 
     def table(self, name: str, potentials: Sequence[Any]) -> RelationalBuilder[_Model]:
-        """Name a table, for use by its name in `parfactor` and `factor`."""
+        """Name a table, for use by its name in `parfactor` and `factor`.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        potentials : array_like
+            Numbers, 0 or more, nested or flat.
+
+        Returns
+        -------
+        RelationalBuilder
+        """
         self._part.table(name, potentials)
         self._tables[name] = potentials
         return self
@@ -89,12 +129,22 @@ class RelationalBuilder(Generic[_Model]):
     ) -> RelationalBuilder[_Model]:
         """Add a relation over domains, or without any a variable like others.
 
-        names: for some of its ground variables the constants and, last, the name to use instead.
+        Parameters
+        ----------
+        name : str
+            Its name.
+        *of : str
+            The names of its domains.
+        range : iterable of str, or str
+            Its labels, or the name of a range; Boolean if not given.
+        names : iterable of sequence of str
+            For some ground variables the constants and, last, the name to use instead.
+
+        Returns
+        -------
+        RelationalBuilder
         """
-        if text("a relation", name) in self._relations:
-            raise ModelError(
-                f"relation '{name}' is declared twice; give each relation a name of its own"
-            )
+        refuse_again("relation", name, self._relations)
         labels = self._labels(name, range)
         expected = f"names of relation '{name}' are lists of constants with a name at the end"
         rows = tuple(
@@ -113,7 +163,23 @@ class RelationalBuilder(Generic[_Model]):
         kind: str | None = None,
         individual: str | Iterable[str] = (),
     ) -> RelationalBuilder[_Model]:
-        """Add a plain variable, as in a factor graph."""
+        """Add a plain variable, as in a factor graph.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        range : iterable of str, or str
+            Its labels, or the name of a range; Boolean if not given.
+        kind : str, optional
+            What kind of variable it is.
+        individual : str or iterable of str
+            Whom it is about.
+
+        Returns
+        -------
+        RelationalBuilder
+        """
         refuse_relational(name, self._words)
         labels = range if isinstance(range, str) else check_labels(range, f"variable '{name}'")
         self._part.variable(name, labels, kind=kind, individual=individual)
@@ -130,20 +196,29 @@ class RelationalBuilder(Generic[_Model]):
     ) -> RelationalBuilder[_Model]:
         """Add a parfactor: a ground factor with this table for every admitted substitution.
 
-        arguments: ``Sick(X)``, ``Epid``, ``#X[Sick(X)]``; where: ``X != Y``, ``X != eve``, ``X =
-        eve``, or ``{"vars": ["X", "Y"], "in": [("eve", "bob")]}`` (or ``"not_in"``). A table of
-        None is unknown.
+        Parameters
+        ----------
+        name : str
+            Its name.
+        arguments : iterable of str
+            ``Sick(X)``, ``Epid``, ``#X[Sick(X)]``.
+        table : array_like, str or None
+            Potentials, row-major with the last argument fastest; the name of a table; or None if
+            unknown.
+        where : str, mapping, or iterable of these
+            ``X != Y``, ``X != eve``, ``X = eve``, or
+            ``{"vars": ["X", "Y"], "in": [("eve", "bob")]}`` (or ``"not_in"``).
+
+        Returns
+        -------
+        RelationalBuilder
         """
-        if text("a parfactor", name) in self._parfactors:
-            raise ModelError(
-                f"parfactor '{name}' is declared twice; give each parfactor a name of its own"
-            )
+        refuse_again("parfactor", name, self._parfactors)
         read = GroundArguments(self._part, self._words, self._known)
         listed = arguments_of(name, arguments)
-        single = isinstance(where, str | Mapping | Comparison | Membership)
-        constraints = (
-            [where] if single else items(f"constraints of '{name}' are texts in a list", where)
-        )
+        single = isinstance(where, str | Mapping | Constraint)
+        expected = f"constraints of '{name}' are texts in a list"
+        constraints = [where] if single else items(expected, where)
         parfactor = Parfactor.of(
             name,
             [read.argument(each) if isinstance(each, str) else each for each in listed],
@@ -157,14 +232,33 @@ class RelationalBuilder(Generic[_Model]):
     def factor(
         self, name: str, arguments: Iterable[str], table: TableLike
     ) -> RelationalBuilder[_Model]:
-        """Add a ground factor."""
+        """Add a ground factor.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        arguments : iterable of str
+            Plain variables, or ground variables such as ``Sick(eve)``.
+        table : array_like, str or None
+            As in `parfactor`.
+
+        Returns
+        -------
+        RelationalBuilder
+        """
         read = GroundArguments(self._part, self._words, self._known)
         listed = arguments_of(text("a factor", name), arguments)
         self._part.factor(name, [read(each) for each in listed], table)
         return self
 
     def model(self) -> _Model:
-        """Freeze what was collected into a model."""
+        """Freeze what was collected into a model.
+
+        Returns
+        -------
+        ParfactorGraph
+        """
         return self._finish(
             tuple(self._domains.values()),
             tuple(self._relations.values()),
@@ -187,22 +281,12 @@ class RelationalBuilder(Generic[_Model]):
     def _labels(self, relation: str, given: str | Iterable[str]) -> Labels:
         if not isinstance(given, str):
             return check_labels(given, f"relation '{relation}'")
-        if given not in self._ranges:
-            close = did_you_mean(given, self._ranges)
-            raise ModelError(
-                f"relation '{relation}' has the range '{given}', which is not declared{close}"
-            )
-        return self._ranges[given]
+        return declared("range", given, self._ranges, f"relation '{relation}'")
 
     def _table(self, parfactor: str, table: TableLike) -> Any:
         if not isinstance(table, str):
             return table
-        if table not in self._tables:
-            close = did_you_mean(table, self._tables)
-            raise ModelError(
-                f"parfactor '{parfactor}' has the table '{table}', which is not declared{close}"
-            )
-        return self._tables[table]
+        return declared("table", table, self._tables, f"parfactor '{parfactor}'")
 
 
 class GroundArguments:
@@ -237,11 +321,10 @@ class GroundArguments:
 
     def argument(self, text: str) -> Argument:
         """An argument of a parfactor; names of plain variables and original names stand as is."""
-        plain = text in self._known and self._words.find(text) is None
-        is_name = plain or (
-            text not in self._words.relation_names and self._words.is_original(text)
-        )
-        return Atom(text) if is_name else parse_argument(text)
+        words = self._words
+        plain = text in self._known and words.find(text) is None
+        original = text not in words.relation_names and words.is_original(text)
+        return Atom(text) if plain or original else parse_argument(text)
 
 
 def refuse_relational(name: str, words: Vocabulary) -> None:
@@ -250,7 +333,8 @@ def refuse_relational(name: str, words: Vocabulary) -> None:
     if found is not None:
         relation = words.relations[found[0]].name
         raise ModelError(
-            f"variable '{name}' has the name of a ground variable of relation '{relation}'; leave it out"
+            f"variable '{name}' has the name of a ground variable of relation '{relation}'; "
+            "leave it out"
         )
 
 
@@ -299,12 +383,10 @@ def constraint_of(given: Any) -> Constraint:
     logicals = tuple(each for each in variables if isinstance(each, Logical))
     if len(logicals) < len(variables):
         raise ModelError(
-            "vars holds something that is not a logical variable; those begin with an upper-case letter"
+            "vars holds something that is not a logical variable; "
+            "those begin with an upper-case letter"
         )
     expected = "in and not_in are lists of lists of constants"
     rows = items(expected, given.get("in", given.get("not_in")))
-    return Membership(
-        logicals,
-        tuple(tuple(map(constant_of, items(expected, row))) for row in rows),
-        "in" in given,
-    )
+    constants = tuple(tuple(map(constant_of, items(expected, row))) for row in rows)
+    return Membership(logicals, constants, "in" in given)

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from operator import eq
 from typing import overload
 
 from lifagu.basics.arrays import Ints, frozen
@@ -18,10 +19,21 @@ Row = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Domain(Frozen):
-    """A domain of `size` constants: those listed, or 1…size, which are never listed.
+    """A domain of constants: those listed, or 1…size, which are never listed.
 
     Inside, constants are numbers 0…size-1.
 
+    Parameters
+    ----------
+    name : str
+        Its name.
+    size : int
+        How many constants it has.
+    constants : tuple of str, optional
+        The constants, if they are not 1…size.
+
+    Examples
+    --------
     >>> Domain.of("Drug", ["m1", "m2"]).number("m2"), Domain.of("Person", 10**6).constant(999_999)
     (1, '1000000')
     """
@@ -33,29 +45,37 @@ class Domain(Frozen):
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
             raise ModelError(f"a domain has the name {self.name!r}; names are non-empty texts")
-        if (
-            isinstance(self.size, bool)
-            or not isinstance(self.size, int)
-            or not 0 <= self.size < 2**62
-        ):
+        is_whole = isinstance(self.size, int) and not isinstance(self.size, bool)
+        if not is_whole or not 0 <= self.size < 2**62:
             raise ModelError(
                 f"domain '{self.name}' has the size {self.size}; sizes are whole numbers below 2^62"
             )
-        if self.constants is not None:
-            for constant in self.constants:
-                if not isinstance(constant, str) or not constant:
-                    raise ModelError(
-                        f"domain '{self.name}' has the constant {constant!r}; constants are texts"
-                    )
-            if len(self._numbers) != self.size:
-                twice = next(each for each, count in Counter(self.constants).items() if count > 1)
+        for constant in self.constants or ():
+            if not isinstance(constant, str) or not constant:
                 raise ModelError(
-                    f"domain '{self.name}' has the constant '{twice}' twice; list each constant once"
+                    f"domain '{self.name}' has the constant {constant!r}; constants are texts"
                 )
+        if self.constants is not None and len(self._numbers) != self.size:
+            twice = next(each for each, count in Counter(self.constants).items() if count > 1)
+            raise ModelError(
+                f"domain '{self.name}' has the constant '{twice}' twice; list each constant once"
+            )
 
     @classmethod
     def of(cls, name: str, given: int | Sequence[str]) -> Domain:
-        """A domain from its size or from the list of its constants."""
+        """A domain from its size or from the list of its constants.
+
+        Parameters
+        ----------
+        name : str
+            Its name.
+        given : int or sequence of str
+            Its size, or its constants.
+
+        Returns
+        -------
+        Domain
+        """
         return cls(name, given) if isinstance(given, int) else cls(name, len(given), tuple(given))
 
     @cached_property
@@ -63,45 +83,100 @@ class Domain(Frozen):
         return {constant: number for number, constant in enumerate(self.constants or ())}
 
     def find(self, constant: str) -> int | None:
-        """Number of a constant, or None if it is not in the domain."""
+        """The number of a constant.
+
+        Parameters
+        ----------
+        constant : str
+            Its text.
+
+        Returns
+        -------
+        int or None
+            None if it is not in the domain.
+        """
         if self.constants is not None:
             return self._numbers.get(constant)
-        if not (
-            constant.isascii() and constant.isdigit() and len(constant) <= 19 and constant[0] != "0"
-        ):
+        is_number = constant.isascii() and constant.isdigit() and constant[0] != "0"
+        if not is_number or len(constant) > 19:
             return None
         number = int(constant) - 1
         return number if number < self.size else None
 
     def number(self, constant: str) -> int:
-        """Number of a constant; a missing one is an error that says what there is."""
+        """The number of a constant.
+
+        Parameters
+        ----------
+        constant : str
+            Its text; a missing one is a `ModelError` that says what there is.
+
+        Returns
+        -------
+        int
+        """
         found = self.find(constant)
         if found is None:
-            raise ModelError(
-                f"'{constant}' is not a constant of domain {self.name}{self.what_there_is(constant)}"
-            )
+            rest = self.what_there_is(constant)
+            raise ModelError(f"'{constant}' is not a constant of domain {self.name}{rest}")
         return found
 
     def numbers(self, constants: Sequence[str]) -> list[int]:
-        """Numbers of many constants; a missing one is an error."""
-        found = list(map(self.find, constants))
-        return [
-            self.number(text) if each is None else each
-            for text, each in zip(constants, found, strict=True)
-        ]
+        """The numbers of many constants.
+
+        Parameters
+        ----------
+        constants : sequence of str
+            Their texts; a missing one is a `ModelError`.
+
+        Returns
+        -------
+        list of int
+        """
+        return list(map(self.number, constants))
 
     def constant(self, number: int) -> str:
-        """The constant with this number."""
+        """The constant with this number.
+
+        Parameters
+        ----------
+        number : int
+            From 0 on.
+
+        Returns
+        -------
+        str
+        """
         return str(number + 1) if self.constants is None else self.constants[number]
 
     def texts(self, numbers: Sequence[int]) -> list[str]:
-        """The constants with these numbers."""
+        """The constants with these numbers.
+
+        Parameters
+        ----------
+        numbers : sequence of int
+            From 0 on.
+
+        Returns
+        -------
+        list of str
+        """
         if self.constants is None:
             return [str(number + 1) for number in numbers]
         return [self.constants[number] for number in numbers]
 
     def what_there_is(self, constant: str) -> str:
-        """The end of a sentence about a constant that is not in the domain."""
+        """The end of a sentence about a constant that is not in the domain.
+
+        Parameters
+        ----------
+        constant : str
+            Its text.
+
+        Returns
+        -------
+        str
+        """
         if not self.size:
             return ", which is empty"
         if self.constants is None:
@@ -113,7 +188,8 @@ class ConstantRows(Frozen, Sequence[Row]):
     """Rows of constants as numbers[n×k], a column per domain; texts are made when asked for.
 
     >>> import numpy as np
-    >>> rows = ConstantRows((Domain("Person", 10**6), Domain.of("Drug", ["m1", "m2"])), np.array([[6, 0], [7, 1]]))
+    >>> domains = Domain("Person", 10**6), Domain.of("Drug", ["m1", "m2"])
+    >>> rows = ConstantRows(domains, np.array([[6, 0], [7, 1]]))
     >>> rows[1], rows == (("7", "m1"), ("8", "m2"))
     (('8', 'm2'), True)
     """
@@ -125,7 +201,8 @@ class ConstantRows(Frozen, Sequence[Row]):
             if len(column) and not 0 <= column.min() <= column.max() < domain.size:
                 wrong = column[(column < 0) | (column >= domain.size)][0]
                 raise ModelError(
-                    f"rows hold constant {wrong} of domain '{domain.name}', which has {domain.size} from 0"
+                    f"rows hold constant {wrong} of domain '{domain.name}', "
+                    f"which has {domain.size} from 0"
                 )
 
     @property
@@ -158,9 +235,7 @@ class ConstantRows(Frozen, Sequence[Row]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Sequence):
             return NotImplemented
-        return len(self) == len(other) and all(
-            mine == theirs for mine, theirs in zip(self, other, strict=True)
-        )
+        return len(self) == len(other) and all(map(eq, self, other))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -173,7 +248,8 @@ class NamedRows(ConstantRows):
 
     >>> import numpy as np
     >>> from lifagu.basics.names import NumberedNames
-    >>> NamedRows((Domain("Person", 2),), np.array([[0], [1]]), NumberedNames("variable", "x", 9), np.array([4, 8]))[1]
+    >>> names = NumberedNames("variable", "x", 9)
+    >>> NamedRows((Domain("Person", 2),), np.array([[0], [1]]), names, np.array([4, 8]))[1]
     ('2', 'x8')
     """
 

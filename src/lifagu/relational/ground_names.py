@@ -1,4 +1,4 @@
-"""Names of ground variables and ground factors, made on demand from the numbers of their constants."""
+"""Names of ground variables and ground factors, made on demand from their constants' numbers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints, group_rows
 from lifagu.basics.frozen import Frozen
-from lifagu.basics.names import Names, found_one_by_one
+from lifagu.basics.names import Names
 from lifagu.errors import ModelError
 from lifagu.relational.domains import Domain
 from lifagu.relational.relations import Vocabulary
@@ -27,7 +27,8 @@ class RowNames(Frozen):
     rows[n×k]: numbers of the constants, rows distinct and in lexicographic order. names, which[n]:
     row i has the name names[which[i]] instead where which[i] is not negative.
 
-    >>> names = RowNames("Treat", (Domain.of("Person", ["al", "eve"]), Domain("Drug", 9)), np.array([[0, 3], [1, 8]]))
+    >>> domains = Domain.of("Person", ["al", "eve"]), Domain("Drug", 9)
+    >>> names = RowNames("Treat", domains, np.array([[0, 3], [1, 8]]))
     >>> names[1], names.find("Treat(al,4)"), names.find("Treat(al,5)")
     ('Treat(eve,9)', 0, None)
     """
@@ -44,28 +45,22 @@ class RowNames(Frozen):
     def __getitem__(self, node: int) -> str:
         if self.names is not None and self.which is not None and self.which[node] >= 0:
             return self.names[int(self.which[node])]
-        row = self.rows[node].tolist()
-        texts = [
-            str(each + 1) if domain.constants is None else constant_text(domain.constants[each])
-            for domain, each in zip(self.domains, row, strict=True)
-        ]
-        return f"{self.prefix}({','.join(texts)})" if texts else self.prefix
+        texts = map(_constant_text, self.domains, self.rows[node].tolist())
+        return f"{self.prefix}({','.join(texts)})" if self.domains else self.prefix
 
     def of_nodes(self, nodes: Ints) -> list[str]:
         """The names of many nodes at once; the text of a constant is made once.
 
-        >>> names = RowNames("Drug", (Domain.of("Person", ["al", "eve"]), Domain("Day", 9)), np.array([[0, 3], [1, 8]]))
+        >>> names = RowNames("Sick", (Domain.of("Person", ["al", "eve"]),), np.array([[0], [1]]))
         >>> names.of_nodes(np.array([1, 0]))
-        ['Drug(eve,9)', 'Drug(al,4)']
+        ['Sick(eve)', 'Sick(al)']
         """
         if not self.domains or (self.which is not None and (self.which[nodes] >= 0).any()):
             return list(map(self.__getitem__, nodes.tolist()))
         columns = []
         for domain, column in zip(self.domains, self.rows[nodes].T, strict=True):
             met, places = np.unique(column, return_inverse=True)
-            texts = [str(each + 1) for each in met.tolist()]
-            if (constants := domain.constants) is not None:
-                texts = [constant_text(constants[each]) for each in met.tolist()]
+            texts = [_constant_text(domain, each) for each in met.tolist()]
             columns.append([texts[place] for place in places.tolist()])
         return [f"{self.prefix}({','.join(row)})" for row in zip(*columns, strict=True)]
 
@@ -86,23 +81,21 @@ class RowNames(Frozen):
         parsed = parse_ground("x" + name[len(self.prefix) :])
         if parsed is None or parsed[0] != "x" or len(parsed[1]) != len(self.domains):
             return None
-        numbers = [
-            domain.find(each) if isinstance(each, str) else None
-            for domain, each in zip(self.domains, parsed[1], strict=True)
-        ]
-        return (
-            None if None in numbers else self.place([each for each in numbers if each is not None])
-        )
+        numbers = []
+        for domain, each in zip(self.domains, parsed[1], strict=True):
+            number = domain.find(each) if isinstance(each, str) else None
+            if number is None:
+                return None
+            numbers.append(number)
+        return self.place(numbers)
 
     def place(self, numbers: Sequence[int]) -> int | None:
         """Number of the node with these constants, or None; O(k log n)."""
         low, high = 0, len(self.rows)
         for column, number in enumerate(numbers):
             within = self.rows[low:high, column]
-            low, high = (
-                low + int(np.searchsorted(within, number)),
-                low + int(np.searchsorted(within, number, "right")),
-            )
+            high = low + int(np.searchsorted(within, number, "right"))
+            low += int(np.searchsorted(within, number))
         return low if low < high else None
 
     def places(self, rows: Ints) -> Ints:
@@ -112,31 +105,34 @@ class RowNames(Frozen):
         return np.where(ids < len(self.rows), ids, -1)
 
 
-class JoinedNames(Names):
-    """The names of several lists of nodes in a row; the list that has a name tells it apart.
+def _constant_text(domain: Domain, number: int) -> str:
+    """A constant as it stands in ground names; numbers need no quotes."""
+    return str(number + 1) if domain.constants is None else constant_text(domain.constants[number])
 
-    words: of names of variables, the relations behind all lists but the first; they tell at once
-    which list has a name.
+
+class JoinedNames(Names):
+    """Names that were given and, after them, those of ground nodes, list by list.
+
+    words: of names of variables, the relations behind the rows; they tell at once which list has a
+    name.
     """
 
     def __init__(
-        self, sort: str, lists: Sequence[Names | RowNames], words: Vocabulary | None = None
+        self, sort: str, given: Names, rows: Sequence[RowNames], words: Vocabulary | None = None
     ) -> None:
         self.sort = sort
-        self.lists = tuple(lists)
+        self.rows = tuple(rows)
+        self.lists: tuple[Names | RowNames, ...] = (given, *rows)
         self._words = words
-        self._starts = np.cumsum([0, *map(len, self.lists)]).tolist()
-        starts = zip(self._starts, self.lists, strict=False)
-        self._asked = [
-            pair for pair in starts if words is None or not isinstance(pair[1], RowNames)
-        ]
+        self._starts: list[int] = np.cumsum([0, *map(len, self.lists)]).tolist()
+        self._asked = self.lists if words is None else (given,)
 
     def __len__(self) -> int:
-        return int(self._starts[-1])
+        return self._starts[-1]
 
     def start(self, which: int) -> int:
         """The number of the first node of one of the lists."""
-        return int(self._starts[which])
+        return self._starts[which]
 
     @overload
     def __getitem__(self, node: int) -> str: ...
@@ -157,18 +153,18 @@ class JoinedNames(Names):
         located = None if self._words is None else self._words.find(name)
         if located is not None:
             relation, constants = located
-            rows = self.lists[1 + relation]
-            place = rows.place(constants) if isinstance(rows, RowNames) else None
-            return None if place is None else int(self._starts[1 + relation] + place)
-        for start, each in self._asked:
+            place = self.rows[relation].place(constants)
+            return None if place is None else self._starts[1 + relation] + place
+        for start, each in zip(self._starts, self._asked, strict=False):
             place = each.find(name)
             if place is not None:
-                return int(start + place)
+                return start + place
         return None
 
     def find_each(self, names: Sequence[str]) -> Ints:
         """The numbers of the nodes with these names, -1 where there is none."""
-        return found_one_by_one(self, names)
+        found = map(self.find, names)
+        return np.array([-1 if each is None else each for each in found], dtype=np.int64)
 
     def of_nodes(self, nodes: Ints) -> list[str]:
         """The names of many nodes at once."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints, by_value, group_rows, members
+from lifagu.basics.arrays import Floats, Ints, by_value, group_rows, members, offsets_of
 from lifagu.basics.names import ChosenNames, Names
 from lifagu.errors import ModelError
 from lifagu.graph.assembly import taken_lists
@@ -19,7 +19,7 @@ from lifagu.relational.relations import Vocabulary
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class FactorBlock:
     """Consecutive ground factors: arguments in a row, how many each has, tables, table numbers."""
 
     arguments: Ints
@@ -56,12 +56,13 @@ def factor_names(model: ParfactorGraph, admitted: Sequence[Ints]) -> Names:
         starts = [name[:place] for place, letter in enumerate(name) if letter == "("]
         if any(start in by_prefix and by_prefix[start].find(name) is not None for start in starts):
             raise ModelError(
-                f"factor '{name}' has the name of a ground factor of a parfactor; rename one of them"
+                f"factor '{name}' has the name of a ground factor of a parfactor; "
+                "rename one of them"
             )
     for name in without:
         if name in given:
             raise ModelError(f"factor '{name}' has the name of a parfactor; rename one of them")
-    return JoinedNames("factor", [given, *lists])
+    return JoinedNames("factor", given, lists)
 
 
 def variable_names(model: ParfactorGraph, variables: GroundVariables) -> Names:
@@ -69,54 +70,41 @@ def variable_names(model: ParfactorGraph, variables: GroundVariables) -> Names:
     words, names = model.vocabulary, model.ground_part.variable_names
     if len(variables.plain) < len(names):
         names = ChosenNames(names, variables.plain)
-    lists = [
-        RowNames(
-            relation.name,
-            tuple(words.domains[each] for each in of),
-            rows,
-            new.names,
-            new.which_of(rows),
-        )
-        for relation, of, rows, new in zip(
-            words.relations, words.domains_of, variables.existing, words.renamed, strict=True
-        )
-    ]
-    return JoinedNames("variable", [names, *lists], words)
+    lists = []
+    for number, (relation, rows) in enumerate(
+        zip(words.relations, variables.existing, strict=True)
+    ):
+        of = tuple(words.domains[each] for each in words.domains_of[number])
+        new = words.renamed[number]
+        lists.append(RowNames(relation.name, of, rows, new.names, new.which_of(rows)))
+    return JoinedNames("variable", names, lists, words)
 
 
 def assembled(
-    model: ParfactorGraph, variables: GroundVariables, blocks: Sequence[Block], factors: Names
+    model: ParfactorGraph, variables: GroundVariables, blocks: Sequence[FactorBlock], factors: Names
 ) -> FactorGraph:
     """The ground graph from its variables and blocks of factors."""
     part, words = model.ground_part, model.vocabulary
     counts = [len(rows) for rows in variables.existing]
     own = np.arange(len(words.relations))
-    kinds = {
-        kind: number
-        for number, kind in enumerate(dict.fromkeys([*part.kinds, *words.relation_names]))
-    }
+    kinds: dict[str, int] = {}
+    for kind in (*part.kinds, *words.relation_names):
+        kinds.setdefault(kind, len(kinds))
     relation_kinds = np.array([kinds[each] for each in words.relation_names], dtype=np.int64)
     tables = [table for block in blocks for table in block.tables]
     starts = np.cumsum([0, *(len(block.tables) for block in blocks)])
-    table_of = np.concatenate(
-        [
-            np.where(each.table_of < 0, -1, each.table_of + start)
-            for each, start in zip(blocks, starts, strict=False)
-        ]
-    )
+    numbers = [
+        np.where(each.table_of < 0, -1, each.table_of + start)
+        for each, start in zip(blocks, starts, strict=False)
+    ]
+    table_of = np.concatenate(numbers)
     zero = np.array([not table.any() for table in tables], dtype=np.bool_)
     individuals, individual_offsets, individual_ids = _individuals(model, variables)
+    relation_ranges = np.repeat(len(part.ranges.declared) + own, counts)
     graph = FactorGraph.from_arrays(
         ranges=[*part.ranges.declared, *(relation.range for relation in words.relations)],
-        variable_ranges=np.concatenate(
-            (
-                part.variable_declared[variables.plain],
-                np.repeat(len(part.ranges.declared) + own, counts),
-            )
-        ),
-        offsets=np.concatenate(
-            ([0], np.cumsum(np.concatenate([block.lengths for block in blocks])))
-        ),
+        variable_ranges=np.concatenate((part.variable_declared[variables.plain], relation_ranges)),
+        offsets=offsets_of(np.concatenate([block.lengths for block in blocks])),
         arguments=np.concatenate([block.arguments for block in blocks]),
         tables=[
             np.ones_like(table) if is_zero else table
@@ -133,28 +121,23 @@ def assembled(
         individual_offsets=individual_offsets,
         variable_individuals=individual_ids,
     )
-    return (
-        _with_zeros(graph, np.flatnonzero(np.append(zero, False)[table_of]))
-        if zero.any()
-        else graph
-    )
+    if not zero.any():
+        return graph
+    return _with_zeros(graph, np.flatnonzero(np.append(zero, False)[table_of]))
 
 
 def _with_zeros(graph: FactorGraph, factors: Ints) -> FactorGraph:
     """The graph with all potentials of some factors zero; only a diagonal can make them so."""
     lengths = np.diff(graph.tables.offsets)
-    zero_of = graph.factor_table[factors]
-    given = GivenTables(
-        np.concatenate((graph.tables.values, np.zeros(len(graph.tables.values)))),
-        np.concatenate(([0], np.cumsum(np.concatenate((lengths, lengths))))),
-    )
+    values = np.concatenate((graph.tables.values, np.zeros(len(graph.tables.values))))
+    given = GivenTables(values, offsets_of(np.tile(lengths, 2)))
     factor_given = graph.factor_table.copy()
-    factor_given[factors] = len(lengths) + zero_of
+    factor_given[factors] += len(lengths)
     return graph.refilled(given, factor_given)
 
 
 def _individuals(model: ParfactorGraph, variables: GroundVariables) -> tuple[list[str], Ints, Ints]:
-    """Individuals, and for each ground variable which it lists: its constants, each once, in order."""
+    """Individuals, and those each ground variable lists: its constants, each once, in order."""
     part, words = model.ground_part, model.vocabulary
     known = {name: number for number, name in enumerate(part.individuals)}
     values, ends = taken_lists(part.individual_offsets, part.individual_ids, variables.plain)
@@ -172,11 +155,7 @@ def _individuals(model: ParfactorGraph, variables: GroundVariables) -> tuple[lis
             new[:, column] = (ids[:, :column] != ids[:, [column]]).all(axis=1)
         lists.append(ids[new])
         lengths.append(new.sum(axis=1))
-    return (
-        list(known),
-        np.concatenate(([0], np.cumsum(np.concatenate(lengths)))),
-        np.concatenate(lists),
-    )
+    return list(known), offsets_of(np.concatenate(lengths)), np.concatenate(lists)
 
 
 def _constants_met(
@@ -191,17 +170,14 @@ def _constants_met(
             met[rows[:, column]] = True
     result = np.full(len(met), -1, dtype=np.int64)
     texts = words.individuals(domain, np.flatnonzero(met).tolist())
-    result[met] = np.fromiter(
-        (known.setdefault(text, len(known)) for text in texts), np.int64, len(texts)
-    )
+    result[met] = [known.setdefault(text, len(known)) for text in texts]
     return result
 
 
 def declared_tables(graph: FactorGraph) -> tuple[list[Floats], Ints]:
     """The distinct tables, flat, in the declared orders of the arguments, and each factor's number.
 
-    -1 stands for an unknown table. Near-linear: axes are permuted for all tables over the same
-    label orders at once.
+    -1 is unknown. Near-linear: axes are permuted for all tables over the same label orders at once.
     """
     tables: list[Floats] = []
     table_of = np.full(len(graph.factor_names), -1, dtype=np.int64)
@@ -213,11 +189,7 @@ def declared_tables(graph: FactorGraph) -> tuple[list[Floats], Ints]:
             first, place = by_value(used)
             axes = [graph.ranges.to_declared(int(declared)) for declared in orders[alike[0]]]
             shape = [len(axis) for axis in axes]
-            values = (
-                np.arange(int(np.prod(shape))).reshape(shape)[np.ix_(*axes)].reshape(-1)
-                if axes
-                else np.zeros(1, int)
-            )
+            places = np.arange(int(np.prod(shape))).reshape(shape)[np.ix_(*axes)].reshape(-1)
             table_of[factors[alike]] = len(tables) + place
-            tables += list(graph.tables.values[graph.tables.offsets[used[first], None] + values])
+            tables += list(graph.tables.values[graph.tables.offsets[used[first], None] + places])
     return tables, table_of

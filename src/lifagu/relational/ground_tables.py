@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.arrays import Floats, Ints, dense
 from lifagu.errors import TooLargeError
-from lifagu.relational.parfactors import BoundParfactor
+from lifagu.relational.bound_parfactors import BoundParfactor
 
 LARGEST = 2**20  # entries of an expanded table
 
@@ -22,17 +22,12 @@ def lexicographic_codes(rows: Ints) -> Ints:
     codes = np.zeros(len(rows), dtype=np.int64)
     for column in rows.T:
         if int(column.max(initial=0)) >= 2**31:
-            column = _dense(column)
+            column = dense(column)
         size = int(column.max(initial=0)) + 1
         if int(codes.max(initial=0)) >= 2**31:
-            codes = _dense(codes)
+            codes = dense(codes)
         codes = codes * size + column
     return codes
-
-
-def _dense(codes: Ints) -> Ints:
-    """Numbers 0, 1, … in the same order."""
-    return np.unique(codes, return_inverse=True)[1].reshape(-1).astype(np.int64, copy=False)
 
 
 def histogram_of_each(members: int, size: int) -> Ints:
@@ -44,7 +39,7 @@ def histogram_of_each(members: int, size: int) -> Ints:
     counts = np.zeros((1, size), dtype=np.int64)
     for _ in range(members):
         counts = (counts[:, None, :] + np.eye(size, dtype=np.int64)).reshape(-1, size)
-    return _dense(lexicographic_codes(counts))
+    return dense(lexicographic_codes(counts))
 
 
 def expanded_table(bound: BoundParfactor, members: list[int]) -> Floats | None:
@@ -60,8 +55,9 @@ def expanded_table(bound: BoundParfactor, members: list[int]) -> Floats | None:
     )
     if bits > math.log2(LARGEST):
         raise TooLargeError(
-            f"parfactor '{bound.name}' counts; grounded, each of its tables would have 2^{bits:.4g} entries, and "
-            f"{LARGEST} is the limit; make the domain smaller, or ask without grounding"
+            f"parfactor '{bound.name}' counts; grounded, each of its tables would have "
+            f"2^{bits:.4g} entries, and {LARGEST} is the limit; "
+            "make the domain smaller, or ask without grounding"
         )
     if bound.table is None:
         return None

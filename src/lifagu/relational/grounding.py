@@ -18,9 +18,10 @@ from lifagu.basics.names import Names
 from lifagu.errors import ModelError, TooLargeError
 from lifagu.graph.evidence import EvidenceLike, Observation
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.relational.ground_names import JoinedNames, RowNames
+from lifagu.relational.bound_parfactors import BoundArgument, BoundParfactor
+from lifagu.relational.ground_names import JoinedNames
 from lifagu.relational.ground_parts import (
-    Block,
+    FactorBlock,
     GroundVariables,
     assembled,
     declared_tables,
@@ -33,8 +34,10 @@ from lifagu.relational.ground_tables import (
     lexicographic_codes,
 )
 from lifagu.relational.parfactor_graph import ParfactorGraph
-from lifagu.relational.parfactors import BoundArgument, BoundParfactor
 from lifagu.relational.substitutions import LIMIT, substitutions
+from lifagu.relational.terms import Span
+
+NOT_EXPANDED = "expand_evidence takes a ParfactorGraph, its evidence, and its grounding or None"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,10 +54,31 @@ def ground(model: ParfactorGraph | FactorGraph) -> FactorGraph:
 
     Cost: near-linear in the number of ground arguments, without a Python object per node.
 
-    >>> from lifagu.relational.parfactor_graph import Domain, Parfactor, Relation
-    >>> friends = Parfactor.of("g", ["Friends(X,Y)", "Smokes(X)", "Smokes(Y)"], [1] * 7 + [2], ["X != Y"])
-    >>> relations = (Relation("Smokes", ("Person",)), Relation("Friends", ("Person", "Person")))
-    >>> graph = ground(ParfactorGraph((Domain("Person", 100),), relations, (friends,)))
+    Parameters
+    ----------
+    model : ParfactorGraph or FactorGraph
+        The model.
+
+    Returns
+    -------
+    FactorGraph
+
+    Raises
+    ------
+    TooLargeError
+        If it would have too many factors, or tables that are too large.
+
+    Examples
+    --------
+    >>> model = (
+    ...     ParfactorGraph.build()
+    ...     .domain("Person", 100)
+    ...     .relation("Smokes", "Person")
+    ...     .relation("Friends", "Person", "Person")
+    ...     .parfactor("g", ["Friends(X,Y)", "Smokes(X)", "Smokes(Y)"], [1] * 7 + [2], "X != Y")
+    ...     .model()
+    ... )
+    >>> graph = ground(model)
     >>> graph
     <FactorGraph: 10000 variables, 9900 factors, 1 distinct table>
     >>> graph.factor("g(7,8)").arguments
@@ -96,7 +120,7 @@ class GroundPieces:
     """
 
     variables: GroundVariables
-    blocks: list[Block]
+    blocks: list[FactorBlock]
     admitted: list[Ints]
 
 
@@ -127,41 +151,55 @@ def expand_evidence(
 ) -> dict[str, Observation]:
     """Evidence by ground names: ranges become all ground variables in them that exist.
 
-    graph: the grounding of the model, if it is there already. Two different observations of one
-    variable are an error.
+    Parameters
+    ----------
+    model : ParfactorGraph
+        The model.
+    evidence : mapping, Evidence or None
+        What was observed; names may be ranges such as ``Sick(1..3)``.
+    graph : FactorGraph, optional
+        The grounding of the model, if it is there already.
 
-    >>> from lifagu.relational.parfactor_graph import Domain, Parfactor, Relation
-    >>> model = ParfactorGraph((Domain("Person", 9),), (Relation("Sick", ("Person",)),),
-    ...     (Parfactor.of("g", ["Sick(X)"], [4, 1], ["X != 2"]),))
+    Returns
+    -------
+    dict
+        The label or likelihoods of each observed ground variable.
+
+    Raises
+    ------
+    ModelError
+        If a variable is observed twice, with different values.
+
+    Examples
+    --------
+    >>> model = ParfactorGraph.build().domain("Person", 9).relation("Sick", "Person")
+    >>> model = model.parfactor("g", ["Sick(X)"], [4, 1], "X != 2").model()
     >>> expand_evidence(model, {"Sick(1..3)": "true"})
     {'Sick(1)': 'true', 'Sick(3)': 'true'}
     """
     if not isinstance(model, ParfactorGraph) or not isinstance(graph, FactorGraph | None):
-        raise ModelError(
-            "expand_evidence takes a ParfactorGraph, its evidence, and its grounding or None"
-        )
+        raise ModelError(NOT_EXPANDED)
     names = (ground(model) if graph is None else graph).variable_names
     result: dict[str, Observation] = {}
     for observed in model.observations(evidence):
         if observed.relation < 0 or not observed.is_range:
             covered: Iterable[str] = [names[names.number(observed.name)]]
         else:
-            covered = _covered(model, names, observed.relation, observed.spans)
+            covered = _covered(names, observed.relation, observed.spans)
         for name in covered:
             if result.setdefault(name, observed.observation) != observed.observation:
                 raise ModelError(
-                    f"'{observed.name}' observes {name} once more, with another value; keep one of them"
+                    f"'{observed.name}' observes {name} once more, with another value; "
+                    "keep one of them"
                 )
     return result
 
 
-def _covered(
-    model: ParfactorGraph, names: Names, relation: int, spans: Sequence[tuple[int, int]]
-) -> Iterable[str]:
+def _covered(names: Names, relation: int, spans: Sequence[Span]) -> Iterable[str]:
     """The ground variables of a relation whose constants lie within spans."""
-    assert isinstance(names, JoinedNames)
-    rows = names.lists[1 + relation]
-    assert isinstance(rows, RowNames)
+    if not isinstance(names, JoinedNames):
+        raise ModelError(NOT_EXPANDED)
+    rows = names.rows[relation]
     low, high = np.array(spans).T
     inside = ((rows.rows >= low) & (rows.rows <= high)).all(axis=1)
     return map(rows.__getitem__, np.flatnonzero(inside).tolist())
@@ -176,29 +214,21 @@ def _columns(bound: BoundParfactor, rows: Ints) -> list[_Column]:
     arity = sum(_members(bound, argument) for argument in bound.arguments)
     if arity * len(rows) > LIMIT * 4:
         raise TooLargeError(
-            f"grounding parfactor '{bound.name}' would give {len(rows)} factors with {arity} arguments each; "
-            "make the domains smaller, or ask without grounding"
+            f"grounding parfactor '{bound.name}' would give {len(rows)} factors with {arity} "
+            "arguments each; make the domains smaller, or ask without grounding"
         )
     for argument in bound.arguments:
-        if argument.counted < 0:
-            columns.append(
-                _Column(argument.relation, argument.variable, _constants(argument, rows, None))
-            )
-            continue
-        counted = _counted(bound, argument.counted, rows)
-        columns += [
-            _Column(argument.relation, -1, _constants(argument, rows, member))
-            for member in counted.T
-        ]
+        counted = argument.counted >= 0
+        for member in _counted(bound, argument.counted, rows).T if counted else [None]:
+            constants = _constants(argument, rows, member)
+            columns.append(_Column(argument.relation, argument.variable, constants))
     return columns
 
 
 def _members(bound: BoundParfactor, argument: BoundArgument) -> int:
     """How many ground variables an argument stands for."""
-    if argument.counted < 0:
-        return 1
-    partners = len(bound.partners(argument.counted))
-    return len(bound.candidates(argument.counted)) - partners
+    counted = argument.counted
+    return 1 if counted < 0 else len(bound.candidates(counted)) - len(bound.partners(counted))
 
 
 def _counted(bound: BoundParfactor, variable: int, rows: Ints) -> Ints:
@@ -218,10 +248,10 @@ def _constants(argument: BoundArgument, rows: Ints, member: Ints | None) -> Ints
     for place, code in enumerate(argument.codes):
         if code < 0:
             result[:, place] = ~code
+        elif member is not None and code == argument.counted:
+            result[:, place] = member
         else:
-            result[:, place] = (
-                member if member is not None and code == argument.counted else rows[:, code]
-            )
+            result[:, place] = rows[:, code]
     return result
 
 
@@ -240,21 +270,21 @@ def _variables(model: ParfactorGraph, columns: Sequence[_Column]) -> GroundVaria
     start = len(plain)
     for relation, of in enumerate(model.vocabulary.domains_of):
         given, slots = named.get(relation, []), mine.get(relation, [])
+        constants = [model.places[each][1] for each in given]
         stacked = [
-            np.array([model.places[each][1] for each in given], dtype=np.int64).reshape(
-                len(given), len(of)
-            ),
+            np.array(constants, dtype=np.int64).reshape(len(given), len(of)),
             *(columns[place].rows for place in slots),
             # a relation without domains always exists
             np.zeros((0 if of else 1, len(of)), dtype=np.int64),
         ]
-        rows, ids = _distinct(np.vstack(stacked))
-        existing.append(rows)
+        met = np.vstack(stacked)
+        first, ids = by_value(lexicographic_codes(met))
+        existing.append(met[first])
         pieces = np.split(start + ids, np.cumsum([len(each) for each in stacked]))
         in_part[given] = pieces[0]
         for place, piece in zip(slots, pieces[1:], strict=False):
             numbers[place] = piece
-        start += len(rows)
+        start += len(first)
     return GroundVariables(plain, existing, in_part, numbers)
 
 
@@ -266,23 +296,17 @@ def _by_relation(pairs: Iterable[tuple[int, int]]) -> dict[int, list[int]]:
     return result
 
 
-def _distinct(rows: Ints) -> tuple[Ints, Ints]:
-    """The distinct rows in lexicographic order, and for each row the number of its distinct one."""
-    first, ids = by_value(lexicographic_codes(rows))
-    return rows[first], ids
-
-
 # ---- factors
 
 
-def _block(bound: BoundParfactor, ids: Ints) -> Block:
+def _block(bound: BoundParfactor, ids: Ints) -> FactorBlock:
     """The ground factors of a parfactor; ids[substitutions × arguments]: ground variables."""
     many = [_members(bound, argument) for argument in bound.arguments]
     table = expanded_table(bound, many)
     first = first_columns(ids)
     kept = first == np.arange(ids.shape[1])
     if table is None:
-        return Block(ids[kept], kept.sum(axis=1), [], np.full(len(ids), -1, dtype=np.int64))
+        return FactorBlock(ids[kept], kept.sum(axis=1), [], np.full(len(ids), -1))
     sizes = [
         argument.size
         for argument, count in zip(bound.arguments, many, strict=True)
@@ -290,10 +314,10 @@ def _block(bound: BoundParfactor, ids: Ints) -> Block:
     ]
     pattern = group_rows(first)
     tables = [diagonal(table, sizes, first[rows[0]]) for rows in members(pattern)]
-    return Block(ids[kept], kept.sum(axis=1), tables, pattern)
+    return FactorBlock(ids[kept], kept.sum(axis=1), tables, pattern)
 
 
-def _listed_block(bound: BoundParfactor, ids: Ints, listed: TabledRows) -> Block:
+def _listed_block(bound: BoundParfactor, ids: Ints, listed: TabledRows) -> FactorBlock:
     """The same with a table for each ground factor; the diagonal of a table is taken once."""
     first = first_columns(ids)
     kept = first == np.arange(ids.shape[1])
@@ -307,10 +331,11 @@ def _listed_block(bound: BoundParfactor, ids: Ints, listed: TabledRows) -> Block
     ]
     table_of = np.full(len(ids), -1, dtype=np.int64)
     table_of[known] = pattern
-    return Block(ids[kept], kept.sum(axis=1), tables, table_of)
+    return FactorBlock(ids[kept], kept.sum(axis=1), tables, table_of)
 
 
-def _part_block(model: ParfactorGraph, variables: GroundVariables) -> Block:
+def _part_block(model: ParfactorGraph, variables: GroundVariables) -> FactorBlock:
     """The factors of the ground part; tables in the declared orders of their arguments."""
     part = model.ground_part
-    return Block(variables.of_part[part.arguments], np.diff(part.offsets), *declared_tables(part))
+    arguments = variables.of_part[part.arguments]
+    return FactorBlock(arguments, np.diff(part.offsets), *declared_tables(part))

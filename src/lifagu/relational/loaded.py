@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from lifagu.basics.arrays import Ints, as_ids
 from lifagu.basics.names import ChosenNames
+from lifagu.errors import ModelError
 from lifagu.graph.evidence import Observation
 from lifagu.graph.factor_graph import FactorGraph
 
@@ -19,8 +20,14 @@ if TYPE_CHECKING:
 class Source:
     """Where the data is: a path or URL as written, or files by the name of the table each is to be.
 
-    folder: what relative paths are relative to. place: where in which template it stands, for
-    errors.
+    Parameters
+    ----------
+    address : str or mapping
+        The path or URL, or the file of each table.
+    folder : str
+        What relative paths are relative to.
+    place : str
+        Where in which template it stands, for errors.
     """
 
     address: str | Mapping[str, str]
@@ -32,10 +39,16 @@ class Source:
 class Loaded:
     """A model with its own evidence and its own questions, read once.
 
-    evidence: by name; that of a template is bound to its graph already, which `graph.evidence(…)`
-    then gives at once.
-    queries: names of the variables asked about; those of a template are made on demand. source: the
-    database that a template was read from.
+    Parameters
+    ----------
+    model : FactorGraph or ParfactorGraph
+        The model.
+    evidence : mapping
+        By name; that of a template is bound to its graph already, for `FactorGraph.evidence`.
+    queries : sequence of str
+        Names of the variables asked about; those of a template are made on demand.
+    source : Source, optional
+        The database that a template was read from.
     """
 
     model: FactorGraph | ParfactorGraph
@@ -44,8 +57,14 @@ class Loaded:
     source: Source | None = None
 
     def query_numbers(self) -> Ints:
-        """The numbers of the variables asked about, in the graph of a template."""
+        """The numbers of the variables asked about, in a factor graph.
+
+        Returns
+        -------
+        ndarray of int
+        """
         if isinstance(self.queries, ChosenNames):
             return self.queries.numbers
-        assert isinstance(self.model, FactorGraph), "variables of relational models have no numbers"
+        if not isinstance(self.model, FactorGraph):
+            raise ModelError("variables of relational models have no numbers")
         return as_ids([self.model.variable_names.number(name) for name in self.queries], "queries")

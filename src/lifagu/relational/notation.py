@@ -30,18 +30,16 @@ def some(items: Iterable[str], total: int, limit: int = MOST_SHOWN) -> str:
 def domain_lines(domains: Sequence[Domain]) -> Iterator[str]:
     """``|X| = 2: alice, bob``; numbered domains by their size alone."""
     for each in domains:
-        yield f"|{each.name}| = {each.size}" + (
-            f": {some(each.constants, each.size)}" if each.constants else ""
-        )
+        constants = f": {some(each.constants, each.size)}" if each.constants else ""
+        yield f"|{each.name}| = {each.size}{constants}"
 
 
 def relation_lines(relations: Sequence[Relation]) -> list[str]:
     """``Epid, Sick(X) ∈ {true, false}``, relations with one range together."""
     by_range: dict[Labels, list[str]] = {}
     for each in relations:
-        by_range.setdefault(each.range, []).append(
-            f"{each.name}({','.join(each.of)})" if each.of else each.name
-        )
+        name = f"{each.name}({','.join(each.of)})" if each.of else each.name
+        by_range.setdefault(each.range, []).append(name)
     return [
         f"{some(names, len(names), MOST_LINES)} ∈ {{{some(labels, len(labels))}}}"
         for labels, names in by_range.items()
@@ -57,9 +55,8 @@ def parfactor_lines(parfactors: Sequence[Parfactor]) -> tuple[list[str], list[st
         key = b"" if each.table is None else each.table.tobytes()
         if key not in number:
             number[key] = len(tables)
-            tables.append(
-                f"φ{len(tables)} = {'unknown' if each.table is None else _potentials(each.table)}"
-            )
+            shown = "unknown" if each.table is None else _potentials(each.table)
+            tables.append(f"φ{len(tables)} = {shown}")
         where = f" | {', '.join(map(_constraint, each.where))}" if each.where else ""
         lines.append(f"{each.name} = φ{number[key]}({', '.join(map(str, each.arguments))}){where}")
     return lines, tables
@@ -89,13 +86,13 @@ def ground_lines(part: FactorGraph, plain: Ints) -> Iterator[str]:
     """The variables that are of no relation, together, and the ground factors."""
     if len(plain):
         names = (part.variable_names[each] for each in plain[:MOST_SHOWN].tolist())
-        yield f"{some(names, len(plain))}"
+        yield some(names, len(plain))
     for each in part.factors:
         yield f"{each.name}({', '.join(each.arguments)})" + ("" if each.known else " unknown")
 
 
 def sections(parts: Iterable[tuple[str, Iterable[str], int]]) -> str:
-    """Sections (title, lines, how many) below one another, their titles on the left, long ones cut."""
+    """Sections (title, lines, how many) below one another, titles on the left, long ones cut."""
     shown = []
     for title, lines, total in parts:
         for place, line in enumerate(islice(lines, MOST_LINES)):

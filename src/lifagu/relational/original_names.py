@@ -15,7 +15,7 @@ from lifagu.basics.names import ChosenNames, Names
 from lifagu.relational.terms import Span
 
 # a ground variable: the number of its relation, and of each constant
-Place = tuple[int, tuple[int, ...]]
+GroundAtom = tuple[int, tuple[int, ...]]
 # a relation and spans of constants, and -1, or -1 and a plain variable
 Meant = tuple[int, int, tuple[Span, ...]]
 Key = tuple[int, ...]
@@ -27,9 +27,10 @@ class Originals(Mapping[Key, str]):
     rows[n×k]: the constants, rows distinct; row i has the name names[which[i]]. Looking up costs
     O(log n).
 
-    >>> originals = Originals(np.array([[1, 0], [0, 2]]), Names("variable", ["a", "b"]), np.array([1, 0]))
-    >>> originals[1, 0], originals.get((1, 1)), originals.which_of(np.array([[0, 2], [5, 5]])).tolist()
-    ('b', None, [0, -1])
+    >>> names = Names("variable", ["a", "b"])
+    >>> originals = Originals(np.array([[1, 0], [0, 2]]), names, np.array([1, 0]))
+    >>> originals[1, 0], originals.get((1, 1)), originals.which_of(np.array([[0, 2]])).tolist()
+    ('b', None, [0])
     """
 
     def __init__(self, rows: Ints, names: Names, which: Ints) -> None:
@@ -39,7 +40,7 @@ class Originals(Mapping[Key, str]):
 
     @cached_property
     def _row_of(self) -> dict[Key, int] | None:
-        """The rows by their constants, where these are too many for a row to fit into one number."""
+        """The rows by their constants, where a row does not fit into one number."""
         if math.prod(self._sizes) < 2**62:
             return None
         return {key: row for row, key in enumerate(self)}
@@ -62,8 +63,7 @@ class Originals(Mapping[Key, str]):
         return bool((codes[1:] > codes[:-1]).all())
 
     def __getitem__(self, key: Key) -> str:
-        row = self._find(key)
-        if row is None:
+        if (row := self._find(key)) is None:
             raise KeyError(key)
         return self.names[int(self.which[row])]
 
@@ -137,27 +137,24 @@ class OriginalIndex:
             twice = np.bincount(np.concatenate(used)) > 1
             if twice.any():
                 return names[int(np.argmax(twice))]
-        for number, (names, owner, _) in enumerate(self.lists):
-            for name in (
-                (names[each] for each in np.flatnonzero(owner >= 0).tolist()) if number else ()
-            ):
-                if any(self._in(other, name) for other in self.lists[:number]):
-                    return name
+        for place, (names, owner, _) in enumerate(self.lists[1:], 1):
+            for name in map(names.__getitem__, np.flatnonzero(owner >= 0).tolist()):
+                for known, other, _ in self.lists[:place]:
+                    number = known.find(name)
+                    if number is not None and other[number] >= 0:
+                        return name
         return None
 
-    @staticmethod
-    def _in(entry: tuple[Names, Ints, Ints], name: str) -> bool:
-        number = entry[0].find(name)
-        return number is not None and entry[1][number] >= 0
-
-    def find(self, name: str) -> Place | None:
+    def find(self, name: str) -> GroundAtom | None:
         """The ground variable with this original name, None if there is none."""
         for names, owner, row in self.lists:
             number = names.find(name)
             if number is not None and owner[number] >= 0:
-                relation = int(owner[number])
-                return relation, tuple(self._originals[relation].rows[row[number]].tolist())
+                return self._atom(int(owner[number]), int(row[number]))
         return None
+
+    def _atom(self, relation: int, row: int) -> GroundAtom:
+        return relation, tuple(self._originals[relation].rows[row].tolist())
 
     def meant_by(self, names: Sequence[str]) -> list[Meant | None]:
         """The ground variables of these original names, constants as spans of one, or None."""
@@ -172,7 +169,7 @@ class OriginalIndex:
                     result[place] = (relation, -1, tuple(zip(constants, constants, strict=True)))
         return result
 
-    def find_in(self, names: Names) -> Iterator[tuple[int, Place]]:
+    def find_in(self, names: Names) -> Iterator[tuple[int, GroundAtom]]:
         """The nodes in a list that go by original names: numbers and ground variables."""
         for known, owner, row in self.lists:
             if isinstance(names, ChosenNames) and names.names is known:
@@ -180,8 +177,5 @@ class OriginalIndex:
             else:
                 numbers = known.find_each(names)
             for place in np.flatnonzero((numbers >= 0) & (owner[numbers] >= 0)).tolist():
-                relation = int(owner[numbers[place]])
-                yield (
-                    place,
-                    (relation, tuple(self._originals[relation].rows[row[numbers[place]]].tolist())),
-                )
+                number = numbers[place]
+                yield place, self._atom(int(owner[number]), int(row[number]))

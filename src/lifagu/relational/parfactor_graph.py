@@ -22,6 +22,7 @@ from lifagu.errors import ModelError, did_you_mean, listed
 from lifagu.graph.evidence import EvidenceLike, Observation, bind_evidence, by_name
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.views import counted
+from lifagu.relational.bound_parfactors import BoundParfactor, bind
 from lifagu.relational.builder import RelationalBuilder
 from lifagu.relational.domains import Domain as Domain
 from lifagu.relational.notation import (
@@ -31,8 +32,7 @@ from lifagu.relational.notation import (
     relation_lines,
     sections,
 )
-from lifagu.relational.original_names import Meant, Place
-from lifagu.relational.parfactors import BoundParfactor, bind
+from lifagu.relational.original_names import GroundAtom, Meant
 from lifagu.relational.parfactors import Parfactor as Parfactor
 from lifagu.relational.proof import Proof
 from lifagu.relational.relations import Relation as Relation
@@ -79,12 +79,24 @@ class Observed(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ParfactorGraph(Frozen, Shown):
-    """A parameterised factor graph.
+    """A parameterised factor graph; `ParfactorGraph.build` makes one by hand.
 
-    ground_part: plain variables and ground factors. Its factors may also name ground variables of
-    relations, which then are variables of it under their ground names, with their relation's range.
-    proof: of a lifted model, that it means the graph it came from.
+    Parameters
+    ----------
+    domains : tuple of Domain
+        The domains.
+    relations : tuple of Relation
+        The relations over them.
+    parfactors : tuple of Parfactor
+        The parfactors.
+    ground_part : FactorGraph, optional
+        Plain variables and ground factors. These may also name ground variables of relations,
+        which then are variables of it under their ground names, with their relation's range.
+    proof : Proof, optional
+        Of a lifted model, that it means the graph it came from.
 
+    Examples
+    --------
     >>> from lifagu.relational.grounding import ground
     >>> model = ParfactorGraph(
     ...     (Domain("Person", 3),),
@@ -93,9 +105,8 @@ class ParfactorGraph(Frozen, Shown):
     ... )
     >>> model
     <ParfactorGraph: 1 domain, 2 relations, 1 parfactor>
-    >>> ground(model).factor("g(2)")
-    Factor(name='g(2)', arguments=('Sick(2)', 'Epid'), table=array([[4., 1.],
-           [1., 3.]]))
+    >>> ground(model).factor("g(2)").arguments
+    ('Sick(2)', 'Epid')
     """
 
     domains: tuple[Domain, ...]
@@ -120,7 +131,13 @@ class ParfactorGraph(Frozen, Shown):
 
     @staticmethod
     def build() -> RelationalBuilder[ParfactorGraph]:
-        """Start a model by hand: ``.domain(…).relation(…).parfactor(…).model()``."""
+        """Start a model by hand: ``.domain(…).relation(…).parfactor(…).model()``.
+
+        Returns
+        -------
+        RelationalBuilder
+            Its methods add domains, relations and parfactors; `model` ends it.
+        """
         return RelationalBuilder(ParfactorGraph)
 
     @cached_property
@@ -129,7 +146,7 @@ class ParfactorGraph(Frozen, Shown):
         return Vocabulary(tuple(self.domains), tuple(self.relations))
 
     @cached_property
-    def places(self) -> dict[int, Place]:
+    def places(self) -> dict[int, GroundAtom]:
         """Which variables of the ground part are ground variables of relations, and which ones."""
         part, words = self.ground_part, self.vocabulary
         found = words.places_in(part.variable_names)
@@ -137,13 +154,13 @@ class ParfactorGraph(Frozen, Shown):
             name, relation = part.variable_names[number], words.relations[place[0]]
             if not part.degrees[number]:
                 raise ModelError(
-                    f"variable '{name}' has the name of a ground variable of relation '{relation.name}'; "
-                    "rename it, or leave it to the relation"
+                    f"variable '{name}' has the name of a ground variable of relation "
+                    f"'{relation.name}'; rename it, or leave it to the relation"
                 )
             if part.labels(number) != relation.range:
                 raise ModelError(
-                    f"variable '{name}' has the range {listed(part.labels(number))}, but its relation "
-                    f"'{relation.name}' has {listed(relation.range)}"
+                    f"variable '{name}' has the range {listed(part.labels(number))}, but its "
+                    f"relation '{relation.name}' has {listed(relation.range)}"
                 )
         return found
 
@@ -157,7 +174,17 @@ class ParfactorGraph(Frozen, Shown):
         )
 
     def with_proof(self, proof: Proof) -> ParfactorGraph:
-        """The same model with a proof; nothing is checked again."""
+        """The same model with a proof; nothing is checked again.
+
+        Parameters
+        ----------
+        proof : Proof
+            That it means the graph it came from.
+
+        Returns
+        -------
+        ParfactorGraph
+        """
         proved = object.__new__(ParfactorGraph)
         proved.__dict__.update(self.__dict__, proof=proof)
         return proved
@@ -168,10 +195,18 @@ class ParfactorGraph(Frozen, Shown):
             return None
         return number, int(self.ground_part.sizes[number])
 
-    def place_of(self, name: str) -> Place:
-        """The relation and constants of a name, or -1 and the number of a plain variable.
+    def place_of(self, name: str) -> GroundAtom:
+        """What variable a name means; whether some ground factor has it is not checked.
 
-        Whether some ground factor has it is not checked here.
+        Parameters
+        ----------
+        name : str
+            Its name; one that the model cannot have is a `ModelError`.
+
+        Returns
+        -------
+        tuple
+            The numbers of its relation and constants, or -1 and that of a plain variable.
         """
         relation, variable, spans = self._found([name])[0]
         if any(low != high for low, high in spans):
@@ -181,13 +216,23 @@ class ParfactorGraph(Frozen, Shown):
     @property
     def has_unknown(self) -> bool:
         """Whether some parfactor or ground factor has no table."""
-        return any(each.table is None for each in self.parfactors) or bool(
-            len(self.ground_part.unknown)
-        )
+        unknown = any(each.table is None for each in self.parfactors)
+        return unknown or len(self.ground_part.unknown) > 0
 
     def layered(self, layers: Sequence[EvidenceLike]) -> dict[str, Observation]:
-        """Several layers of evidence as one; what a later layer observes takes precedence.
+        """Several layers of evidence as one.
 
+        Parameters
+        ----------
+        layers : sequence of mapping
+            Evidence by name; what a later layer observes, an earlier one no longer does.
+
+        Returns
+        -------
+        dict
+
+        Examples
+        --------
         >>> model = ParfactorGraph((Domain("Person", 9),), (Relation("Sick", ("Person",)),), ())
         >>> model.layered([{"Sick(1..9)": "true"}, {"Sick(3)": "false"}])
         {'Sick(1..2)': 'true', 'Sick(4..9)': 'true', 'Sick(3)': 'false'}
@@ -212,35 +257,43 @@ class ParfactorGraph(Frozen, Shown):
         for other, plain, cut in later:
             if (other, plain) == (relation, variable):
                 boxes = [left for box in boxes for left in _beyond(box, cut)]
-        return (
-            [name]
-            if boxes == [spans]
-            else [self.vocabulary.span_name(relation, box) for box in boxes]
-        )
+        if boxes == [spans]:
+            return [name]
+        return [self.vocabulary.span_name(relation, box) for box in boxes]
 
     def observations(self, evidence: EvidenceLike) -> tuple[Observed, ...]:
-        """What was observed, in numbers; ranges are not listed, a wrong name or label is an error.
+        """What was observed, in numbers, without listing what a range covers.
 
         Whether a ground variable exists (some ground factor has it) is not checked here.
 
-        >>> model = ParfactorGraph((Domain("Person", 10**6),), (Relation("Smokes", ("Person",)),), ())
-        >>> model.observations({"Smokes(1..300)": "true"})[0].spans
+        Parameters
+        ----------
+        evidence : mapping, Evidence or None
+            By name; a wrong name or label is a `ModelError`.
+
+        Returns
+        -------
+        tuple of Observed
+
+        Examples
+        --------
+        >>> model = ParfactorGraph.build().domain("Person", 10**6).relation("Smokes", "Person")
+        >>> model.model().observations({"Smokes(1..300)": "true"})[0].spans
         ((0, 299),)
         """
         evidence = by_name(evidence)
         names, result = list(evidence), []
-        checked: set[tuple[int, int, str]] = set()
+        checked: set[tuple[int, int, str] | None] = set()
         with collecting_later():
             for name, found, observation in zip(
                 names, self._found(names), evidence.values(), strict=True
             ):
                 observed = Observed(name, *found, observation)
                 result.append(observed)
-                if not isinstance(observation, str):
+                about = (found[0], found[1], observation) if isinstance(observation, str) else None
+                if about is None or about not in checked:
                     self._check(observed)
-                elif (found[0], found[1], observation) not in checked:
-                    self._check(observed)
-                    checked.add((found[0], found[1], observation))
+                    checked.add(about)
         return tuple(result)
 
     def _found(self, names: Sequence[str]) -> list[Meant]:
@@ -263,14 +316,10 @@ class ParfactorGraph(Frozen, Shown):
     def _check(self, observed: Observed) -> None:
         """A label that the range lacks, or a wrong likelihood, is an error."""
         name, relation, variable, _, observation = observed
-        labels = (
-            self.ground_part.labels(variable) if relation < 0 else self.relations[relation].range
-        )
-        bind_evidence(
-            {name: observation},
-            Names("variable", [name]),
-            lambda _: (labels, np.arange(len(labels))),
-        )
+        plain = relation < 0
+        labels = self.ground_part.labels(variable) if plain else self.relations[relation].range
+        order = np.arange(len(labels))
+        bind_evidence({name: observation}, Names("variable", [name]), lambda _: (labels, order))
 
     def _missing(self, name: str) -> ModelError:
         words = self.vocabulary
@@ -294,6 +343,7 @@ class ParfactorGraph(Frozen, Shown):
     def __str__(self) -> str:
         part = self.ground_part
         plain = np.delete(np.arange(len(part.variable_names)), list(self.places))
+        ground_count = len(part.factor_names) + min(len(plain), 1)
         parfactors, tables = parfactor_lines(self.parfactors)
         return sections(
             [
@@ -301,11 +351,7 @@ class ParfactorGraph(Frozen, Shown):
                 ("relations", relations := relation_lines(self.relations), len(relations)),
                 ("parfactors", parfactors, len(parfactors)),
                 ("tables", tables, len(tables)),
-                (
-                    "ground part",
-                    ground_lines(part, plain),
-                    len(part.factor_names) + min(len(plain), 1),
-                ),
+                ("ground part", ground_lines(part, plain), ground_count),
                 ("proof", [str(self.proof)] if self.proof else [], 0),
             ]
         )
@@ -320,12 +366,10 @@ class ParfactorGraph(Frozen, Shown):
             counted(len(self.parfactors), "parfactor")
             + (f" ({unknown} unknown)" if unknown else ""),
         ]
-        variables, factors = (
-            len(self.ground_part.variable_names) - len(self.places),
-            self.ground_part.factor_names,
-        )
+        variables = len(self.ground_part.variable_names) - len(self.places)
+        factors = len(self.ground_part.factor_names)
         parts += [counted(variables, "plain variable")] if variables else []
-        parts += [counted(len(factors), "ground factor")] if len(factors) else []
+        parts += [counted(factors, "ground factor")] if factors else []
         return ", ".join(parts)
 
     def __repr__(self) -> str:

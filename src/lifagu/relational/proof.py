@@ -11,9 +11,8 @@ from lifagu.graph.views import counted
 class Proof:
     """A lifted model was grounded and compared: names, ranges, arguments and tables.
 
-    >>> print(Proof(variables=9, factors=7, unknown=0, tables=3))
-    grounded again: the same 9 variables and the same 7 factors, each as often, with 3 distinct
-    tables
+    >>> print(Proof(variables=2, factors=1, unknown=0, tables=1))
+    grounded again: the same 2 variables and the same 1 factor, each as often, with 1 distinct table
     """
 
     variables: int
@@ -23,7 +22,8 @@ class Proof:
 
     def __str__(self) -> str:
         unknown = f" ({self.unknown} unknown)" if self.unknown else ""
+        tables = counted(self.tables, "distinct table")
         return (
             f"grounded again: the same {counted(self.variables, 'variable')} and the same "
-            f"{counted(self.factors, 'factor')}{unknown}, each as often, with {counted(self.tables, 'distinct table')}"
+            f"{counted(self.factors, 'factor')}{unknown}, each as often, with {tables}"
         )

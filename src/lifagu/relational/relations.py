@@ -14,17 +14,31 @@ from lifagu.errors import ModelError, did_you_mean
 from lifagu.graph.ranges import BOOLEAN, Labels, check_labels
 from lifagu.relational.domains import ConstantRows, NamedRows, Row
 from lifagu.relational.domains import Domain as Domain
+from lifagu.relational.original_names import GroundAtom as GroundAtom
 from lifagu.relational.original_names import Meant, OriginalIndex, Originals
-from lifagu.relational.original_names import Place as Place
 from lifagu.relational.terms import Span, check_relation_name, constant_text, parse_ground
 
 
 @dataclass(frozen=True)
 class Relation:
-    """A relation over domains (`of`), with a range; without `of` it is a variable like any other.
+    """A relation over domains, with a range; over none it is a variable like any other.
 
-    names: for some of its ground variables the constants and, last, the name to use instead of
-    ``Sick(eve)``; millions of them as `NamedRows`.
+    Parameters
+    ----------
+    name : str
+        Its name.
+    of : tuple of str
+        The names of its domains.
+    range : tuple of str
+        The labels of each ground variable; Boolean if not given.
+    names : sequence of tuple of str
+        For some ground variables the constants and, last, the name to use instead of
+        ``Sick(eve)``; millions of them as `NamedRows`.
+
+    Examples
+    --------
+    >>> Relation("Friends", ("Person", "Person"))
+    Relation(name='Friends', of=('Person', 'Person'), range=('false', 'true'), names=())
     """
 
     name: str
@@ -47,7 +61,8 @@ class Relation:
 class Vocabulary(Frozen):
     """Domains and relations together, checked, with the way from ground names to numbers and back.
 
-    >>> words = Vocabulary((Domain("Person", 3),), (Relation("Epid"), Relation("Sick", ("Person",))))
+    >>> relations = Relation("Epid"), Relation("Sick", ("Person",))
+    >>> words = Vocabulary((Domain("Person", 3),), relations)
     >>> words.find("Sick(3)"), words.ground_name(1, (0,)), words.find("Sick(4)")
     ((1, (2,)), 'Sick(1)', None)
     """
@@ -78,8 +93,8 @@ class Vocabulary(Frozen):
             spelt, place = self._spelt(name), self._index.find(name)
             if spelt is not None and place is not None and spelt != place:
                 raise ModelError(
-                    f"relation '{self.relations[place[0]].name}' renames one of its variables '{name}', "
-                    "which is the name of another; give it a name of its own"
+                    f"relation '{self.relations[place[0]].name}' renames one of its variables "
+                    f"'{name}', which is the name of another; give it a name of its own"
                 )
 
     def _like_spelt(self) -> Iterator[str]:
@@ -115,13 +130,8 @@ class Vocabulary(Frozen):
             isinstance(rows, NamedRows) and rows.domains == tuple(map(self.domains.__getitem__, of))
             for rows, of in zip(given, self.domains_of, strict=True)
         ]
-        listed = [
-            row[-1]
-            for rows, known in zip(given, by_arrays, strict=True)
-            if not known
-            for row in rows
-        ]
-        names, start = Names("variable", listed), 0
+        texts = [rows for rows, known in zip(given, by_arrays, strict=True) if not known]
+        names, start = Names("variable", [row[-1] for rows in texts for row in rows]), 0
         result = []
         for number, rows in enumerate(given):
             if isinstance(rows, NamedRows) and by_arrays[number]:
@@ -133,9 +143,8 @@ class Vocabulary(Frozen):
                 new = Originals(matrix, names, start + np.arange(len(rows)))
                 start += len(rows)
             if not new.is_distinct:
-                raise ModelError(
-                    f"relation '{self.relations[number].name}' names one of its variables twice in names"
-                )
+                name = self.relations[number].name
+                raise ModelError(f"relation '{name}' names one of its variables twice in names")
             result.append(new)
         return tuple(result)
 
@@ -145,9 +154,9 @@ class Vocabulary(Frozen):
 
     def arity_error(self, relation: int, given: int) -> ModelError:
         """The error for a relation with too many or too few terms."""
-        of = self.relations[relation].of
+        name, of = self.relations[relation].name, self.relations[relation].of
         return ModelError(
-            f"relation '{self.relations[relation].name}' has {given} terms, but is of {len(of)}: ({', '.join(of)})"
+            f"relation '{name}' has {given} terms, but is of {len(of)}: ({', '.join(of)})"
         )
 
     def ground_name(self, relation: int, numbers: Sequence[int]) -> str:
@@ -160,11 +169,8 @@ class Vocabulary(Frozen):
             constant_text(self.domains[domain].constant(each))
             for domain, each in zip(of, numbers, strict=True)
         ]
-        return (
-            f"{self.relations[relation].name}({','.join(texts)})"
-            if of
-            else self.relations[relation].name
-        )
+        name = self.relations[relation].name
+        return f"{name}({','.join(texts)})" if of else name
 
     def span_name(self, relation: int, spans: Sequence[Span]) -> str:
         """The range of these constants, if one or many: ``Friends(3..7,2)``, ``Sick(3..3)``."""
@@ -177,31 +183,25 @@ class Vocabulary(Frozen):
         ]
         return f"{self.relations[relation].name}({','.join(texts)})"
 
-    def find(self, name: str) -> Place | None:
-        """The ground variable of this name, whether or not a factor has it; None if it names none."""
+    def find(self, name: str) -> GroundAtom | None:
+        """The ground variable of this name, whether or not a factor has it; None for none."""
         return self._index.find(name) or self._spelt(name)
-
-    def original(self, name: str) -> Place | None:
-        """The ground variable that goes by this original name, None if none does."""
-        return self._index.find(name)
 
     def is_original(self, name: str) -> bool:
         """Whether a relation's names give this name to one of its ground variables."""
         return self._index.find(name) is not None
 
-    def places_in(self, names: Names) -> dict[int, Place]:
+    def places_in(self, names: Names) -> dict[int, GroundAtom]:
         """The names in a list that are ground variables, by number, and which ones they are."""
         found = dict(self._index.find_in(names))
         propositions = (names.find(relation.name) for relation in self.relations if not relation.of)
-        for number in {
-            *names.with_parentheses(),
-            *(each for each in propositions if each is not None),
-        } - found.keys():
+        numbers = {*names.with_parentheses(), *(each for each in propositions if each is not None)}
+        for number in numbers - found.keys():
             place = self._spelt(names[number])
             found |= {} if place is None else {number: place}
         return dict(sorted(found.items()))
 
-    def _spelt(self, name: str) -> Place | None:
+    def _spelt(self, name: str) -> GroundAtom | None:
         """The ground variable of this name, written with its constants."""
         spelt = self.spans(name)
         if spelt is None or any(low != high for low, high in spelt[1]):
@@ -233,19 +233,15 @@ class Vocabulary(Frozen):
         found = self.relation_names.find(parsed[0])
         if found is None or len(parsed[1]) != len(self.domains_of[found]):
             return None
-        spans = [
-            self._span(of, each) for of, each in zip(self.domains_of[found], parsed[1], strict=True)
-        ]
+        spans = list(map(self._span, self.domains_of[found], parsed[1]))
         return None if None in spans else (found, tuple(each for each in spans if each is not None))
 
     @cached_property
     def _finders(self) -> dict[str, tuple[int, Sequence[Callable[[str], int | None]]]]:
         """The relations by name: their numbers, and how to find a constant of each domain."""
         return {
-            relation.name: (number, [self.domains[each].find for each in of])
-            for number, (relation, of) in enumerate(
-                zip(self.relations, self.domains_of, strict=True)
-            )
+            name: (number, [self.domains[each].find for each in self.domains_of[number]])
+            for number, name in enumerate(self.relation_names)
         }
 
     def meant_by(self, names: Sequence[str]) -> list[Meant | None]:
@@ -265,10 +261,8 @@ class Vocabulary(Frozen):
         if isinstance(given, str):
             number = self.domains[domain].find(given)
             return None if number is None else (number, number)
-        low, high = given
-        fits = (
-            self.domains[domain].constants is None and 1 <= low <= high <= self.domains[domain].size
-        )
+        (low, high), of = given, self.domains[domain]
+        fits = of.constants is None and 1 <= low <= high <= of.size
         return (low - 1, high - 1) if fits else None
 
     def why_not(self, name: str) -> str | None:
@@ -284,23 +278,22 @@ class Vocabulary(Frozen):
             if self._span(of, given) is not None:
                 continue
             if isinstance(given, str):
-                return f"'{given}' is not a constant of domain {domain.name}{domain.what_there_is(given)}"
+                rest = domain.what_there_is(given)
+                return f"'{given}' is not a constant of domain {domain.name}{rest}"
+            span = f"{given[0]}..{given[1]} is"
             if domain.constants is not None:
-                return f"{given[0]}..{given[1]} is a range, but domain {domain.name} lists its constants; name them"
-            return f"{given[0]}..{given[1]} is not a range of domain {domain.name}{domain.what_there_is('')}"
+                return f"{span} a range, but domain {domain.name} lists its constants; name them"
+            return f"{span} not a range of domain {domain.name}{domain.what_there_is('')}"
         return None
 
     @cached_property
     def overlapping(self) -> frozenset[int]:
         """The domains that share a constant with another; as individuals these are qualified."""
         found: set[int] = set()
-        numbered = [
-            number
-            for number, each in enumerate(self.domains)
-            if each.constants is None and each.size
-        ]
+        sizes = {n: each.size for n, each in enumerate(self.domains) if each.constants is None}
+        numbered = [number for number, size in sizes.items() if size]
         found |= set(numbered) if len(numbered) > 1 else set()  # all of these have a constant 1
-        largest = max(numbered, key=lambda number: self.domains[number].size, default=None)
+        largest = max(numbered, key=sizes.__getitem__, default=None)
         owner: dict[str, int] = {}
         for number, domain in enumerate(self.domains):
             for constant in domain.constants or ():
@@ -317,8 +310,6 @@ class Vocabulary(Frozen):
     def individuals(self, domain: int, numbers: Sequence[int]) -> list[str]:
         """Constants as individuals."""
         texts = self.domains[domain].texts(numbers)
-        return (
-            [f"{self.domains[domain].name}:{text}" for text in texts]
-            if domain in self.overlapping
-            else texts
-        )
+        if domain not in self.overlapping:
+            return texts
+        return [f"{self.domains[domain].name}:{text}" for text in texts]

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lifagu.basics.arrays import Ints, group_rows
+from lifagu.basics.arrays import Ints, group_rows, places_within
 from lifagu.errors import TooLargeError
-from lifagu.relational.parfactors import BoundParfactor
+from lifagu.relational.bound_parfactors import BoundParfactor
 
 LIMIT = 2**25  # substitutions of one parfactor: beyond it the arrays alone would take gigabytes
 
@@ -48,8 +48,9 @@ def substitutions(bound: BoundParfactor) -> Ints:
 def _check_size(bound: BoundParfactor, rows: int) -> None:
     if rows > LIMIT:
         raise TooLargeError(
-            f"grounding parfactor '{bound.name}' would go through {rows:.3g} substitutions, and {LIMIT:.3g} is the "
-            "limit; make the domains smaller, or constrain the logical variables more"
+            f"grounding parfactor '{bound.name}' would go through {rows:.3g} substitutions, "
+            f"and {LIMIT:.3g} is the limit; "
+            "make the domains smaller, or constrain the logical variables more"
         )
 
 
@@ -66,15 +67,11 @@ def _join(
     order = np.argsort(theirs, kind="stable")
     starts = np.searchsorted(theirs[order], mine)
     matches = np.searchsorted(theirs[order], mine, "right") - starts
-    total = int(matches.sum())
-    _check_size(bound, total)
-    within = np.arange(total) - np.repeat(np.cumsum(matches) - matches, matches)
-    partners = order[np.repeat(starts, matches) + within]
+    _check_size(bound, int(matches.sum()))
+    partners = order[np.repeat(starts, matches) + places_within(matches)]
     left = np.repeat(table, matches, axis=0)
-    return np.column_stack((left, rows[partners][:, new])), [
-        *columns,
-        *(variables[place] for place in new),
-    ]
+    joined = np.column_stack((left, rows[partners][:, new]))
+    return joined, [*columns, *(variables[place] for place in new)]
 
 
 def _keys(one: Ints, two: Ints) -> tuple[Ints, Ints]:
@@ -90,12 +87,8 @@ def _filtered(bound: BoundParfactor, table: Ints, columns: list[int], new: set[i
         if code >= 0 and left in at and code in at and {left, code} & new:
             table = table[table[:, at[left]] != table[:, at[code]]]
     for variables, rows, inside in bound.memberships:
-        if (
-            not inside
-            and len(variables) > 1
-            and all(each in at for each in variables)
-            and set(variables) & new
-        ):
+        complete = set(variables) <= at.keys() and set(variables) & new
+        if not inside and len(variables) > 1 and complete:
             mine, theirs = _keys(table[:, [at[each] for each in variables]], rows)
             table = table[~np.isin(mine, theirs)]
     return table

@@ -51,11 +51,8 @@ class Atom:
     terms: tuple[Term, ...] = ()
 
     def __str__(self) -> str:
-        return (
-            f"{self.relation}({','.join(map(term_text, self.terms))})"
-            if self.terms
-            else self.relation
-        )
+        terms = f"({','.join(map(term_text, self.terms))})" if self.terms else ""
+        return f"{self.relation}{terms}"
 
     @property
     def logicals(self) -> tuple[Logical, ...]:
@@ -98,7 +95,8 @@ class Comparison:
             )
         if self.equal and isinstance(self.right, Logical):
             raise ModelError(
-                f"'{self}' sets two logical variables equal; write {self.left} in both places instead"
+                f"'{self}' sets two logical variables equal; "
+                f"write {self.left} in both places instead"
             )
 
     def __str__(self) -> str:
@@ -192,8 +190,9 @@ def _atom(text: str) -> Atom:
 def _split(inner: str, whole: str) -> list[str]:
     if not _LIST.fullmatch(inner):
         raise ModelError(
-            f"'{whole}' cannot be read; between the parentheses stand logical variables and constants with commas "
-            'between them, unusual constants in quotes as in Sick("Eve, the first")'
+            f"'{whole}' cannot be read; between the parentheses stand logical variables and "
+            "constants with commas between them, unusual constants in quotes as in "
+            'Sick("Eve, the first")'
         )
     return re.findall(_TERM, inner)
 
@@ -230,7 +229,8 @@ def parse_comparison(text: str) -> Comparison:
         left, right = right, left
     if not isinstance(left, Logical):
         raise ModelError(
-            f"'{text}' compares two constants; a word in lower case is a constant, X a logical variable"
+            f"'{text}' compares two constants; "
+            "a word in lower case is a constant, X a logical variable"
         )
     return Comparison(left, right, match[2] == "=")
 
@@ -270,11 +270,8 @@ def logical_names(given: Iterable[str]) -> dict[str, Logical]:
     for name in names:
         if name not in taken:
             stem = name[0].upper() + name[1:] if name[0].upper().isupper() else f"V{name}"
-            free = next(
-                each
-                for each in chain([stem], map(stem.__add__, map(str, count(2))))
-                if each not in taken
-            )
+            names_left = chain([stem], (f"{stem}{number}" for number in count(2)))
+            free = next(each for each in names_left if each not in taken)
             result[name] = Logical(free)
             taken.add(free)
     return {name: result[name] for name in names}
@@ -301,6 +298,7 @@ def logicals_of(arguments: Iterable[Argument]) -> tuple[tuple[Logical, ...], tup
     both = next((each for each in free if each in counted), None)
     if both is not None:
         raise ModelError(
-            f"{both} is counted and also stands outside its counting formula; use two logical variables"
+            f"{both} is counted and also stands outside its counting formula; "
+            "use two logical variables"
         )
     return tuple(free), tuple(counted)

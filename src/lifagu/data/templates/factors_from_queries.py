@@ -19,10 +19,10 @@ from lifagu.data.templates.counted_tables import Group, GroupCodes, learned_tabl
 from lifagu.data.templates.row_tables import DistinctTables
 from lifagu.errors import FormatError
 from lifagu.graph.ranges import Labels
+from lifagu.relational.bound_parfactors import BoundParfactor
 from lifagu.relational.ground_tables import lexicographic_codes
 from lifagu.relational.grounding import TabledRows
 from lifagu.relational.parfactor_graph import ParfactorGraph
-from lifagu.relational.parfactors import BoundParfactor
 from lifagu.relational.substitutions import substitutions
 from lifagu.relational.template import Learned, Query, RowParfactor, Template
 

@@ -17,7 +17,7 @@ from lifagu.inference.lifted.cells import Individuals
 from lifagu.inference.relational.cells import Partition
 from lifagu.inference.relational.telling_apart import observation_key
 from lifagu.relational.parfactor_graph import Observed, ParfactorGraph
-from lifagu.relational.relations import Place
+from lifagu.relational.relations import GroundAtom
 
 # a cell, and which of a pattern's individuals; -1 where the cell has one member only
 Binding = tuple[int, int]
@@ -103,7 +103,7 @@ class Kinds:
         """The cell of a constant."""
         return self.first_cell[domain] + int(self.partitions[domain].cells(np.array([constant]))[0])
 
-    def find(self, place: Place) -> int | None:
+    def find(self, place: GroundAtom) -> int | None:
         """The kind of a ground variable, or of a plain one (relation -1); None if no factor has it."""
         relation, constants = place
         if relation < 0:

@@ -34,7 +34,7 @@ from lifagu.inference.relational.telling_apart import (
     partitions,
 )
 from lifagu.relational.parfactor_graph import ParfactorGraph
-from lifagu.relational.relations import Place
+from lifagu.relational.relations import GroundAtom
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class Shattered(Frozen):
 
 
 def shattered(
-    model: ParfactorGraph, evidence: Mapping[str, Observation], named: Iterable[Place]
+    model: ParfactorGraph, evidence: Mapping[str, Observation], named: Iterable[GroundAtom]
 ) -> Shattered:
     """Take a model apart over cells. named: ground variables that are asked for jointly, so told
     apart from others.

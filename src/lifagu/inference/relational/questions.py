@@ -23,7 +23,7 @@ from lifagu.inference.relational.kinds import Kinds
 from lifagu.inference.relational.problem import Shattered, missing, shattered, start
 from lifagu.inference.relational.telling_apart import lists_individuals
 from lifagu.relational.parfactor_graph import ParfactorGraph
-from lifagu.relational.relations import Place
+from lifagu.relational.relations import GroundAtom
 
 Observed = Mapping[str, Observation] | None
 
@@ -127,7 +127,7 @@ def known_kinds(whole: Shattered, asked: Sequence[Question], what: str) -> NDArr
 
 
 def _question(
-    whole: Shattered, names: tuple[str, ...], places: Sequence[Place], limit: int
+    whole: Shattered, names: tuple[str, ...], places: Sequence[GroundAtom], limit: int
 ) -> Question:
     """A question as kinds."""
     question = []
@@ -142,7 +142,7 @@ def _question(
     return tuple(question)
 
 
-def _title(model: ParfactorGraph, place: Place) -> str:
+def _title(model: ParfactorGraph, place: GroundAtom) -> str:
     relation, constants = place
     if relation < 0:
         return model.ground_part.variable_names[constants[0]]

@@ -21,8 +21,8 @@ from lifagu.inference.lifted.cells.pattern import Argument
 from lifagu.inference.lifted.counting import MOST_ENTRIES
 from lifagu.inference.lifted.integers import histogram_places, histograms, number_of_histograms
 from lifagu.inference.relational.kinds import Binding, Kinds
+from lifagu.relational.bound_parfactors import BoundArgument, BoundParfactor
 from lifagu.relational.ground_tables import diagonal
-from lifagu.relational.parfactors import BoundArgument, BoundParfactor
 from lifagu.relational.substitutions import substitutions
 
 MOST_PATTERNS = 20_000  # beyond it listing the rows is no dearer

@@ -19,9 +19,9 @@ from lifagu.basics.arrays import (
     group_rows,
 )
 from lifagu.inference.relational.cells import Mark, Partition, partition, runs
+from lifagu.relational.bound_parfactors import BoundParfactor
 from lifagu.relational.parfactor_graph import Observed, ParfactorGraph
-from lifagu.relational.parfactors import BoundParfactor
-from lifagu.relational.relations import Place
+from lifagu.relational.relations import GroundAtom
 
 FEW_TUPLES = 32  # tuples of an explicit constraint up to which their constants are told apart
 FEW_KEYS = 16  # different observations of pairs up to which those who share one are looked for
@@ -31,7 +31,7 @@ FEW_NAMED = 64  # constants in ground factors up to which they are told apart
 def partitions(
     model: ParfactorGraph,
     evidence: Sequence[Observed],
-    named: frozenset[Place],
+    named: frozenset[GroundAtom],
     deferred: frozenset[int],
 ) -> list[Partition]:
     """Each domain's cells. named: ground variables asked for jointly; deferred: parfactors whose
