@@ -13,11 +13,12 @@ from itertools import permutations
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.arrays import Floats, Ints, owners
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.tables import GivenTables, Tables, tables_by_axes, turned, turned_places
 from lifagu.likeness.close_numbers import ranks
-from lifagu.likeness.merging import SCALE_TOLERANCE, scaled_tables
+from lifagu.likeness.merging import SCALE_TOLERANCE, axis_starts, scaled_tables
+from lifagu.likeness.roles import argument_places
 
 # up to which all orders are compared, many tables at once; beyond, a search goes table by table
 FEW_ARGUMENTS = 5
@@ -46,7 +47,7 @@ def swappable_axes(tables: Tables) -> Ints:
 
 
 def _swappable_rows(rows: Floats, shape: Sequence[int], ranges: Sequence[int]) -> Ints:
-    """For each row, a table of this shape, and each argument the first one it may be swapped with."""
+    """For each row, a table, and each argument the first one it may be swapped with."""
     slots = list(range(len(shape)))
     first = np.tile(np.arange(len(shape)), (len(rows), 1))
     for slot in slots:
@@ -72,8 +73,7 @@ def canonical_orders(tables: Tables, tolerance: float = 0.0) -> Ints:
         linked = canonical_orders(
             replace(tables, values=ranks(tables.values, tolerance).astype(np.float64))
         )
-        starts = np.repeat(tables.axis_offsets[:-1], np.diff(tables.axis_offsets))
-        combined: Ints = exact[starts + linked]
+        combined: Ints = exact[axis_starts(tables) + linked]
         return combined
     orders = np.empty_like(tables.axes)
     for numbers, axes, rows in tables_by_axes(tables):
@@ -82,9 +82,8 @@ def canonical_orders(tables: Tables, tolerance: float = 0.0) -> Ints:
         if len(axes) <= FEW_ARGUMENTS:
             orders[places] = _smallest_orders(rows, shape, axes)
         else:
-            orders[places] = [
-                canonical_order(row.reshape(shape), tuple(axes.tolist())) for row in rows
-            ]
+            ranges = tuple(axes.tolist())
+            orders[places] = [canonical_order(row.reshape(shape), ranges) for row in rows]
     return orders
 
 
@@ -184,13 +183,11 @@ def exchange(graph: FactorGraph, *, up_to_scale: bool = False) -> Exchanged:
     orders = canonical_orders(tables, SCALE_TOLERANCE if up_to_scale else 0.0)
     tables = turned(tables, orders)
     tables = scaled_tables(tables) if up_to_scale else tables
-    owner = np.repeat(np.arange(len(graph.factor_names)), np.diff(graph.offsets))
-    positions = np.arange(len(graph.arguments)) - graph.offsets[owner]
+    owner, positions = owners(graph.offsets), argument_places(graph)
     known = graph.factor_table[owner] >= 0
     sources = positions.copy()
-    sources[known] = orders[
-        graph.tables.axis_offsets[graph.factor_table[owner[known]]] + positions[known]
-    ]
+    places = graph.tables.axis_offsets[graph.factor_table[owner[known]]] + positions[known]
+    sources[known] = orders[places]
     arguments = graph.arguments[graph.offsets[owner] + sources]
     new = graph.refilled(GivenTables(tables.values, tables.offsets), graph.factor_table, arguments)
     places = new.tables.axis_offsets[new.factor_table[owner[known]]] + positions[known]

@@ -1,7 +1,6 @@
 """Almost equal numbers and rows of numbers: to some digits, or within a factor of each other.
 
-Groups never chain: each is narrow as a whole, and none depends on the order in which rows are
-listed.
+Groups never chain: each is narrow as a whole, and none depends on the order of rows.
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ LOWEST, HIGHEST = 1e-270, 1e290  # between these powers of ten neither underflow
 def significant(values: Floats, digits: int) -> Floats:
     """Numbers ≥ 0 rounded to significant digits, half to even as in print; equal bit by bit.
 
-    Multiplying by a power of ten is off by at most two roundings; where that could decide, the
-    number is printed.
+    Multiplying by a power of ten rounds at most twice; where that could decide, the number is
+    printed.
 
     >>> significant(np.array([0.123456, 0.1234001, 0.0, 99999.0]), 3).tolist()
     [0.123, 0.123, 0.0, 100000.0]
@@ -84,9 +83,8 @@ def narrow_groups(rows: Floats, tolerance: float) -> Ints:
             wide = np.flatnonzero(np.isin(groups, _wide(rows, groups, tolerance)[0]))
             if not len(wide):
                 return groups
-            inside = _cut_widest(
-                rows[wide], _split_at_gaps(rows[wide], groups[wide], tolerance), tolerance
-            )
+            split = _split_at_gaps(rows[wide], groups[wide], tolerance)
+            inside = _cut_widest(rows[wide], split, tolerance)
             groups[wide] = int(groups.max()) + 1 + inside
             groups = by_first_occurrence(groups)
 
@@ -108,9 +106,8 @@ def _wide(rows: Floats, groups: Ints, tolerance: float) -> tuple[Ints, Ints]:
     if not len(some) or not rows.shape[1]:
         return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64)
     first = np.flatnonzero(_starts(groups[some]))
-    lowest, highest = (
-        each.reduceat(rows[some], first, axis=0) for each in (np.minimum, np.maximum)
-    )
+    lowest = np.minimum.reduceat(rows[some], first, axis=0)
+    highest = np.maximum.reduceat(rows[some], first, axis=0)
     exceeds = highest > lowest * (1 + tolerance)
     widest = np.where(exceeds, highest / np.where(lowest > 0, lowest, 1), 0).argmax(axis=1)
     wide = exceeds.any(axis=1)
@@ -152,13 +149,8 @@ def _piece_starts(groups: Ints, values: Floats, tolerance: float) -> NDArray[np.
     group these jumps lead from piece to piece, followed by doubling them.
     """
     count = len(values)
-    order = np.lexsort(
-        (
-            np.repeat((0, 1), count),
-            np.concatenate((values, values * (1 + tolerance))),
-            np.concatenate((groups, groups)),
-        )
-    )
+    reach = np.concatenate((values, values * (1 + tolerance)))
+    order = np.lexsort((np.repeat((0, 1), count), reach, np.tile(groups, 2)))
     passed = np.cumsum(order < count)
     jump = np.full(count + 1, count)
     jump[order[order >= count] - count] = passed[order >= count]

@@ -24,7 +24,15 @@ SCALE_TOLERANCE = 1e-12  # tables are equal up to a factor within this, as divid
 
 
 class Merged(NamedTuple):
-    """A graph whose almost equal tables have become one, and how far potentials moved."""
+    """A graph whose almost equal tables have become one, and how far potentials moved.
+
+    Parameters
+    ----------
+    graph : FactorGraph
+        The graph with merged tables.
+    drift : Drift
+        How far the potentials of each factor moved.
+    """
 
     graph: FactorGraph
     drift: Drift
@@ -38,8 +46,22 @@ class Merged(NamedTuple):
 def round_tables(graph: FactorGraph, digits: int) -> Merged:
     """Replace tables that are equal after rounding to some digits by the one declared first.
 
-    >>> graph = FactorGraph.build().variable("A").factor("f", "A", [1, 2]).factor("g", "A", [1, 2.0001]).graph()
-    >>> rounded = round_tables(graph, 3)
+    Parameters
+    ----------
+    graph : FactorGraph
+        The graph.
+    digits : int
+        How many significant digits count, 1 to 15.
+
+    Returns
+    -------
+    Merged
+        The new graph, and how far potentials moved.
+
+    Examples
+    --------
+    >>> graph = FactorGraph.build().variable("A").factor("f", "A", [1, 2])
+    >>> rounded = round_tables(graph.factor("g", "A", [1, 2.0001]).graph(), 3)
     >>> len(rounded.graph.tables), round(rounded.largest_change, 7)
     (1, 5e-05)
     """
@@ -56,17 +78,35 @@ def merge_tables(
 ) -> Merged:
     """Replace tables over the same ranges that are almost equal by one table; near-linear.
 
-    digits: those equal after rounding to so many significant digits become the one declared first.
-    tolerance: tables are grouped so that no potential in a group exceeds 1 + tolerance times
-    another at its place, zeros only with zeros, and each becomes the mean over the factors in its
-    group; see `narrow_groups` for how groups are formed.
-    up_to_scale: tables are divided by their largest potential before, and multiplied by it again
-    after.
-    orders: for each axis of the tables, in the layout of `Tables.axes`, which one comes there when
-    they are compared.
+    Parameters
+    ----------
+    graph : FactorGraph
+        The graph.
+    digits : int, optional
+        Tables equal after rounding to so many significant digits become the one declared first.
+    tolerance : float, optional
+        Tables are grouped so that no potential in a group exceeds 1 + tolerance times another at
+        its place, zeros only with zeros; each becomes the mean over the factors in its group.
+    up_to_scale : bool
+        Whether tables are divided by their largest potential before, and multiplied again after.
+    orders : ndarray of int, optional
+        For each axis of the tables, in the layout of `Tables.axes`, which one comes there when
+        they are compared.
 
-    >>> graph = FactorGraph.build().variable("A").factor("f", "A", [1, 2]).factor("g", "A", [1, 2.02]).graph()
-    >>> merged = merge_tables(graph, tolerance=0.01)
+    Returns
+    -------
+    Merged
+        The new graph, and how far potentials moved.
+
+    Raises
+    ------
+    ModelError
+        If both digits and a tolerance are given, or one of them is out of range.
+
+    Examples
+    --------
+    >>> graph = FactorGraph.build().variable("A").factor("f", "A", [1, 2])
+    >>> merged = merge_tables(graph.factor("g", "A", [1, 2.02]).graph(), tolerance=0.01)
     >>> merged.graph.factor("f").table.tolist(), round(merged.largest_change, 4)
     ([1.0, 2.01], 0.005)
     """
@@ -84,21 +124,18 @@ def merge_tables(
         orders = _checked_orders(tables, orders)
     listed = tables if orders is None else turned(tables, orders)
     uses = np.bincount(graph.factor_table[graph.factor_table >= 0], minlength=len(tables))
-    merged = replace(
-        listed, values=frozen(_merged_values(listed, uses, digits, tolerance, up_to_scale))
-    )
+    values = _merged_values(listed, uses, digits, tolerance, up_to_scale)
+    merged = replace(listed, values=frozen(values))
     new = merged if orders is None else turned(merged, inverse_orders(tables, orders))
     drift = Drift.between(tables, new, graph.factor_table)
     return Merged(graph.refilled(GivenTables(new.values, new.offsets), graph.factor_table), drift)
 
 
 def compared(tables: Tables, digits: int | None, up_to_scale: bool) -> Tables:
-    """The tables as they are compared: divided by their largest potential, rounded, or as they are."""
-    values = (
-        tables.values / np.repeat(_largest(tables), np.diff(tables.offsets))
-        if up_to_scale
-        else tables.values
-    )
+    """The tables as they are compared: divided by their largest potential, rounded, or as is."""
+    values = tables.values
+    if up_to_scale:
+        values = values / np.repeat(_largest(tables), np.diff(tables.offsets))
     return replace(tables, values=frozen(values if digits is None else significant(values, digits)))
 
 
@@ -108,9 +145,8 @@ def scaled_tables(tables: Tables) -> Tables:
     values = scaled.values.copy()
     for numbers, _, rows in tables_by_axes(scaled):
         groups = narrow_groups(rows, SCALE_TOLERANCE)
-        values[tables.offsets[numbers, None] + np.arange(rows.shape[1])] = rows[
-            first_places(groups)[groups]
-        ]
+        places = tables.offsets[numbers, None] + np.arange(rows.shape[1])
+        values[places] = rows[first_places(groups)[groups]]
     return replace(tables, values=frozen(values))
 
 
@@ -123,9 +159,14 @@ def equal_up_to_scale(tables: Tables) -> Ints:
     return first
 
 
+def axis_starts(tables: Tables) -> Ints:
+    """For each axis of the tables, in the layout of `Tables.axes`, where its table's axes begin."""
+    return np.repeat(tables.axis_offsets[:-1], np.diff(tables.axis_offsets))
+
+
 def inverse_orders(tables: Tables, orders: Ints) -> Ints:
     """The orders of axes that undo others, both in the layout of `Tables.axes`."""
-    starts = np.repeat(tables.axis_offsets[:-1], np.diff(tables.axis_offsets))
+    starts = axis_starts(tables)
     inverse = np.empty_like(orders)
     inverse[starts + orders] = np.arange(len(orders)) - starts
     return inverse
@@ -134,11 +175,9 @@ def inverse_orders(tables: Tables, orders: Ints) -> Ints:
 def _checked_orders(tables: Tables, given: Ints) -> Ints:
     """Orders of the axes of all tables, each axis once."""
     orders = as_ids(given, "orders")
-    starts = np.repeat(tables.axis_offsets[:-1], np.diff(tables.axis_offsets))
-    if len(orders) != len(starts) or not np.array_equal(
-        np.sort(starts + orders), np.arange(len(starts))
-    ):
-        raise ModelError(f"orders must list the axes of each table, {len(starts)} in all")
+    count = len(tables.axes)
+    if len(orders) != count or (np.sort(axis_starts(tables) + orders) != np.arange(count)).any():
+        raise ModelError(f"orders must list the axes of each table, {count} in all")
     return orders
 
 
@@ -171,10 +210,8 @@ def _means(rows: Floats, groups: Ints, uses: Ints) -> Floats:
     first = np.flatnonzero(np.diff(groups[order], prepend=-1))
     share = uses / np.bincount(groups, weights=uses)[groups]
     total = np.add.reduceat(rows[order] * share[order, None], first, axis=0)
-    lowest, highest = (
-        each.reduceat(rows[order], first, axis=0) for each in (np.minimum, np.maximum)
-    )
-    return np.clip(total, lowest, highest)
+    lowest = np.minimum.reduceat(rows[order], first, axis=0)
+    return np.clip(total, lowest, np.maximum.reduceat(rows[order], first, axis=0))
 
 
 def _largest(tables: Tables) -> Floats:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lifagu.basics.arrays import Ints, group_lists, group_rows
+from lifagu.basics.arrays import Ints, group_lists, group_rows, places_within
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 
@@ -23,20 +23,19 @@ def variable_roles(
 
 
 def roles(ranges: Ints, degrees: Ints, kinds: Ints | None, seen: Ints | None) -> Ints:
-    """The number of each role, by first occurrence; kinds and what was seen only where they count."""
+    """Each role's number, by first occurrence; kinds and what was seen only where they count."""
     columns = [ranges, degrees, *(each for each in (kinds, seen) if each is not None)]
     return group_rows(np.column_stack(columns))
 
 
 def observations(graph: FactorGraph, evidence: Evidence) -> Ints:
-    """Number of what was observed of each variable: 0 nothing, then by value, then by likelihoods."""
+    """What was observed of each variable: 0 nothing, then by value, then by likelihoods."""
     count = len(graph.variable_names)
     observed = evidence.value_of_each(count) + 1
     first_soft = int(observed.max(initial=0)) + 1
     distinct: dict[bytes, int] = {}
-    for variable, likelihood in zip(
-        evidence.soft_variables.tolist(), evidence.likelihoods, strict=True
-    ):
+    soft = zip(evidence.soft_variables.tolist(), evidence.likelihoods, strict=True)
+    for variable, likelihood in soft:
         observed[variable] = first_soft + distinct.setdefault(likelihood.tobytes(), len(distinct))
     return observed
 
@@ -60,4 +59,4 @@ def by_arity(graph: FactorGraph, values: Ints) -> list[tuple[Ints, Ints]]:
 
 def argument_places(graph: FactorGraph) -> Ints:
     """The place of each argument in its factor's list."""
-    return np.arange(len(graph.arguments)) - np.repeat(graph.offsets[:-1], np.diff(graph.offsets))
+    return places_within(np.diff(graph.offsets))

@@ -57,22 +57,18 @@ class Drift(Frozen):
         if not len(old):
             return cls(np.zeros(len(factor_table)), np.zeros(len(factor_table)))
         positive = old.values > 0
-        moved = np.log(
-            np.divide(new.values, old.values, out=np.ones_like(old.values), where=positive)
-        )
+        ones = np.ones_like(old.values)
+        moved = np.log(np.divide(new.values, old.values, out=ones, where=positive))
         low = np.minimum.reduceat(np.where(positive, moved, np.inf), old.offsets[:-1])
         high = np.maximum.reduceat(np.where(positive, moved, -np.inf), old.offsets[:-1])
-        known = factor_table >= 0
-        return cls(
-            np.where(known, low[factor_table], 0.0), np.where(known, high[factor_table], 0.0)
-        )
+        lowest, highest = np.append(low, 0.0), np.append(high, 0.0)  # the last for -1
+        return cls(lowest[factor_table], highest[factor_table])
 
     @property
     def largest_change(self) -> float:
         """The largest relative change of any potential."""
-        return float(
-            max(np.expm1(self.highest).max(initial=0), -np.expm1(self.lowest).min(initial=0))
-        )
+        up, down = np.expm1(self.highest), np.expm1(self.lowest)
+        return float(max(up.max(initial=0), -down.min(initial=0)))
 
     def log_odds(self, graph: FactorGraph, part_of: Ints) -> Floats:
         """Per connected part, as `parts_without` numbers them, how far log odds can be off."""
