@@ -21,7 +21,7 @@ from lifagu.basics.arrays import by_first_occurrence
 from lifagu.cli.demo_paper import example
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.relational.domains import ConstantRows
-from lifagu.relational.proof import Proof
+from lifagu.relational.parfactor_graph import Proof
 from lifagu.relational.terms import Count, Membership
 from lifagu.symmetry.lifting.naming import stem
 from lifagu.symmetry.lifting.proof import prove, same_rows

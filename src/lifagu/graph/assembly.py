@@ -20,7 +20,8 @@ from lifagu.basics.inputs import items
 from lifagu.basics.names import Names, NumberedNames
 from lifagu.errors import ModelError
 from lifagu.graph.ranges import Ranges, check_labels
-from lifagu.graph.validation import check_ids, check_offsets
+from lifagu.graph.tables import GivenTables
+from lifagu.graph.validation import check_arguments, check_ids, check_offsets, check_tables
 
 
 def names_of(sort: str, names: str | Iterable[str], count: int) -> Names:
@@ -42,6 +43,29 @@ def scopes_of(offsets: Ints, arguments: Ints) -> list[tuple[Ints, Ints]]:
         matrix = arguments[offsets[rows, None] + np.arange(size)]
         scopes.append((frozen(rows), frozen(matrix)))
     return scopes
+
+
+def given_factors(
+    offsets: Ints,
+    arguments: Ints,
+    tables: Any,
+    factor_given: Ints,
+    sizes: Ints,
+    variables: Names,
+    factors: Names,
+) -> tuple[GivenTables, list[tuple[Ints, Ints]]]:
+    """The tables as given, and the factors per arity as `scopes_of` lists them, checked."""
+    if len(factor_given) != len(factors):
+        raise ModelError(
+            f"factor_tables has {len(factor_given)} entries for {len(factors)} factors"
+        )
+    given = GivenTables.of(tables)
+    check_ids(arguments, 0, len(variables), "arguments", "variables")
+    check_ids(factor_given, -1, len(given.lengths), "factor_tables", "tables")
+    scopes = scopes_of(offsets, arguments)
+    check_arguments(scopes, variables, factors)
+    check_tables(given, factor_given, scopes, sizes, variables, factors)
+    return given, scopes
 
 
 def declared_ranges(ranges: Sequence[Sequence[str]], variable_ranges: Ints) -> tuple[Ranges, Ints]:

@@ -21,6 +21,7 @@ from lifagu.errors import ModelError
 from lifagu.graph.assembly import (
     declared_ranges,
     extended,
+    given_factors,
     individual_lists,
     names_of,
     renamed,
@@ -41,7 +42,7 @@ from lifagu.graph.evidence import (
     by_name,
 )
 from lifagu.graph.tables import GivenTables, intern_tables
-from lifagu.graph.validation import check_arguments, check_ids, check_offsets, check_tables
+from lifagu.graph.validation import check_offsets
 
 _Made = TypeVar("_Made")
 
@@ -189,38 +190,17 @@ class FactorGraph(GraphContents, Shown):
         check_offsets(offsets, len(arguments), "offsets")
         names = names_of("variable", variable_names, count)
         factors = names_of("factor", factor_names, len(offsets) - 1)
-        if len(factor_given) != len(factors):
-            raise ModelError(
-                f"factor_tables has {len(factor_given)} entries for {len(factors)} factors"
-            )
-        given = GivenTables.of(tables)
-        check_ids(arguments, 0, count, "arguments", "variables")
-        check_ids(factor_given, -1, len(given.lengths), "factor_tables", "tables")
-        scopes = scopes_of(offsets, arguments)
         sizes = declared.sizes[declared.range_of[variable_declared]]
-        check_arguments(scopes, names, factors)
-        check_tables(given, factor_given, scopes, sizes, names, factors)
-        interned, factor_table = intern_tables(
-            given,
-            factor_given,
-            [(rows, variable_declared[matrix]) for rows, matrix in scopes],
-            declared,
+        given, scopes = given_factors(
+            offsets, arguments, tables, factor_given, sizes, names, factors
         )
+        orders = [(rows, variable_declared[matrix]) for rows, matrix in scopes]
+        interned, factor_table = intern_tables(given, factor_given, orders, declared)
         kinds, variable_kind = used_names("kind", kinds, variable_kinds, count)
         lists = individual_lists(individuals, individual_offsets, variable_individuals, count)
-        return cls(
-            declared,
-            names,
-            frozen(variable_declared),
-            kinds,
-            frozen(variable_kind),
-            *lists,
-            factors,
-            interned,
-            frozen(factor_table),
-            frozen(offsets),
-            frozen(arguments),
-        )
+        arrays = map(frozen, (factor_table, offsets, arguments))
+        variables = declared, names, frozen(variable_declared), kinds, frozen(variable_kind)
+        return cls(*variables, *lists, factors, interned, *arrays)
 
     def refilled(
         self, given: GivenTables, factor_given: Ints, arguments: Ints | None = None

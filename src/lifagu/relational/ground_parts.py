@@ -91,13 +91,7 @@ def assembled(
     for kind in (*part.kinds, *words.relation_names):
         kinds.setdefault(kind, len(kinds))
     relation_kinds = np.array([kinds[each] for each in words.relation_names], dtype=np.int64)
-    tables = [table for block in blocks for table in block.tables]
-    starts = np.cumsum([0, *(len(block.tables) for block in blocks)])
-    numbers = [
-        np.where(each.table_of < 0, -1, each.table_of + start)
-        for each, start in zip(blocks, starts, strict=False)
-    ]
-    table_of = np.concatenate(numbers)
+    tables, table_of = _all_tables(blocks)
     zero = np.array([not table.any() for table in tables], dtype=np.bool_)
     individuals, individual_offsets, individual_ids = _individuals(model, variables)
     relation_ranges = np.repeat(len(part.ranges.declared) + own, counts)
@@ -124,6 +118,16 @@ def assembled(
     if not zero.any():
         return graph
     return _with_zeros(graph, np.flatnonzero(np.append(zero, False)[table_of]))
+
+
+def _all_tables(blocks: Sequence[FactorBlock]) -> tuple[list[Floats], Ints]:
+    """The tables of all blocks, and the number of each factor's."""
+    tables: list[Floats] = []
+    numbers = []
+    for block in blocks:
+        numbers.append(np.where(block.table_of < 0, -1, block.table_of + len(tables)))
+        tables += block.tables
+    return tables, np.concatenate(numbers)
 
 
 def _with_zeros(graph: FactorGraph, factors: Ints) -> FactorGraph:

@@ -34,14 +34,9 @@ from lifagu.relational.notation import (
 )
 from lifagu.relational.original_names import GroundAtom, Meant
 from lifagu.relational.parfactors import Parfactor as Parfactor
-from lifagu.relational.proof import Proof
 from lifagu.relational.relations import Relation as Relation
 from lifagu.relational.relations import Vocabulary
-from lifagu.relational.terms import Span, parse_ground
-
-
-def _empty() -> FactorGraph:
-    return FactorGraph.build().graph()
+from lifagu.relational.terms import Span, beyond, is_wide, parse_ground
 
 
 @contextmanager
@@ -54,6 +49,28 @@ def collecting_later() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
+
+
+@dataclass(frozen=True)
+class Proof:
+    """A lifted model was grounded and compared: names, ranges, arguments and tables.
+
+    >>> print(Proof(variables=2, factors=1, unknown=0, tables=1))
+    grounded again: the same 2 variables and the same 1 factor, each as often, with 1 distinct table
+    """
+
+    variables: int
+    factors: int
+    unknown: int
+    tables: int
+
+    def __str__(self) -> str:
+        unknown = f" ({self.unknown} unknown)" if self.unknown else ""
+        tables = counted(self.tables, "distinct table")
+        return (
+            f"grounded again: the same {counted(self.variables, 'variable')} and the same "
+            f"{counted(self.factors, 'factor')}{unknown}, each as often, with {tables}"
+        )
 
 
 class Observed(NamedTuple):
@@ -71,7 +88,7 @@ class Observed(NamedTuple):
     @property
     def is_range(self) -> bool:
         """Whether it was given for a range, if of one constant: what does not exist is skipped."""
-        if any(low != high for low, high in self.spans):
+        if is_wide(self.spans):
             return True
         parsed = parse_ground(self.name) if self.relation >= 0 and ".." in self.name else None
         return parsed is not None and not all(isinstance(each, str) for each in parsed[1])
@@ -117,7 +134,7 @@ class ParfactorGraph(Frozen, Shown):
 
     def __post_init__(self) -> None:
         if self.ground_part is None:
-            object.__setattr__(self, "ground_part", _empty())
+            object.__setattr__(self, "ground_part", FactorGraph.build().graph())
         for name, kind in (("domains", Domain), ("relations", Relation), ("parfactors", Parfactor)):
             given = items(f"{name} is a list of {kind.__name__}", getattr(self, name))
             if wrong := [each for each in given if not isinstance(each, kind)]:
@@ -209,7 +226,7 @@ class ParfactorGraph(Frozen, Shown):
             The numbers of its relation and constants, or -1 and that of a plain variable.
         """
         relation, variable, spans = self._found([name])[0]
-        if any(low != high for low, high in spans):
+        if is_wide(spans):
             raise ModelError(f"'{name}' names several variables; ask about one of them")
         return (relation, tuple(low for low, _ in spans)) if relation >= 0 else (-1, (variable,))
 
@@ -241,11 +258,11 @@ class ParfactorGraph(Frozen, Shown):
         for layer in map(by_name, layers):
             later = self._found(list(layer))
             meant = self._found(list(found))
-            once, wide = set(later), [each for each in later if _is_wide(each)]
+            once, wide = set(later), [each for each in later if is_wide(each[2])]
             left: dict[str, Observation] = {}
             for (name, seen), earlier in zip(found.items(), meant, strict=True):
                 if earlier not in once:
-                    cuts = later if _is_wide(earlier) else wide
+                    cuts = later if is_wide(earlier[2]) else wide
                     left |= dict.fromkeys(self._except(name, earlier, cuts), seen)
             found = left | dict(layer)
         return found
@@ -256,7 +273,7 @@ class ParfactorGraph(Frozen, Shown):
         boxes = [spans]
         for other, plain, cut in later:
             if (other, plain) == (relation, variable):
-                boxes = [left for box in boxes for left in _beyond(box, cut)]
+                boxes = [left for box in boxes for left in beyond(box, cut)]
         if boxes == [spans]:
             return [name]
         return [self.vocabulary.span_name(relation, box) for box in boxes]
@@ -374,26 +391,3 @@ class ParfactorGraph(Frozen, Shown):
 
     def __repr__(self) -> str:
         return f"<ParfactorGraph: {self.summary}>"
-
-
-def _is_wide(meant: Meant) -> bool:
-    """Whether a piece of evidence is about a range of constants."""
-    return any(low != high for low, high in meant[2])
-
-
-def _beyond(box: tuple[Span, ...], cut: tuple[Span, ...]) -> list[tuple[Span, ...]]:
-    """A box of constants without another one, as boxes.
-
-    >>> _beyond(((0, 8),), ((2, 2),))
-    [((0, 1),), ((3, 8),)]
-    """
-    if any(low > last or high < first for (first, last), (low, high) in zip(box, cut, strict=True)):
-        return [box]
-    found = []
-    for axis, ((first, last), (low, high)) in enumerate(zip(box, cut, strict=True)):
-        inside = tuple(
-            (max(a, b), min(c, d)) for (a, c), (b, d) in zip(box[:axis], cut[:axis], strict=True)
-        )
-        parts = [(first, low - 1)] * (first < low) + [(high + 1, last)] * (high < last)
-        found += [(*inside, part, *box[axis + 1 :]) for part in parts]
-    return found

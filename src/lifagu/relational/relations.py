@@ -16,7 +16,7 @@ from lifagu.relational.domains import ConstantRows, NamedRows, Row
 from lifagu.relational.domains import Domain as Domain
 from lifagu.relational.original_names import GroundAtom as GroundAtom
 from lifagu.relational.original_names import Meant, OriginalIndex, Originals
-from lifagu.relational.terms import Span, check_relation_name, constant_text, parse_ground
+from lifagu.relational.terms import Span, check_relation_name, constant_text, is_wide, parse_ground
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class Vocabulary(Frozen):
 
     def span_name(self, relation: int, spans: Sequence[Span]) -> str:
         """The range of these constants, if one or many: ``Friends(3..7,2)``, ``Sick(3..3)``."""
-        of, single = self.domains_of[relation], all(low == high for low, high in spans)
+        of, single = self.domains_of[relation], not is_wide(spans)
         texts = [
             f"{low + 1}..{high + 1}"
             if low != high or (single and self.domains[domain].constants is None)
@@ -204,7 +204,7 @@ class Vocabulary(Frozen):
     def _spelt(self, name: str) -> GroundAtom | None:
         """The ground variable of this name, written with its constants."""
         spelt = self.spans(name)
-        if spelt is None or any(low != high for low, high in spelt[1]):
+        if spelt is None or is_wide(spelt[1]):
             return None
         return spelt[0], tuple(low for low, _ in spelt[1])
 

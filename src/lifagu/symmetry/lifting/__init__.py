@@ -16,8 +16,7 @@ from lifagu.errors import LifaguError, ModelError
 from lifagu.filling.result import Transfer
 from lifagu.graph.factor_graph import Colouring, FactorGraph, check_colouring
 from lifagu.relational.grounding import ground
-from lifagu.relational.parfactor_graph import ParfactorGraph
-from lifagu.relational.proof import Proof
+from lifagu.relational.parfactor_graph import ParfactorGraph, Proof
 from lifagu.symmetry.colour import colour
 from lifagu.symmetry.lifting.building import build
 from lifagu.symmetry.lifting.classes import (

@@ -20,8 +20,7 @@ from lifagu.graph.assembly import scopes_of
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.relational.ground_parts import declared_tables
 from lifagu.relational.grounding import GroundPieces, ground_pieces
-from lifagu.relational.parfactor_graph import ParfactorGraph
-from lifagu.relational.proof import Proof
+from lifagu.relational.parfactor_graph import ParfactorGraph, Proof
 
 
 @dataclass(frozen=True, eq=False)
