@@ -161,8 +161,6 @@ class NumberedNames(Names):
             return (self.sort, self.prefix, len(self)) == (other.sort, other.prefix, len(other))
         return super().__eq__(other)
 
-    __hash__ = None
-
 
 class ChosenNames(Names):
     """Some of the names in another list: node i is names[numbers[i]], numbers being distinct.
@@ -222,5 +220,3 @@ class ChosenNames(Names):
         if isinstance(self.names, NumberedNames) and not self.names.with_parentheses():
             return ()
         return super().with_parentheses()
-
-    __hash__ = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import compress
 from operator import is_
 
 import numpy as np
@@ -114,7 +115,7 @@ class Evidence(Frozen):
             frozen(number[self.variables][hard]),
             frozen(self.values[hard]),
             frozen(number[self.soft_variables][soft]),
-            tuple(each for each, kept in zip(self.likelihoods, soft.tolist(), strict=True) if kept),
+            tuple(compress(self.likelihoods, soft.tolist())),
         )
 
     def overridden(self, later: Evidence) -> Evidence:
@@ -141,18 +142,11 @@ class Evidence(Frozen):
             )
         again = np.concatenate((later.variables, later.soft_variables))
         hard, soft = ~np.isin(self.variables, again), ~np.isin(self.soft_variables, again)
-        variables = np.concatenate((self.variables[hard], later.variables))
-        values = np.concatenate((self.values[hard], later.values))
-        soft_variables = np.concatenate((self.soft_variables[soft], later.soft_variables))
-        kept = [each for each, stays in zip(self.likelihoods, soft.tolist(), strict=True) if stays]
-        likelihoods = [*kept, *later.likelihoods]
-        order = np.argsort(variables, kind="stable")
-        soft_order = np.argsort(soft_variables, kind="stable")
-        return Evidence(
-            frozen(variables[order]),
-            frozen(values[order]),
-            frozen(soft_variables[soft_order]),
-            tuple(likelihoods[each] for each in soft_order.tolist()),
+        return _ascending(
+            np.concatenate((self.variables[hard], later.variables)),
+            np.concatenate((self.values[hard], later.values)),
+            np.concatenate((self.soft_variables[soft], later.soft_variables)),
+            [*compress(self.likelihoods, soft.tolist()), *later.likelihoods],
             later.of or self.of,
         )
 
@@ -171,6 +165,24 @@ class Evidence(Frozen):
         if self.of is None:
             return replace(_checked(self, bearers), of=bearers)
         return self if self.of.is_same(bearers) else _moved(self, self.of, bearers)
+
+
+def _ascending(
+    variables: Ints,
+    values: Ints,
+    soft_variables: Ints,
+    likelihoods: Sequence[Floats],
+    of: Bearers | None = None,
+) -> Evidence:
+    """Evidence with its variables put in order."""
+    hard, soft = np.argsort(variables), np.argsort(soft_variables)
+    return Evidence(
+        frozen(variables[hard]),
+        frozen(values[hard]),
+        frozen(soft_variables[soft]),
+        tuple(likelihoods[place] for place in soft.tolist()),
+        of,
+    )
 
 
 def _checked(evidence: Evidence, bearers: Bearers) -> Evidence:
@@ -218,17 +230,10 @@ def _moved(evidence: Evidence, old: Bearers, new: Bearers) -> Evidence:
     count = len(evidence.variables)
     values = order[order_of[:count], evidence.values]
     likelihoods = [
-        each[np.argsort(order[which, : len(each)])]
+        frozen(each[np.argsort(order[which, : len(each)])])
         for each, which in zip(evidence.likelihoods, order_of[count:].tolist(), strict=True)
     ]
-    hard, soft = np.argsort(number[:count]), np.argsort(number[count:])
-    return Evidence(
-        frozen(number[:count][hard]),
-        frozen(values[hard]),
-        frozen(number[count:][soft]),
-        tuple(frozen(likelihoods[place]) for place in soft.tolist()),
-        new,
-    )
+    return _ascending(number[:count], values, number[count:], likelihoods, new)
 
 
 def _value_orders(
@@ -316,15 +321,13 @@ def bind_evidence(
         variable = names.number(name)
         labels, canonical = labels_of(variable)
         if isinstance(observed, Mapping):
-            soft[variable] = likelihood_of(name, observed, labels)[np.argsort(canonical)]
+            soft[variable] = frozen(likelihood_of(name, observed, labels)[np.argsort(canonical)])
         else:
             hard[variable] = int(canonical[value_of(observed, labels, name)])
-    return Evidence(
-        frozen(np.array(sorted(hard), dtype=np.int64)),
-        frozen(np.array([hard[variable] for variable in sorted(hard)], dtype=np.int64)),
-        frozen(np.array(sorted(soft), dtype=np.int64)),
-        tuple(frozen(soft[variable]) for variable in sorted(soft)),
+    variables, values, soft_variables = (
+        np.array(list(each), dtype=np.int64) for each in (hard, hard.values(), soft)
     )
+    return _ascending(variables, values, soft_variables, list(soft.values()))
 
 
 def likelihood_of(name: str, observed: Mapping[str, float], labels: Labels) -> Floats:

@@ -313,10 +313,10 @@ class GroundArguments:
         name = self._words.ground_name(relation, numbers)
         if name not in self._known:
             self._known.add(name)
-            of = zip(self._words.domains_of[relation], numbers, strict=True)
-            individuals = dict.fromkeys(self._words.individual(*each) for each in of)
+            owners = map(self._words.individual, self._words.domains_of[relation], numbers)
             kind = self._words.relations[relation]
-            self._builder.variable(name, kind.range, kind=kind.name, individual=list(individuals))
+            individuals = list(dict.fromkeys(owners))
+            self._builder.variable(name, kind.range, kind=kind.name, individual=individuals)
         return name
 
     def argument(self, text: str) -> Argument:

@@ -275,5 +275,3 @@ class NamedRows(ConstantRows):
     def __iter__(self) -> Iterator[Row]:
         names = map(self.names.__getitem__, self.which.tolist())
         return ((*row, name) for row, name in zip(super().__iter__(), names, strict=True))
-
-    __hash__ = None

@@ -194,5 +194,3 @@ class JoinedNames(Names):
             if remark := self._words.why_not(name):
                 raise ModelError(remark)
         return super().number(name) if found is None else found
-
-    __hash__ = None
