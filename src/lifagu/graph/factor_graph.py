@@ -30,9 +30,9 @@ from lifagu.graph.assembly import (
     used_names,
 )
 from lifagu.graph.builder import GraphBuilder
-from lifagu.graph.colouring import Colouring as Colouring
-from lifagu.graph.colouring import check_colouring as check_colouring
+from lifagu.graph.contents import Colouring as Colouring
 from lifagu.graph.contents import GraphContents
+from lifagu.graph.contents import check_colouring as check_colouring
 from lifagu.graph.evidence import (
     Evidence,
     EvidenceLike,
