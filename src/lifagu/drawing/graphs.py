@@ -24,9 +24,7 @@ MOST_LISTED = 6  # names in a sentence
 
 @dataclass(frozen=True)
 class Loan:
-    """A factor takes the table of another: numbers of both, the share of candidates that agree, and
-    why.
-    """
+    """A factor takes the table of another: numbers of both, the share that agrees, and why."""
 
     receiver: int
     donor: int
@@ -82,8 +80,7 @@ def graph_scene(
 
 
 def recoloured(scene: Scene, graph: FactorGraph, colouring: Colouring, first: int) -> Scene:
-    """A picture without colours with the groups of a colouring: nothing moves. For rounds of colour
-    passing.
+    """A picture without colours with the groups of a colouring, for rounds: nothing moves.
 
     first: the number of the first group of factors, so that their colours stay while groups of
     variables are divided.
@@ -97,8 +94,7 @@ def recoloured(scene: Scene, graph: FactorGraph, colouring: Colouring, first: in
 
 
 def with_messages(scene: Scene, kind: str) -> Scene:
-    """The same picture, in which all variables, or all factors, have heard the colours of their
-    neighbours.
+    """The same picture after all variables, or all factors, have heard their neighbours' colours.
 
     Factors hear those of their arguments in order, variables those of their factors from the first
     group to the last.
@@ -119,9 +115,7 @@ def with_messages(scene: Scene, kind: str) -> Scene:
 
 
 def group_numbers(colouring: Colouring, first: int | None = None) -> Ints:
-    """The group of each variable and then of each factor, whose groups are numbered after those of
-    variables.
-    """
+    """The group of each variable and then of each factor, numbered after those of variables."""
     after = _variable_groups(colouring) if first is None else first
     return np.concatenate((colouring.variable_colours, after + colouring.factor_colours))
 
@@ -129,8 +123,9 @@ def group_numbers(colouring: Colouring, first: int | None = None) -> Ints:
 def groups_of(
     graph: FactorGraph, colouring: Colouring, first: int | None = None
 ) -> tuple[Group, ...]:
-    """All groups: of variables with numbers as signs, of factors with letters; empty ones before
-    the number `first`.
+    """All groups: of variables with numbers as signs, of factors with letters.
+
+    Those before the number `first` are empty.
     """
     variables = _groups(graph.variable_names, colouring.variable_colours, str)
     factors = _groups(graph.factor_names, colouring.factor_colours, letters)

@@ -1,5 +1,4 @@
-"""A relational model as a scene: relations as ellipses, parfactors as stacked squares, the ground
-part beside them.
+"""A relational model as a scene: relations as ellipses, parfactors as stacked squares.
 
 Sizes are counted exactly where that is cheap; what is larger shows the product of its domains as an
 upper bound.
@@ -34,9 +33,7 @@ MOST_SHOWN = 300  # nodes where there are too many
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """The graph that a model was lifted from, and its groups: what belongs together has one colour
-    in both figures.
-    """
+    """The graph a model was lifted from, and its groups: both figures have the same colours."""
 
     graph: FactorGraph
     colouring: Colouring
@@ -104,9 +101,7 @@ def _is_countable(model: ParfactorGraph) -> bool:
 
 
 def _substitutions(bound: BoundParfactor) -> int:
-    """At most how many substitutions a parfactor admits, and how many are gone through to find
-    them.
-    """
+    """At most how many substitutions a parfactor admits, and how many are tried to find them."""
     listed = [
         (variables, len(rows))
         for variables, rows, inside in bound.memberships
@@ -175,9 +170,7 @@ def _times(size: int, exact: bool) -> str:
 
 
 def _edges(model: ParfactorGraph) -> Iterator[Edge]:
-    """One edge per parfactor and relation or plain variable: ×2 where it has two arguments of it, #
-    where counted.
-    """
+    """One edge per parfactor and relation or variable: ×2 for two arguments, # where counted."""
     for number, bound in enumerate(model.bound):
         many: dict[str, int] = {}
         counted_over = set()
@@ -207,9 +200,7 @@ def _ground_nodes(
 def _ground_edges(
     model: ParfactorGraph, variables: Sequence[int], factors: Sequence[int]
 ) -> Iterator[Edge]:
-    """The arguments of ground factors, and dotted lines from ground variables to the relations they
-    are of.
-    """
+    """Arguments of ground factors, and dotted lines from ground variables to their relations."""
     for factor in factors:
         for variable in model.ground_part.scope(factor):
             yield Edge(f"v{variable}", f"f{factor}")
@@ -219,9 +210,7 @@ def _ground_edges(
 
 
 def _shown(part: FactorGraph) -> tuple[list[int], list[int]]:
-    """Variables and factors of a ground part: all, or if they are too many those near the busiest
-    variable.
-    """
+    """Variables and factors of a ground part: all, or the nearest to the busiest if too many."""
     variables, factors = len(part.variable_names), len(part.factor_names)
     if variables + factors <= MOST_NODES:
         return list(range(variables)), list(range(factors))
@@ -262,9 +251,7 @@ def _excerpt(nodes: list[Node], edges: list[Edge]) -> tuple[list[Node], list[Edg
 def _grouped(
     nodes: list[Node], model: ParfactorGraph, pieces: GroundPieces | None, source: Source | None
 ) -> tuple[list[Node], tuple[Group, ...]]:
-    """Nodes with groups: those of the graph they come from, if it is small enough, else one per
-    ellipse.
-    """
+    """Nodes with groups: those of the graph they come from if it is small, else one per ellipse."""
     if source is None or pieces is None or len(source.graph.arguments) > MOST_EDGES:
         ellipses = [node.id for node in nodes if node.kind == "variable"]
         ellipses = ellipses if len(ellipses) <= MOST_COLOURED else []
@@ -292,9 +279,7 @@ def _ground_id(graph: FactorGraph, number: int) -> str:
 def _members(
     model: ParfactorGraph, pieces: GroundPieces, graph: FactorGraph
 ) -> dict[str, list[int]]:
-    """For each node of a lifted model the nodes of the graph it stands for: variables, then
-    factors, in numbers.
-    """
+    """For each node of a lifted model the nodes (variables, then factors) it stands for."""
     names = variable_names(model, pieces.variables)
     number = graph.variable_names.find_each(list(names))
     found = {

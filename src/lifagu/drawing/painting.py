@@ -68,9 +68,7 @@ def _image(drawing: Drawing, ending: str, dpi: int) -> bytes:
 
 
 def _lines(shapes: list[Shape]) -> tuple[dict[tuple[str, int], Floats], list[Shape]]:
-    """Straight lines that look alike as one long line with gaps, which is much faster to draw; and
-    all other shapes.
-    """
+    """Straight lines that look alike as one with gaps (much faster to draw), and other shapes."""
     found: dict[tuple[str, int], list[Floats]] = {}
     rest = []
     for shape in shapes:

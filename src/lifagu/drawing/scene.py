@@ -1,5 +1,4 @@
-"""What is drawn, as a frozen value: nodes with places, edges, arrows, groups, and words around
-them.
+"""What is drawn, as a frozen value: nodes in places, edges, arrows, groups, and words.
 
 Lengths are pixels, y grows downward, (x, y) is the centre of a node's shape. A scene knows nothing
 of SVG or of matplotlib; `lifagu.drawing.svg` and `lifagu.drawing.painting` turn the same scene into
@@ -28,9 +27,7 @@ BADGE = 7.0  # radius of the dot with the sign of a group
 
 @dataclass(frozen=True)
 class Group:
-    """What looks alike: the sign that stands for it beside its colour, what it is about, and how
-    many belong to it.
-    """
+    """What looks alike: its sign beside its colour, what it is about, and how many belong to it."""
 
     sign: str
     label: str
@@ -85,9 +82,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Arrow:
-    """From the factor that lends its table to the one that takes it; label: the share, where not
-    all agree.
-    """
+    """From the factor that lends its table to the one that takes it; label: a share below 1."""
 
     source: str
     target: str
@@ -97,8 +92,7 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Scene(Shown):
-    """A figure. what: graph, colours, lifted or transfers; panels: titles of panels, each with its
-    place.
+    """A figure: everything that is drawn, in its place.
 
     notes: sentences that stand below; description: the whole in words, for those who do not see it.
     """
@@ -132,8 +126,7 @@ _Link = TypeVar("_Link", Edge, Arrow)
 def side_by_side(
     scenes: Sequence[Scene], titles: Sequence[str], title: str, description: str
 ) -> Scene:
-    """Several scenes as panels of one, from left to right; ids get the number of the panel, as in
-    ``1:v0``.
+    """Several scenes as panels of one, from left to right.
 
     Groups are those of the first panel that has the most; equal numbers are equal colours
     everywhere.

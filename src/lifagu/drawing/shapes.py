@@ -45,9 +45,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Path:
-    """A line through two points, or a curve with one point between that draws it towards itself;
-    closed: filled.
-    """
+    """A line through two points, or a curve drawn towards a point between; closed: filled."""
 
     points: tuple[Point, ...]
     look: str
@@ -73,9 +71,7 @@ Shape = Ellipse | Box | Path | Words
 
 @dataclass(frozen=True)
 class Mark:
-    """Shapes that belong together. kind: page, edge, node, arrow, legend or words; about: what
-    pages find it by.
-    """
+    """Shapes that belong together. about: what pages find them by."""
 
     kind: str
     shapes: tuple[Shape, ...]
@@ -93,9 +89,7 @@ class Drawing:
 
 
 def drawing_of(scene: Scene) -> Drawing:
-    """The shapes of a scene: edges, arrows, and nodes over them, then panels, legend and notes
-    below.
-    """
+    """The shapes of a scene: edges, arrows, nodes over them, then panels, legend and notes."""
     nodes = by_id(scene.nodes)
     marks = [_edge(edge, nodes[edge.source], nodes[edge.target]) for edge in scene.edges]
     page = (scene.width, scene.height)
@@ -158,9 +152,7 @@ def _factor(node: Node) -> Iterator[Shape]:
 
 
 def _signs(scene: Scene, node: Node) -> Iterator[Shape]:
-    """The sign of the node's group: in a dot at the upper right of an ellipse, inside a square;
-    then its marks.
-    """
+    """The sign of the node's group, in a dot beside an ellipse or in a square; then its marks."""
     inside = node.kind != "variable" or not node.label
     x, y = _corner(node)
     sign, last = (
@@ -197,9 +189,7 @@ def _sign_size(sign: str) -> float:
 
 
 def _arrow(arrow: Arrow, donor: Node, receiver: Node, page: Point) -> Mark:
-    """A curve with a head at the receiver, to the left of the straight way unless that leads off
-    the page.
-    """
+    """A curve with a head at the receiver, left of the straight way unless that leaves the page."""
     across, down = receiver.x - donor.x, receiver.y - donor.y
     length = max(math.hypot(across, down), 1e-9)
     bend = min(0.16 * length, 70.0) / length

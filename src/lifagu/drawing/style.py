@@ -1,5 +1,4 @@
-"""How each class of shapes looks, light and dark: one table for the style sheet of SVG and for
-matplotlib.
+"""How each class of shapes looks, light and dark: one table for SVG and for matplotlib.
 
 Colours of groups are those of Okabe and Ito (2008), which people with any colour vision tell apart;
 every further round through them has another pattern, and each group has a sign, so that colour is

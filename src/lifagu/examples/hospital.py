@@ -1,5 +1,4 @@
-"""A small hospital, drawn with a seed: its tables with the gaps that such tables have, and the
-truth behind them.
+"""A small hospital, drawn with a seed: its tables with gaps, and the truth behind them.
 
 Four cohorts of patients differ in how easily they fall ill, where they lie and which genotype they
 have. Missing are interviews that were not held, genotypes that were not determined, the table of a
@@ -108,8 +107,7 @@ class Hospital:
 
 
 def hospital(patients: int = 400, seed: int = 7) -> Hospital:
-    """Draw a hospital with so many patients and eve; the same seed gives the same hospital
-    everywhere.
+    """Draw a hospital with so many patients and eve; equal seeds give equal hospitals everywhere.
 
     >>> drawn = hospital()
     >>> len(drawn.tables["patient"]["name"]), drawn.truth["season"]
@@ -133,9 +131,7 @@ def hospital(patients: int = 400, seed: int = 7) -> Hospital:
 
 @dataclass(frozen=True)
 class _Draw:
-    """Everything that is drawn; only uniform numbers are asked for, as those are the same in every
-    version.
-    """
+    """Everything that is drawn, from uniform numbers alone: those are the same in every version."""
 
     source: random.Random = field(repr=False)
 
@@ -184,9 +180,7 @@ class _Draw:
         )
 
     def patients(self, people: Sequence[Patient], eve: Patient) -> Rows:
-        """The table of patients: a tenth was not interviewed, or has no genotype; most are still
-        there.
-        """
+        """The table of patients: a tenth not interviewed, or without genotype; most still there."""
         rows: Rows = {title: [] for title in ("name", "ward", "profile", "genotype", "age", "stay")}
         for each in people:
             profile = None if self.happens(0.1) else each.cohort

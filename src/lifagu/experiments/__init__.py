@@ -1,3 +1,1 @@
-"""Experiments: seeded ground truths with holes, answers against the truth, and a report of what
-holds and what not.
-"""
+"""Experiments: seeded ground truths with holes, answers against the truth, and a report."""

@@ -1,6 +1,4 @@
-"""Ways to fill the example hospital's holes, and how far their answers are from those with the true
-tables.
-"""
+"""Ways to fill the example hospital's holes, and how far their answers are from the truth."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ DRAWN = 16  # completions that a mixture is averaged over
 
 
 class Way(NamedTuple):
-    """A way to fill and to answer: in words, how `lifagu.transfer` is called, and how its tables
-    are used.
-    """
+    """A way to fill and to answer: in words, the options of `transfer`, and how tables are used."""
 
     summary: str
     filling: Mapping[str, Any]
@@ -41,9 +37,7 @@ WAYS: dict[str, Way] = {
 
 
 class Off(NamedTuple):
-    """How far answers are from the truth: mean and largest KL(truth ‖ answer) in nats, mean and
-    largest difference.
-    """
+    """Distance from the truth: mean and largest KL(truth ‖ answer) in nats, and difference."""
 
     variables: int
     mean_divergence: float

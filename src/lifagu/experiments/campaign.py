@@ -1,5 +1,4 @@
-"""Campaigns: many independent cells (what, how large, which seed), each computed once and kept as a
-file of its own.
+"""Campaigns: many independent cells (what, how large, which seed), each kept as a file.
 
 A cell's file is written whole or not at all, so a campaign that was interrupted goes on where it
 stopped, and ends with the same rows as one that was not, but for the times that were measured.
@@ -57,8 +56,7 @@ def gather(
     resume: bool = False,
     progress: Tell | None = None,
 ) -> list[Outcome]:
-    """The outcomes of all cells, in order: those that the folder has are kept, the others computed
-    by `jobs` processes.
+    """The outcomes of all cells, in order: kept ones from the folder, others by `jobs` processes.
 
     settings: what else decides about a cell's rows; kept cells must have been computed with the
     same.

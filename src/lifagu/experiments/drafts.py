@@ -1,6 +1,4 @@
-"""Drafts: ground truths as plain lists, from which graphs with some tables removed or replaced are
-made.
-"""
+"""Drafts: ground truths as plain lists, for graphs with some tables removed or replaced."""
 
 from __future__ import annotations
 
@@ -46,8 +44,7 @@ class Draft:
     def graph(
         self, tables: Filling | None = None, *, individuals: bool = True
     ) -> lifagu.FactorGraph:
-        """The graph, some factors (by place) having another table, or None if unknown; individuals
-        only if wanted.
+        """The graph, with other tables (None: unknown) for some factors, by place.
 
         >>> factors = (DraftFactor("f", ("A",), np.array([1.0, 3.0])),)
         >>> draft = Draft((DraftVariable("A"),), factors)
@@ -68,8 +65,7 @@ class Draft:
         return self.graph(dict.fromkeys(hidden), individuals=individuals)
 
     def signatures(self) -> list[tuple[tuple[tuple[str, ...], int], ...]]:
-        """The paper's symmetric 2-step neighbourhoods: the sorted (range, degree) of each factor's
-        arguments.
+        """The paper's symmetric 2-step neighbourhoods: sorted (range, degree) of the arguments.
 
         Two factors, one of which is unknown, are possibly identical iff theirs are equal (no
         evidence).

@@ -1,6 +1,4 @@
-"""Figures of experiments and benchmarks, as SVG and PNG: files of what panels draw into a
-matplotlib figure.
-"""
+"""Figures of experiments and benchmarks, as SVG and PNG, drawn into by matplotlib."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ def draw(
     panels: Callable[[Any], None],
     endings: Sequence[str] = ("svg", "png"),
 ) -> list[Path]:
-    """Write path.svg, path.png or both with what `panels` draws into a matplotlib figure; return
-    their names.
-    """
+    """Write path.svg, path.png or both with what `panels` draws; return their names."""
     written = [path.with_suffix(f".{ending}") for ending in endings]
     for place, image in zip(written, images(size, panels, endings), strict=True):
         write_bytes(place, image)

@@ -13,9 +13,7 @@ from lifagu.formats.files import write_text
 
 
 class Finding(NamedTuple):
-    """A statement, what was published about it (if anything was), and what was found, by whom it is
-    about.
-    """
+    """A statement, what was published about it (if anything), and what was found, by subject."""
 
     statement: str
     published: str | None
@@ -37,9 +35,7 @@ def write_results(
     draw: Callable[[Path], Sequence[Path]],
     page: Callable[[str], str],
 ) -> Results:
-    """Write tables (by name) as CSV files, the figure, and the page, which is told how to show the
-    figure.
-    """
+    """Write tables (by name) as CSV files, the figure, and the page that shows it."""
     files = [_write_rows(folder / f"{name}.csv", list(rows)) for name, rows in tables.items()]
     figures, notes = _drawn(draw, folder / "figure")
     shown = f"![figure]({figures[0].name})" if figures else notes[0]

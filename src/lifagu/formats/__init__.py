@@ -95,8 +95,7 @@ def _evidence_alone(path: PathLike) -> dict[str, Observation]:
 
 
 def read(path: PathLike) -> FactorGraph | ParfactorGraph:
-    """Read a model: .json, .uai, .fg, .blog and .pfl, and Bayesian networks through pyAgrum where
-    it is installed.
+    """Read a model, told by the ending of its name (see FORMATS; NETWORKS need pyAgrum).
 
     A file with domains, relations or parfactors (in BLOG and PFL, random variables with arguments)
     gives a relational model, everything else a factor graph.
@@ -120,8 +119,9 @@ def read_queries(path: PathLike) -> list[str]:
 def write(
     graph: FactorGraph | ParfactorGraph, path: PathLike, evidence: EvidenceLike = None
 ) -> None:
-    """Write a model, replacing the file in one step; evidence goes into the file itself, and beside
-    .uai as .uai.evid.
+    """Write a model, replacing the file in one step.
+
+    Evidence goes into the file itself, and for .uai beside it as .uai.evid.
 
     A relational model is written as it is into .json and .blog, and grounded for the other formats.
     """
@@ -159,9 +159,7 @@ def _not_written(path: PathLike, kind: str) -> str:
 def _grounded(
     model: ParfactorGraph, evidence: EvidenceLike, kind: str
 ) -> tuple[FactorGraph, EvidenceLike]:
-    """The grounding of a relational model, with its evidence; nothing is grounded for formats that
-    are not written.
-    """
+    """The grounding of a relational model with its evidence; nothing for formats never written."""
     if kind not in WRITTEN:
         return FactorGraph.build().graph(), None
     from lifagu.relational.grounding import expand_evidence, ground

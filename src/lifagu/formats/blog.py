@@ -1,5 +1,4 @@
-"""The parfactor part of BLOG (``.blog``), as the tools for lifted inference read it: what its
-statements mean.
+"""The parfactor part of BLOG (``.blog``), as tools for lifted inference read it: its meaning.
 
 A table is a flat list, the first argument slowest. Boolean values come true before false, counted
 Boolean arguments from all true down to none, and a range that is a type has one more, last, entry
@@ -89,9 +88,7 @@ def parse_queries(text: str, place: str = "<text>") -> list[str]:
 
 @dataclass(frozen=True)
 class _Meaning:
-    """The statements of a file, asked what they mean; whatever does not fit is refused with its
-    line.
-    """
+    """What the statements of a file mean; whatever does not fit is refused with its line."""
 
     statements: Statements
     tables: dict[tuple[str, tuple[_Axis, ...]], Floats] = field(default_factory=dict)
@@ -218,9 +215,7 @@ class _Meaning:
         return self.words.relations[number]
 
     def _ground(self, call: Call) -> Relation:
-        """The relation of a ground variable; what stands in its parentheses must be objects of its
-        types.
-        """
+        """The relation of a ground variable, whose arguments must be objects of its types."""
         relation = self._relation(call)
         if (relation.of or call.terms) and self.words.find(call.text) is None:
             arity = self.words.arity_error(
@@ -292,9 +287,7 @@ class _Meaning:
     def _check_declared(
         self, declared: Sequence[Declared], logicals: dict[str, Logical], domains: dict[str, Domain]
     ) -> None:
-        """Every logical variable has the type it was declared with, once, and stands in some
-        argument.
-        """
+        """Every logical variable has its declared type, once, and stands in some argument."""
         seen: set[str] = set()
         for each in declared:
             name, domain = each.name.text, domains.get(logicals[each.name.text].name)
@@ -362,9 +355,7 @@ class _Meaning:
     def _at(
         self, start: Token, arguments: Sequence[Token] = (), where: Sequence[Token] = ()
     ) -> Iterator[None]:
-        """Say on which line a mistake is: that of an argument or a constraint where it is in one of
-        them.
-        """
+        """Say on which line a mistake is: its argument's or constraint's, where it is in one."""
         try:
             yield
         except ParfactorError as error:

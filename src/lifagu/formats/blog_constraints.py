@@ -1,6 +1,4 @@
-"""Parfactors said with what BLOG has: inequalities alone. Equalities and listed tuples become
-constants.
-"""
+"""Parfactors with inequalities alone, as in BLOG: equalities and listed tuples become constants."""
 
 from __future__ import annotations
 
@@ -74,9 +72,7 @@ def _owner(parfactor: Parfactor) -> str:
 def _rows(
     parfactor: Parfactor, constraint: Comparison | Membership, domains: Mapping[Logical, Domain]
 ) -> tuple[tuple[Logical, ...], list[tuple[str, ...]]]:
-    """The logical variables that a constraint binds, and the tuples it lists: admitted, or of one
-    variable excluded.
-    """
+    """The logical variables a constraint binds, and its tuples: admitted, or of one excluded."""
     if isinstance(constraint, Comparison):
         return (constraint.left,), [(str(constraint.right),)]
     rows = list(dict.fromkeys(constraint.rows))

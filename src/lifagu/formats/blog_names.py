@@ -1,6 +1,4 @@
-"""Names that BLOG can read: letters, digits and underscores, beginning with a letter, none of them
-a keyword.
-"""
+"""Names that BLOG can read: letters, digits, underscores, a letter first, and no keyword."""
 
 from __future__ import annotations
 
@@ -41,8 +39,7 @@ RESERVED = {  # whatever the case of their letters
 
 
 class Identifiers:
-    """Hands out identifiers, each once: the name that is wanted where it can be had, else one that
-    resembles it.
+    """Hands out identifiers, each once: the wanted name where it can be had, else a similar one.
 
     Other characters become underscores, a letter is put before what does not begin with one, and
     what is taken or reserved gets a number behind it.

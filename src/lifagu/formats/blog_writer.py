@@ -1,6 +1,4 @@
-"""Models as BLOG (``.blog``): relations as random functions, domains and other than Boolean ranges
-as types.
-"""
+"""Models as BLOG (``.blog``): relations as random functions, domains and ranges as types."""
 
 from __future__ import annotations
 
@@ -26,8 +24,7 @@ from lifagu.relational.terms import Atom, Comparison, Count, Logical, logicals_o
 
 
 def format_blog(model: FactorGraph | ParfactorGraph, evidence: EvidenceLike = None) -> str:
-    """The text of a BLOG file for a model; a factor graph becomes random functions without
-    arguments, and factors.
+    """The text of a BLOG file for a model; a factor graph has random functions without arguments.
 
     The names of factors, and names that BLOG cannot read, stand in comments beside what was written
     for them.
@@ -267,9 +264,7 @@ class _Writer:
 
 
 class _Scope:
-    """The logical variables of one parfactor: their names and types, and the inequalities between
-    them.
-    """
+    """The logical variables of one parfactor: names, types, and the inequalities between them."""
 
     def __init__(self, writer: _Writer, parfactor: Parfactor, bound: BoundParfactor) -> None:
         self._writer = writer

@@ -21,9 +21,7 @@ def no_template() -> None:
 
 @dataclass(frozen=True)
 class Contents:
-    """The parts of a file, each made when it is asked for: a mistake in one does not hide the
-    others.
-    """
+    """The parts of a file, each made when asked for: a mistake in one does not hide the others."""
 
     model: Callable[[], FactorGraph | ParfactorGraph]
     evidence: Callable[[], dict[str, Observation]] = dict

@@ -12,9 +12,7 @@ from lifagu.formats.files import PathLike, ending, write_text
 
 
 def write_csv(path: PathLike, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write rows to a ``.csv`` file (also ``.csv.gz``), replacing it in one step; numbers read back
-    as they were.
-    """
+    """Write rows to a ``.csv`` or ``.csv.gz`` file in one step; numbers read back as they were."""
     if ending(path) != ".csv":
         raise FormatError(f"{path}: tables are written as .csv (or .csv.gz)")
     text = StringIO()

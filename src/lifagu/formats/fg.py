@@ -71,9 +71,7 @@ def _table(tokens: Tokens, number: int, sizes: list[int]) -> Floats:
 
 
 def format_fg(graph: FactorGraph) -> str:
-    """The text of a libDAI file for a graph; an isolated variable is carried by a uniform factor of
-    its own.
-    """
+    """The text of a libDAI file for a graph; a variable without factors gets a uniform one."""
     refuse_unknown(graph, "libDAI's .fg")
     blocks = []
     for number, factor in enumerate(graph.factors):

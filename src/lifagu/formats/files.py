@@ -1,6 +1,4 @@
-"""Text in files: gzip by ending, errors that name the file, and writes that replace a file whole or
-not at all.
-"""
+"""Text in files: gzip by ending, errors that name the file, writes that replace a file whole."""
 
 from __future__ import annotations
 
@@ -40,17 +38,13 @@ def read_text(path: PathLike) -> str:
 
 
 def write_text(path: PathLike, text: str) -> None:
-    """Replace a file by this text in one step, compressed if its name ends in ``.gz`` (equal text,
-    equal bytes).
-    """
+    """Replace a file by this text in one step, compressed if its name ends in ``.gz``."""
     raw = text.encode()
     write_bytes(path, _packed(raw) if _is_gzip(path) else raw)
 
 
 def write_bytes(path: PathLike, raw: bytes) -> None:
-    """Replace a file by these bytes in one step: readers see the old file or the new one, never a
-    half.
-    """
+    """Replace a file by these bytes in one step: nobody ever sees half of it."""
     with replaced_file(path) as temporary:
         temporary.write_bytes(raw)
 

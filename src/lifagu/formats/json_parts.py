@@ -1,6 +1,4 @@
-"""What the readers and writers of lifagu's JSON share: values with errors that say where, and text
-that reads well.
-"""
+"""What readers and writers of lifagu's JSON share: checked values, and text that reads well."""
 
 from __future__ import annotations
 
@@ -134,9 +132,7 @@ def add_variable(builder: GraphBuilder[FactorGraph], variable: Any) -> None:
 def add_factor(
     builder: GraphBuilder[FactorGraph], factor: Any, rename: Callable[[str], str] = str
 ) -> None:
-    """Add one factor of a file; rename gives for each argument the name of the variable that is
-    meant.
-    """
+    """Add one factor of a file; rename gives the variable that each argument means."""
     check_keys(factor, "a factor", FACTOR_KEYS, required=("name", "args", "table"))
     table = factor["table"]
     if table is not None and not isinstance(table, str):

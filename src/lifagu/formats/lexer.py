@@ -1,6 +1,4 @@
-"""A text as a stream of tokens told apart by a pattern, with the line of each at hand for error
-messages.
-"""
+"""A text as a stream of tokens told apart by a pattern, with the line of each for errors."""
 
 from __future__ import annotations
 

@@ -15,8 +15,7 @@ _Scaled = tuple[Floats, Ints]  # mantissas from 0.5 to 1 (or 0), and powers of t
 
 
 def one_table_per_scope(graph: FactorGraph, what: str) -> list[tuple[tuple[str, ...], Floats]]:
-    """Arguments and table, one for each set of variables; their product is the product of all
-    factors of the graph.
+    """Arguments and table for each set of variables; together the product of all factors.
 
     Tables have one axis per argument, labels in declared order. A variable in no factor gets a
     table of ones; factors without arguments are multiplied into the first table. what: who asks,

@@ -1,5 +1,4 @@
-"""lifagu's own JSON files: one object with variables, factors, named ranges and tables, and
-evidence.
+"""lifagu's own JSON files: variables, factors, named ranges and tables, and evidence.
 
 `null` is an unknown table. Errors carry the line and the JSON path of what is wrong, as in
 ``factors[3].args[1]``.
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
 
 
 def from_json(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
-    """A factor graph from the text of a lifagu file; a relational model where it has domains,
-    relations or parfactors.
+    """A model from the text of a lifagu file.
 
     >>> from_json('{"format": "lifagu/1", "variables": [{"name": "A"}], "factors": []}')
     <FactorGraph: 1 variable, 0 factors, 0 distinct tables>
@@ -51,8 +49,7 @@ def from_json(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
 
 
 def contents(text: str, place: str) -> Contents:
-    """All that the text of a lifagu file says, parsed once; it may hold nothing but evidence (name
-    → label).
+    """All that the text of a lifagu file says, parsed once; perhaps evidence (name → label) alone.
 
     >>> contents('{"Sick": true, "Age": {"young": 1, "old": 3}}', "<text>").evidence()
     {'Sick': 'true', 'Age': {'young': 1, 'old': 3}}
@@ -106,8 +103,7 @@ def _observed(given: Any, place: str) -> dict[str, Observation]:
 
 
 def to_json(graph: FactorGraph | ParfactorGraph, evidence: EvidenceLike = None) -> str:
-    """The text of a lifagu file: one variable, factor, relation or parfactor a line, shared ranges
-    and tables named.
+    """The text of a lifagu file for a model.
 
     >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 2.5]).factor("g", ["A"], None).graph()
     >>> print(to_json(graph), end="")
@@ -163,9 +159,7 @@ def to_json(graph: FactorGraph | ParfactorGraph, evidence: EvidenceLike = None) 
 
 
 def _table_key(graph: FactorGraph, factor: int) -> tuple[int, ...] | None:
-    """Factors with equal keys have the same potentials in the same declared orders; None for
-    unknown ones.
-    """
+    """What factors with the same potentials in the same declared orders share; None if unknown."""
     table = int(graph.factor_table[factor])
     return (table, *graph.variable_declared[graph.scope(factor)].tolist()) if table >= 0 else None
 

@@ -1,5 +1,6 @@
-"""PFL, the Prolog Factor Language of YAP and HORUS (``.pfl``): ``bayes`` and ``markov`` clauses
-over listed facts.
+"""PFL, the Prolog Factor Language of YAP and HORUS (``.pfl``).
+
+A model is ``bayes`` and ``markov`` clauses over listed facts.
 
 By its manual the first term of a clause is the most significant one: a table is row-major, the
 first formula slowest, values in the order of the range. HORUS's indexers run the same way, and its
@@ -274,9 +275,7 @@ class _Meaning:
         return Parfactor(name, tuple(arguments), table, self._constraints(number, logicals))
 
     def _constraints(self, number: int, logicals: Mapping[str, Logical]) -> tuple[Constraint, ...]:
-        """Constraints that say something: listed tuples unless they are all there are, and
-        comparisons.
-        """
+        """Constraints that say something: tuples unless all there are, and comparisons."""
         found = self.conditions[number]
         constants = {name: self._domains.constants(_variable(name, number)) for name in logicals}
         where: dict[Constraint, None] = {}

@@ -1,6 +1,4 @@
-"""The clauses of a PFL file: as much of Prolog as models are written in, before it is asked what
-they mean.
-"""
+"""The clauses of a PFL file: as much of Prolog as models are written in, not yet their meaning."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ _PATTERN = re.compile(
 
 @dataclass(frozen=True)
 class Term:
-    """A variable, a number, a constant or, with arguments, a structure; of a list the arguments are
-    its items.
-    """
+    """A variable, number, constant, structure (with arguments), or list (its items)."""
 
     kind: str  # "variable", "number", "atom" or "list"
     text: str
@@ -58,9 +54,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Clause:
-    """A parfactor: its formulas with their ranges where they are declared, its table or the call
-    that gives it.
-    """
+    """A parfactor: formulas, ranges where declared, and its table or the call that gives it."""
 
     start: Token
     formulas: tuple[Term, ...]
@@ -71,9 +65,7 @@ class Clause:
 
 @dataclass
 class Clauses:
-    """All clauses of a file, by kind. Those that cannot be read are kept with the reason, by the
-    name they define.
-    """
+    """All clauses of a file, by kind; unread ones with the reason, by the name they define."""
 
     lexer: Lexer
     parfactors: list[Clause] = field(default_factory=list)

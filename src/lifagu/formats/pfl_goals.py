@@ -1,5 +1,4 @@
-"""What the goals of a PFL constraint say: calls of rules unfolded, calls of listed facts turned
-into tuples.
+"""What the goals of a PFL constraint say: rules unfolded, calls of listed facts as tuples.
 
 A constraint admits a substitution of the variables in the formulas if all goals succeed for it,
 however often; what else occurs in a goal only has to exist.
@@ -20,9 +19,7 @@ MOST_UNFOLDED = 1000  # goals of one parfactor
 
 @dataclass(frozen=True)
 class Listed:
-    """The tuples that a call admits for its variables, and the places of the predicate that they
-    stand in.
-    """
+    """The tuples that a call admits for its variables, and their places in the predicate."""
 
     variables: tuple[str, ...]
     places: tuple[tuple[Key, int], ...]
@@ -31,9 +28,7 @@ class Listed:
 
 @dataclass
 class Conditions:
-    """What must hold for the variables of a parfactor's formulas; of inequalities the right side is
-    any term.
-    """
+    """What must hold for the variables of a parfactor's formulas."""
 
     listed: list[Listed] = field(default_factory=list)
     equal: list[tuple[str, str]] = field(default_factory=list)

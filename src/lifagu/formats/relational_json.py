@@ -1,6 +1,4 @@
-"""The relational part of lifagu's JSON files: domains, relations, parfactors, beside a ground part
-or alone.
-"""
+"""The relational part of lifagu's JSON files: domains, relations, parfactors."""
 
 from __future__ import annotations
 

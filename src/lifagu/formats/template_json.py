@@ -134,9 +134,7 @@ class _Reader:
         return Source(given, folder, self.where("source"))
 
     def _domains(self) -> tuple[dict[str, Query], dict[str, Any]]:
-        """Queries by domain, and all domains in order, those that are queried without constants
-        yet.
-        """
+        """Queries by domain, and all domains in order, queried ones without constants yet."""
         given = object_at(self.whole.get("domains", {}), self.place, "domains")
         queries = {}
         for name, item in given.items():

@@ -12,9 +12,7 @@ from lifagu.errors import FormatError
 
 
 class Tokens:
-    """A cursor over the tokens of a text; from a comment sign to the end of its line nothing
-    counts.
-    """
+    """A cursor over the tokens of a text; the rest of a line after a comment sign is left out."""
 
     def __init__(self, text: str, place: str, comment: str | None = None) -> None:
         self._place = place

@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
 
 def to_networkx(graph: FactorGraph) -> networkx.Graph:
-    """Return the bipartite graph with a node for each variable and factor and an edge for each
-    argument.
+    """Return the bipartite graph of variables and factors, with an edge for each argument.
 
     Nodes are pairs, as a variable and a factor may share a name: ``("variable", name)`` with the
     attributes bipartite=0, name, range, kind and individuals, and ``("factor", name)`` with

@@ -23,8 +23,7 @@ def from_pgmpy(
     | pgmpy.models.DiscreteMarkovNetwork
     | pgmpy.models.FactorGraph,
 ) -> FactorGraph:
-    """Return the factor graph of a pgmpy DiscreteBayesianNetwork, DiscreteMarkovNetwork or
-    FactorGraph.
+    """Return the factor graph of a pgmpy model.
 
     Names and states become texts; variables without state names have the labels 0, 1, …. The
     conditional table of a network's variable X becomes the factor ``P(X)`` with the arguments X and

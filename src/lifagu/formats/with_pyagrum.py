@@ -1,5 +1,4 @@
-"""pyAgrum: Bayesian networks and Markov random fields in, Markov random fields out, and the files
-it can read.
+"""pyAgrum: Bayesian networks and Markov random fields in, random fields out, and its files.
 
 pyAgrum keeps a table with its first variable fastest, so its arrays have the axes of its names
 backwards; every table is transposed on its way in and out.
@@ -32,8 +31,7 @@ _ROW_SUM_TOLERANCE = 0.01
 
 
 def from_pyagrum(model: pyagrum.BayesNet | pyagrum.MarkovRandomField) -> FactorGraph:
-    """Return the factor graph of a pyAgrum BayesNet or MarkovRandomField, names and labels in
-    pyAgrum's order.
+    """Return the factor graph of a pyAgrum BayesNet or MarkovRandomField.
 
     The conditional table of a network's variable X becomes the factor ``P(X)`` with the arguments X
     and its parents; the tables of a random field become ``f0``, ``f1``, … in the order of their
@@ -87,8 +85,7 @@ def to_pyagrum(graph: FactorGraph) -> pyagrum.MarkovRandomField:
 
 
 def read_network(path: PathLike) -> FactorGraph:
-    """Return the Bayesian network in a file as a factor graph, by its ending (see NETWORK_ENDINGS),
-    also with ``.gz``.
+    """Return the Bayesian network in a file (see NETWORKS; also with ``.gz``) as a factor graph.
 
     pyAgrum reads it, in single precision for most formats; such a number is taken as the shortest
     decimal it stands for, so that 0.4 in the file is 0.4 in the table. Refused are broken files,
@@ -119,9 +116,7 @@ def read_network(path: PathLike) -> FactorGraph:
 
 
 def _pyagrum(what: str) -> Any:
-    """The package, imported without the deprecation warnings of its C parts: as errors, they would
-    end the process.
-    """
+    """The package, without deprecation warnings of its C parts: as errors, they end the process."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -147,17 +142,13 @@ def _graph(model: Any, factors: Iterable[tuple[str, Iterable[str], Floats]]) -> 
 
 
 def _conditionals(network: Any) -> Iterator[tuple[str, Any]]:
-    """For each variable X of a network, P(X) and its tensor: X is the first name, its parents
-    follow.
-    """
+    """For each variable X of a network, P(X) and its tensor: X first, its parents behind it."""
     for node in sorted(network.nodes()):
         yield f"P({network.variable(node).name()})", network.cpt(node)
 
 
 def _table(tensor: Any) -> Floats:
-    """The potentials of a tensor, axes in the order of its names; a copy, as the tensor dies with
-    its model.
-    """
+    """The potentials of a tensor, axes as its names; copied, as the tensor dies with its model."""
     return np.array(tensor.toarray(), dtype=np.float64).transpose()
 
 
@@ -196,8 +187,7 @@ def _load(peer: Any, path: PathLike) -> Any:
 
 
 def _complaint(path: PathLike, text: str) -> str:
-    """One line, with the line number where there is one, from what a reader says over several
-    lines.
+    """One line, with its number where there is one, from what a reader says over several lines.
 
     >>> _complaint("x.bif", "[pyAgrum] Fatal error: /t/x.bif:23: 45 : error : Syntax error : ; expected")
     'x.bif:23: Syntax error : ; expected'

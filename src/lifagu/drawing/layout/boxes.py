@@ -12,8 +12,7 @@ PUSHES = 60
 
 
 def overlapping(places: Floats, sizes: Floats, gap: float = 0.0) -> tuple[Ints, Ints]:
-    """The pairs of boxes, first < second, that overlap or come closer than a gap in both
-    directions.
+    """The pairs of boxes, first < second, that overlap or come closer than a gap both ways.
 
     places[n, 2]: centres; sizes[n, 2]: widths and heights. Cost: near-linear, beside the pairs that
     share some x or, if they are fewer, some y.
@@ -38,9 +37,7 @@ def overlapping(places: Floats, sizes: Floats, gap: float = 0.0) -> tuple[Ints, 
 
 
 def _sharing(middle: Floats, size: Floats, gap: float) -> tuple[Ints, Ints]:
-    """Boxes by where they begin along one axis, and for each how many of the next begin before it
-    ends.
-    """
+    """Boxes by where they begin along one axis; for each, how many others begin before it ends."""
     order = np.argsort(middle - size / 2, kind="stable")
     starts = (middle - size / 2)[order]
     stops = np.searchsorted(starts, starts + size[order] + gap, side="left")
@@ -64,9 +61,7 @@ def separated(places: Floats, sizes: Floats, gap: float) -> Floats:
 
 
 def _told_apart(places: Floats) -> Floats:
-    """Places that are all different: those that fall together are moved a little, each in its own
-    direction.
-    """
+    """Places that are all different: equal ones are moved a little, each in its own direction."""
     rounded = np.round(places, 3)
     _, first, copies = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
     again = np.flatnonzero(first[copies.reshape(-1)] != np.arange(len(places)))
@@ -79,9 +74,7 @@ def _told_apart(places: Floats) -> Floats:
 
 
 def _pushes(places: Floats, sizes: Floats, gap: float, one: Ints, two: Ints) -> Floats:
-    """How far each box is pushed by all those it overlaps: half of each overlap, averaged where
-    there are many.
-    """
+    """How far each box is pushed by those it overlaps: half of each overlap, averaged if many."""
     apart = places[two] - places[one]
     lack = (sizes[one] + sizes[two]) / 2 + gap - np.abs(apart)
     axis = np.argmin(lack, axis=1)
@@ -118,8 +111,7 @@ def packed(sizes: Floats, gap: float, shape: float) -> Floats:
 
 
 def tiled(sizes: Floats, gap: float, shape: float) -> tuple[Floats, Floats]:
-    """Centres of boxes in equal cells, row by row, around a middle cell that is left free, and the
-    centre of that.
+    """Centres of boxes in equal cells, row by row around a free middle cell, and its centre.
 
     >>> centres, middle = tiled(np.full((8, 2), 8.0), gap=2, shape=1)
     >>> centres[[0, 7]].tolist(), middle.tolist()

@@ -18,8 +18,9 @@ ROUNDS = 100
 
 
 def stress_places(near: Neighbours, edges: Ints, length: float) -> Floats:
-    """Places of the nodes of a connected part, edges about `length` long. Cost: O(n² · rounds), for
-    large ones O(n).
+    """Places of a connected part, edges about `length` long.
+
+    Cost: O(n² · rounds), for large ones O(n).
     """
     count = len(near)
     pivots, steps = _pivots(near, count if count <= WHOLE else PIVOTS)
@@ -88,9 +89,7 @@ def _main_directions(square: Floats) -> Floats:
 
 
 def _majorised(places: Floats, wanted: Floats) -> Floats:
-    """Least weighted squares of all distances: each round solves the same system for another
-    right-hand side.
-    """
+    """Least weighted squares of all distances: each round solves one system for another side."""
     weights = 1 / np.where(wanted > 0, wanted, np.inf) ** 2
     system = np.diag(weights.sum(axis=1)) - weights
     solve = np.linalg.pinv(system, hermitian=True)

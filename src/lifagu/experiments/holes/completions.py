@@ -18,9 +18,7 @@ WIDTH = max(SIZES.values())
 
 
 class Marginals:
-    """All single marginals of a hospital under any filling of its holes; equal fillings are
-    computed once.
-    """
+    """All single marginals of a hospital under any filling; equal fillings are computed once."""
 
     def __init__(self, hospital: Hospital) -> None:
         self._hospital = hospital
@@ -52,9 +50,7 @@ class Marginals:
         return near & self.unobserved
 
     def under(self, filling: Filling) -> Floats:
-        """The marginals with these tables; a factor that nobody can fill is dropped, which is a
-        table of ones.
-        """
+        """The marginals with these tables; a factor that nobody can fill is dropped (ones)."""
         factors = self._hospital.draft.factors
         tables = {factor: np.ones_like(factors[factor].table) for factor in self._hospital.hidden}
         tables |= {factor: table for factor, table in filling.items() if table is not None}
@@ -86,9 +82,7 @@ def _padded(rows: Sequence[Floats]) -> Floats:
 
 
 def own_tables(graph: lifagu.FactorGraph, hospital: Hospital) -> dict[int, Floats | None]:
-    """The tables that a completed graph has in the holes, axes in the order in which the arguments
-    were listed.
-    """
+    """The tables of a completed graph in the holes, axes as the arguments were listed."""
     filling: dict[int, Floats | None] = {}
     for place in hospital.hidden:
         factor = graph.factors[place]
@@ -108,9 +102,7 @@ def completions_of(moved: lifagu.Transfer) -> int:
 def drawn(
     moved: lifagu.Transfer, hospital: Hospital, count: int, rng: np.random.Generator
 ) -> list[Filling]:
-    """So many completions, each class taking its competing tables as often as their shares say, in
-    random order.
-    """
+    """So many completions, classes taking competing tables by their shares, in random order."""
     chosen = []
     for each in moved.open_classes:
         places = np.searchsorted(np.cumsum(each.shares)[:-1], strata(count, rng), side="right")

@@ -1,6 +1,4 @@
-"""The suite in two panels: divergence of each method by scenario, and whether stated confidence can
-be believed.
-"""
+"""The suite in two panels: divergence by scenario and method, and calibration."""
 
 from __future__ import annotations
 

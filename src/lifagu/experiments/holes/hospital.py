@@ -49,8 +49,7 @@ TRAPPED = KINDS | {"fTA": FactorKind(("Age", "Stay"), 3)}
 
 
 class Place(NamedTuple):
-    """What the generator knows about a factor of an individual: its kind, the individual, which
-    table (or OWN) it has.
+    """What the generator knows about a factor: its kind, individual, and table (or OWN).
 
     order: the arguments as listed, by their place in the kind's arguments.
     """
@@ -63,9 +62,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """What a hospital's individuals have in common: tables[kind], and type_of_cohort[kind] unless
-    it is free.
-    """
+    """What a hospital's individuals share: tables[kind], and type_of_cohort[kind] unless free."""
 
     scenario: Scenario
     individuals: int

@@ -1,6 +1,4 @@
-"""The methods that are compared: every way of the transfer, and beside them what knows less and
-what knows more.
-"""
+"""The methods compared: every way of the transfer, what knows less, and what knows more."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The oracle: what somebody who knows the generator, but not the cohorts, would say about each
-unknown table.
-"""
+"""The oracle: what is known of each unknown table given the generator, but not the cohorts."""
 
 from __future__ import annotations
 
@@ -16,18 +14,14 @@ SURE = 0.95
 
 
 class Oracle:
-    """Posterior weights of the tables of each unknown factor, given the known tables of its
-    individual.
-    """
+    """Posterior weights of the tables of each unknown factor, given its individual's known ones."""
 
     def __init__(self, hospital: Hospital) -> None:
         self._hospital = hospital
 
     @cached_property
     def weights(self) -> dict[int, Floats]:
-        """For each unknown factor the probability of each table of its kind; the rest to 1 is a
-        table of one's own.
-        """
+        """The probability of each table of an unknown factor's kind; the rest to 1: its own."""
         return {
             factor: self._cohorts[place.individual] @ self._chances(place.kind)
             for factor, place in self._unknown.items()
@@ -46,9 +40,7 @@ class Oracle:
         }
 
     def drawn(self, count: int, rng: np.random.Generator) -> list[dict[int, Floats]]:
-        """So many ways to fill all unknown factors, drawn from the posterior in strata; cohorts are
-        drawn first.
-        """
+        """So many fillings of all unknown factors, drawn in strata, cohorts first."""
         fillings: list[dict[int, Floats]] = [{} for _ in range(count)]
         cohort_of: dict[int, list[int]] = {}
         for factor, place in self._unknown.items():
@@ -86,9 +78,7 @@ class Oracle:
 
     @cached_property
     def _cohorts(self) -> dict[int, Floats]:
-        """P(cohort | known tables) of each individual with holes; what is missing to 1 is having
-        one's own tables.
-        """
+        """P(cohort | known tables) of individuals with holes; the rest to 1: own tables."""
         known: dict[int, list[Place]] = defaultdict(list)
         hidden = set(self._hospital.hidden)
         for factor, place in enumerate(self._hospital.places):

@@ -99,9 +99,7 @@ def _by_way(lines: Sequence[Line]) -> tuple[Lines, list[str]]:
 
 
 def _compared(of: Lines, scenarios: Sequence[str], better: Way, worse: Way) -> str:
-    """In how many scenarios one way has the smaller mean divergence, and the median ratio of the
-    two.
-    """
+    """In how many scenarios one way has the smaller mean divergence, and the median ratio."""
     pairs = [
         (of[scenario, *better]["kl_mean"], of[scenario, *worse]["kl_mean"])
         for scenario in scenarios

@@ -1,6 +1,4 @@
-"""One cell of the suite: a hospital, its holes filled by every method, one row per method and way
-to answer.
-"""
+"""One cell of the suite: a hospital filled by every method, a row per method and answer."""
 
 from __future__ import annotations
 
@@ -39,17 +37,13 @@ Row = dict[str, Any]
 
 
 def generated(cell: Cell) -> tuple[Hospital, np.random.Generator]:
-    """The hospital of a cell, and the randomness that is left; scenarios of equal seed have the
-    same tables.
-    """
+    """The hospital of a cell, and the randomness left; equal seeds have the same tables."""
     rng = np.random.default_rng([cell.size, cell.seed])
     return hospital(SCENARIOS[cell.group], cell.size, rng), rng
 
 
 def run(settings: Settings, cell: Cell) -> Outcome:
-    """Fill the holes by every method and compare with the truth; mixtures and bounds draw
-    `completions` completions.
-    """
+    """Fill the holes by every method, with so many completions, and compare with the truth."""
     drawn_hospital, rng = generated(cell)
     bench = Bench(drawn_hospital, settings["completions"], rng)
     rows = list(bench.rows())
@@ -118,9 +112,7 @@ class Bench:
     def _several(
         self, moved: lifagu.Transfer, best: Filling, rng: np.random.Generator
     ) -> tuple[Floats, Floats, Floats, int]:
-        """Mixture, lower and upper ends, and how many completions were considered: all where that
-        is possible.
-        """
+        """Mixture, lower and upper ends, and how many completions: all where possible."""
         if completions_of(moved) <= self._completions and len(moved.unknown) == len(
             moved.transferred
         ):

@@ -1,6 +1,4 @@
-"""The suite in numbers: one line per scenario, method and way to answer, and the calibration of
-each method.
-"""
+"""The suite in numbers: by scenario, method and way to answer, and each method's calibration."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ MEANS = (
 
 
 def summarised(outcomes: Sequence[Outcome]) -> list[Line]:
-    """One line per scenario, method and way to answer: means over the seeds, the largest of the
-    largest.
-    """
+    """One line per scenario, method and answer: means over seeds, the largest of the largest."""
     groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for outcome in outcomes:
         for row in outcome.rows:
@@ -51,9 +47,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def calibrations(outcomes: Sequence[Outcome]) -> list[Line]:
-    """One line per method and tenth of stated confidence, over all scenarios; tenths that never
-    occur are left out.
-    """
+    """One line per method and tenth of stated confidence that occurs, over all scenarios."""
     return [
         {
             "method": method,

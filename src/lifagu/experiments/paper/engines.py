@@ -1,6 +1,4 @@
-"""Where the paper's experiment asks its questions: one place per side, so that an engine can be
-exchanged.
-"""
+"""Where the paper's experiment asks: one place per side, so that an engine can be exchanged."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""The two families of ground truths that the authors used, all variables Boolean, with one shared
-variable each.
+"""The two families of ground truths that the authors used: Boolean, with one shared variable.
 
 Cohorts come about by adding a constant to every entry of one table: ±k/10 with k = 1 for half of
 the individuals and otherwise evenly from 2, …, c, where c is 3, 4 or 5, and the sign by the toss of
@@ -20,8 +19,9 @@ ENTRIES = (0.5, 1.0, 1.0, 1.5)
 
 
 def employee(d: int, rng: np.random.Generator) -> Instance:
-    """Rev, and per person Com and Sal: f_com(Com) = (1, 1) plus the cohort's constant, f_rev(Com,
-    Rev), f_sal(…).
+    """Rev, and for each person Com and Sal.
+
+    f_com(Com) = (1, 1) plus the cohort's constant, f_rev(Com, Rev), f_sal(…).
 
     A constant added to (1, 1) changes no distribution, so the cohorts differ in their tables only.
     """
@@ -40,8 +40,9 @@ def employee(d: int, rng: np.random.Generator) -> Instance:
 
 
 def epidemic(d: int, rng: np.random.Generator) -> Instance:
-    """Epid, and per person Travel, Sick, Treat: f1(Travel, Sick, Epid), f2(Treat, Sick) plus the
-    cohort's constant.
+    """Epid, and for each person Travel, Sick and Treat.
+
+    f1(Travel, Sick, Epid), f2(Treat, Sick) plus the cohort's constant.
 
     0.5 − 5/10 is a potential of zero, which the paper excludes but the recipe allows; a table that
     would hold nothing else is drawn again.
@@ -79,9 +80,7 @@ def _members(colours: NDArray[np.int64]) -> list[list[int]]:
 
 
 def _shifts(d: int, rng: np.random.Generator) -> Floats:
-    """What is added for each individual; drawn again until there are three different k (or d, if
-    that is less).
-    """
+    """What is added for each individual; drawn again until k differ: three, or d if less."""
     cohorts = int(rng.integers(3, 6))
     chances = [0.5, *[0.5 / (cohorts - 1)] * (cohorts - 1)]
     index = rng.choice(cohorts, size=d, p=chances)

@@ -1,6 +1,4 @@
-"""The paper's figure: divergence with a ribbon of one standard deviation on the left, run times on
-the right.
-"""
+"""The paper's figure: divergence with a ribbon of one deviation, and run times."""
 
 from __future__ import annotations
 

@@ -12,9 +12,7 @@ from lifagu.experiments.drafts import Draft
 
 @dataclass(frozen=True, eq=False)
 class Instance:
-    """A ground truth with d questions; cohort_sizes: how many variables or individuals were drawn
-    to behave alike.
-    """
+    """A ground truth with d questions; cohort_sizes: how many were drawn to behave alike."""
 
     draft: Draft
     cohort_sizes: tuple[int, ...]

@@ -1,6 +1,4 @@
-"""Which factors are made unknown: five to ten per cent of them, under the text's constraint or as
-the authors did.
-"""
+"""Which factors are made unknown: five to ten per cent, by the text or as the authors did."""
 
 from __future__ import annotations
 
@@ -14,8 +12,7 @@ LEAST, MOST = 0.05, 0.10
 
 
 def five_to_ten_percent(factors: int, rng: np.random.Generator) -> int:
-    """A number of factors that is between five and ten per cent, drawn evenly by share; one where
-    that holds none.
+    """Five to ten per cent of so many factors, drawn evenly by share; one where that is none.
 
     >>> rng = np.random.default_rng(0)
     >>> five_to_ten_percent(6, rng), {five_to_ten_percent(40, rng) for _ in range(50)} == {2, 3, 4}
@@ -29,8 +26,7 @@ def five_to_ten_percent(factors: int, rng: np.random.Generator) -> int:
 def hide_by_place(
     places: Sequence[Hashable], count: int, rng: np.random.Generator
 ) -> tuple[int, ...]:
-    """Factors chosen at random while another known one is possibly identical: the text's
-    constraint.
+    """Factors drawn while another known one is possibly identical: the text's constraint.
 
     places: what must be equal for two factors to be possibly identical once one is unknown. A
     factor that may not be taken now may not be taken later, so walking through a random order is
@@ -48,9 +44,7 @@ def hide_by_place(
 def hide_by_group(
     groups: Sequence[Sequence[int]], count: int, rng: np.random.Generator
 ) -> tuple[int, ...]:
-    """As the authors did: again and again a colour group with two known members or more, then one
-    of its members.
-    """
+    """As the authors did: colour groups with two known members or more, then one of the members."""
     known = [list(group) for group in groups]
     hidden = []
     for _ in range(count):

@@ -46,9 +46,7 @@ def generated(cell: Cell) -> tuple[Instance, np.random.Generator]:
 
 
 def run(settings: Settings, cell: Cell) -> Outcome:
-    """Fill the holes as published, with θ = 0, and compare with the truth; the first `timed`
-    queries are timed.
-    """
+    """Fill the holes as published (θ = 0), compare with the truth, time the first queries."""
     instance, rng = generated(cell)
     draft, hidden, questions = instance.draft, instance.hidden, instance.questions
     truth = draft.graph()

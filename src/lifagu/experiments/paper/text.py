@@ -1,5 +1,4 @@
-"""Ground truths as the paper's text describes them, to the letter, in the plainest graph that
-allows it.
+"""Ground truths as the paper's text describes them, to the letter, in the plainest graph.
 
 The text asks for 2d to 3d variables and as many factors, and three to five cohorts of variables,
 one of which holds about half of them all while the others share the rest evenly at random; it names
@@ -27,9 +26,7 @@ def text(d: int, rng: np.random.Generator) -> Instance:
 
 
 def similar(d: int, rng: np.random.Generator) -> Instance:
-    """Cohorts that "behave not completely different": each potential within 10 % of that of a
-    common table.
-    """
+    """Cohorts that "behave not completely different": potentials within 10 % of a common table."""
     return _instance(d, rng, similar=SIMILAR)
 
 
@@ -49,9 +46,7 @@ def _instance(d: int, rng: np.random.Generator, similar: float | None) -> Instan
 
 
 def _cohorts(d: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The cohort of each variable but the shared one, in random order: the first has half of all,
-    none is empty.
-    """
+    """Each variable's cohort, in random order: the first has half of all, none is empty."""
     # four, of which one is shared, cannot be three cohorts
     variables = int(rng.integers(max(2 * d, 5), 3 * d + 1))
     first = variables // 2
