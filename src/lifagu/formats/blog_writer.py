@@ -11,8 +11,8 @@ from lifagu.errors import FormatError, listed
 from lifagu.formats.blog_constraints import with_inequalities
 from lifagu.formats.blog_names import Identifiers
 from lifagu.formats.blog_statements import POTENTIAL
+from lifagu.formats.files import number_text
 from lifagu.formats.json_parts import json_text
-from lifagu.formats.numbers import number_text
 from lifagu.graph.evidence import EvidenceLike, Observation, by_name
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import BOOLEAN, Labels

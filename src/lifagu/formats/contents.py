@@ -15,10 +15,6 @@ if TYPE_CHECKING:
     from lifagu.relational.template import Template
 
 
-def no_template() -> None:
-    """What files say that are no templates."""
-
-
 @dataclass(frozen=True)
 class Contents:
     """The parts of a file, each made when asked for: a mistake in one does not hide the others."""
@@ -26,7 +22,7 @@ class Contents:
     model: Callable[[], FactorGraph | ParfactorGraph]
     evidence: Callable[[], dict[str, Observation]] = dict
     queries: Callable[[], list[str]] = list
-    template: Callable[[], Template | None] = no_template
+    template: Callable[[], Template | None] = lambda: None
 
     def loaded(self) -> Loaded:
         """All of an ordinary model."""
