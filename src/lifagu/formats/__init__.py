@@ -1,4 +1,4 @@
-"""Files: a model's format is told by the ending of its name, compressed ones by a further ``.gz``."""
+"""Files: a model's format is told by the ending of its name, without a further ``.gz``."""
 
 from __future__ import annotations
 

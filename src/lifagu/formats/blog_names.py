@@ -6,36 +6,12 @@ import re
 from collections.abc import Iterable
 from itertools import count
 
-RESERVED = {  # whatever the case of their letters
-    *(
-        "type",
-        "random",
-        "nonrandom",
-        "fixed",
-        "generating",
-        "origin",
-        "guaranteed",
-        "distinct",
-        "factor",
-        "parfactor",
-    ),
-    *(
-        "then",
-        "else",
-        "for",
-        "elseif",
-        "if",
-        "query",
-        "obs",
-        "param",
-        "exists",
-        "forall",
-        "true",
-        "false",
-        "null",
-    ),
-    *("boolean", "integer", "naturalnum", "real", "string", "character", "timestep"),
-}
+# whatever the case of their letters
+RESERVED = set(
+    "type random nonrandom fixed generating origin guaranteed distinct factor parfactor "
+    "then else for elseif if query obs param exists forall true false null "
+    "boolean integer naturalnum real string character timestep".split()
+)
 
 
 class Identifiers:
@@ -77,7 +53,7 @@ class Identifiers:
         return found
 
     def local(self, wanted: Iterable[str], letter: str) -> dict[str, str]:
-        """Identifiers for names with a scope of their own, such as a parfactor's logical variables."""
+        """Identifiers for names with a scope of their own, as a parfactor's logical variables."""
         result: dict[str, str] = {}
         for name in wanted:
             result[name] = self._free(_spelt(name, letter), frozenset(result.values()))
@@ -103,11 +79,9 @@ class Identifiers:
 
 
 def _spelt(name: str, letter: str) -> str:
-    word = (
-        name
-        if re.fullmatch(r"\w+", name, re.ASCII)
-        else re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
-    )
+    word = name
+    if not re.fullmatch(r"\w+", name, re.ASCII):
+        word = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
     return word if re.match(r"[A-Za-z]", word) else letter + word
 
 

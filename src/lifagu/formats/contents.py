@@ -1,4 +1,4 @@
-"""What one model file says, read and parsed once: model, evidence and questions of one state of it."""
+"""What one model file says, parsed once: model, evidence and questions of one state of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Text in files: formats by ending, gzip, errors that name the file, writes that replace it whole."""
+"""Text in files: formats by ending, gzip, errors that name the file, writes that replace it."""
 
 from __future__ import annotations
 

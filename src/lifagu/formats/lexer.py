@@ -66,11 +66,8 @@ class Lexer:
     def expect(self, text: str, what: str) -> Token:
         """The next token, which must have this text."""
         if self.peek.text != text:
-            shown = (
-                "the file ends"
-                if self.peek.kind == "end"
-                else f"'{shortened(self.peek.text)}' stands"
-            )
+            at_end = self.peek.kind == "end"
+            shown = "the file ends" if at_end else f"'{shortened(self.peek.text)}' stands"
             self.fail(f"{shown} where '{text}' should be, {what}")
         return self.take(what)
 
