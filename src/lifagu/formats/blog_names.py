@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterable
 from itertools import count
 
-# whatever the case of their letters
-RESERVED = set(
-    "type random nonrandom fixed generating origin guaranteed distinct factor parfactor "
-    "then else for elseif if query obs param exists forall true false null "
-    "boolean integer naturalnum real string character timestep".split()
-)
+_KEYWORDS = """
+    type random nonrandom fixed generating origin guaranteed distinct factor parfactor
+    then else for elseif if query obs param exists forall true false null
+    boolean integer naturalnum real string character timestep
+"""
+RESERVED = frozenset(_KEYWORDS.split())  # whatever the case of their letters
 
 
 class Identifiers:
