@@ -25,13 +25,7 @@ def clean(text: str) -> str:
 
 def _is_fine(character: str) -> bool:
     joiners = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
-    return character in joiners or unicodedata.category(character) not in (
-        "Cc",
-        "Cf",
-        "Cs",
-        "Cn",
-        "Co",
-    )
+    return character in joiners or not unicodedata.category(character).startswith("C")
 
 
 def shortened(text: str, most: int = 22) -> str:

@@ -42,10 +42,10 @@ def place(sizes: Floats, edges: Ints, gap: float = GAP) -> Floats:
         return np.zeros((0, 2))
     edges = np.unique(np.sort(edges.reshape(-1, 2), axis=1), axis=0)
     parts, own, extents = _parts(sizes, edges, gap)
-    centres = packed(extents, gap * 1.6, SHAPE)
+    corners = np.round(packed(extents, gap * 1.6, SHAPE) - extents / 2, 1)
     places = np.zeros_like(sizes)
-    for part, each, centre, extent in zip(parts, own, centres, extents, strict=True):
-        places[part] = each + np.round(centre - extent / 2, 1)
+    for part, each, corner in zip(parts, own, corners, strict=True):
+        places[part] = each + corner
     return places
 
 
@@ -120,8 +120,9 @@ def _around(sizes: Floats, edges: Ints, hub: int, gap: float) -> Floats:
     centres, middle = tiled(extents, gap * 2, SHAPE)
     places = np.zeros_like(sizes)
     places[hub] = middle
-    for part, each, centre, extent in zip(parts, own, centres, extents, strict=True):
-        places[others[part]] = each + np.round(centre - extent / 2, 1)
+    corners = np.round(centres - extents / 2, 1)
+    for part, each, corner in zip(parts, own, corners, strict=True):
+        places[others[part]] = each + corner
     return places
 
 
@@ -143,6 +144,5 @@ def _root(near: Neighbours, end: int) -> int:
 
 def _is_hub(near: Neighbours, node: int) -> bool:
     """Whether a node has clearly more neighbours than any other."""
-    return len(near[node]) >= 1.6 * max(
-        len(each) for number, each in enumerate(near) if number != node
-    )
+    others = (len(each) for number, each in enumerate(near) if number != node)
+    return len(near[node]) >= 1.6 * max(others)

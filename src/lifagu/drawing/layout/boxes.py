@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints
 
-Flags = NDArray[np.bool_]
 PUSHES = 60
 
 
@@ -26,12 +24,8 @@ def overlapping(places: Floats, sizes: Floats, gap: float = 0.0) -> tuple[Ints, 
     first = np.repeat(np.arange(len(order)), many)
     second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(many) - many, many)
     one, two = order[first], order[second]
-    near = (
-        np.abs(places[one, 1] - places[two, 1]) < (sizes[one, 1] + sizes[two, 1]) / 2 + gap - 1e-9
-    )
-    near &= (
-        np.abs(places[one, 0] - places[two, 0]) < (sizes[one, 0] + sizes[two, 0]) / 2 + gap - 1e-9
-    )
+    apart, room = np.abs(places[one] - places[two]), (sizes[one] + sizes[two]) / 2
+    near = (apart < room + gap - 1e-9).all(axis=1)
     one, two = one[near], two[near]
     return np.minimum(one, two), np.maximum(one, two)
 
@@ -66,10 +60,9 @@ def _told_apart(places: Floats) -> Floats:
     _, first, copies = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
     again = np.flatnonzero(first[copies.reshape(-1)] != np.arange(len(places)))
     angles = again * 2.399963  # the golden angle
+    away = 0.5 * np.column_stack((np.cos(angles), np.sin(angles)))
     moved = places.copy()
-    moved[again] += (
-        0.5 * np.column_stack((np.cos(angles), np.sin(angles))) * (1 + again[:, None] / len(places))
-    )
+    moved[again] += away * (1 + again[:, None] / len(places))
     return moved
 
 

@@ -44,11 +44,10 @@ def distances(near: Neighbours, root: int) -> tuple[Ints, list[int]]:
 
 
 def far_end(near: Neighbours) -> int:
-    """A node that is about as far from some other as any: found by walking to a farthest one twice."""
+    """A node about as far from some other as any: found by walking to a farthest one twice."""
     node = 0
     for _ in range(2):
-        steps, _ = distances(near, node)
-        node = int(np.argmax(steps))
+        node = int(np.argmax(distances(near, node)[0]))
     return node
 
 
@@ -176,18 +175,14 @@ def _spaced(wanted: Floats, weights: Floats, extents: Floats, gap: float) -> Flo
     [-10.0, 0.0, 10.0]
     """
     offset = np.concatenate(([0.0], np.cumsum((extents[:-1] + extents[1:]) / 2 + gap)))
-    pools: list[
-        tuple[float, float, int]
-    ] = []  # isotonic regression: mean, weight and number of each pool
+    # isotonic regression: mean, weight and number of each pool
+    pools: list[tuple[float, float, int]] = []
     for mean, weight in zip((wanted - offset).tolist(), weights.tolist(), strict=True):
         many = 1
         while pools and pools[-1][0] > mean:
             other, more, count = pools.pop()
-            mean, weight, many = (
-                (mean * weight + other * more) / (weight + more),
-                weight + more,
-                many + count,
-            )
+            mean = (mean * weight + other * more) / (weight + more)
+            weight, many = weight + more, many + count
         pools.append((mean, weight, many))
     return np.repeat([each[0] for each in pools], [each[2] for each in pools]) + offset
 
