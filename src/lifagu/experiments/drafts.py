@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import lifagu
 
 Floats = NDArray[np.float64]
-Filling = Mapping[int, Floats | None]
+FilledTables = Mapping[int, Floats | None]
 BOOLEAN = ("false", "true")
 
 
@@ -35,19 +35,19 @@ class DraftFactor(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Draft:
+class TruthDraft:
     """A graph whose tables are all known, as lists of variables and factors."""
 
     variables: tuple[DraftVariable, ...]
     factors: tuple[DraftFactor, ...]
 
     def graph(
-        self, tables: Filling | None = None, *, individuals: bool = True
+        self, tables: FilledTables | None = None, *, individuals: bool = True
     ) -> lifagu.FactorGraph:
         """The graph, with other tables (None: unknown) for some factors, by place.
 
         >>> factors = (DraftFactor("f", ("A",), np.array([1.0, 3.0])),)
-        >>> draft = Draft((DraftVariable("A"),), factors)
+        >>> draft = TruthDraft((DraftVariable("A"),), factors)
         >>> draft.graph({0: None})
         <FactorGraph: 1 variable, 1 factor (1 unknown), 0 distinct tables>
         """

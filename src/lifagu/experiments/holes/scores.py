@@ -8,17 +8,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.experiments.divergence import divergence
-from lifagu.experiments.drafts import Filling, Floats
-from lifagu.experiments.holes.hospital import Hospital
+from lifagu.experiments.drafts import FilledTables, Floats
+from lifagu.experiments.holes.hospital import DrawnHospital
 
 BINS = 10
 ROUNDING = 1e-9
-NOISY = (
-    0.25  # how far two noisy versions of a table may be apart; different tables are much further
-)
+# how far two noisy versions of a table may be apart; different tables are much further
+NOISY = 0.25
 
 
-def right(hospital: Hospital, filling: Filling) -> NDArray[np.bool_]:
+def right(hospital: DrawnHospital, filling: FilledTables) -> NDArray[np.bool_]:
     """Whether each unknown factor got its true table, up to a factor (and noise, if noisy)."""
     tolerance = NOISY if hospital.scenario.noise else ROUNDING
     found = []

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from lifagu.experiments.campaign import Outcome
+from lifagu.experiments.campaign import Line, Outcome
 from lifagu.experiments.drafts import Floats
 from lifagu.experiments.holes.scores import BINS
 
-Line = dict[str, Any]
 MEANS = (
     *("right", "right_identifiable", "kl_mean", "brier", "miscalibration"),
     *("coverage", "width", "outside", "log10_completions"),
@@ -20,14 +18,14 @@ MEANS = (
 
 def summarised(outcomes: Sequence[Outcome]) -> list[Line]:
     """One line per scenario, method and answer: means over seeds, the largest of the largest."""
-    groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    groups: dict[tuple[str, str, str], list[Line]] = {}
     for outcome in outcomes:
         for row in outcome.rows:
             groups.setdefault((outcome.cell.group, row["method"], row["answers"]), []).append(row)
     return [_line(*key, rows) for key, rows in groups.items()]
 
 
-def _line(scenario: str, method: str, answers: str, rows: Sequence[dict[str, Any]]) -> Line:
+def _line(scenario: str, method: str, answers: str, rows: Sequence[Line]) -> Line:
     largest = [row["kl_maximum"] for row in rows if row["kl_maximum"] is not None]
     return {
         "scenario": scenario,

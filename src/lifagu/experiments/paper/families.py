@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lifagu
-from lifagu.experiments.drafts import Draft, DraftFactor, DraftVariable, Floats
-from lifagu.experiments.paper.instances import Instance
-from lifagu.experiments.paper.removal import LEAST, MOST, hide_by_group
+from lifagu.experiments.drafts import DraftFactor, DraftVariable, Floats, TruthDraft
+from lifagu.experiments.paper.instances import LEAST, MOST, Instance, hide_by_group
 
 ENTRIES = (0.5, 1.0, 1.0, 1.5)
 
@@ -36,7 +35,7 @@ def employee(d: int, rng: np.random.Generator) -> Instance:
             DraftFactor(f"f_rev.{person}", (competence, "Rev"), with_rev),
             DraftFactor(f"f_sal.{person}", (competence, "Rev", salary), with_salary),
         ]
-    return _instance(Draft(tuple(variables), tuple(factors)), shifts, "Com", rng)
+    return _instance(TruthDraft(tuple(variables), tuple(factors)), shifts, "Com", rng)
 
 
 def epidemic(d: int, rng: np.random.Generator) -> Instance:
@@ -59,10 +58,10 @@ def epidemic(d: int, rng: np.random.Generator) -> Instance:
             DraftFactor(f"f1.{person}", (travel, sick, "Epid"), spread),
             DraftFactor(f"f2.{person}", (treat, sick), treated + shift),
         ]
-    return _instance(Draft(tuple(variables), tuple(factors)), shifts, "Sick", rng)
+    return _instance(TruthDraft(tuple(variables), tuple(factors)), shifts, "Sick", rng)
 
 
-def _instance(draft: Draft, shifts: Floats, asked: str, rng: np.random.Generator) -> Instance:
+def _instance(draft: TruthDraft, shifts: Floats, asked: str, rng: np.random.Generator) -> Instance:
     truth = draft.graph()
     groups = _members(lifagu.colour(truth).factor_colours)
     # two individuals that differ make everything different: equal tables then

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from lifagu.experiments.campaign import Outcome
+from lifagu.experiments.campaign import Line, Outcome
 from lifagu.experiments.drafts import Floats
 
-Line = dict[str, Any]
 ROUNDING = 1e-15
 
 
@@ -81,9 +79,8 @@ def trend(outcomes: Sequence[Outcome], measure: str) -> float:
     """
     of = {"mean": mean, "deviation": deviation}[measure]
     pairs = [(np.log2(each.cell.size), of(column(each.rows, "kl"))) for each in outcomes]
-    x, y = (
-        np.array([pair for pair in pairs if pair[1] is not None], dtype=np.float64).reshape(-1, 2).T
-    )
+    there = [pair for pair in pairs if pair[1] is not None]
+    x, y = np.array(there, dtype=np.float64).reshape(-1, 2).T
     if len(y) < 3 or not np.ptp(x) or np.ptp(y) < ROUNDING:
         return 0.0
     x = x - x.mean()

@@ -12,9 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.experiments.drafts import Draft, DraftFactor, DraftVariable, Floats
-from lifagu.experiments.paper.instances import Instance
-from lifagu.experiments.paper.removal import five_to_ten_percent, hide_by_place
+from lifagu.experiments.drafts import DraftFactor, DraftVariable, Floats, TruthDraft
+from lifagu.experiments.paper.instances import Instance, five_to_ten_percent, hide_by_place
 
 SHARED = "R0"
 SIMILAR = 0.1  # how far the potentials of similar cohorts are apart, as a share
@@ -39,7 +38,7 @@ def _instance(d: int, rng: np.random.Generator, similar: float | None) -> Instan
         DraftFactor(f"f{number}", (name, SHARED), tables[each])
         for number, (name, each) in enumerate(zip(names, cohort.tolist(), strict=True), 1)
     ]
-    draft = Draft(tuple(map(DraftVariable, [SHARED, *names])), tuple(factors))
+    draft = TruthDraft(tuple(map(DraftVariable, [SHARED, *names])), tuple(factors))
     hidden = hide_by_place(draft.signatures(), five_to_ten_percent(len(factors), rng), rng)
     questions = rng.choice([SHARED, *names], size=d, replace=False).tolist()
     return Instance(draft, tuple(np.bincount(cohort).tolist()), hidden, tuple(questions))
