@@ -323,7 +323,8 @@ def test_donors_and_means_are_of_the_kind(name):
     subject = drawn_hospital(name)
     donors, means = random_donors(subject, np.random.default_rng(0)), mean_tables(subject)
     known = {}
-    for factor, (each, place) in enumerate(zip(subject.draft.factors, subject.origins, strict=True)):
+    drawn_factors = zip(subject.draft.factors, subject.origins, strict=True)
+    for factor, (each, place) in enumerate(drawn_factors):
         if place and factor not in subject.hidden:
             known.setdefault(place.kind, []).append(in_own_order(each, place))
     for factor in subject.hidden:

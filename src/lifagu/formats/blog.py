@@ -62,27 +62,14 @@ def parse_blog(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph
 
 
 def contents(text: str, place: str) -> Contents:
-    """All that the text of a BLOG file says, parsed once."""
+    """All that the text of a BLOG file says, parsed once.
+
+    >>> found = contents("random Boolean Epid; obs Epid = true; query Epid;", "<text>")
+    >>> found.evidence(), found.queries()
+    ({'Epid': 'true'}, ['Epid'])
+    """
     meaning = _BlogModel(parse_statements(text, place))
     return Contents(meaning.model, meaning.evidence, meaning.queries)
-
-
-def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
-    """What the ``obs`` statements of a BLOG file say.
-
-    >>> parse_evidence("random Boolean Epid; obs Epid = true;")
-    {'Epid': 'true'}
-    """
-    return contents(text, place).evidence()
-
-
-def parse_queries(text: str, place: str = "<text>") -> list[str]:
-    """The variables that the ``query`` statements of a BLOG file ask about.
-
-    >>> parse_queries("random Boolean Epid; query Epid;")
-    ['Epid']
-    """
-    return contents(text, place).queries()
 
 
 class _BlogModel:

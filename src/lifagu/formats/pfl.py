@@ -69,18 +69,16 @@ def parse_pfl(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
 
 
 def contents(text: str, place: str) -> Contents:
-    """All that the text of a PFL file says, parsed once."""
-    meaning = _Program(parse_clauses(text, place))
-    return Contents(meaning.model, meaning.evidence)
+    """All that the text of a PFL file says, parsed once.
 
+    Evidence are the facts for random variables, those with one more argument: the value.
 
-def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
-    """What the facts for random variables say: those with one more argument, the value.
-
-    >>> parse_evidence("p(eve). markov smokes(X)::[t,f] ; [4, 1] ; [p(X)]. smokes(eve,t).")
+    >>> text = "p(eve). markov smokes(X)::[t,f] ; [4, 1] ; [p(X)]. smokes(eve,t)."
+    >>> contents(text, "<text>").evidence()
     {'smokes(eve)': 't'}
     """
-    return contents(text, place).evidence()
+    meaning = _Program(parse_clauses(text, place))
+    return Contents(meaning.model, meaning.evidence)
 
 
 class _Program:
