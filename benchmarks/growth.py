@@ -13,7 +13,7 @@ from itertools import cycle
 from pathlib import Path
 from typing import Any
 
-from lifagu.experiments.figures import COLOURS, draw
+from lifagu.experiments.results import COLOURS, draw
 from part import COLUMNS, FLOOR
 
 Point = dict[str, str]  # by the names in part.COLUMNS, and "part"

@@ -205,8 +205,8 @@ def test_arrows_stay_on_the_page(seed):
         build = build.factor(f"f{number}", f"x{number}", [1, 2] if rng.random() < 0.5 else None)
     scene = lifagu.draw(build.factor("g", ["x0", "x1"], [1, 2, 3, 4]).graph(), "transfers")
     drawing = drawing_of(scene)
-    for mark in drawing.marks:
-        for each in mark.shapes:
+    for element in drawing.elements:
+        for each in element.shapes:
             if isinstance(each, Curve):
                 way = np.array(each.points)
                 bent = (

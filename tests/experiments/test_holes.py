@@ -11,7 +11,12 @@ import pytest
 import lifagu
 from lifagu.experiments.campaign import Cell
 from lifagu.experiments.holes import run_holes, scores
-from lifagu.experiments.holes.completions import Marginals, completions_of, drawn, own_tables
+from lifagu.experiments.holes.completions import (
+    CompletedMarginals,
+    completions_of,
+    drawn,
+    own_tables,
+)
 from lifagu.experiments.holes.hospital import COHORTS, FREE, KINDS, OWN, hospital
 from lifagu.experiments.holes.methods import METHODS, mean_tables, ones, random_donors, transferred
 from lifagu.experiments.holes.oracle import Oracle, strata
@@ -29,7 +34,7 @@ def drawn_hospital(name, individuals=20, seed=0):
 def places_of(subject):
     return [
         (factor, place)
-        for factor, place in zip(subject.draft.factors, subject.places, strict=True)
+        for factor, place in zip(subject.draft.factors, subject.origins, strict=True)
         if place
     ]
 
@@ -49,7 +54,7 @@ def test_hospitals_have_what_their_scenario_says(name):
     for kind in (*KINDS, "f4"):
         whole = 0 if kind == "f4" and not scenario.distractor else 20
         assert kinds.count(kind) == whole or (scenario.missing and kind in ("f2a", "f2b"))
-    assert subject.places[[factor.name for factor in subject.draft.factors].index("f0")] is None
+    assert subject.origins[[factor.name for factor in subject.draft.factors].index("f0")] is None
     for factor, place in places_of(subject):
         plain, table = place.type != OWN and not scenario.noise, in_own_order(factor, place)
         if plain:
@@ -67,7 +72,7 @@ def test_hospitals_have_what_their_scenario_says(name):
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_as_many_factors_are_hidden_as_the_scenario_says(name):
     subject, scenario = drawn_hospital(name, 40), SCENARIOS[name]
-    hidden = [subject.places[factor] for factor in subject.hidden]
+    hidden = [subject.origins[factor] for factor in subject.hidden]
     assert all(place and place.kind != "f4" for place in hidden)
     owners = [place.individual for place in hidden]
     if scenario.holes == "share":
@@ -94,7 +99,7 @@ def test_the_trap_is_one_and_kinds_are_the_way_out():
         subject = drawn_hospital(name)
         moved = lifagu.transfer(subject.draft.without(()), structure_only=structure_only)
         kinds = {"f1": set(), "f2a": set(), "f2b": set()}
-        for factor, place in enumerate(subject.places):
+        for factor, place in enumerate(subject.origins):
             if place and place.kind in kinds:
                 kinds[place.kind].add(int(moved.signatures[factor]))
         return [kinds[kind] for kind in ("f1", "f2a", "f2b")]
@@ -175,7 +180,7 @@ def test_the_oracle_is_bayes_rule(scenario):
     subject = hospital(scenario, 30, np.random.default_rng(1))
     weights = Oracle(subject).weights
     known = {}
-    for factor, place in enumerate(subject.places):
+    for factor, place in enumerate(subject.origins):
         if place and place.kind != "f4" and factor not in subject.hidden:
             known.setdefault(place.individual, []).append(place)
 
@@ -187,7 +192,7 @@ def test_the_oracle_is_bayes_rule(scenario):
         return (1 - scenario.leak) * (types[cohort] == table) + scenario.leak * elsewhere
 
     for factor in subject.hidden:
-        place = subject.places[factor]
+        place = subject.origins[factor]
         own = known.get(place.individual, [])
         is_cold = any(each.type == OWN for each in own)
         joint = np.zeros(KINDS[place.kind].tables)
@@ -217,7 +222,7 @@ def test_the_oracle_draws_tables_as_often_as_it_believes_in_them():
     oracle = Oracle(subject)
     fillings = oracle.drawn(400, np.random.default_rng(0))
     for factor, weights in oracle.weights.items():
-        place = subject.places[factor]
+        place = subject.origins[factor]
         tables = [table.transpose(place.order) for table in subject.population.tables[place.kind]]
         counts = [
             sum(
@@ -235,7 +240,7 @@ def test_the_oracle_draws_tables_as_often_as_it_believes_in_them():
 @pytest.mark.parametrize("name", FEW)
 def test_the_truth_scores_full_marks(name):
     subject = drawn_hospital(name)
-    marginals = Marginals(subject)
+    marginals = CompletedMarginals(subject)
     truth = {factor: subject.draft.factors[factor].table for factor in subject.hidden}
     scored = scores.divergences(
         marginals.truth[marginals.unobserved], marginals.under(truth)[marginals.unobserved]
@@ -250,7 +255,7 @@ def test_the_truth_scores_full_marks(name):
 @pytest.mark.parametrize("method", METHODS)
 def test_answers_are_those_of_the_library(name, method):
     subject = drawn_hospital(name)
-    marginals = Marginals(subject)
+    marginals = CompletedMarginals(subject)
     moved = transferred(subject, METHODS[method])
     if len(moved.graph.unknown):
         assert method == "published"
@@ -269,7 +274,7 @@ def test_answers_are_those_of_the_library(name, method):
 
 def test_what_stays_unknown_is_dropped():
     subject = drawn_hospital("share-20")
-    marginals = Marginals(subject)
+    marginals = CompletedMarginals(subject)
     factors = subject.draft.factors
     as_ones = {factor: np.ones(factors[factor].table.shape) for factor in subject.hidden}
     assert np.array_equal(marginals.under(dict.fromkeys(subject.hidden)), marginals.under(as_ones))
@@ -278,7 +283,7 @@ def test_what_stays_unknown_is_dropped():
 
 def test_exact_bounds_hold_every_drawn_completion():
     subject = drawn_hospital("one", 10)
-    marginals, moved = Marginals(subject), transferred(subject, METHODS["kinds"])
+    marginals, moved = CompletedMarginals(subject), transferred(subject, METHODS["kinds"])
     assert 1 < completions_of(moved) <= 64
     _, lower, upper = marginals.exactly(moved, "bounds")
     mixture, _, _ = marginals.exactly(moved, "mixture")
@@ -318,11 +323,12 @@ def test_donors_and_means_are_of_the_kind(name):
     subject = drawn_hospital(name)
     donors, means = random_donors(subject, np.random.default_rng(0)), mean_tables(subject)
     known = {}
-    for factor, (each, place) in enumerate(zip(subject.draft.factors, subject.places, strict=True)):
+    drawn_factors = zip(subject.draft.factors, subject.origins, strict=True)
+    for factor, (each, place) in enumerate(drawn_factors):
         if place and factor not in subject.hidden:
             known.setdefault(place.kind, []).append(in_own_order(each, place))
     for factor in subject.hidden:
-        place = subject.places[factor]
+        place = subject.origins[factor]
         tables = known[place.kind]
         aligned = donors[factor].transpose(np.argsort(place.order))
         assert any(np.array_equal(aligned, table) for table in tables)

@@ -18,9 +18,8 @@ from lifagu.errors import FormatError, ModelError
 from lifagu.experiments.campaign import Cell
 from lifagu.experiments.divergence import divergence
 from lifagu.experiments.paper import run_paper
-from lifagu.experiments.paper.engines import lifted_model
 from lifagu.experiments.paper.figure import draw_figure
-from lifagu.experiments.paper.removal import five_to_ten_percent, hide_by_group, hide_by_place
+from lifagu.experiments.paper.instances import five_to_ten_percent, hide_by_group, hide_by_place
 from lifagu.experiments.paper.runs import GENERATORS, generated, random_donors, run
 from lifagu.experiments.paper.summary import exponent, faster_from, summarised, trend
 from support.helpers import run_cli
@@ -218,7 +217,7 @@ def test_rows_are_what_enumeration_says(cell):
 def test_the_lifted_model_is_the_completed_one(cell):
     instance, _ = generated(cell)
     moved = lifagu.transfer(instance.draft.without(instance.hidden), published=True)
-    lifted = lifted_model(moved)
+    lifted = lifagu.lift(moved)
     for question in instance.questions[:3]:
         expected = lifagu.query(moved.graph, question, engine="ground").probabilities
         assert lifagu.query(lifted, question, engine="lifted").probabilities == pytest.approx(

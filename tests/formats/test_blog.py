@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import lifagu
 from formats.test_round_trip import graphs
-from lifagu.formats.blog import parse_blog, parse_evidence, parse_queries
+from lifagu.formats.blog import contents, parse_blog
 from lifagu.formats.blog_names import RESERVED, Identifiers
 from lifagu.formats.blog_writer import format_blog
 from relational.test_relational import LIFTED, people, random_relational, relational
@@ -40,6 +40,14 @@ obs Temp(p2) = high;
 query Epid;
 query Temp(p1);
 """
+
+
+def parse_evidence(text):
+    return contents(text, "<text>").evidence()
+
+
+def parse_queries(text):
+    return contents(text, "<text>").queries()
 
 
 def by_place(graph):

@@ -15,9 +15,10 @@ from hypothesis import strategies as st
 
 from lifagu import FactorGraph, log_partition, queries
 from lifagu.errors import FormatError, MissingExtraError, ModelError
+from lifagu.formats import files
 from lifagu.formats.with_networkx import to_networkx
 from lifagu.formats.with_pgmpy import from_pgmpy, to_pgmpy
-from lifagu.formats.with_pyagrum import NETWORK_ENDINGS, from_pyagrum, read_network, to_pyagrum
+from lifagu.formats.with_pyagrum import from_pyagrum, read_network, to_pyagrum
 
 # pyAgrum's C parts and parts of pgmpy warn on import; pyAgrum crashes if that raises
 with warnings.catch_warnings():
@@ -225,7 +226,7 @@ def test_labels_of_numeric_variables_are_their_texts():
 # ---- files
 
 
-@pytest.mark.parametrize("ending", [each for each in NETWORK_ENDINGS if each != ".o3prm"])
+@pytest.mark.parametrize("ending", [each for each in files.NETWORKS if each != ".o3prm"])
 @pytest.mark.parametrize("packed", [False, True])
 def test_every_ending_is_read(ending, packed, tmp_path, capfd):
     (tmp_path / "given.bif").write_text(SMALL)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from lifagu.formats.pfl import parse_evidence, parse_pfl
+from lifagu.formats.pfl import contents, parse_pfl
 from relational.test_relational import scopes
 from support.helpers import run_cli
 
@@ -57,6 +57,10 @@ report(X) :- findall(Y, (friends(X,Y,often) ; true), L), write(L), nl.
 friends('Eve',p2,often).
 smokes(p3,f).
 """
+
+
+def parse_evidence(text):
+    return contents(text, "<text>").evidence()
 
 
 def test_the_first_term_is_slowest_and_the_child_stands_first():

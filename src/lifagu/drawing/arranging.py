@@ -57,9 +57,7 @@ def _pairs(nodes: Sequence[Node], links: Sequence[Edge | Arrow]) -> Ints:
 
 
 def _sized(node: Node) -> Node:
-    """A node with the size of its shape: an ellipse around its label, or a square; smaller ones
-    without labels.
-    """
+    """A node as large as its shape: an ellipse around its label, or a square; small if bare."""
     if node.kind != "variable":
         side = SQUARE if node.label else SQUARE * 0.8
         return replace(node, width=side, height=side)
@@ -95,9 +93,7 @@ def factor_text(node: Node) -> str:
 
 
 def _labels_below(centres: Floats, edges: Ints) -> list[bool]:
-    """Whether the label of each node stands below it: there where fewer of its edges lead, above if
-    equally many.
-    """
+    """Whether each node's label stands below it: where fewer edges lead, above if equally many."""
     up = np.zeros(len(centres))
     for one, two in ((0, 1), (1, 0)):
         way = centres[edges[:, two]] - centres[edges[:, one]]

@@ -1,6 +1,4 @@
-"""Images by matplotlib: its one door. Equal pictures give equal bytes, as no date and no version
-goes into them.
-"""
+"""Images by matplotlib: its one door. Equal pictures give equal bytes (no date, no version)."""
 
 from __future__ import annotations
 
@@ -50,9 +48,7 @@ def images(
 
 
 def shows(text: str) -> str:
-    """The text with a sign for each character that matplotlib's own font lacks, and which it would
-    complain about.
-    """
+    """The text with a sign for each character that matplotlib's own font lacks."""
     known = _known()
     return "".join(each if ord(each) in known else "\N{WHITE SQUARE}" for each in text)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -11,7 +11,7 @@ from lifagu.basics.arrays import Ints, first_places
 from lifagu.basics.names import Names
 from lifagu.drawing.arranging import arranged
 from lifagu.drawing.labels import shortened
-from lifagu.drawing.scene import Arrow, Edge, Group, Node, Scene
+from lifagu.drawing.scene import Arrow, ColourGroup, Edge, Node, Scene
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.graph.views import counted
@@ -24,9 +24,7 @@ MOST_LISTED = 6  # names in a sentence
 
 @dataclass(frozen=True)
 class Loan:
-    """A factor takes the table of another: numbers of both, the share of candidates that agree, and
-    why.
-    """
+    """A factor takes the table of another: numbers of both, the share that agrees, and why."""
 
     receiver: int
     donor: int
@@ -48,42 +46,41 @@ def graph_scene(
     evidence: Evidence | None = None,
     loans: Sequence[Loan] = (),
     reasons: Mapping[int, str] | None = None,
-    title: str | None = None,
 ) -> Scene:
     """A graph that `fits`, with a place for every node.
 
     colouring: groups, shown by colour and sign. evidence: observed variables are marked. loans:
     arrows; reasons: what is said about unknown factors, by number.
     """
-    small = len(graph.variable_names) + len(graph.factor_names) > MOST_LABELLED
-    groups = () if colouring is None else groups_of(graph, colouring)
-    variables = _variables(graph, colouring, evidence, groups, small)
-    factors = _factors(graph, colouring, groups, small, reasons or {})
-    arrows = tuple(
-        Arrow(
-            f"f{each.donor}",
-            f"f{each.receiver}",
-            "" if each.share >= 1 else f"{each.share:.2g}",
-            each.reason,
+    many = len(graph.variable_names)
+    small = many + len(graph.factor_names) > MOST_LABELLED
+    groups: tuple[ColourGroup, ...] = ()
+    of_node = [-1] * (many + len(graph.factor_names))
+    if colouring is not None:
+        groups, of_node = groups_of(graph, colouring), group_numbers(colouring).tolist()
+    variables = _variables(graph, of_node[:many], groups, evidence, small)
+    factors = _factors(graph, of_node[many:], groups, reasons or {}, small)
+    return arranged(
+        Scene(
+            what,
+            _title(graph),
+            _description(graph, groups, loans),
+            (*variables, *factors),
+            _edges(graph),
+            tuple(map(_arrow, loans)),
+            groups,
+            tuple(_notes(graph, loans, evidence, small)),
         )
-        for each in loans
     )
-    scene = Scene(
-        what,
-        title or _title(graph),
-        _description(graph, groups, loans),
-        (*variables, *factors),
-        _edges(graph),
-        arrows,
-        groups,
-        tuple(_notes(graph, loans, evidence, small)),
-    )
-    return arranged(scene)
+
+
+def _arrow(loan: Loan) -> Arrow:
+    share = "" if loan.share >= 1 else f"{loan.share:.2g}"
+    return Arrow(f"f{loan.donor}", f"f{loan.receiver}", share, loan.reason)
 
 
 def recoloured(scene: Scene, graph: FactorGraph, colouring: Colouring, first: int) -> Scene:
-    """A picture without colours with the groups of a colouring: nothing moves. For rounds of colour
-    passing.
+    """A picture without colours with the groups of a colouring, for rounds: nothing moves.
 
     first: the number of the first group of factors, so that their colours stay while groups of
     variables are divided.
@@ -97,8 +94,7 @@ def recoloured(scene: Scene, graph: FactorGraph, colouring: Colouring, first: in
 
 
 def with_messages(scene: Scene, kind: str) -> Scene:
-    """The same picture, in which all variables, or all factors, have heard the colours of their
-    neighbours.
+    """The same picture after all variables, or all factors, have heard their neighbours' colours.
 
     Factors hear those of their arguments in order, variables those of their factors from the first
     group to the last.
@@ -119,35 +115,29 @@ def with_messages(scene: Scene, kind: str) -> Scene:
 
 
 def group_numbers(colouring: Colouring, first: int | None = None) -> Ints:
-    """The group of each variable and then of each factor, whose groups are numbered after those of
-    variables.
-    """
-    after = _variable_groups(colouring) if first is None else first
-    return np.concatenate((colouring.variable_colours, after + colouring.factor_colours))
+    """The group of each variable and then of each factor, numbered after those of variables."""
+    if first is None:
+        first = int(colouring.variable_colours.max(initial=-1)) + 1
+    return np.concatenate((colouring.variable_colours, first + colouring.factor_colours))
 
 
 def groups_of(
     graph: FactorGraph, colouring: Colouring, first: int | None = None
-) -> tuple[Group, ...]:
-    """All groups: of variables with numbers as signs, of factors with letters; empty ones before
-    the number `first`.
+) -> tuple[ColourGroup, ...]:
+    """All groups: of variables with numbers as signs, of factors with letters.
+
+    Those before the number `first` are empty.
     """
     variables = _groups(graph.variable_names, colouring.variable_colours, str)
     factors = _groups(graph.factor_names, colouring.factor_colours, letters)
-    return (*variables, *[Group("", "", 0)] * ((first or 0) - len(variables)), *factors)
+    return (*variables, *[ColourGroup("", "", 0)] * ((first or 0) - len(variables)), *factors)
 
 
-def _variable_groups(colouring: Colouring) -> int:
-    return int(colouring.variable_colours.max(initial=-1)) + 1
-
-
-def _groups(names: Names, colours: Ints, sign: Callable[[int], str]) -> list[Group]:
-    sizes = np.bincount(colours).tolist()
+def _groups(names: Names, colours: Ints, sign: Callable[[int], str]) -> list[ColourGroup]:
+    found = zip(first_places(colours).tolist(), np.bincount(colours).tolist(), strict=True)
     return [
-        Group(sign(number + 1), shortened(names[first]) + (" …" if size > 1 else ""), size)
-        for number, (first, size) in enumerate(
-            zip(first_places(colours).tolist(), sizes, strict=True)
-        )
+        ColourGroup(sign(number), shortened(names[first]) + (" …" if size > 1 else ""), size)
+        for number, (first, size) in enumerate(found, 1)
     ]
 
 
@@ -166,89 +156,56 @@ def letters(number: int) -> str:
 
 def _variables(
     graph: FactorGraph,
-    colouring: Colouring | None,
+    of_node: Sequence[int],
+    groups: Sequence[ColourGroup],
     evidence: Evidence | None,
-    groups: Sequence[Group],
     small: bool,
-) -> list[Node]:
-    colours = (
-        [-1] * len(graph.variable_names)
-        if colouring is None
-        else colouring.variable_colours.tolist()
-    )
+) -> Iterator[Node]:
     observed = _observed(graph, evidence)
-    nodes = []
-    for number, name in enumerate(graph.variable_names):
+    for number, (name, group) in enumerate(zip(graph.variable_names, of_node, strict=True)):
         seen = observed.get(number, "")
-        label, caption = (
-            ("", "") if small else (shortened(name), seen and f"= {shortened(seen, 14)}")
+        about = [name, *([f"observed: {seen}"] if seen else []), *_grouped(groups, group)]
+        yield Node(
+            id=f"v{number}",
+            kind="variable",
+            label="" if small else shortened(name),
+            title="; ".join(about),
+            caption=f"= {shortened(seen, 14)}" if seen and not small else "",
+            group=group,
+            observed=bool(seen),
         )
-        nodes.append(
-            Node(
-                id=f"v{number}",
-                kind="variable",
-                label=label,
-                title="; ".join(
-                    [
-                        name,
-                        *([f"observed: {seen}"] if seen else []),
-                        *_grouped(groups, colours[number]),
-                    ]
-                ),
-                caption=caption,
-                group=colours[number],
-                observed=bool(seen),
-            )
-        )
-    return nodes
 
 
 def _factors(
     graph: FactorGraph,
-    colouring: Colouring | None,
-    groups: Sequence[Group],
-    small: bool,
+    of_node: Sequence[int],
+    groups: Sequence[ColourGroup],
     reasons: Mapping[int, str],
-) -> list[Node]:
-    colours = (
-        np.full(len(graph.factor_names), -1) if colouring is None else colouring.factor_colours
-    )
-    first = 0 if colouring is None else _variable_groups(colouring)
-    numbers = np.where(colours >= 0, colours + first, -1).tolist()
+    small: bool,
+) -> Iterator[Node]:
     unknown = (graph.factor_table < 0).tolist()
-    names, nodes = graph.variable_names, []
-    for number, name in enumerate(graph.factor_names):
+    for number, (name, group) in enumerate(zip(graph.factor_names, of_node, strict=True)):
         scope = graph.scope(number)
-        listed = ", ".join(names[each] for each in scope[:MOST_LISTED]) + (
-            ", …" if len(scope) > MOST_LISTED else ""
-        )
-        about = [
-            f"{name}({listed})",
-            *(["unknown"] if unknown[number] else []),
-            *_grouped(groups, numbers[number]),
-        ]
+        listed = ", ".join(graph.variable_names[each] for each in scope[:MOST_LISTED])
+        about = [f"{name}({listed}{', …' if len(scope) > MOST_LISTED else ''})"]
+        about += ["unknown"] if unknown[number] else []
+        about += _grouped(groups, group)
         about += [reasons[number]] if number in reasons else []
-        label = "" if small else shortened(name, 16)
-        nodes.append(
-            Node(
-                id=f"f{number}",
-                kind="factor",
-                label=label,
-                title="; ".join(about),
-                group=numbers[number],
-                unknown=unknown[number],
-            )
+        yield Node(
+            id=f"f{number}",
+            kind="factor",
+            label="" if small else shortened(name, 16),
+            title="; ".join(about),
+            group=group,
+            unknown=unknown[number],
         )
-    return nodes
 
 
-def _grouped(groups: Sequence[Group], number: int) -> list[str]:
+def _grouped(groups: Sequence[ColourGroup], number: int) -> list[str]:
     if number < 0:
         return []
     group = groups[number]
-    return [
-        f"group {group.sign}, alone" if group.size == 1 else f"group {group.sign} of {group.size}"
-    ]
+    return [f"group {group.sign}{', alone' if group.size == 1 else f' of {group.size}'}"]
 
 
 def _observed(graph: FactorGraph, evidence: Evidence | None) -> dict[int, str]:
@@ -272,22 +229,18 @@ def _edges(graph: FactorGraph) -> tuple[Edge, ...]:
 
 def _title(graph: FactorGraph) -> str:
     unknown = f" ({len(graph.unknown)} unknown)" if len(graph.unknown) else ""
-    variables, factors = (
-        counted(len(graph.variable_names), "variable"),
-        counted(len(graph.factor_names), "factor"),
-    )
+    variables = counted(len(graph.variable_names), "variable")
+    factors = counted(len(graph.factor_names), "factor")
     return f"A factor graph with {variables} and {factors}{unknown}"
 
 
-def _description(graph: FactorGraph, groups: Sequence[Group], loans: Sequence[Loan]) -> str:
+def _description(graph: FactorGraph, groups: Sequence[ColourGroup], loans: Sequence[Loan]) -> str:
     parts = [f"{_title(graph)}: variables are ellipses, factors are squares."]
     if groups:
         parts.append(f"{counted(len(groups), 'group')} of what looks alike.")
     if loans:
-        shown = [
-            f"{graph.factor_names[each.receiver]} from {graph.factor_names[each.donor]}"
-            for each in loans[:5]
-        ]
+        names = graph.factor_names
+        shown = [f"{names[each.receiver]} from {names[each.donor]}" for each in loans[:5]]
         rest = f" and {len(loans) - 5} more" if len(loans) > 5 else ""
         parts.append(f"Tables taken: {', '.join(shown)}{rest}.")
     return " ".join(parts)

@@ -1,6 +1,4 @@
-"""Names as text in figures: nothing that breaks XML or turns a line around, widths estimated, long
-ones shortened.
-"""
+"""Names as text in figures: nothing that breaks XML or turns a line around, long ones shortened."""
 
 from __future__ import annotations
 
@@ -12,8 +10,7 @@ BROAD = frozenset("mwMW@%—…")
 
 
 def clean(text: str) -> str:
-    """The same text on one line, with a sign for each character that cannot be shown or would
-    disturb others.
+    """The same text on one line, with a sign for each character that disturbs or cannot be shown.
 
     White space becomes a blank; control characters, overrides of the writing direction, lone
     surrogates and noncharacters become U+FFFD. The result is legal in XML and can be encoded.
@@ -28,18 +25,11 @@ def clean(text: str) -> str:
 
 def _is_fine(character: str) -> bool:
     joiners = "\N{ZERO WIDTH JOINER}\N{ZERO WIDTH NON-JOINER}"
-    return character in joiners or unicodedata.category(character) not in (
-        "Cc",
-        "Cf",
-        "Cs",
-        "Cn",
-        "Co",
-    )
+    return character in joiners or not unicodedata.category(character).startswith("C")
 
 
 def shortened(text: str, most: int = 22) -> str:
-    """A cleaned text of at most so many characters, the middle left out, since names tend to differ
-    at both ends.
+    """A cleaned text of at most so many characters; the middle goes, as names differ at both ends.
 
     >>> shortened("Treatment.alice.of.the.north.m2", 16)
     'Treatmen…orth.m2'

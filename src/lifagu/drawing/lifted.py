@@ -1,5 +1,4 @@
-"""A relational model as a scene: relations as ellipses, parfactors as stacked squares, the ground
-part beside them.
+"""A relational model as a scene: relations as ellipses, parfactors as stacked squares.
 
 Sizes are counted exactly where that is cheap; what is larger shows the product of its domains as an
 upper bound.
@@ -8,6 +7,7 @@ upper bound.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -18,7 +18,7 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.drawing.arranging import arranged
 from lifagu.drawing.graphs import MOST_EDGES, MOST_LABELLED, MOST_NODES, group_numbers, groups_of
 from lifagu.drawing.labels import shortened
-from lifagu.drawing.scene import Edge, Group, Node, Scene
+from lifagu.drawing.scene import ColourGroup, Edge, Node, Scene
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.relational.bound_parfactors import BoundParfactor
 from lifagu.relational.ground_parts import variable_names
@@ -33,18 +33,14 @@ MOST_SHOWN = 300  # nodes where there are too many
 
 
 @dataclass(frozen=True, eq=False)
-class Source:
-    """The graph that a model was lifted from, and its groups: what belongs together has one colour
-    in both figures.
-    """
+class LiftedFrom:
+    """The graph a model was lifted from, and its groups: both figures have the same colours."""
 
     graph: FactorGraph
     colouring: Colouring
 
 
-def lifted_scene(
-    model: ParfactorGraph, source: Source | None = None, title: str | None = None
-) -> Scene:
+def lifted_scene(model: ParfactorGraph, source: LiftedFrom | None = None) -> Scene:
     """A relational model with a place for every relation, parfactor, and node of its ground part.
 
     Of more relations, parfactors and ground nodes than can be drawn the first are, and a note says
@@ -58,25 +54,20 @@ def lifted_scene(
         *(edge for edge in _edges(model) if edge.source in present),
         *_ground_edges(model, *shown),
     ]
-    everything = (
-        len(nodes)
-        + len(part.variable_names)
-        + len(part.factor_names)
-        - len(shown[0])
-        - len(shown[1])
-    )
+    hidden = len(part.variable_names) + len(part.factor_names) - sum(map(len, shown))
+    everything = len(nodes) + hidden
     nodes, groups = _grouped(nodes, model, pieces, source)
     nodes, edges = _excerpt(nodes, edges)
     if len(nodes) > MOST_LABELLED:
         nodes = [replace(each, label="", caption="") for each in nodes]
-    notes = (
-        [f"{everything - len(nodes):,} more nodes are left out"] if everything > len(nodes) else []
-    )
+    notes = []
     if any(each.caption for each in nodes):
-        notes.insert(
-            0, "×: how many variables an ellipse and how many factors a stack of squares stands for"
+        notes.append(
+            "×: how many variables an ellipse and how many factors a stack of squares stands for"
         )
-    name = title or f"A lifted model with {model.summary}"
+    if everything > len(nodes):
+        notes.append(f"{everything - len(nodes):,} more nodes are left out")
+    name = f"A lifted model with {model.summary}"
     about = f"{name}: relations are ellipses, parfactors are stacks of squares. {_in_words(model)}"
     return arranged(
         Scene("lifted", name, about, tuple(nodes), tuple(edges), (), groups, tuple(notes))
@@ -90,23 +81,19 @@ def is_groundable(model: ParfactorGraph) -> bool:
 
 def _is_countable(model: ParfactorGraph) -> bool:
     """Whether the grounding is small enough to be made in numbers, for counting."""
-    columns = [
-        [
-            bound.domains[argument.counted].size if argument.counted >= 0 else 1
-            for argument in bound.arguments
-        ]
+    wide = [
+        sum(
+            bound.domains[each.counted].size if each.counted >= 0 else 1 for each in bound.arguments
+        )
         for bound in model.bound
     ]
     rows = map(_substitutions, model.bound)
-    return all(sum(each) <= MOST_COLUMNS for each in columns) and (
-        sum(many * sum(each) for many, each in zip(rows, columns, strict=True)) <= MOST_COUNTED
-    )
+    made = sum(many * columns for many, columns in zip(rows, wide, strict=True))
+    return max(wide, default=0) <= MOST_COLUMNS and made <= MOST_COUNTED
 
 
 def _substitutions(bound: BoundParfactor) -> int:
-    """At most how many substitutions a parfactor admits, and how many are gone through to find
-    them.
-    """
+    """At most how many substitutions a parfactor admits, and how many are tried to find them."""
     listed = [
         (variables, len(rows))
         for variables, rows, inside in bound.memberships
@@ -131,7 +118,7 @@ def _relations(model: ParfactorGraph, pieces: GroundPieces | None) -> Iterator[N
             kind="variable",
             label=label,
             caption=caption,
-            title=f"{name} ∈ {{{', '.join(each.range)}}}{f'; {caption} variables' if caption else ''}",
+            title=f"{name} ∈ {{{', '.join(each.range)}}}" + _stands_for(caption, "variables"),
         )
 
 
@@ -158,10 +145,14 @@ def _parfactors(model: ParfactorGraph, pieces: GroundPieces | None) -> Iterator[
             kind="parfactor",
             label=shortened(each.name, 16),
             caption=caption,
-            title=f"{line}{f'; {caption} factors' if caption else ''}",
+            title=line + _stands_for(caption, "factors"),
             unknown=each.table is None,
             stacked=size > 1,
         )
+
+
+def _stands_for(caption: str, what: str) -> str:
+    return f"; {caption} {what}" if caption else ""
 
 
 def _times(size: int, exact: bool) -> str:
@@ -175,15 +166,13 @@ def _times(size: int, exact: bool) -> str:
 
 
 def _edges(model: ParfactorGraph) -> Iterator[Edge]:
-    """One edge per parfactor and relation or plain variable: ×2 where it has two arguments of it, #
-    where counted.
-    """
+    """One edge per parfactor and relation or variable: ×2 for two arguments, # where counted."""
     for number, bound in enumerate(model.bound):
-        many: dict[str, int] = {}
+        many = Counter[str]()
         counted_over = set()
         for argument in bound.arguments:
             node = f"r{argument.relation}" if argument.relation >= 0 else f"v{argument.variable}"
-            many[node] = many.get(node, 0) + 1
+            many[node] += 1
             if argument.counted >= 0:
                 counted_over.add(node)
         for node, times in many.items():
@@ -199,17 +188,15 @@ def _ground_nodes(
         yield Node(f"v{number}", "variable", label, part.variable_names[number])
     for number in factors:
         each = part.factors[number]
-        about = f"{each.name}({', '.join(each.arguments[:8])}{', …' if len(each.arguments) > 8 else ''})"
-        label = shortened(each.name, 16)
+        listed = ", ".join(each.arguments[:8]) + (", …" if len(each.arguments) > 8 else "")
+        label, about = shortened(each.name, 16), f"{each.name}({listed})"
         yield Node(f"f{number}", "factor", label, about, unknown=not each.known)
 
 
 def _ground_edges(
     model: ParfactorGraph, variables: Sequence[int], factors: Sequence[int]
 ) -> Iterator[Edge]:
-    """The arguments of ground factors, and dotted lines from ground variables to the relations they
-    are of.
-    """
+    """Arguments of ground factors, and dotted lines from ground variables to their relations."""
     for factor in factors:
         for variable in model.ground_part.scope(factor):
             yield Edge(f"v{variable}", f"f{factor}")
@@ -219,9 +206,7 @@ def _ground_edges(
 
 
 def _shown(part: FactorGraph) -> tuple[list[int], list[int]]:
-    """Variables and factors of a ground part: all, or if they are too many those near the busiest
-    variable.
-    """
+    """Variables and factors of a ground part: all, or the nearest to the busiest if too many."""
     variables, factors = len(part.variable_names), len(part.factor_names)
     if variables + factors <= MOST_NODES:
         return list(range(variables)), list(range(factors))
@@ -260,18 +245,16 @@ def _excerpt(nodes: list[Node], edges: list[Edge]) -> tuple[list[Node], list[Edg
 
 
 def _grouped(
-    nodes: list[Node], model: ParfactorGraph, pieces: GroundPieces | None, source: Source | None
-) -> tuple[list[Node], tuple[Group, ...]]:
-    """Nodes with groups: those of the graph they come from, if it is small enough, else one per
-    ellipse.
-    """
+    nodes: list[Node], model: ParfactorGraph, pieces: GroundPieces | None, source: LiftedFrom | None
+) -> tuple[list[Node], tuple[ColourGroup, ...]]:
+    """Nodes with groups: those of the graph they come from if it is small, else one per ellipse."""
     if source is None or pieces is None or len(source.graph.arguments) > MOST_EDGES:
         ellipses = [node.id for node in nodes if node.kind == "variable"]
         ellipses = ellipses if len(ellipses) <= MOST_COLOURED else []
         number = {node: place for place, node in enumerate(ellipses)}
         own = [replace(node, group=number.get(node.id, -1)) for node in nodes]
-        return own, tuple(Group("", node.label, 1) for node in nodes if node.id in number)
-    groups = list(groups_of(source.graph, source.colouring))
+        return own, tuple(ColourGroup("", node.label, 1) for node in nodes if node.id in number)
+    groups = groups_of(source.graph, source.colouring)
     of_node = group_numbers(source.colouring)
     members = _members(model, pieces, source.graph)
     result = []
@@ -281,7 +264,7 @@ def _grouped(
         group = colours.pop() if len(colours) == 1 else -1
         ids = tuple(_ground_id(source.graph, each) for each in mine)
         result.append(replace(node, group=group, members=ids))
-    return result, tuple(groups)
+    return result, groups
 
 
 def _ground_id(graph: FactorGraph, number: int) -> str:
@@ -292,9 +275,7 @@ def _ground_id(graph: FactorGraph, number: int) -> str:
 def _members(
     model: ParfactorGraph, pieces: GroundPieces, graph: FactorGraph
 ) -> dict[str, list[int]]:
-    """For each node of a lifted model the nodes of the graph it stands for: variables, then
-    factors, in numbers.
-    """
+    """For each node of a lifted model the nodes (variables, then factors) it stands for."""
     names = variable_names(model, pieces.variables)
     number = graph.variable_names.find_each(list(names))
     found = {
@@ -320,17 +301,16 @@ def _factors_by_look(graph: FactorGraph) -> dict[tuple[bytes, bytes], list[int]]
     """Factors by their variables and potentials, whatever the order of both."""
     found: dict[tuple[bytes, bytes], list[int]] = {}
     for factor in range(len(graph.factor_names)):
-        found.setdefault(_look(np.array(graph.scope(factor)), graph.table(factor)), []).append(
-            factor
-        )
+        look = _look(np.array(graph.scope(factor)), graph.table(factor))
+        found.setdefault(look, []).append(factor)
     return found
 
 
 def _look(scope: Ints, table: Floats | None) -> tuple[bytes, bytes]:
-    potentials = (
-        b"" if table is None else np.sort(np.asarray(table, dtype=np.float64).reshape(-1)).tobytes()
-    )
-    return np.sort(np.asarray(scope, dtype=np.int64)).tobytes(), potentials
+    variables = np.sort(np.asarray(scope, dtype=np.int64)).tobytes()
+    if table is None:
+        return variables, b""
+    return variables, np.sort(np.asarray(table, dtype=np.float64).reshape(-1)).tobytes()
 
 
 def _in_words(model: ParfactorGraph) -> str:

@@ -12,30 +12,39 @@ from lifagu.basics.inputs import instance
 from lifagu.drawing.canvas import images, shows
 from lifagu.drawing.labels import clean
 from lifagu.drawing.scene import Scene
-from lifagu.drawing.shapes import Box, Drawing, Ellipse, Path, Shape, Words, drawing_of
-from lifagu.drawing.style import (
-    LIGHT,
-    LIGHT_PAGE,
-    PALETTE,
-    Look,
-    bright,
-    colour_of,
-    pattern_of,
-    sign_ink,
-    tint,
-)
+from lifagu.drawing.shapes import Box, Drawing, Ellipse, Path, Shape, Text, drawing_of, pattern_over
+from lifagu.drawing.style import LIGHT, LIGHT_PAGE, PALETTE, Look, bright, colour_of, sign_ink, tint
 from lifagu.drawing.svg import HALO
 
 INCH = 96.0  # pixels of a scene
 POINT = 72 / INCH  # of a pixel
 MOST_PIXELS = 8000  # of a side
-HATCHES = {"": "", "stripes": "////", "dots": "....", "grid": "++++"}
+HATCHES = {"": None, "stripes": "////", "dots": "....", "grid": "++++"}
 GAP = np.array([[np.nan, np.nan]])
 ROUND = np.linspace(0, 2 * np.pi, 49)
 
 
 def to_png(scene: Scene) -> bytes:
-    """A scene as PNG, twice as many pixels as the scene has, or as many as are sensible."""
+    """A scene as PNG; needs the extra ``plot``.
+
+    Parameters
+    ----------
+    scene
+        What is drawn.
+
+    Returns
+    -------
+    bytes
+        The image, with twice as many pixels as the scene has, or as many as are sensible; equal
+        scenes give equal bytes.
+
+    Examples
+    --------
+    >>> import lifagu
+    >>> graph = lifagu.FactorGraph.build().variable("A").factor("f", ["A"], [1, 2]).graph()
+    >>> to_png(lifagu.draw(graph))[1:4]
+    b'PNG'
+    """
     instance("to_png", scene, Scene)
     drawing = drawing_of(scene)
     scale = min(2.0, MOST_PIXELS / max(drawing.width, drawing.height))
@@ -43,7 +52,25 @@ def to_png(scene: Scene) -> bytes:
 
 
 def to_pdf(scene: Scene) -> bytes:
-    """A scene as PDF."""
+    """A scene as PDF; needs the extra ``plot``.
+
+    Parameters
+    ----------
+    scene
+        What is drawn.
+
+    Returns
+    -------
+    bytes
+        The document, one page with text that can be searched; equal scenes give equal bytes.
+
+    Examples
+    --------
+    >>> import lifagu
+    >>> graph = lifagu.FactorGraph.build().variable("A").factor("f", ["A"], [1, 2]).graph()
+    >>> to_pdf(lifagu.draw(graph))[:4]
+    b'%PDF'
+    """
     instance("to_pdf", scene, Scene)
     return _image(drawing_of(scene), "pdf", dpi=int(INCH))
 
@@ -56,7 +83,7 @@ def _image(drawing: Drawing, ending: str, dpi: int) -> bytes:
         axes.set_xlim(0, drawing.width)
         axes.set_ylim(drawing.height, 0)
         axes.axis("off")
-        page, *others = [shape for mark in drawing.marks for shape in mark.shapes]
+        page, *others = [shape for element in drawing.elements for shape in element.shapes]
         lines, rest = _lines(others)
         _paint(axes, page, 0)
         for (look, group), points in lines.items():
@@ -68,9 +95,7 @@ def _image(drawing: Drawing, ending: str, dpi: int) -> bytes:
 
 
 def _lines(shapes: list[Shape]) -> tuple[dict[tuple[str, int], Floats], list[Shape]]:
-    """Straight lines that look alike as one long line with gaps, which is much faster to draw; and
-    all other shapes.
-    """
+    """Straight lines that look alike as one with gaps (much faster to draw), and other shapes."""
     found: dict[tuple[str, int], list[Floats]] = {}
     rest = []
     for shape in shapes:
@@ -83,45 +108,33 @@ def _lines(shapes: list[Shape]) -> tuple[dict[tuple[str, int], Floats], list[Sha
 
 def _paint(axes: Any, shape: Shape, order: int) -> None:
     """One shape; order: what comes later lies above."""
-    if isinstance(shape, Words):
+    if isinstance(shape, Text):
         _write(axes, shape, order)
         return
     look = _coloured(shape.look, shape.group)
     if not look.fill:
         _stroke(axes, _points(shape), look, order)
         return
-    hatch = (
-        HATCHES[pattern_of(shape.group)]
-        if shape.group >= 0 and shape.look in ("variable", "factor")
-        else ""
-    )
     axes.fill(
         *_points(shape).T,
         facecolor=look.fill,
         edgecolor=look.line or "none",
         linewidth=look.width * POINT,
         linestyle=_dashes(look),
-        hatch=hatch or None,
+        hatch=HATCHES[pattern_over(shape)],
         zorder=order,
     )
 
 
 def _stroke(axes: Any, points: Floats, look: Look, order: int) -> None:
-    width = look.width * POINT
-    axes.plot(
-        *points.T,
-        color=look.line,
-        alpha=look.opacity,
-        linestyle=_dashes(look),
-        linewidth=width,
-        zorder=order,
-    )
+    line = {"color": look.line, "alpha": look.opacity, "linewidth": look.width * POINT}
+    axes.plot(*points.T, linestyle=_dashes(look), zorder=order, **line)
 
 
 def _dashes(look: Look) -> Any:
-    return (
-        (0, tuple(each / max(look.width, 0.1) for each in look.dashes)) if look.dashes else "solid"
-    )
+    if not look.dashes:
+        return "solid"
+    return (0, tuple(each / max(look.width, 0.1) for each in look.dashes))
 
 
 def _points(shape: Ellipse | Box | Path) -> Floats:
@@ -137,11 +150,8 @@ def _points(shape: Ellipse | Box | Path) -> Floats:
             if shape.closed or len(points) < 3:
                 return points
             step = np.linspace(0, 1, 25)[:, None]
-            points = (
-                (1 - step) ** 2 * points[0]
-                + 2 * step * (1 - step) * points[1]
-                + step**2 * points[2]
-            )
+            start, middle, end = points
+            points = (1 - step) ** 2 * start + 2 * step * (1 - step) * middle + step**2 * end
             return points
     points = points * np.array([shape.width / 2, shape.height / 2]) + np.array([shape.x, shape.y])
     return points
@@ -159,14 +169,9 @@ def _coloured(name: str, group: int) -> Look:
     return replace(look, fill=fill, line=bright(colour))
 
 
-def _write(axes: Any, words: Words, order: int) -> None:
+def _write(axes: Any, words: Text, order: int) -> None:
     look = LIGHT[words.look]
-    halo = {
-        "boxstyle": "square,pad=0.1",
-        "facecolor": LIGHT_PAGE,
-        "edgecolor": "none",
-        "alpha": 0.8,
-    }
+    halo = {"boxstyle": "square,pad=0.1", "fc": LIGHT_PAGE, "ec": "none", "alpha": 0.8}
     axes.text(
         words.x,
         words.y,

@@ -1,5 +1,4 @@
-"""What is drawn, as a frozen value: nodes with places, edges, arrows, groups, and words around
-them.
+"""What is drawn, as a frozen value: nodes in places, edges, arrows, groups, and words.
 
 Lengths are pixels, y grows downward, (x, y) is the centre of a node's shape. A scene knows nothing
 of SVG or of matplotlib; `lifagu.drawing.svg` and `lifagu.drawing.painting` turn the same scene into
@@ -8,9 +7,9 @@ both.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from lifagu.basics.html import Shown
 from lifagu.basics.inputs import instance, items
@@ -24,13 +23,12 @@ DOT = 18.0  # diameter of a variable without a label
 SHIFT = 4.0  # by which stacked squares stand apart
 MARGIN = 18.0
 BADGE = 7.0  # radius of the dot with the sign of a group
+NodeKind = Literal["variable", "factor", "parfactor"]
 
 
 @dataclass(frozen=True)
-class Group:
-    """What looks alike: the sign that stands for it beside its colour, what it is about, and how
-    many belong to it.
-    """
+class ColourGroup:
+    """What looks alike: its sign beside its colour, what it is about, and how many belong to it."""
 
     sign: str
     label: str
@@ -41,7 +39,7 @@ class Group:
 class Node:
     """One node.
 
-    kind: "variable", "factor" or "parfactor". x, y, width, height: of its shape; a factor's label
+    x, y, width, height: of its shape; a factor's label
     stands outside, above or below, and all are empty in a large figure. caption: a smaller second
     text. group: its place in the scene's groups, -1 without one. marks: groups shown as a row of
     dots, as messages that it has heard. members: ids of the ground nodes that a node of a lifted
@@ -50,7 +48,7 @@ class Node:
     """
 
     id: str
-    kind: str
+    kind: NodeKind
     label: str
     title: str
     x: float = 0.0
@@ -71,9 +69,8 @@ class Node:
 class Edge:
     """A line between a variable and a factor, by ids.
 
-    label: "×2" for two arguments, "#" where a group is counted; dotted: a ground variable and the
-    relation it is of;
-    faint: one of very many.
+    label: "×2" for two arguments, "#" where a group is counted. dotted: a ground variable and the
+    relation it is of. faint: one of very many.
     """
 
     source: str
@@ -85,9 +82,7 @@ class Edge:
 
 @dataclass(frozen=True)
 class Arrow:
-    """From the factor that lends its table to the one that takes it; label: the share, where not
-    all agree.
-    """
+    """From the factor that lends its table to the one that takes it; label: a share below 1."""
 
     source: str
     target: str
@@ -97,10 +92,36 @@ class Arrow:
 
 @dataclass(frozen=True)
 class Scene(Shown):
-    """A figure. what: graph, colours, lifted or transfers; panels: titles of panels, each with its
-    place.
+    """A figure: everything that is drawn, in its place.
 
-    notes: sentences that stand below; description: the whole in words, for those who do not see it.
+    `draw` makes one, notebooks show it, `to_svg`, `to_png` and `to_pdf` turn it into an image.
+
+    Attributes
+    ----------
+    what : str
+        What is shown: graph, colours, lifted or transfers.
+    title : str
+        A heading.
+    description : str
+        The whole in words, for those who do not see it.
+    nodes, edges, arrows : tuple
+        What is drawn: variables and factors, their links, and tables that are taken.
+    groups : tuple
+        What looks alike, with its sign and size.
+    notes : tuple of str
+        Sentences that stand below.
+    width, height : float
+        The size in pixels, without legend and notes.
+    panels : tuple
+        The place and title of each panel, where there are several.
+
+    Examples
+    --------
+    >>> import lifagu
+    >>> graph = lifagu.FactorGraph.build().variable("A").factor("f", ["A"], [1, 2]).graph()
+    >>> scene = lifagu.draw(graph)
+    >>> scene, scene.title
+    (<Scene: graph, 2 nodes, 1 edge>, 'A factor graph with 1 variable and 1 factor')
     """
 
     what: str
@@ -109,7 +130,7 @@ class Scene(Shown):
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
     arrows: tuple[Arrow, ...] = ()
-    groups: tuple[Group, ...] = ()
+    groups: tuple[ColourGroup, ...] = ()
     notes: tuple[str, ...] = ()
     width: float = 0.0
     height: float = 0.0
@@ -132,21 +153,39 @@ _Link = TypeVar("_Link", Edge, Arrow)
 def side_by_side(
     scenes: Sequence[Scene], titles: Sequence[str], title: str, description: str
 ) -> Scene:
-    """Several scenes as panels of one, from left to right; ids get the number of the panel, as in
-    ``1:v0``.
+    """Several scenes as panels of one, from left to right.
 
-    Groups are those of the first panel that has the most; equal numbers are equal colours
-    everywhere.
+    Parameters
+    ----------
+    scenes
+        The panels, at least one. Equal numbers of groups are equal colours everywhere; the legend
+        is that of the first panel that has the most groups.
+    titles
+        One for each panel, written below it.
+    title, description
+        Of the whole.
+
+    Returns
+    -------
+    Scene
+        Ids of nodes get the number of their panel before them, as in ``1:v0``.
+
+    Examples
+    --------
+    >>> import lifagu
+    >>> graph = lifagu.FactorGraph.build().variable("A").factor("f", ["A"], [1, 2]).graph()
+    >>> plain, coloured = lifagu.draw(graph), lifagu.draw(graph, "colours")
+    >>> lifagu.side_by_side([plain, coloured], ["plain", "coloured"], "Twice", "The same graph")
+    <Scene: graph, 4 nodes, 2 edges>
     """
-    scenes, titles = (
-        items("scenes are given in a list", scenes),
-        items("titles are given in a list", titles),
-    )
+    scenes = items("scenes are given in a list", scenes)
+    titles = items("titles are given in a list", titles)
     for scene in scenes:
         instance("side_by_side", scene, Scene)
     if not scenes or len(scenes) != len(titles):
         raise ModelError(
-            f"{len(titles)} titles were given for {len(scenes)} scenes; give one each, and at least one"
+            f"{len(titles)} titles were given for {len(scenes)} scenes; "
+            "give one each, and at least one"
         )
     gap = 34.0
     height, left = max(scene.height for scene in scenes), 0.0
@@ -181,8 +220,3 @@ def side_by_side(
 
 def _renamed(link: _Link, number: int) -> _Link:
     return replace(link, source=f"{number}:{link.source}", target=f"{number}:{link.target}")
-
-
-def by_id(nodes: Iterable[Node]) -> dict[str, Node]:
-    """The nodes by their ids."""
-    return {node.id: node for node in nodes}

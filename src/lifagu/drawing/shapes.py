@@ -1,6 +1,6 @@
 """A scene as simple shapes with classes, drawn in order: what SVG and matplotlib both draw.
 
-Every shape of a node, an edge or an arrow belongs to a mark, which carries ids and the sentence
+Every shape of a node, an edge or an arrow belongs to an element, which carries ids and the sentence
 about it.
 """
 
@@ -9,10 +9,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from lifagu.drawing.arranging import ROOM, factor_text
 from lifagu.drawing.labels import text_width
-from lifagu.drawing.scene import BADGE, LABEL, MARGIN, SHIFT, SMALL, Arrow, Edge, Node, Scene, by_id
+from lifagu.drawing.scene import BADGE, LABEL, MARGIN, SHIFT, SMALL, Arrow, Edge, Node, Scene
+from lifagu.drawing.style import pattern_of
 
 MOST_IN_LEGEND = 24
 HEAD = 8.0
@@ -20,34 +22,26 @@ Point = tuple[float, float]
 
 
 @dataclass(frozen=True)
-class Ellipse:
+class _Sized:
+    x: float
+    y: float
+    width: float
+    height: float
+    look: str
+    group: int = -1
+
+
+class Ellipse(_Sized):
     """An ellipse around (x, y)."""
 
-    x: float
-    y: float
-    width: float
-    height: float
-    look: str
-    group: int = -1
 
-
-@dataclass(frozen=True)
-class Box:
+class Box(_Sized):
     """A rectangle around (x, y)."""
-
-    x: float
-    y: float
-    width: float
-    height: float
-    look: str
-    group: int = -1
 
 
 @dataclass(frozen=True)
 class Path:
-    """A line through two points, or a curve with one point between that draws it towards itself;
-    closed: filled.
-    """
+    """A line through two points, or a curve drawn towards a point between; closed: filled."""
 
     points: tuple[Point, ...]
     look: str
@@ -56,28 +50,26 @@ class Path:
 
 
 @dataclass(frozen=True)
-class Words:
-    """Text around or from (x, y), which is the middle of its height; anchor: start, middle or end."""
+class Text:
+    """Text around or from (x, y), which is the middle of its height."""
 
     x: float
     y: float
     text: str
     size: float
     look: str = "text"
-    anchor: str = "middle"
+    anchor: Literal["start", "middle"] = "middle"
     group: int = -1
 
 
-Shape = Ellipse | Box | Path | Words
+Shape = Ellipse | Box | Path | Text
 
 
 @dataclass(frozen=True)
-class Mark:
-    """Shapes that belong together. kind: page, edge, node, arrow, legend or words; about: what
-    pages find it by.
-    """
+class Element:
+    """Shapes that belong together. about: what pages find them by."""
 
-    kind: str
+    kind: Literal["page", "edge", "node", "arrow", "legend", "words"]
     shapes: tuple[Shape, ...]
     about: tuple[tuple[str, str], ...] = ()
     title: str = ""
@@ -85,51 +77,54 @@ class Mark:
 
 @dataclass(frozen=True)
 class Drawing:
-    """All marks of a scene in drawing order, and the size of the page."""
+    """All elements of a scene in drawing order, and the size of the page."""
 
-    marks: tuple[Mark, ...]
+    elements: tuple[Element, ...]
     width: float
     height: float
 
 
+def pattern_over(shape: Shape) -> str:
+    """The pattern of its group that is drawn over a shape."""
+    return pattern_of(shape.group) if shape.look in ("variable", "factor") else ""
+
+
 def drawing_of(scene: Scene) -> Drawing:
-    """The shapes of a scene: edges, arrows, and nodes over them, then panels, legend and notes
-    below.
-    """
-    nodes = by_id(scene.nodes)
-    marks = [_edge(edge, nodes[edge.source], nodes[edge.target]) for edge in scene.edges]
+    """The shapes of a scene: edges, arrows, nodes over them, then panels, legend and notes."""
+    nodes = {node.id: node for node in scene.nodes}
     page = (scene.width, scene.height)
-    marks += [
-        _arrow(arrow, nodes[arrow.source], nodes[arrow.target], page) for arrow in scene.arrows
-    ]
-    marks += [_node(scene, node) for node in scene.nodes]
-    marks += [
-        Mark("words", (Words(x, y + SMALL, text, SMALL, "quiet"),)) for x, y, text in scene.panels
+    elements = [
+        *(_edge(each, nodes[each.source], nodes[each.target]) for each in scene.edges),
+        *(_arrow(each, nodes[each.source], nodes[each.target], page) for each in scene.arrows),
+        *(_node(scene, node) for node in scene.nodes),
+        *(_line(x, y + SMALL, text) for x, y, text in scene.panels),
     ]
     width = max(scene.width, 280.0)
     below, bottom = _words_below(scene, width)
-    paper = Mark("page", (Box(width / 2, bottom / 2, width, bottom, "page"),))
-    return Drawing((paper, *marks, *below), width, bottom)
+    paper = Element("page", (Box(width / 2, bottom / 2, width, bottom, "page"),))
+    return Drawing((paper, *elements, *below), width, bottom)
 
 
-def _edge(edge: Edge, variable: Node, factor: Node) -> Mark:
+def _line(x: float, y: float, text: str, anchor: Literal["start", "middle"] = "middle") -> Element:
+    """A line of text that belongs to nothing else."""
+    return Element("words", (Text(x, y, text, SMALL, "quiet", anchor),))
+
+
+def _edge(edge: Edge, variable: Node, factor: Node) -> Element:
     look = "member" if edge.dotted else "faint" if edge.faint else "edge"
     group = -1 if edge.dotted else variable.group
     line = Path(((variable.x, variable.y), (factor.x, factor.y)), look, group)
     middle = ((variable.x + factor.x) / 2, (variable.y + factor.y) / 2)
-    words = (Words(*middle, edge.label, SMALL, "quiet"),) if edge.label else ()
-    return Mark("edge", (line, *words), (("from", edge.source), ("to", edge.target)))
+    words = (Text(*middle, edge.label, SMALL, "quiet"),) if edge.label else ()
+    return Element("edge", (line, *words), (("from", edge.source), ("to", edge.target)))
 
 
-def _node(scene: Scene, node: Node) -> Mark:
-    shapes = [
-        *(_variable(node) if node.kind == "variable" else _factor(node)),
-        *_signs(scene, node),
-    ]
+def _node(scene: Scene, node: Node) -> Element:
+    shape = _variable if node.kind == "variable" else _factor
     about = [("node", node.id), ("kind", node.kind)]
     about += [("group", str(node.group))] if node.group >= 0 else []
     about += [("members", " ".join(node.members))] if node.members else []
-    return Mark("node", tuple(shapes), tuple(about), node.title)
+    return Element("node", (*shape(node), *_signs(scene, node)), tuple(about), node.title)
 
 
 def _variable(node: Node) -> Iterator[Shape]:
@@ -137,10 +132,10 @@ def _variable(node: Node) -> Iterator[Shape]:
     if node.observed:
         yield Ellipse(node.x, node.y, node.width - 6, node.height - 6, "observed", node.group)
     if node.caption:
-        yield Words(node.x, node.y - SMALL * ROOM / 2, node.label, LABEL)
-        yield Words(node.x, node.y + LABEL * ROOM / 2, node.caption, SMALL, "caption")
+        yield Text(node.x, node.y - SMALL * ROOM / 2, node.label, LABEL)
+        yield Text(node.x, node.y + LABEL * ROOM / 2, node.caption, SMALL, "caption")
     elif node.label:
-        yield Words(node.x, node.y, node.label, LABEL)
+        yield Text(node.x, node.y, node.label, LABEL)
 
 
 def _factor(node: Node) -> Iterator[Shape]:
@@ -149,28 +144,21 @@ def _factor(node: Node) -> Iterator[Shape]:
     for shift in shifts:
         yield Box(node.x + shift, node.y + shift, node.width, node.height, look, node.group)
     if node.unknown:
-        yield Words(node.x + shifts[-1], node.y + shifts[-1], "?", node.height * 0.72, "mystery")
+        yield Text(node.x + shifts[-1], node.y + shifts[-1], "?", node.height * 0.72, "mystery")
     if node.label:
         away = node.height / 2 + shifts[-1] + SMALL * 0.75
-        yield Words(
-            node.x, node.y + (away if node.below else -away), factor_text(node), SMALL, "outside"
-        )
+        y = node.y + (away if node.below else -away)
+        yield Text(node.x, y, factor_text(node), SMALL, "outside")
 
 
 def _signs(scene: Scene, node: Node) -> Iterator[Shape]:
-    """The sign of the node's group: in a dot at the upper right of an ellipse, inside a square;
-    then its marks.
-    """
+    """The sign of the node's group, in a dot beside an ellipse or in a square; then its marks."""
     inside = node.kind != "variable" or not node.label
     x, y = _corner(node)
-    sign, last = (
-        scene.groups[node.group].sign if node.group >= 0 else "",
-        SHIFT if node.stacked else 0.0,
-    )
+    sign = scene.groups[node.group].sign if node.group >= 0 else ""
     if sign and inside and not node.unknown:
-        yield Words(
-            node.x + last, node.y + last, sign, _sign_size(sign) * node.height / 18, "inside"
-        )
+        last, size = SHIFT if node.stacked else 0.0, _sign_size(sign) * node.height / 18
+        yield Text(node.x + last, node.y + last, sign, size, "inside")
     elif sign and node.label:
         yield from _badge(scene, node.group, x, y)
         x += 2 * BADGE + 1
@@ -188,7 +176,7 @@ def _corner(node: Node) -> tuple[float, float]:
 def _badge(scene: Scene, group: int, x: float, y: float) -> Iterator[Shape]:
     sign = scene.groups[group].sign
     yield Ellipse(x, y, 2 * BADGE, 2 * BADGE, "badge", group)
-    yield Words(x, y, sign, _sign_size(sign), "sign", group=group)
+    yield Text(x, y, sign, _sign_size(sign), "sign", group=group)
 
 
 def _sign_size(sign: str) -> float:
@@ -196,10 +184,8 @@ def _sign_size(sign: str) -> float:
     return BADGE * (1.5 if len(sign) == 1 else 1.2 if len(sign) == 2 else 0.85)
 
 
-def _arrow(arrow: Arrow, donor: Node, receiver: Node, page: Point) -> Mark:
-    """A curve with a head at the receiver, to the left of the straight way unless that leads off
-    the page.
-    """
+def _arrow(arrow: Arrow, donor: Node, receiver: Node, page: Point) -> Element:
+    """A curve with a head at the receiver, left of the straight way unless that leaves the page."""
     across, down = receiver.x - donor.x, receiver.y - donor.y
     length = max(math.hypot(across, down), 1e-9)
     bend = min(0.16 * length, 70.0) / length
@@ -215,39 +201,33 @@ def _arrow(arrow: Arrow, donor: Node, receiver: Node, page: Point) -> Mark:
     shapes: list[Shape] = [Path((start, middle, base), "arrow"), Path(head, "head", closed=True)]
     if arrow.label:
         at = ((start[0] + 2 * middle[0] + tip[0]) / 4, (start[1] + 2 * middle[1] + tip[1]) / 4)
-        shapes.append(Words(*at, arrow.label, SMALL, "share"))
-    return Mark("arrow", tuple(shapes), (("from", arrow.source), ("to", arrow.target)), arrow.title)
+        shapes.append(Text(*at, arrow.label, SMALL, "share"))
+    return Element(
+        "arrow", tuple(shapes), (("from", arrow.source), ("to", arrow.target)), arrow.title
+    )
 
 
 def _towards(start: Point, end: Point, length: float) -> Point:
     """The point a length away from the start, on the way to the end."""
     whole = max(math.dist(start, end), 1e-9)
-    return start[0] + (end[0] - start[0]) * length / whole, start[1] + (
-        end[1] - start[1]
-    ) * length / whole
+    x, y = (one + (two - one) * length / whole for one, two in zip(start, end, strict=True))
+    return x, y
 
 
-def _words_below(scene: Scene, width: float) -> tuple[list[Mark], float]:
+def _words_below(scene: Scene, width: float) -> tuple[list[Element], float]:
     """Legend and notes, and where they end."""
-    marks, y = [], scene.height
+    elements, y = [], scene.height
     for row in _legend(scene, width):
         y += BADGE + 3
         for left, group, text in row:
-            words = Words(left + 2 * BADGE + 5, y, text, SMALL, "text", "start")
-            marks.append(
-                Mark(
-                    "legend",
-                    (*_badge(scene, group, left + BADGE, y), words),
-                    (("group", str(group)),),
-                )
-            )
+            words = Text(left + 2 * BADGE + 5, y, text, SMALL, "text", "start")
+            shapes = (*_badge(scene, group, left + BADGE, y), words)
+            elements.append(Element("legend", shapes, (("group", str(group)),)))
         y += BADGE + 3
     for line in _notes(scene, width):
-        marks.append(
-            Mark("words", (Words(MARGIN, y + SMALL * 0.75, line, SMALL, "quiet", "start"),))
-        )
+        elements.append(_line(MARGIN, y + SMALL * 0.75, line, "start"))
         y += SMALL * 1.5
-    return marks, y + (MARGIN / 2 if marks else 0)
+    return elements, y + (MARGIN / 2 if elements else 0)
 
 
 def _legend(scene: Scene, width: float) -> list[list[tuple[float, int, str]]]:

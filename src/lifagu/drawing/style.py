@@ -1,5 +1,4 @@
-"""How each class of shapes looks, light and dark: one table for the style sheet of SVG and for
-matplotlib.
+"""How each class of shapes looks, light and dark: one table for SVG and for matplotlib.
 
 Colours of groups are those of Okabe and Ito (2008), which people with any colour vision tell apart;
 every further round through them has another pattern, and each group has a sign, so that colour is
@@ -77,8 +76,8 @@ def colour_of(group: int) -> int:
 
 
 def pattern_of(group: int) -> str:
-    """The pattern of a group: none in the first round through the palette."""
-    return PATTERNS[group // len(PALETTE) % len(PATTERNS)]
+    """The pattern of a group: none in the first round through the palette, or without a group."""
+    return "" if group < 0 else PATTERNS[group // len(PALETTE) % len(PATTERNS)]
 
 
 def mixed(colour: str, other: str, share: float) -> str:
@@ -93,9 +92,7 @@ def mixed(colour: str, other: str, share: float) -> str:
 
 def tint(colour: int, kind: str, dark: bool = False) -> str:
     """The fill of a node of a group: paper with some of its colour, more in a factor."""
-    share = {"variable": 0.86, "factor": 0.42}[kind] - (
-        0.12 if dark and kind == "variable" else 0.0
-    )
+    share = 0.42 if kind == "factor" else 0.74 if dark else 0.86
     return mixed(PALETTE[colour], DARK_PAGE if dark else LIGHT_PAGE, share)
 
 

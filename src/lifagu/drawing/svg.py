@@ -14,13 +14,22 @@ from xml.sax.saxutils import escape, quoteattr
 from lifagu.basics.inputs import instance
 from lifagu.drawing.labels import clean
 from lifagu.drawing.scene import Scene
-from lifagu.drawing.shapes import Box, Drawing, Ellipse, Mark, Path, Shape, Words, drawing_of
+from lifagu.drawing.shapes import (
+    Box,
+    Drawing,
+    Element,
+    Ellipse,
+    Path,
+    Shape,
+    Text,
+    drawing_of,
+    pattern_over,
+)
 from lifagu.drawing.style import (
     DARK,
     FONT,
     LIGHT,
     PALETTE,
-    PATTERNS,
     Look,
     bright,
     colour_of,
@@ -34,18 +43,39 @@ HALO = ("outside", "quiet", "share")  # texts that edges may run behind
 
 
 def to_svg(scene: Scene, styled: bool = True) -> str:
-    """A scene as SVG, the same text for the same scene. styled: with the style sheet inside."""
+    """A scene as SVG, the same text for the same scene.
+
+    Parameters
+    ----------
+    scene
+        What is drawn.
+    styled
+        Whether the style sheet is inside. A page whose content policy forbids that serves
+        `svg_styles()` itself.
+
+    Returns
+    -------
+    str
+        A self-contained ``<svg>`` element.
+
+    Examples
+    --------
+    >>> import lifagu
+    >>> graph = lifagu.FactorGraph.build().variable("A").factor("f", ["A"], [1, 2]).graph()
+    >>> to_svg(lifagu.draw(graph)).count("<ellipse")
+    1
+    """
     instance("to_svg", scene, Scene)
     drawing = drawing_of(scene)
     content = repr((scene.title, scene.description, scene.nodes, scene.edges, scene.arrows))
     # ids differ where several figures are on one page
     name = f"lifagu-{sha256(content.encode()).hexdigest()[:10]}"
-    parts = [_element(mark, name) for mark in drawing.marks]
+    parts = [_element(element, name) for element in drawing.elements]
     style = f"<style>{svg_styles()}</style>\n" if styled else ""
     width, height = _number(drawing.width), _number(drawing.height)
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" class="lifagu" role="img" data-what="{scene.what}" '
-        f'aria-labelledby="{name}-title {name}-about" '
+        '<svg xmlns="http://www.w3.org/2000/svg" class="lifagu" role="img" '
+        f'data-what="{scene.what}" aria-labelledby="{name}-title {name}-about" '
         f'viewBox="0 0 {width} {height}" width="{width}" height="{height}">\n'
         f'<title id="{name}-title">{_text(scene.title)}</title>\n'
         f'<desc id="{name}-about">{_text(scene.description)}</desc>\n'
@@ -54,11 +84,23 @@ def to_svg(scene: Scene, styled: bool = True) -> str:
 
 
 def svg_styles() -> str:
-    """The looks of all classes, light, and dark where that is preferred."""
+    """The style sheet of figures: the looks of all classes, light, and dark where preferred.
+
+    Returns
+    -------
+    str
+        CSS whose rules are all below the class ``lifagu``.
+
+    Examples
+    --------
+    >>> "@media (prefers-color-scheme:dark)" in svg_styles()
+    True
+    """
     dark = "".join(_rules(DARK, dark=True))
-    fonts = f".lifagu text{{font-family:{FONT};text-anchor:middle;dominant-baseline:central;unicode-bidi:isolate}}"
+    text = "text-anchor:middle;dominant-baseline:central;unicode-bidi:isolate"
     return (
-        f"{fonts}.lifagu .start{{text-anchor:start}}.lifagu .edge{{stroke-linecap:round}}"
+        f".lifagu text{{font-family:{FONT};{text}}}"
+        ".lifagu .start{text-anchor:start}.lifagu .edge{stroke-linecap:round}"
         f"{''.join(_rules(LIGHT, dark=False))}@media (prefers-color-scheme:dark){{{dark}}}"
     )
 
@@ -73,39 +115,40 @@ def _rules(looks: dict[str, Look], dark: bool) -> list[str]:
     rules.append(f"{','.join(f'.lifagu .{name}' for name in HALO)}{{{halo}}}")
     for number in range(len(PALETTE)):
         line, own = bright(number, dark), f".lifagu .c{number}"
-        rules.append(
-            f"{own}{{stroke:{line}}}{own}.variable{{fill:{tint(number, 'variable', dark)}}}"
-        )
-        rules.append(
-            f"{own}.factor{{fill:{tint(number, 'factor', dark)}}}{own}.badge{{fill:{PALETTE[number]}}}"
-        )
-        rules.append(f"{own}.badge,{own}.sign{{stroke:none}}{own}.sign{{fill:{sign_ink(number)}}}")
+        rules += [
+            f"{own}{{stroke:{line}}}",
+            f"{own}.variable{{fill:{tint(number, 'variable', dark)}}}",
+            f"{own}.factor{{fill:{tint(number, 'factor', dark)}}}",
+            f"{own}.badge{{fill:{PALETTE[number]}}}",
+            f"{own}.badge,{own}.sign{{stroke:none}}",
+            f"{own}.sign{{fill:{sign_ink(number)}}}",
+        ]
     return rules
 
 
 def _declarations(look: Look, text: bool) -> str:
     parts = [f"fill:{look.fill or 'none'}"]
     if not text:
-        parts += [f"stroke:{look.line or 'none'}"] + (
-            [f"stroke-width:{look.width:g}"] if look.line else []
-        )
-        parts += (
-            [f"stroke-dasharray:{' '.join(f'{each:g}' for each in look.dashes)}"]
-            if look.dashes
-            else []
-        )
-        parts += [f"stroke-opacity:{look.opacity:g}"] if look.opacity < 1 else []
-    return ";".join([*parts, *(["font-weight:600"] if look.bold else [])])
+        parts.append(f"stroke:{look.line or 'none'}")
+        if look.line:
+            parts.append(f"stroke-width:{look.width:g}")
+        if look.dashes:
+            parts.append(f"stroke-dasharray:{' '.join(f'{each:g}' for each in look.dashes)}")
+        if look.opacity < 1:
+            parts.append(f"stroke-opacity:{look.opacity:g}")
+    if look.bold:
+        parts.append("font-weight:600")
+    return ";".join(parts)
 
 
-def _element(mark: Mark, name: str) -> str:
+def _element(element: Element, name: str) -> str:
     """One mark as an element, a group where it has several shapes or a title."""
-    shapes = [_shape(each, name) for each in mark.shapes]
-    if mark.kind in ("page", "words"):
+    shapes = [_shape(each, name) for each in element.shapes]
+    if element.kind in ("page", "words"):
         return "".join(shapes) + "\n"
-    about = "".join(f" data-{key}={quoteattr(clean(value))}" for key, value in mark.about)
-    title = f"<title>{_text(mark.title)}</title>" if mark.title else ""
-    return f'<g class="{mark.kind}s"{about}>{title}{"".join(shapes)}</g>\n'
+    about = "".join(f" data-{key}={quoteattr(clean(value))}" for key, value in element.about)
+    title = f"<title>{_text(element.title)}</title>" if element.title else ""
+    return f'<g class="{element.kind}s"{about}>{title}{"".join(shapes)}</g>\n'
 
 
 def _shape(shape: Shape, name: str) -> str:
@@ -113,55 +156,50 @@ def _shape(shape: Shape, name: str) -> str:
     classes = f'class="{shape.look}{colour}"'
     match shape:
         case Ellipse():
-            ellipse = (
-                f'<ellipse {{}} cx="{_number(shape.x)}" cy="{_number(shape.y)}" rx="{_number(shape.width / 2)}" '
-                f'ry="{_number(shape.height / 2)}"/>'
-            )
+            radii = f'rx="{_number(shape.width / 2)}" ry="{_number(shape.height / 2)}"'
+            ellipse = f'<ellipse {{}} cx="{_number(shape.x)}" cy="{_number(shape.y)}" {radii}/>'
             return ellipse.format(classes) + _overlay(shape, ellipse, name)
         case Box():
-            box = (
-                f'<rect {{}} x="{_number(shape.x - shape.width / 2)}" y="{_number(shape.y - shape.height / 2)}" '
-                f'width="{_number(shape.width)}" height="{_number(shape.height)}"/>'
-            )
+            left, top = shape.x - shape.width / 2, shape.y - shape.height / 2
+            size = f'width="{_number(shape.width)}" height="{_number(shape.height)}"'
+            box = f'<rect {{}} x="{_number(left)}" y="{_number(top)}" {size}/>'
             return box.format(classes) + _overlay(shape, box, name)
         case Path():
             return f'<path {classes} d="{_way(shape)}"/>'
-        case Words():
+        case Text():
             start = " start" if shape.anchor == "start" else ""
+            place = f'x="{_number(shape.x)}" y="{_number(shape.y)}"'
             return (
-                f'<text class="{shape.look}{colour}{start}" x="{_number(shape.x)}" y="{_number(shape.y)}" '
+                f'<text class="{shape.look}{colour}{start}" {place} '
                 f'font-size="{_number(shape.size)}">{_text(shape.text)}</text>'
             )
 
 
 def _overlay(shape: Ellipse | Box, template: str, name: str) -> str:
     """The pattern of a group, drawn over its colour."""
-    pattern = (
-        pattern_of(shape.group) if shape.group >= 0 and shape.look in ("variable", "factor") else ""
-    )
-    return (
-        template.format(f'fill="url(#{name}-{pattern}-{colour_of(shape.group)})"')
-        if pattern
-        else ""
-    )
+    pattern = pattern_over(shape)
+    fill = f'fill="url(#{name}-{pattern}-{colour_of(shape.group)})"'
+    return template.format(fill) if pattern else ""
+
+
+_PATTERN_SHAPES = {
+    "stripes": '<path class="c{}" d="M0 6L6 0" fill="none" '
+    'stroke-width="1.2" stroke-opacity=".55"/>',
+    "dots": '<circle class="c{}" cx="3" cy="3" r="1" stroke-opacity=".6" fill="none"/>',
+    "grid": '<path class="c{}" d="M0 3H6M3 0V6" fill="none" '
+    'stroke-width=".9" stroke-opacity=".5"/>',
+}
 
 
 def _patterns(drawing: Drawing, name: str) -> str:
     """The patterns that the figure uses."""
-    groups = {shape.group for mark in drawing.marks for shape in mark.shapes if shape.group >= 0}
+    shapes = (shape for element in drawing.elements for shape in element.shapes)
+    groups = {shape.group for shape in shapes if shape.group >= 0}
     used = sorted({(pattern_of(group), colour_of(group)) for group in groups if pattern_of(group)})
-    drawn = {
-        PATTERNS[
-            1
-        ]: '<path class="c{0}" d="M0 6L6 0" fill="none" stroke-width="1.2" stroke-opacity=".55"/>',
-        PATTERNS[2]: '<circle class="c{0}" cx="3" cy="3" r="1" stroke-opacity=".6" fill="none"/>',
-        PATTERNS[
-            3
-        ]: '<path class="c{0}" d="M0 3H6M3 0V6" fill="none" stroke-width=".9" stroke-opacity=".5"/>',
-    }
+    square = 'width="6" height="6" patternUnits="userSpaceOnUse"'
     made = [
-        f'<pattern id="{name}-{pattern}-{colour}" width="6" height="6" patternUnits="userSpaceOnUse">'
-        f"{drawn[pattern].format(colour)}</pattern>"
+        f'<pattern id="{name}-{pattern}-{colour}" {square}>'
+        f"{_PATTERN_SHAPES[pattern].format(colour)}</pattern>"
         for pattern, colour in used
     ]
     return f"<defs>{''.join(made)}</defs>\n" if made else ""

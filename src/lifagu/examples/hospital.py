@@ -1,5 +1,4 @@
-"""A small hospital, drawn with a seed: its tables with the gaps that such tables have, and the
-truth behind them.
+"""A small hospital, drawn with a seed: its tables with gaps, and the truth behind them.
 
 Four cohorts of patients differ in how easily they fall ill, where they lie and which genotype they
 have. Missing are interviews that were not held, genotypes that were not determined, the table of a
@@ -18,7 +17,7 @@ import numpy as np
 
 from lifagu.basics.columns import Column, Columns, Lists, texts
 
-Rows = dict[str, list[Any]]  # one table by column; None is NULL
+TableColumns = dict[str, list[Any]]  # one table by column; None is NULL
 Chances = Sequence[float]
 
 COHORTS = {"healthy": 0.4, "chronic": 0.25, "smoker": 0.2, "frail": 0.15}
@@ -95,7 +94,7 @@ class Hospital:
     table that the world was drawn from. world: the real value of each variable.
     """
 
-    tables: dict[str, Rows]
+    tables: dict[str, TableColumns]
     truth: dict[str, tuple[float, ...]]
     world: dict[str, str]
 
@@ -108,8 +107,7 @@ class Hospital:
 
 
 def hospital(patients: int = 400, seed: int = 7) -> Hospital:
-    """Draw a hospital with so many patients and eve; the same seed gives the same hospital
-    everywhere.
+    """Draw a hospital with so many patients and eve; equal seeds give equal hospitals everywhere.
 
     >>> drawn = hospital()
     >>> len(drawn.tables["patient"]["name"]), drawn.truth["season"]
@@ -133,9 +131,7 @@ def hospital(patients: int = 400, seed: int = 7) -> Hospital:
 
 @dataclass(frozen=True)
 class _Draw:
-    """Everything that is drawn; only uniform numbers are asked for, as those are the same in every
-    version.
-    """
+    """Everything that is drawn, from uniform numbers alone: those are the same in every version."""
 
     source: random.Random = field(repr=False)
 
@@ -183,11 +179,11 @@ class _Draw:
             effects,
         )
 
-    def patients(self, people: Sequence[Patient], eve: Patient) -> Rows:
-        """The table of patients: a tenth was not interviewed, or has no genotype; most are still
-        there.
-        """
-        rows: Rows = {title: [] for title in ("name", "ward", "profile", "genotype", "age", "stay")}
+    def patients(self, people: Sequence[Patient], eve: Patient) -> TableColumns:
+        """The table of patients: a tenth not interviewed, or without genotype; most still there."""
+        rows: TableColumns = {
+            title: [] for title in ("name", "ward", "profile", "genotype", "age", "stay")
+        }
         for each in people:
             profile = None if self.happens(0.1) else each.cohort
             genotype = None if self.happens(0.1) else each.genotype
@@ -197,9 +193,9 @@ class _Draw:
         _append(rows, eve.name, eve.ward, None, eve.genotype, None, None)
         return rows
 
-    def treatments(self, people: Sequence[Patient], eve: Patient) -> Rows:
+    def treatments(self, people: Sequence[Patient], eve: Patient) -> TableColumns:
         """Who was given what; the effect is known in half of the cases."""
-        rows: Rows = {"patient": [], "drug": [], "effect": []}
+        rows: TableColumns = {"patient": [], "drug": [], "effect": []}
         for each in people:
             for drug, effect in each.effects.items():
                 _append(rows, each.name, drug, effect if self.happens(0.5) else None)
@@ -207,17 +203,17 @@ class _Draw:
             _append(rows, eve.name, drug, None)
         return rows
 
-    def tests(self, people: Sequence[Patient]) -> Rows:
+    def tests(self, people: Sequence[Patient]) -> TableColumns:
         """Results of every third patient."""
-        rows: Rows = {"patient": [], "result": []}
+        rows: TableColumns = {"patient": [], "result": []}
         for each in people:
             if self.happens(0.35):
                 _append(rows, each.name, each.test)
         return rows
 
-    def history(self) -> Rows:
+    def history(self) -> TableColumns:
         """Former stays: some hundreds for each ward, three for the new one."""
-        rows: Rows = {"ward": [], "sick": [], "stay": []}
+        rows: TableColumns = {"ward": [], "sick": [], "stay": []}
         for ward, (kind, _, _) in WARDS.items():
             for _ in range(3 if ward == NEW_WARD else 250):
                 sick = self.happens(0.4)
@@ -225,7 +221,7 @@ class _Draw:
         return rows
 
 
-def _fixed_tables() -> dict[str, Rows]:
+def _fixed_tables() -> dict[str, TableColumns]:
     return {
         "ward": {"name": [*WARDS], "kit": [kit for _, kit, _ in WARDS.values()]},
         "kit": {
@@ -242,7 +238,7 @@ def _fixed_tables() -> dict[str, Rows]:
     }
 
 
-def _append(rows: Rows, *values: Any) -> None:
+def _append(rows: TableColumns, *values: Any) -> None:
     for column, value in zip(rows.values(), values, strict=True):
         column.append(value)
 

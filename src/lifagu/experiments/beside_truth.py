@@ -1,6 +1,4 @@
-"""Ways to fill the example hospital's holes, and how far their answers are from those with the true
-tables.
-"""
+"""Ways to fill the example hospital's holes, and how far their answers are from the truth."""
 
 from __future__ import annotations
 
@@ -19,9 +17,7 @@ DRAWN = 16  # completions that a mixture is averaged over
 
 
 class Way(NamedTuple):
-    """A way to fill and to answer: in words, how `lifagu.transfer` is called, and how its tables
-    are used.
-    """
+    """A way to fill and to answer: in words, the options of `transfer`, and how tables are used."""
 
     summary: str
     filling: Mapping[str, Any]
@@ -41,9 +37,7 @@ WAYS: dict[str, Way] = {
 
 
 class Off(NamedTuple):
-    """How far answers are from the truth: mean and largest KL(truth ‖ answer) in nats, mean and
-    largest difference.
-    """
+    """Distance from the truth: mean and largest KL(truth ‖ answer) in nats, and difference."""
 
     variables: int
     mean_divergence: float
@@ -57,10 +51,8 @@ def true_graph(
 ) -> lifagu.FactorGraph:
     """The graph with the true tables in the holes; all others stay."""
     tables = [
-        np.array(truth[name]) if known < 0 else np.asarray(graph.factors[number].table).reshape(-1)
-        for number, (name, known) in enumerate(
-            zip(graph.factor_names, graph.factor_table.tolist(), strict=True)
-        )
+        np.array(truth[each.name]) if each.table is None else each.table.reshape(-1)
+        for each in graph.factors
     ]
     return lifagu.FactorGraph.from_arrays(
         ranges=graph.ranges.declared,
@@ -82,37 +74,25 @@ def answers(graph: lifagu.FactorGraph, evidence: Any, way: Way, seed: int = 0) -
     moved = lifagu.transfer(graph, 0.0, evidence, **way.filling)
     if way.unknown != "mixture":
         return lifagu.marginals(moved, evidence=evidence, unknown=way.unknown)
-    return _averaged(
-        [
-            lifagu.marginals(each, evidence=evidence)
-            for each in _drawn(moved, np.random.default_rng(seed))
-        ]
-    )
+    completions = _drawn(moved, np.random.default_rng(seed))
+    return _averaged([lifagu.marginals(each, evidence=evidence) for each in completions])
 
 
 def _drawn(moved: lifagu.Transfer, rng: np.random.Generator) -> Iterator[lifagu.FactorGraph]:
     """Completions in which each class takes its competing tables as often as their shares say."""
     for _ in range(DRAWN):
-        yield moved.completed(
-            (
-                each,
-                int(
-                    each.alternatives[
-                        np.searchsorted(np.cumsum(each.shares)[:-1], rng.random(), side="right")
-                    ]
-                ),
-            )
-            for each in moved.open_classes
-        )
+        chosen = []
+        for each in moved.open_classes:
+            place = np.searchsorted(np.cumsum(each.shares)[:-1], rng.random(), side="right")
+            chosen.append((each, int(each.alternatives[place])))
+        yield moved.completed(chosen)
 
 
 def _averaged(found: Sequence[Distributions]) -> Distributions:
-    return {
-        name: {
-            label: sum(each[name][label] for each in found) / len(found) for label in found[0][name]
-        }
-        for name in found[0]
-    }
+    def mean(name: str, label: str) -> float:
+        return sum(each[name][label] for each in found) / len(found)
+
+    return {name: {label: mean(name, label) for label in found[0][name]} for name in found[0]}
 
 
 def off(truth: Distributions, answer: Distributions, names: Iterable[str]) -> Off:
@@ -121,13 +101,8 @@ def off(truth: Distributions, answer: Distributions, names: Iterable[str]) -> Of
     pairs = [_pair(truth[name], answer[name]) for name in kept]
     divergences = np.array([divergence(*pair) for pair in pairs])
     differences = np.array([np.abs(true - given).max() for true, given in pairs])
-    return Off(
-        len(kept),
-        float(divergences.mean()),
-        float(divergences.max()),
-        float(differences.mean()),
-        float(differences.max()),
-    )
+    measured = (divergences.mean(), divergences.max(), differences.mean(), differences.max())
+    return Off(len(kept), *map(float, measured))
 
 
 def _pair(truth: Mapping[str, float], answer: Mapping[str, float]) -> tuple[Floats, Floats]:

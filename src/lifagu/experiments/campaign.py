@@ -1,5 +1,4 @@
-"""Campaigns: many independent cells (what, how large, which seed), each computed once and kept as a
-file of its own.
+"""Campaigns: many independent cells (what, how large, which seed), each kept as a file.
 
 A cell's file is written whole or not at all, so a campaign that was interrupted goes on where it
 stopped, and ends with the same rows as one that was not, but for the times that were measured.
@@ -21,10 +20,11 @@ from lifagu.errors import FormatError, Remedy
 from lifagu.formats.files import read_text, write_text
 
 Settings = Mapping[str, Any]
+Line = dict[str, Any]  # of a table of results, by column
 
 
 class Cell(NamedTuple):
-    """What is run (a generator or a scenario), how large, and the seed of all that is random in it."""
+    """What is run (a generator or a scenario), how large, and the seed of all randomness."""
 
     group: str
     size: int
@@ -41,7 +41,7 @@ class Outcome(NamedTuple):
 
     cell: Cell
     facts: dict[str, Any]
-    rows: list[dict[str, Any]]
+    rows: list[Line]
 
 
 Compute = Callable[[Settings, Cell], Outcome]
@@ -57,8 +57,7 @@ def gather(
     resume: bool = False,
     progress: Tell | None = None,
 ) -> list[Outcome]:
-    """The outcomes of all cells, in order: those that the folder has are kept, the others computed
-    by `jobs` processes.
+    """The outcomes of all cells, in order: kept ones from the folder, others by `jobs` processes.
 
     settings: what else decides about a cell's rows; kept cells must have been computed with the
     same.
@@ -105,14 +104,16 @@ def _kept(path: Path, cell: Cell, settings: Settings) -> Outcome | None:
     if earlier != settings:
         differing = [name for name in settings if earlier.get(name) != settings[name]]
         raise FormatError(
-            f"{path}: was computed with other settings ({', '.join(differing)}); name another folder for these"
+            f"{path}: was computed with other settings ({', '.join(differing)}); "
+            "name another folder for these"
         )
     return Outcome(cell, facts, rows)
 
 
 def _text(outcome: Outcome, settings: Settings) -> str:
+    head, facts = json.dumps(settings), json.dumps(outcome.facts)
     rows = ",\n".join(json.dumps(row) for row in outcome.rows)
-    return f'{{"settings": {json.dumps(settings)},\n"facts": {json.dumps(outcome.facts)},\n"rows": [\n{rows}\n]}}\n'
+    return f'{{"settings": {head},\n"facts": {facts},\n"rows": [\n{rows}\n]}}\n'
 
 
 def _computed(

@@ -8,8 +8,7 @@ from lifagu.experiments.drafts import Floats
 
 
 def divergence(truth: Floats, answer: Floats) -> Floats:
-    """KL(truth ‖ answer) = Σ p ln(p / q) in nats, over the last axis: p the ground truth's, q the
-    answer's.
+    """KL(truth ‖ answer) = Σ p ln(p / q) in nats, over the last axis: p true, q answered.
 
     0 ln 0 = 0, so a value that is impossible in truth costs nothing; infinite iff the answer rules
     out a value that is possible. As both sum to 1, the sum is taken of p ln(p / q) − p + q instead,

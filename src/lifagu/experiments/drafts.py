@@ -1,6 +1,4 @@
-"""Drafts: ground truths as plain lists, from which graphs with some tables removed or replaced are
-made.
-"""
+"""Drafts: ground truths as plain lists, for graphs with some tables removed or replaced."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 import lifagu
 
 Floats = NDArray[np.float64]
-Filling = Mapping[int, Floats | None]
+FilledTables = Mapping[int, Floats | None]
 BOOLEAN = ("false", "true")
 
 
@@ -37,20 +35,19 @@ class DraftFactor(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Draft:
+class TruthDraft:
     """A graph whose tables are all known, as lists of variables and factors."""
 
     variables: tuple[DraftVariable, ...]
     factors: tuple[DraftFactor, ...]
 
     def graph(
-        self, tables: Filling | None = None, *, individuals: bool = True
+        self, tables: FilledTables | None = None, *, individuals: bool = True
     ) -> lifagu.FactorGraph:
-        """The graph, some factors (by place) having another table, or None if unknown; individuals
-        only if wanted.
+        """The graph, with other tables (None: unknown) for some factors, by place.
 
         >>> factors = (DraftFactor("f", ("A",), np.array([1.0, 3.0])),)
-        >>> draft = Draft((DraftVariable("A"),), factors)
+        >>> draft = TruthDraft((DraftVariable("A"),), factors)
         >>> draft.graph({0: None})
         <FactorGraph: 1 variable, 1 factor (1 unknown), 0 distinct tables>
         """
@@ -68,8 +65,7 @@ class Draft:
         return self.graph(dict.fromkeys(hidden), individuals=individuals)
 
     def signatures(self) -> list[tuple[tuple[tuple[str, ...], int], ...]]:
-        """The paper's symmetric 2-step neighbourhoods: the sorted (range, degree) of each factor's
-        arguments.
+        """The paper's symmetric 2-step neighbourhoods: sorted (range, degree) of the arguments.
 
         Two factors, one of which is unknown, are possibly identical iff theirs are equal (no
         evidence).

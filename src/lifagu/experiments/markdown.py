@@ -22,8 +22,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """A number with so many significant digits, without an exponent where that reads well; – if
-    there is none.
+    """A number with so many significant digits, exponents where they read better; – if None.
 
     >>> number(0.00123), number(12345.0), number(0.0), number(1e-7), number(None)
     ('0.0012', '12345', '0', '1e-07', '–')

@@ -7,15 +7,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import lifagu
+from lifagu.drawing.canvas import images
 from lifagu.errors import MissingExtraError, ModelError, did_you_mean
-from lifagu.experiments.campaign import Outcome
-from lifagu.formats.files import write_text
+from lifagu.experiments.campaign import Line, Outcome
+from lifagu.formats.files import write_bytes, write_text
+
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00", "#000000", "#999999")
+LINEAR_BELOW = 1e-4  # logarithmic axes of divergences show zero, too, so they are linear near it
 
 
 class Finding(NamedTuple):
-    """A statement, what was published about it (if anything was), and what was found, by whom it is
-    about.
-    """
+    """A statement, what was published about it (if anything), and what was found, by subject."""
 
     statement: str
     published: str | None
@@ -30,45 +32,56 @@ class Results(NamedTuple):
     notes: list[str]
 
 
+def draw(
+    path: Path,
+    size: tuple[float, float],
+    panels: Callable[[Any], None],
+    endings: Sequence[str] = ("svg", "png"),
+) -> list[Path]:
+    """Write path.svg, path.png or both with what `panels` draws; return their names."""
+    written = [path.with_suffix(f".{ending}") for ending in endings]
+    for place, image in zip(written, images(size, panels, endings), strict=True):
+        write_bytes(place, image)
+    return written
+
+
 def write_results(
     folder: Path,
-    tables: Mapping[str, Iterable[Mapping[str, Any]]],
+    tables: Mapping[str, Sequence[Line]],
     findings: list[Finding],
-    draw: Callable[[Path], Sequence[Path]],
+    figure: Callable[[Path], Sequence[Path]],
     page: Callable[[str], str],
 ) -> Results:
-    """Write tables (by name) as CSV files, the figure, and the page, which is told how to show the
-    figure.
-    """
-    files = [_write_rows(folder / f"{name}.csv", list(rows)) for name, rows in tables.items()]
-    figures, notes = _drawn(draw, folder / "figure")
+    """Write tables (by name) as CSV files, the figure, and the page that shows it."""
+    files = [_write_rows(folder / f"{name}.csv", rows) for name, rows in tables.items()]
+    figures, notes = _drawn(figure, folder / "figure")
     shown = f"![figure]({figures[0].name})" if figures else notes[0]
     write_text(folder / "report.md", page(shown))
     return Results([*files, *figures, folder / "report.md"], findings, notes)
 
 
-def _write_rows(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
-    """A column for each key of the first row; None is an empty field, true and false are 1 and 0."""
+def _write_rows(path: Path, rows: Sequence[Line]) -> Path:
+    """A column for each key of the first row; None is an empty field, true and false 1 and 0."""
     header = list(rows[0]) if rows else []
-    lifagu.io.write_csv(path, header, ([_field(row[name]) for name in header] for row in rows))
+
+    def field(value: Any) -> Any:
+        return int(value) if isinstance(value, bool) else value
+
+    lifagu.io.write_csv(path, header, ([field(row[name]) for name in header] for row in rows))
     return path
 
 
-def _field(value: Any) -> Any:
-    return int(value) if isinstance(value, bool) else value
-
-
-def _drawn(draw: Callable[[Path], Sequence[Path]], path: Path) -> tuple[Sequence[Path], list[str]]:
+def _drawn(
+    figure: Callable[[Path], Sequence[Path]], path: Path
+) -> tuple[Sequence[Path], list[str]]:
     """The files of a figure; none, and the reason, if matplotlib is missing."""
     try:
-        return draw(path), []
+        return figure(path), []
     except MissingExtraError as error:
         return [], [f"no figure was drawn: {error}"]
 
 
-def of_cells(
-    outcomes: Iterable[Outcome], names: Sequence[str], facts: Sequence[str]
-) -> list[dict[str, Any]]:
+def of_cells(outcomes: Iterable[Outcome], names: Sequence[str], facts: Sequence[str]) -> list[Line]:
     """One row per cell: what it is, under these names, and these facts about it."""
     return [
         dict(zip(names, each.cell, strict=True)) | {name: each.facts[name] for name in facts}
@@ -76,7 +89,7 @@ def of_cells(
     ]
 
 
-def of_rows(outcomes: Iterable[Outcome], names: Sequence[str]) -> list[dict[str, Any]]:
+def of_rows(outcomes: Iterable[Outcome], names: Sequence[str]) -> list[Line]:
     """All rows of all cells, each with what its cell is, under these names."""
     return [
         dict(zip(names, each.cell, strict=True)) | row for each in outcomes for row in each.rows
@@ -89,6 +102,7 @@ def chosen(names: Sequence[str], known: Iterable[str], what: str) -> list[str]:
     for name in names:
         if name not in known:
             raise ModelError(
-                f"there is no {what} '{name}'; choose from {', '.join(known)}{did_you_mean(name, known)}"
+                f"there is no {what} '{name}'; "
+                f"choose from {', '.join(known)}{did_you_mean(name, known)}"
             )
     return list(dict.fromkeys(names))

@@ -1,6 +1,4 @@
-"""Parfactors said with what BLOG has: inequalities alone. Equalities and listed tuples become
-constants.
-"""
+"""Parfactors with inequalities alone, as in BLOG: equalities and listed tuples become constants."""
 
 from __future__ import annotations
 
@@ -8,9 +6,11 @@ import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
+from lifagu.basics.arrays import Floats
 from lifagu.errors import FormatError
 from lifagu.graph.tables import potential_fault
 from lifagu.relational.bound_parfactors import BoundParfactor
@@ -24,7 +24,18 @@ MOST_TUPLES = 1000  # listed tuples of one parfactor: each becomes a statement
 Values = dict[Logical, str]
 
 
-def with_inequalities(parfactor: Parfactor, bound: BoundParfactor) -> Iterator[Parfactor]:
+class PlainParfactor(NamedTuple):
+    """A known parfactor with no constraints but inequalities."""
+
+    name: str
+    arguments: tuple[Argument, ...]
+    table: Floats
+    where: tuple[Comparison, ...]
+
+
+def with_inequalities(
+    parfactor: Parfactor, bound: BoundParfactor, table: Floats
+) -> Iterator[PlainParfactor]:
     """Parfactors that together mean the same and have no constraints but inequalities.
 
     What ``X = eve`` or listed tuples determine is written into the arguments, one parfactor per
@@ -32,11 +43,14 @@ def with_inequalities(parfactor: Parfactor, bound: BoundParfactor) -> Iterator[P
     where that would be too many.
 
     >>> from lifagu import ParfactorGraph
-    >>> build = ParfactorGraph.build().domain("Person", ["eve", "bob", "al"]).relation("Friends", "Person", "Person")
-    >>> rows = {"vars": ["X"], "in": [["eve"], ["bob"]]}
-    >>> model = build.parfactor("g", ["Friends(X,Y)"], [1, 2], where=["X != Y", "Y != al", rows]).model()
-    >>> [str(each) for each in with_inequalities(model.parfactors[0], model.bound[0])]
-    ['g: Friends(eve,Y) where Y != eve, Y != al', 'g: Friends(bob,Y) where Y != bob, Y != al']
+    >>> build = ParfactorGraph.build().domain("Person", ["eve", "bob", "al"])
+    >>> where = ["X != Y", "Y != al", {"vars": ["X"], "in": [["eve"], ["bob"]]}]
+    >>> build = build.relation("Likes", "Person", "Person")
+    >>> model = build.parfactor("g", ["Likes(X,Y)"], [1, 2], where).model()
+    >>> for each in with_inequalities(model.parfactors[0], model.bound[0], np.array([1.0, 2])):
+    ...     print(*each.arguments, "where", *each.where)
+    Likes(eve,Y) where Y != eve Y != al
+    Likes(bob,Y) where Y != bob Y != al
     """
     domains = {
         Logical(name): domain for name, domain in zip(bound.logicals, bound.domains, strict=True)
@@ -56,28 +70,23 @@ def with_inequalities(parfactor: Parfactor, bound: BoundParfactor) -> Iterator[P
             raise FormatError(
                 f"{_owner(parfactor)} lists what it counts in '{constraint}', which BLOG cannot say"
             )
-        choices = _joined(
-            parfactor, choices, [dict(zip(variables, row, strict=True)) for row in rows]
-        )
+        listed = [dict(zip(variables, row, strict=True)) for row in rows]
+        choices = _joined(parfactor, choices, listed)
     for values in choices:
         where = _substituted(inequalities, values)
         if where is not None:
-            yield _collapsed(
-                replace(parfactor, arguments=_arguments(parfactor.arguments, values), where=where),
-                bound,
-            )
+            arguments = _arguments(parfactor.arguments, values)
+            yield _collapsed(PlainParfactor(parfactor.name, arguments, table, where), bound)
 
 
-def _owner(parfactor: Parfactor) -> str:
+def _owner(parfactor: Parfactor | PlainParfactor) -> str:
     return f"parfactor '{parfactor.name}'"
 
 
 def _rows(
     parfactor: Parfactor, constraint: Comparison | Membership, domains: Mapping[Logical, Domain]
 ) -> tuple[tuple[Logical, ...], list[tuple[str, ...]]]:
-    """The logical variables that a constraint binds, and the tuples it lists: admitted, or of one
-    variable excluded.
-    """
+    """The logical variables a constraint binds, and its tuples: admitted, or of one excluded."""
     if isinstance(constraint, Comparison):
         return (constraint.left,), [(str(constraint.right),)]
     rows = list(dict.fromkeys(constraint.rows))
@@ -98,8 +107,8 @@ def _rows(
 
 def _too_many(parfactor: Parfactor, what: str) -> FormatError:
     return FormatError(
-        f"{_owner(parfactor)}: {what} more than {MOST_TUPLES} tuples; BLOG has no listed tuples, and each would become "
-        "a statement; write .json"
+        f"{_owner(parfactor)}: {what} more than {MOST_TUPLES} tuples; BLOG has no listed tuples, "
+        "and each would become a statement; write .json"
     )
 
 
@@ -146,13 +155,13 @@ def _arguments(arguments: Iterable[Argument], values: Values) -> tuple[Argument,
     )
 
 
-def _collapsed(parfactor: Parfactor, bound: BoundParfactor) -> Parfactor:
+def _collapsed(parfactor: PlainParfactor, bound: BoundParfactor) -> PlainParfactor:
     """Arguments that are the same become one."""
-    arguments, table = parfactor.arguments, parfactor.table
+    arguments = parfactor.arguments
     first = [arguments.index(each) for each in arguments]
-    if table is None or first == list(range(len(first))):
+    if first == list(range(len(first))):
         return parfactor
-    table = diagonal(table, list(bound.shape), np.array(first))
+    table = diagonal(parfactor.table, list(bound.shape), np.array(first))
     if fault := potential_fault(table):
         raise FormatError(f"{_owner(parfactor)} has {fault} where its arguments are the same")
-    return replace(parfactor, arguments=tuple(dict.fromkeys(arguments)), table=table)
+    return parfactor._replace(arguments=tuple(dict.fromkeys(arguments)), table=table)

@@ -1,6 +1,4 @@
-"""Names that BLOG can read: letters, digits and underscores, beginning with a letter, none of them
-a keyword.
-"""
+"""Names that BLOG can read: letters, digits, underscores, a letter first, and no keyword."""
 
 from __future__ import annotations
 
@@ -8,41 +6,16 @@ import re
 from collections.abc import Iterable
 from itertools import count
 
-RESERVED = {  # whatever the case of their letters
-    *(
-        "type",
-        "random",
-        "nonrandom",
-        "fixed",
-        "generating",
-        "origin",
-        "guaranteed",
-        "distinct",
-        "factor",
-        "parfactor",
-    ),
-    *(
-        "then",
-        "else",
-        "for",
-        "elseif",
-        "if",
-        "query",
-        "obs",
-        "param",
-        "exists",
-        "forall",
-        "true",
-        "false",
-        "null",
-    ),
-    *("boolean", "integer", "naturalnum", "real", "string", "character", "timestep"),
-}
+_KEYWORDS = """
+    type random nonrandom fixed generating origin guaranteed distinct factor parfactor
+    then else for elseif if query obs param exists forall true false null
+    boolean integer naturalnum real string character timestep
+"""
+RESERVED = frozenset(_KEYWORDS.split())  # whatever the case of their letters
 
 
 class Identifiers:
-    """Hands out identifiers, each once: the name that is wanted where it can be had, else one that
-    resembles it.
+    """Hands out identifiers, each once: the wanted name where it can be had, else a similar one.
 
     Other characters become underscores, a letter is put before what does not begin with one, and
     what is taken or reserved gets a number behind it.
@@ -80,7 +53,7 @@ class Identifiers:
         return found
 
     def local(self, wanted: Iterable[str], letter: str) -> dict[str, str]:
-        """Identifiers for names with a scope of their own, such as a parfactor's logical variables."""
+        """Identifiers for names with a scope of their own, as a parfactor's logical variables."""
         result: dict[str, str] = {}
         for name in wanted:
             result[name] = self._free(_spelt(name, letter), frozenset(result.values()))
@@ -106,11 +79,9 @@ class Identifiers:
 
 
 def _spelt(name: str, letter: str) -> str:
-    word = (
-        name
-        if re.fullmatch(r"\w+", name, re.ASCII)
-        else re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
-    )
+    word = name
+    if not re.fullmatch(r"\w+", name, re.ASCII):
+        word = re.sub(r"\W+", "_", name, flags=re.ASCII).strip("_")
     return word if re.match(r"[A-Za-z]", word) else letter + word
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -32,11 +33,8 @@ class Call:
     @property
     def text(self) -> str:
         """As a ground name."""
-        return (
-            f"{self.name.text}({','.join(each.text for each in self.terms)})"
-            if self.terms
-            else self.name.text
-        )
+        terms = ",".join(each.text for each in self.terms)
+        return f"{self.name.text}({terms})" if terms else self.name.text
 
 
 @dataclass(frozen=True)
@@ -51,12 +49,12 @@ Difference = tuple[Token, Token]  # X != Y
 
 
 @dataclass(frozen=True)
-class Counted:
-    """``#(Person X : X != Y)[Friends(X, Y)]``; the constraint may be missing."""
+class FactorArgument:
+    """``Sick(X)``, or counted ``#(Person X : X != Y)[Friends(X, Y)]``, perhaps unconstrained."""
 
-    variable: Declared
-    where: tuple[Difference, ...]
     call: Call
+    counted: Declared | None = None
+    where: tuple[Difference, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,12 @@ class FactorStatement:
     variables: tuple[Declared, ...]
     where: tuple[Difference, ...]
     table: Token
-    arguments: tuple[Call | Counted, ...]
+    arguments: tuple[FactorArgument, ...]
+
+    @property
+    def is_lifted(self) -> bool:
+        """Whether it has a logical variable, perhaps only a counted one."""
+        return bool(self.variables) or any(each.counted for each in self.arguments)
 
 
 @dataclass
@@ -75,10 +78,8 @@ class Statements:
     """All statements of a file, by kind.
 
     guaranteed: the type, and its objects by name, or with a number n those of the name with 1…n
-    behind it;
-    random: the range, the name, the types of the arguments; observations: the variable and its
-    value;
-    tables: the numbers of each table, by its text.
+    behind it. random: the range, the name, the types of the arguments. observations: the variable
+    and its value. tables: the numbers of each table, by its text.
     """
 
     lexer: Lexer
@@ -117,7 +118,8 @@ def parse_statements(text: str, place: str) -> Statements:
         else:
             close = did_you_mean(keyword.text, KEYWORDS)
             lexer.fail(
-                f"'{shortened(keyword.text)}' begins no statement that is read here ({', '.join(KEYWORDS)}){close}",
+                f"'{shortened(keyword.text)}' begins no statement that is read here "
+                f"({', '.join(KEYWORDS)}){close}",
                 keyword,
             )
         lexer.expect(";", "at the end of the statement")
@@ -157,10 +159,8 @@ def _guaranteed(lexer: Lexer) -> tuple[Token, list[tuple[Token, int | None]]]:
 
 
 def _random(lexer: Lexer) -> tuple[Token, Token, tuple[Token, ...]]:
-    labels, name = (
-        _word(lexer, "the range of a random function"),
-        _word(lexer, "the name of a random function"),
-    )
+    labels = _word(lexer, "the range of a random function")
+    name = _word(lexer, "the name of a random function")
     types = _words(lexer, "a type")
     if lexer.peek.text in ("~", "=", "{"):
         lexer.fail(
@@ -184,7 +184,7 @@ def _factor(lexer: Lexer, keyword: Token, tables: dict[str, Floats]) -> FactorSt
     where: tuple[Difference, ...] = ()
     if keyword.text == "parfactor":
         while not variables or lexer.accept(","):
-            variables.append(Declared(_word(lexer, "a type"), _word(lexer, "a logical variable")))
+            variables.append(_declared(lexer))
         where = _differences(lexer)
         lexer.expect(".", f"before {POTENTIAL}")
     lexer.expect(POTENTIAL, "the only kind of potential that is read")
@@ -199,17 +199,21 @@ def _factor(lexer: Lexer, keyword: Token, tables: dict[str, Floats]) -> FactorSt
     return FactorStatement(keyword, tuple(variables), where, table, tuple(arguments))
 
 
-def _argument(lexer: Lexer) -> Call | Counted:
+def _declared(lexer: Lexer) -> Declared:
+    return Declared(_word(lexer, "a type"), _word(lexer, "a logical variable"))
+
+
+def _argument(lexer: Lexer) -> FactorArgument:
     if not lexer.accept("#"):
-        return _call(lexer, "an argument")
-    lexer.expect("(", "as in #(Person X)[Sick(X)]")
-    variable = Declared(_word(lexer, "a type"), _word(lexer, "a logical variable"))
-    where = _differences(lexer)
-    lexer.expect(")", "as in #(Person X)[Sick(X)]")
-    lexer.expect("[", "as in #(Person X)[Sick(X)]")
+        return FactorArgument(_call(lexer, "an argument"))
+    example = "as in #(Person X)[Sick(X)]"
+    lexer.expect("(", example)
+    counted, where = _declared(lexer), _differences(lexer)
+    lexer.expect(")", example)
+    lexer.expect("[", example)
     call = _call(lexer, "a random function")
-    lexer.expect("]", "as in #(Person X)[Sick(X)]")
-    return Counted(variable, where, call)
+    lexer.expect("]", example)
+    return FactorArgument(call, counted, where)
 
 
 def _differences(lexer: Lexer) -> tuple[Difference, ...]:
@@ -225,19 +229,23 @@ def _differences(lexer: Lexer) -> tuple[Difference, ...]:
 
 
 def _potentials(lexer: Lexer, table: Token) -> Floats:
-    """The numbers of a table; the first that is none is refused where it stands."""
+    """The numbers of a table."""
     inner = re.sub(_COMMENT, lambda match: " " * len(match[0]), table.text[2:-2])
-    if re.fullmatch(rf"\s*{_NUMBER}\s*(?:,\s*{_NUMBER}\s*)*", inner):
-        return np.array(list(map(float, inner.split(","))))
-    start = table.start + 2
-    for entry in inner.split(","):
-        if not re.fullmatch(_NUMBER, entry.strip()):
-            hint = (
-                f"; write {entry.strip()}0" if re.fullmatch(rf"{_NUMBER}\.", entry.strip()) else ""
-            )
+    entries = inner.split(",")
+    if not re.fullmatch(rf"\s*{_NUMBER}\s*(?:,\s*{_NUMBER}\s*)*", inner):
+        _refuse_entry(lexer, entries, table.start + 2)
+    return np.array(list(map(float, entries)))
+
+
+def _refuse_entry(lexer: Lexer, entries: Sequence[str], start: int) -> None:
+    """Refuse the first entry of a table that is no number where it stands."""
+    for entry in entries:
+        given = entry.strip()
+        if not re.fullmatch(_NUMBER, given):
+            hint = f"; write {given}0" if re.fullmatch(rf"{_NUMBER}\.", given) else ""
             lexer.fail(
-                f"a potential is a number, 0 or more, as in 1, .5 or 1e-3, not '{shortened(entry)}'{hint}",
+                "a potential is a number, 0 or more, as in 1, .5 or 1e-3, "
+                f"not '{shortened(entry)}'{hint}",
                 start + len(entry) - len(entry.lstrip()),
             )
         start += len(entry) + 1
-    raise AssertionError("a table that does not match has an entry that does not")

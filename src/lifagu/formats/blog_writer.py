@@ -1,6 +1,4 @@
-"""Models as BLOG (``.blog``): relations as random functions, domains and other than Boolean ranges
-as types.
-"""
+"""Models as BLOG (``.blog``): relations as random functions, domains and ranges as types."""
 
 from __future__ import annotations
 
@@ -10,25 +8,24 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats
 from lifagu.errors import FormatError, listed
-from lifagu.formats.blog_constraints import with_inequalities
+from lifagu.formats.blog_constraints import PlainParfactor, with_inequalities
 from lifagu.formats.blog_names import Identifiers
 from lifagu.formats.blog_statements import POTENTIAL
+from lifagu.formats.files import number_text
 from lifagu.formats.json_parts import json_text
-from lifagu.formats.numbers import number_text
+from lifagu.formats.uai import unknown_error
 from lifagu.graph.evidence import EvidenceLike, Observation, by_name
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import BOOLEAN, Labels
 from lifagu.relational.bound_parfactors import BoundParfactor
 from lifagu.relational.grounding import expand_evidence
 from lifagu.relational.parfactor_graph import ParfactorGraph
-from lifagu.relational.parfactors import Parfactor
 from lifagu.relational.relations import Domain
 from lifagu.relational.terms import Atom, Comparison, Count, Logical, logicals_of
 
 
 def format_blog(model: FactorGraph | ParfactorGraph, evidence: EvidenceLike = None) -> str:
-    """The text of a BLOG file for a model; a factor graph becomes random functions without
-    arguments, and factors.
+    """The text of a BLOG file for a model; a factor graph has random functions without arguments.
 
     The names of factors, and names that BLOG cannot read, stand in comments beside what was written
     for them.
@@ -44,29 +41,22 @@ def format_blog(model: FactorGraph | ParfactorGraph, evidence: EvidenceLike = No
     if isinstance(model, FactorGraph):
         evidence = model.observations(evidence)
         model = ParfactorGraph((), (), (), model)
-    _refuse_unknown(model)
     writer = _Writer(model)
-    sections = (
-        writer.types(),
-        writer.functions(),
-        writer.factors(),
-        writer.observations(by_name(evidence)),
-    )
+    factors = writer.factors(*_tables(model))
+    observations = writer.observations(by_name(evidence))
+    sections = (writer.types(), writer.functions(), factors, observations)
     return "\n\n".join("\n".join(lines) for lines in sections if lines) + "\n"
 
 
-def _soft_error(name: str) -> FormatError:
-    return FormatError(f"BLOG observes values only, but '{name}' has soft evidence; write .json")
-
-
-def _refuse_unknown(model: ParfactorGraph) -> None:
+def _tables(model: ParfactorGraph) -> tuple[list[Floats], list[Floats]]:
+    """The tables of ground factors and of parfactors; BLOG has no unknown ones."""
     part = model.ground_part
     names = [each.name for each in model.parfactors if each.table is None]
     names += [part.factor_names[each] for each in part.unknown[:6]]
     if names:
-        raise FormatError(
-            f"BLOG has no unknown factors, but {listed(names)} are unknown; write .json, or give them tables"
-        )
+        raise unknown_error(names, "BLOG")
+    ground = [each.table for each in part.factors if each.table is not None]
+    return ground, [each.table for each in model.parfactors if each.table is not None]
 
 
 class _Writer:
@@ -94,9 +84,8 @@ class _Writer:
 
     def _declared(self) -> Iterable[tuple[str, Labels]]:
         """The names of all random functions, with their ranges."""
-        yield from zip(
-            self._functions, (relation.range for relation in self._words.relations), strict=True
-        )
+        ranges = [relation.range for relation in self._words.relations]
+        yield from zip(self._functions, ranges, strict=True)
         yield from ((name, self._part.labels(number)) for number, name in self._variables.items())
 
     def _object_names(self, domain: Domain) -> str | list[str]:
@@ -121,14 +110,12 @@ class _Writer:
             if isinstance(names, str) and domain.size:
                 lines.append(f"guaranteed {kind} {names}[{domain.size}];  // 1…{domain.size}")
             elif not isinstance(names, str) and names:
-                lines.append(
-                    f"guaranteed {kind} {_objects_text(names)};{_remark(names, domain.constants or ())}"
-                )
+                remark = _remark(names, domain.constants or ())
+                lines.append(f"guaranteed {kind} {_objects_text(names)};{remark}")
         for kind, names_of in self._ranges.values():
+            names = list(names_of.values())
             lines.append(f"type {kind};")
-            lines.append(
-                f"guaranteed {kind} {', '.join(names_of.values())};{_remark(names_of.values(), names_of)}"
-            )
+            lines.append(f"guaranteed {kind} {', '.join(names)};{_remark(names, names_of)}")
         return lines
 
     def functions(self) -> list[str]:
@@ -138,14 +125,11 @@ class _Writer:
             self._functions, self._words.relations, self._words.domains_of, strict=True
         ):
             arguments = f"({', '.join(self.type_names[each] for each in of)})" if of else ""
-            lines.append(
-                f"random {self._range(relation.range)} {name}{arguments};{_remark([name], [relation.name])}"
-            )
+            remark = _remark([name], [relation.name])
+            lines.append(f"random {self._range(relation.range)} {name}{arguments};{remark}")
         for number, name in self._variables.items():
-            original = self._part.variable_names[number]
-            lines.append(
-                f"random {self._range(self._part.labels(number))} {name};{_remark([name], [original])}"
-            )
+            remark = _remark([name], [self._part.variable_names[number]])
+            lines.append(f"random {self._range(self._part.labels(number))} {name};{remark}")
         return lines
 
     def _range(self, labels: Labels) -> str:
@@ -153,57 +137,51 @@ class _Writer:
 
     # ---- factors
 
-    def factors(self) -> list[str]:
-        """Ground factors, then parfactors."""
-        lines = [self._ground_factor(number) for number in range(len(self._part.factor_names))]
-        for parfactor, bound in zip(self._model.parfactors, self._model.bound, strict=True):
-            lines += [self._parfactor(each, bound) for each in with_inequalities(parfactor, bound)]
+    def factors(self, ground: Sequence[Floats], lifted: Sequence[Floats]) -> list[str]:
+        """Ground factors, then parfactors, with these tables."""
+        model = self._model
+        lines = [self._ground_factor(number, table) for number, table in enumerate(ground)]
+        for parfactor, bound, table in zip(model.parfactors, model.bound, lifted, strict=True):
+            plain = with_inequalities(parfactor, bound, table)
+            lines += [self._parfactor(each, bound) for each in plain]
         return lines
 
-    def _ground_factor(self, number: int) -> str:
-        factor, scope = self._part.factors[number], self._part.scope(number)
-        assert factor.table is not None
-        labels = [self._part.labels(each) for each in scope]
-        table = self._table(factor.table, [(each, False) for each in labels])
-        return _factor_text(
-            "factor ", table, [self._ground_variable(each) for each in scope], factor.name
-        )
+    def _ground_factor(self, number: int, table: Floats) -> str:
+        scope = self._part.scope(number)
+        table = self._table(table, [(self._part.labels(each), False) for each in scope])
+        arguments = [self._ground_variable(each) for each in scope]
+        return _factor_text("factor ", table, arguments, self._part.factor_names[number])
 
     def _ground_variable(self, number: int) -> str:
-        return (
-            self._variables[number]
-            if number in self._variables
-            else self._call(*self._model.places[number])
-        )
+        if number in self._variables:
+            return self._variables[number]
+        return self._call(*self._model.places[number])
 
     def _call(self, relation: int, numbers: Sequence[int]) -> str:
         of = zip(self._words.domains_of[relation], numbers, strict=True)
-        terms = [self._object(domain, each) for domain, each in of]
-        return (
-            f"{self._functions[relation]}({', '.join(terms)})"
-            if terms
-            else self._functions[relation]
-        )
+        return self._applied(relation, [self._object(domain, each) for domain, each in of])
+
+    def _applied(self, relation: int, terms: Sequence[str]) -> str:
+        return self._functions[relation] + (f"({', '.join(terms)})" if terms else "")
 
     def _object(self, domain: int, number: int) -> str:
         names = self._objects[domain]
         return f"{names}{number + 1}" if isinstance(names, str) else names[number]
 
-    def _parfactor(self, parfactor: Parfactor, bound: BoundParfactor) -> str:
+    def _parfactor(self, parfactor: PlainParfactor, bound: BoundParfactor) -> str:
         scope = _Scope(self, parfactor, bound)
         arguments, axes = [], []
         for argument in parfactor.arguments:
-            counts = isinstance(argument, Count)
-            text, labels = self._atom(
-                argument.atom if isinstance(argument, Count) else argument, scope.names
-            )
-            if counts and set(labels) != set(BOOLEAN):
+            counted = argument if isinstance(argument, Count) else None
+            atom = argument.atom if isinstance(argument, Count) else argument
+            text, labels = self._atom(atom, scope.names)
+            if counted and set(labels) != set(BOOLEAN):
                 raise FormatError(
-                    f"parfactor '{parfactor.name}' has {argument}; BLOG is written with Boolean counts only"
+                    f"parfactor '{parfactor.name}' has {counted}; "
+                    "BLOG is written with Boolean counts only"
                 )
-            arguments.append(scope.counted(argument, text) if isinstance(argument, Count) else text)
-            axes.append((labels, counts))
-        assert parfactor.table is not None
+            arguments.append(scope.counted(counted, text) if counted else text)
+            axes.append((labels, counted is not None))
         table = self._table(parfactor.table.reshape(scope.shape(axes)), axes)
         return _factor_text(scope.head(), table, arguments, parfactor.name)
 
@@ -220,12 +198,7 @@ class _Writer:
             names[term.name] if isinstance(term, Logical) else self.constant(domain, term)
             for term, domain in zip(atom.terms, self._words.domains_of[relation], strict=True)
         ]
-        text = (
-            f"{self._functions[relation]}({', '.join(terms)})"
-            if terms
-            else self._functions[relation]
-        )
-        return text, self._words.relations[relation].range
+        return self._applied(relation, terms), self._words.relations[relation].range
 
     def constant(self, domain: int, constant: str) -> str:
         """The object that stands for a constant of a domain."""
@@ -254,25 +227,24 @@ class _Writer:
         lines = []
         for each in found:
             if not isinstance(each.observation, str):
-                raise _soft_error(each.name)
+                raise FormatError(
+                    f"BLOG observes values only, but '{each.name}' has soft evidence; write .json"
+                )
             if each.relation < 0:
                 name, labels = self._variables[each.variable], self._part.labels(each.variable)
             else:
                 name = self._call(each.relation, [low for low, _ in each.spans])
                 labels = self._words.relations[each.relation].range
             known = self._ranges.get(frozenset(labels))
-            lines.append(
-                f"obs {name} = {each.observation if known is None else known[1][each.observation]};"
-            )
+            value = each.observation if known is None else known[1][each.observation]
+            lines.append(f"obs {name} = {value};")
         return lines
 
 
 class _Scope:
-    """The logical variables of one parfactor: their names and types, and the inequalities between
-    them.
-    """
+    """The logical variables of one parfactor: names, types, and the inequalities between them."""
 
-    def __init__(self, writer: _Writer, parfactor: Parfactor, bound: BoundParfactor) -> None:
+    def __init__(self, writer: _Writer, parfactor: PlainParfactor, bound: BoundParfactor) -> None:
         self._writer = writer
         self._free, self._counted = logicals_of(parfactor.arguments)
         self.names = writer.names.local([each.name for each in (*self._free, *self._counted)], "X")
@@ -287,7 +259,6 @@ class _Scope:
         }
         self._where: dict[Logical | None, list[str]] = {}
         for each in parfactor.where:
-            assert isinstance(each, Comparison)
             place = next((side for side in (each.left, each.right) if side in self._counted), None)
             text = f"{self.names[each.left.name]} != {self._side(each)}"
             self._where.setdefault(place if isinstance(place, Logical) else None, []).append(text)
@@ -312,9 +283,8 @@ class _Scope:
 
     def counted(self, argument: Count, atom: str) -> str:
         """A counting formula, with its own inequalities."""
-        return (
-            f"#({self._declared(argument.variable)}{self._constraint(argument.variable)})[{atom}]"
-        )
+        variable = argument.variable
+        return f"#({self._declared(variable)}{self._constraint(variable)})[{atom}]"
 
     def shape(self, axes: Sequence[tuple[Labels, bool]]) -> list[int]:
         """The sizes of the axes, counted ones in order of their logical variables."""

@@ -1,4 +1,4 @@
-"""What one model file says, read and parsed once: model, evidence and questions of one state of it."""
+"""What one model file says, parsed once: model, evidence and questions of one state of it."""
 
 from __future__ import annotations
 
@@ -15,20 +15,14 @@ if TYPE_CHECKING:
     from lifagu.relational.template import Template
 
 
-def no_template() -> None:
-    """What files say that are no templates."""
-
-
 @dataclass(frozen=True)
 class Contents:
-    """The parts of a file, each made when it is asked for: a mistake in one does not hide the
-    others.
-    """
+    """The parts of a file, each made when asked for: a mistake in one does not hide the others."""
 
     model: Callable[[], FactorGraph | ParfactorGraph]
     evidence: Callable[[], dict[str, Observation]] = dict
     queries: Callable[[], list[str]] = list
-    template: Callable[[], Template | None] = no_template
+    template: Callable[[], Template | None] = lambda: None
 
     def loaded(self) -> Loaded:
         """All of an ordinary model."""

@@ -12,8 +12,26 @@ from lifagu.formats.files import PathLike, ending, write_text
 
 
 def write_csv(path: PathLike, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Write rows to a ``.csv`` file (also ``.csv.gz``), replacing it in one step; numbers read back
-    as they were.
+    """Write rows to a ``.csv`` or ``.csv.gz`` file in one step; numbers read back as they were.
+
+    Parameters
+    ----------
+    path
+        Where to write; a file that is there is replaced.
+    header
+        The titles of the columns.
+    rows
+        One sequence of values a row; None becomes an empty field.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder) / "answers.csv"
+    ...     write_csv(path, ["variable", "true"], [["Epid", 0.1], ["Sick", None]])
+    ...     path.read_text()
+    'variable,true\\nEpid,0.1\\nSick,\\n'
     """
     if ending(path) != ".csv":
         raise FormatError(f"{path}: tables are written as .csv (or .csv.gz)")

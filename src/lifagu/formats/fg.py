@@ -13,9 +13,9 @@ import math
 import numpy as np
 
 from lifagu.basics.arrays import Floats
-from lifagu.formats.numbers import number_text
+from lifagu.formats.files import number_text
 from lifagu.formats.tokens import Tokens
-from lifagu.formats.uai import numbered_graph, refuse_unknown
+from lifagu.formats.uai import known_tables, numbered_graph, refuse_repeated
 from lifagu.graph.factor_graph import FactorGraph
 
 
@@ -37,10 +37,7 @@ def parse_fg(text: str, place: str = "<text>") -> FactorGraph:
             if size == 0 or sizes.setdefault(label, size) != size:
                 known = f", but elsewhere {sizes[label]}" if size else "; it must be at least 1"
                 tokens.fail(f"variable x{label} has range size {size} in factor f{number}{known}")
-            if labels.count(label) > 1:
-                tokens.fail(
-                    f"factor f{number} has the argument {label} twice; give it once, with the table's diagonal"
-                )
+            refuse_repeated(tokens, number, labels, label)
         scopes.append(labels)
         tables.append(_table(tokens, number, given))
     tokens.end()
@@ -62,7 +59,8 @@ def _table(tokens: Tokens, number: int, sizes: list[int]) -> Floats:
         index = tokens.integer(f"an index of factor f{number}")
         if index >= span:
             tokens.fail(
-                f"factor f{number} lists entry {index}, but its arguments span {span} states (from 0)"
+                f"factor f{number} lists entry {index}, "
+                f"but its arguments span {span} states (from 0)"
             )
         flat[index] = tokens.potentials(1, f"factor f{number}")[0]
     if not flat.any():
@@ -71,14 +69,11 @@ def _table(tokens: Tokens, number: int, sizes: list[int]) -> Floats:
 
 
 def format_fg(graph: FactorGraph) -> str:
-    """The text of a libDAI file for a graph; an isolated variable is carried by a uniform factor of
-    its own.
-    """
-    refuse_unknown(graph, "libDAI's .fg")
-    blocks = []
-    for number, factor in enumerate(graph.factors):
-        table = factor.table if factor.table is not None else np.ones(())
-        blocks.append(_block(graph, graph.scope(number), table.reshape(-1, order="F")))
+    """The text of a libDAI file for a graph; a variable without factors gets a uniform one."""
+    blocks = [
+        _block(graph, graph.scope(number), table.reshape(-1, order="F"))
+        for number, table in enumerate(known_tables(graph, "libDAI's .fg"))
+    ]
     for variable in np.flatnonzero(graph.degrees == 0).tolist():
         blocks.append(_block(graph, [variable], np.ones(graph.sizes[variable])))
     return "\n\n".join([str(len(blocks)), *blocks]) + "\n"

@@ -1,6 +1,4 @@
-"""Text in files: gzip by ending, errors that name the file, and writes that replace a file whole or
-not at all.
-"""
+"""Text in files: formats by ending, gzip, errors that name the file, writes that replace it."""
 
 from __future__ import annotations
 
@@ -12,6 +10,23 @@ from lifagu.basics.atomic_files import replaced_file
 from lifagu.basics.inputs import path as as_path
 from lifagu.errors import FormatError
 
+FORMATS = {
+    ".json": "lifagu's own format, the only one with unknown factors, kinds and individuals",
+    ".uai": "UAI competition files, with evidence in .evid files",
+    ".fg": "libDAI factor graphs",
+    ".blog": "BLOG with parfactors, with evidence and questions",
+    ".pfl": "the Prolog Factor Language, with evidence; read only",
+}
+NETWORKS = {
+    ".bif": "Bayesian networks in BIF",
+    ".bifxml": "Bayesian networks in XMLBIF",
+    ".xmlbif": "Bayesian networks in XMLBIF",
+    ".net": "Bayesian networks in Hugin's format",
+    ".dsl": "Bayesian networks in Genie's text format",
+    ".xdsl": "Bayesian networks in Genie's XML format",
+    ".o3prm": "Bayesian networks in O3PRM",
+}
+
 
 def ending(path: PathLike) -> str:
     """The ending that tells the format, lower case, without a trailing ``.gz``.
@@ -19,15 +34,18 @@ def ending(path: PathLike) -> str:
     >>> ending("models/Grid.UAI.gz"), ending("x.uai.evid"), ending("README")
     ('.uai', '.evid', '')
     """
-    name = as_path(path).name.lower().removesuffix(".gz")
-    return Path(name).suffix
+    return Path(as_path(path).name.lower().removesuffix(".gz")).suffix
 
 
 def read_text(path: PathLike) -> str:
     """The text of a file, decompressed if its name ends in ``.gz``."""
     try:
         raw = as_path(path).read_bytes()
-        return (_unpacked(raw) if _is_gzip(path) else raw).decode("utf-8-sig")
+        if _is_gzip(path):
+            import gzip
+
+            raw = gzip.decompress(raw)
+        return raw.decode("utf-8-sig")
     except FileNotFoundError:
         raise FormatError(f"{path}: there is no such file") from None
     except IsADirectoryError:
@@ -40,17 +58,17 @@ def read_text(path: PathLike) -> str:
 
 
 def write_text(path: PathLike, text: str) -> None:
-    """Replace a file by this text in one step, compressed if its name ends in ``.gz`` (equal text,
-    equal bytes).
-    """
+    """Replace a file by this text in one step, compressed if its name ends in ``.gz``."""
     raw = text.encode()
-    write_bytes(path, _packed(raw) if _is_gzip(path) else raw)
+    if _is_gzip(path):
+        import gzip
+
+        raw = gzip.compress(raw, mtime=0)  # equal text, equal bytes
+    write_bytes(path, raw)
 
 
 def write_bytes(path: PathLike, raw: bytes) -> None:
-    """Replace a file by these bytes in one step: readers see the old file or the new one, never a
-    half.
-    """
+    """Replace a file by these bytes in one step: nobody ever sees half of it."""
     with replaced_file(path) as temporary:
         temporary.write_bytes(raw)
 
@@ -59,13 +77,10 @@ def _is_gzip(path: PathLike) -> bool:
     return Path(path).name.lower().endswith(".gz")
 
 
-def _packed(raw: bytes) -> bytes:
-    import gzip
+def number_text(value: float) -> str:
+    """A number as the shortest text that reads back as the same, whole ones without a point.
 
-    return gzip.compress(raw, mtime=0)
-
-
-def _unpacked(raw: bytes) -> bytes:
-    import gzip
-
-    return gzip.decompress(raw)
+    >>> number_text(3.0), number_text(0.1), number_text(1e300)
+    ('3', '0.1', '1e+300')
+    """
+    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)

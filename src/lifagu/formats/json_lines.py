@@ -1,6 +1,4 @@
-"""Where in a JSON text something stands: errors name a path as in ``factors[3].args[1]``, and the
-line it is on.
-"""
+"""Where in a JSON text something stands: its path as in ``factors[3].args[1]``, and its line."""
 
 from __future__ import annotations
 
@@ -55,8 +53,7 @@ def located(text: str, place: str) -> Iterator[None]:
 
 
 def line_of(text: str, steps: tuple[Step, ...]) -> int:
-    """The line on which the value at a path begins, or the last value on the way that is there.
-    Cost: linear.
+    """The line where the value at a path begins, or the last value on the way. Cost: linear.
 
     >>> line_of('{"a": 1,\\n "b": [2,\\n 3]}', ("b", 1)), line_of('{"a":\\n {}}', ("a", "missing"))
     (3, 2)
@@ -71,9 +68,7 @@ def line_of(text: str, steps: tuple[Step, ...]) -> int:
 
 
 def _entries(text: str, place: int) -> Iterator[tuple[Any, int]]:
-    """The keys of the object, or the numbers in the list, that begins here, each with the place of
-    its value.
-    """
+    """The keys of the object, or numbers in the list, that begins here, with the value's place."""
     opening = text[place : place + 1]
     if opening not in ("{", "["):
         return

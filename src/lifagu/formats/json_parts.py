@@ -1,6 +1,4 @@
-"""What the readers and writers of lifagu's JSON share: values with errors that say where, and text
-that reads well.
-"""
+"""What readers and writers of lifagu's JSON share: checked values, and text that reads well."""
 
 from __future__ import annotations
 
@@ -9,26 +7,19 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NoReturn
 
+from lifagu.basics.arrays import Floats
 from lifagu.errors import FormatError, ModelError, did_you_mean
+from lifagu.formats.files import number_text
 from lifagu.formats.json_lines import PathError, Step, at
-from lifagu.formats.numbers import number_text
 from lifagu.graph.builder import GraphBuilder
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import BOOLEAN, Labels
-from lifagu.graph.views import Variable
+from lifagu.graph.views import Factor, Variable
 
 FORMAT = "lifagu/1"
 RELATIONAL = ("domains", "relations", "parfactors")
-SECTIONS = (
-    "format",
-    "ranges",
-    "tables",
-    "variables",
-    "factors",
-    "evidence",
-    *RELATIONAL,
-    "comment",
-)
+GROUND = ("format", "ranges", "tables", "variables", "factors", "evidence")
+SECTIONS = (*GROUND, *RELATIONAL, "comment")
 TEMPLATE = ("source", "queries")
 VARIABLE_KEYS = ("name", "range", "kind", "individual", "comment")
 FACTOR_KEYS = ("name", "args", "table", "comment")
@@ -47,9 +38,8 @@ def load(text: str, place: str) -> Any:
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(items)
         if len(found) < len(items):
-            twice = next(
-                key for key, count in Counter(key for key, _ in items).items() if count > 1
-            )
+            counts = Counter(key for key, _ in items)
+            twice = next(key for key in counts if counts[key] > 1)
             raise FormatError(
                 f"{place}: the key '{twice}' stands twice in one object; keep one of them"
             )
@@ -77,11 +67,8 @@ def checked_model(whole: Any, place: str) -> dict[str, Any]:
         raise PathError(place, ("format",), f'is {given}; a model file has "format": "{FORMAT}"')
     for key in model:
         if key in TEMPLATE:
-            raise PathError(
-                place,
-                (key,),
-                "this is part of a template, which names a source; read it from its file",
-            )
+            why = "this is part of a template, which names a source; read it from its file"
+            raise PathError(place, (key,), why)
         if key not in SECTIONS:
             raise PathError(place, (key,), f"there is no such section{did_you_mean(key, SECTIONS)}")
     return model
@@ -134,9 +121,7 @@ def add_variable(builder: GraphBuilder[FactorGraph], variable: Any) -> None:
 def add_factor(
     builder: GraphBuilder[FactorGraph], factor: Any, rename: Callable[[str], str] = str
 ) -> None:
-    """Add one factor of a file; rename gives for each argument the name of the variable that is
-    meant.
-    """
+    """Add one factor of a file; rename gives the variable that each argument means."""
     check_keys(factor, "a factor", FACTOR_KEYS, required=("name", "args", "table"))
     table = factor["table"]
     if table is not None and not isinstance(table, str):
@@ -177,10 +162,8 @@ def list_of(value: Any, expected: str) -> list[Any]:
 
 def labels_of(value: Any) -> Labels:
     """The labels of a range."""
-    return tuple(
-        label_of(label)
-        for label in list_of(value, "a range is a list of labels, or the name of a range")
-    )
+    expected = "a range is a list of labels, or the name of a range"
+    return tuple(map(label_of, list_of(value, expected)))
 
 
 def label_of(value: Any) -> str:
@@ -220,15 +203,21 @@ def variable_text(variable: Variable, range_names: Mapping[Labels, str]) -> str:
         item["range"] = range_names.get(variable.range, variable.range)
     if variable.kind is not None:
         item["kind"] = variable.kind
-    if variable.individuals:
-        item["individual"] = (
-            variable.individuals[0] if len(variable.individuals) == 1 else variable.individuals
-        )
+    if individuals := variable.individuals:
+        item["individual"] = individuals[0] if len(individuals) == 1 else individuals
     return json_text(item)
 
 
-def numbers_text(table: Any) -> str:
+def factor_text(factor: Factor, table: str) -> str:
+    """One factor as JSON; its table is JSON already."""
+    name, arguments = json_text(factor.name), json_text(factor.arguments)
+    return f'{{"name": {name}, "args": {arguments}, "table": {table}}}'
+
+
+def table_text(table: Floats | None) -> str:
     """A table as JSON, numbers as short as they read back equal."""
+    if table is None:
+        return "null"
     return "[" + ", ".join(map(number_text, table.reshape(-1).tolist())) + "]"
 
 
@@ -244,9 +233,18 @@ def lines_text(items: Iterable[str]) -> str:
 
 
 def block_text(items: Mapping[str, str]) -> str:
-    """An object with one entry a line; values are JSON already."""
-    return (
-        "{\n    "
-        + ",\n    ".join(f"{json_text(key)}: {value}" for key, value in items.items())
-        + "\n  }"
-    )
+    """An object with one entry a line, nothing for none; values are JSON already."""
+    lines = ",\n    ".join(f"{json_text(key)}: {value}" for key, value in items.items())
+    return f"{{\n    {lines}\n  }}" if items else ""
+
+
+def ranges_text(range_names: Mapping[Labels, str]) -> str:
+    """The ranges that have names."""
+    return block_text({name: json_text(labels) for labels, name in range_names.items()})
+
+
+def file_text(sections: Mapping[str, str]) -> str:
+    """The text of a file with these sections; what is empty is left out."""
+    given = {"format": json_text(FORMAT), **sections}
+    kept = ",\n  ".join(f'"{key}": {text}' for key, text in given.items() if text)
+    return f"{{\n  {kept}\n}}\n"

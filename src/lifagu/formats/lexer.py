@@ -1,6 +1,4 @@
-"""A text as a stream of tokens told apart by a pattern, with the line of each at hand for error
-messages.
-"""
+"""A text as a stream of tokens told apart by a pattern, with the line of each for errors."""
 
 from __future__ import annotations
 
@@ -34,7 +32,7 @@ class Lexer:
     def __init__(self, text: str, place: str, pattern: re.Pattern[str]) -> None:
         self._text, self._place = text, place
         self._tokens: list[Token] = []
-        self._next = 0
+        self.position = 0  # of the next token; set it to go back
         start = 0
         while start < len(text):
             match = pattern.match(text, start)
@@ -48,7 +46,7 @@ class Lexer:
     @property
     def peek(self) -> Token:
         """The next token."""
-        return self._tokens[self._next]
+        return self._tokens[self.position]
 
     def fail(self, message: str, at: Token | int | None = None) -> NoReturn:
         """Raise an error at a token or place (the next token by default)."""
@@ -62,33 +60,21 @@ class Lexer:
             self.fail(f"the file ends where {what} should be")
         if kind is not None and token.kind != kind:
             self.fail(f"{what} should stand here, not '{shortened(token.text)}'")
-        self._next += 1
+        self.position += 1
         return token
 
     def expect(self, text: str, what: str) -> Token:
         """The next token, which must have this text."""
         if self.peek.text != text:
-            shown = (
-                "the file ends"
-                if self.peek.kind == "end"
-                else f"'{shortened(self.peek.text)}' stands"
-            )
+            at_end = self.peek.kind == "end"
+            shown = "the file ends" if at_end else f"'{shortened(self.peek.text)}' stands"
             self.fail(f"{shown} where '{text}' should be, {what}")
         return self.take(what)
-
-    @property
-    def position(self) -> int:
-        """Where the cursor stands; setting it goes back."""
-        return self._next
-
-    @position.setter
-    def position(self, position: int) -> None:
-        self._next = position
 
     def accept(self, text: str) -> bool:
         """Take the next token if it has this text."""
         found = self.peek.text == text and self.peek.kind != "end"
-        self._next += found
+        self.position += found
         return found
 
 

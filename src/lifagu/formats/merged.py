@@ -15,16 +15,16 @@ _Scaled = tuple[Floats, Ints]  # mantissas from 0.5 to 1 (or 0), and powers of t
 
 
 def one_table_per_scope(graph: FactorGraph, what: str) -> list[tuple[tuple[str, ...], Floats]]:
-    """Arguments and table, one for each set of variables; their product is the product of all
-    factors of the graph.
+    """Arguments and table for each set of variables; together the product of all factors.
 
     Tables have one axis per argument, labels in declared order. A variable in no factor gets a
     table of ones; factors without arguments are multiplied into the first table. what: who asks,
     for the errors on unknown factors and on products that are zero everywhere, or that plain
     numbers do not hold. Cost: linear in the potentials.
 
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factors({"f": ["A"], "g": ["A"]}, [1, 3]).graph()
-    >>> [(arguments, table.tolist()) for arguments, table in one_table_per_scope(graph, "the example")]
+    >>> build = FactorGraph.build().variables(["A", "B"])
+    >>> tables = one_table_per_scope(build.factors({"f": ["A"], "g": ["A"]}, [1, 3]).graph(), "it")
+    >>> [(arguments, table.tolist()) for arguments, table in tables]
     [(('A',), [1.0, 9.0]), (('B',), [1.0, 1.0])]
     """
     if not isinstance(graph, FactorGraph):
@@ -66,7 +66,8 @@ def _plain(product: _Scaled, what: str) -> Floats:
         table = np.ldexp(mantissas, np.clip(exponents, -5000, 5000).astype(np.int32))
     if not np.array_equal(np.frexp(table)[0], mantissas):
         raise ModelError(
-            f"{what}, and their product is too large or too small for plain numbers; rescale the tables"
+            f"{what}, and their product is too large or too small for plain numbers; "
+            "rescale the tables"
         )
     if fault := potential_fault(table.reshape(-1)):
         raise ModelError(f"{what}, and the product has {fault}")

@@ -1,5 +1,4 @@
-"""lifagu's own JSON files: one object with variables, factors, named ranges and tables, and
-evidence.
+"""lifagu's own JSON files: variables, factors, named ranges and tables, and evidence.
 
 `null` is an unknown table. Errors carry the line and the JSON path of what is wrong, as in
 ``factors[3].args[1]``.
@@ -19,6 +18,8 @@ from lifagu.formats.json_parts import (
     add_variable,
     block_text,
     checked_model,
+    factor_text,
+    file_text,
     items_at,
     json_text,
     label_of,
@@ -26,8 +27,9 @@ from lifagu.formats.json_parts import (
     load,
     named_parts,
     names_of_shared,
-    numbers_text,
     object_at,
+    ranges_text,
+    table_text,
     variable_text,
 )
 from lifagu.graph.evidence import Evidence, EvidenceLike, Observation
@@ -40,9 +42,22 @@ if TYPE_CHECKING:
 
 
 def from_json(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
-    """A factor graph from the text of a lifagu file; a relational model where it has domains,
-    relations or parfactors.
+    """A model from the text of a lifagu file.
 
+    Parameters
+    ----------
+    text
+        The JSON.
+    place
+        What errors call the text, such as the name of its file.
+
+    Returns
+    -------
+    FactorGraph or ParfactorGraph
+        A relational model where the text has domains, relations or parfactors.
+
+    Examples
+    --------
     >>> from_json('{"format": "lifagu/1", "variables": [{"name": "A"}], "factors": []}')
     <FactorGraph: 1 variable, 0 factors, 0 distinct tables>
     """
@@ -51,8 +66,7 @@ def from_json(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
 
 
 def contents(text: str, place: str) -> Contents:
-    """All that the text of a lifagu file says, parsed once; it may hold nothing but evidence (name
-    → label).
+    """All that the text of a lifagu file says, parsed once; perhaps only evidence by name.
 
     >>> contents('{"Sick": true, "Age": {"young": 1, "old": 3}}', "<text>").evidence()
     {'Sick': 'true', 'Age': {'young': 1, 'old': 3}}
@@ -106,11 +120,26 @@ def _observed(given: Any, place: str) -> dict[str, Observation]:
 
 
 def to_json(graph: FactorGraph | ParfactorGraph, evidence: EvidenceLike = None) -> str:
-    """The text of a lifagu file: one variable, factor, relation or parfactor a line, shared ranges
-    and tables named.
+    """The text of a lifagu file for a model.
 
-    >>> graph = FactorGraph.build().variable("A").factor("f", ["A"], [1, 2.5]).factor("g", ["A"], None).graph()
-    >>> print(to_json(graph), end="")
+    There is one variable, factor, relation or parfactor a line; shared ranges and tables get names.
+
+    Parameters
+    ----------
+    graph
+        The factor graph or relational model.
+    evidence
+        What is observed, to be written into the file: label or likelihoods by variable.
+
+    Returns
+    -------
+    str
+        JSON that `from_json` reads back as an equal model.
+
+    Examples
+    --------
+    >>> build = FactorGraph.build().variable("A").factor("f", ["A"], [1, 2.5])
+    >>> print(to_json(build.factor("g", ["A"], None).graph()), end="")
     {
       "format": "lifagu/1",
       "variables": [
@@ -128,44 +157,29 @@ def to_json(graph: FactorGraph | ParfactorGraph, evidence: EvidenceLike = None) 
 
         return relational_json.format_relational(graph, evidence)
     observed = graph.evidence(evidence)
-    range_names = names_of_shared(
-        (variable.range for variable in graph.variables), "r", without=BOOLEAN
-    )
+    range_names = names_of_shared((each.range for each in graph.variables), "r", without=BOOLEAN)
     keys = [_table_key(graph, factor) for factor in range(len(graph.factor_names))]
-    table_names = names_of_shared((key for key in keys if key is not None), "t")
-    sections = [f'"format": "{FORMAT}"']
-    if range_names:
-        sections.append(
-            '"ranges": '
-            + block_text({name: json_text(labels) for labels, name in range_names.items()})
-        )
-    lines, tables = [], {}
+    table_names = names_of_shared(keys, "t")
+    lines: list[str] = []
+    tables: dict[str, str] = {}
     for factor, key in zip(graph.factors, keys, strict=True):
-        name = table_names.get(key) if key else None
-        if name is None:
-            table = "null" if factor.table is None else numbers_text(factor.table)
-        else:
-            table = json_text(name)
-            if name not in tables and factor.table is not None:
-                tables[name] = numbers_text(factor.table)
-        lines.append(
-            f'{{"name": {json_text(factor.name)}, "args": {json_text(factor.arguments)}, "table": {table}}}'
-        )
-    if tables:
-        sections.append('"tables": ' + block_text(tables))
-    sections.append(
-        '"variables": ' + lines_text([variable_text(each, range_names) for each in graph.variables])
+        name = table_names.get(key)
+        if name is not None and name not in tables:
+            tables[name] = table_text(factor.table)
+        lines.append(factor_text(factor, json_text(name) if name else table_text(factor.table)))
+    return file_text(
+        {
+            "ranges": ranges_text(range_names),
+            "tables": block_text(tables),
+            "variables": lines_text(variable_text(each, range_names) for each in graph.variables),
+            "factors": lines_text(lines),
+            "evidence": block_text(_evidence(graph, observed)),
+        }
     )
-    sections.append('"factors": ' + lines_text(lines))
-    if observed:
-        sections.append('"evidence": ' + block_text(_evidence(graph, observed)))
-    return "{\n  " + ",\n  ".join(sections) + "\n}\n"
 
 
 def _table_key(graph: FactorGraph, factor: int) -> tuple[int, ...] | None:
-    """Factors with equal keys have the same potentials in the same declared orders; None for
-    unknown ones.
-    """
+    """What factors with the same potentials in the same declared orders share; None if unknown."""
     table = int(graph.factor_table[factor])
     return (table, *graph.variable_declared[graph.scope(factor)].tolist()) if table >= 0 else None
 

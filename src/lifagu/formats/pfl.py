@@ -1,5 +1,6 @@
-"""PFL, the Prolog Factor Language of YAP and HORUS (``.pfl``): ``bayes`` and ``markov`` clauses
-over listed facts.
+"""PFL, the Prolog Factor Language of YAP and HORUS (``.pfl``).
+
+A model is ``bayes`` and ``markov`` clauses over listed facts.
 
 By its manual the first term of a clause is the most significant one: a table is row-major, the
 first formula slowest, values in the order of the range. HORUS's indexers run the same way, and its
@@ -23,7 +24,7 @@ from lifagu.errors import ModelError, listed
 from lifagu.formats.contents import Contents
 from lifagu.formats.lexer import Token
 from lifagu.formats.pfl_clauses import Clause, Clauses, Term, parse_clauses
-from lifagu.formats.pfl_domains import Node, Places
+from lifagu.formats.pfl_domains import Node, SharedDomains
 from lifagu.formats.pfl_goals import (
     Conditions,
     Key,
@@ -68,22 +69,20 @@ def parse_pfl(text: str, place: str = "<text>") -> FactorGraph | ParfactorGraph:
 
 
 def contents(text: str, place: str) -> Contents:
-    """All that the text of a PFL file says, parsed once."""
-    meaning = _Meaning(parse_clauses(text, place))
+    """All that the text of a PFL file says, parsed once.
+
+    Evidence are the facts for random variables, those with one more argument: the value.
+
+    >>> text = "p(eve). markov smokes(X)::[t,f] ; [4, 1] ; [p(X)]. smokes(eve,t)."
+    >>> contents(text, "<text>").evidence()
+    {'smokes(eve)': 't'}
+    """
+    meaning = _Program(parse_clauses(text, place))
     return Contents(meaning.model, meaning.evidence)
 
 
-def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
-    """What the facts for random variables say: those with one more argument, the value.
-
-    >>> parse_evidence("person(eve). markov smokes(X)::[t,f] ; [4, 1] ; [person(X)]. smokes(eve,t).")
-    {'smokes(eve)': 't'}
-    """
-    return contents(text, place).evidence()
-
-
-class _Meaning:
-    """The clauses of a file, asked what they mean; whatever does not fit is refused with its line."""
+class _Program:
+    """What the clauses of a file mean; whatever does not fit is refused with its line."""
 
     def __init__(self, clauses: Clauses) -> None:
         self._clauses, self._fail = clauses, clauses.lexer.fail
@@ -101,18 +100,18 @@ class _Meaning:
         parfactors: list[Parfactor] = []
         lifted = [clause for clause in self._clauses.parfactors if variables_of(clause.formulas)]
         for number, clause in enumerate(self._clauses.parfactors):
-            with self._at([clause]):
+            with self._at(clause.start, [clause]):
                 if variables_of(clause.formulas):
                     parfactors.append(self._parfactor(number, f"g{len(parfactors) + 1}"))
                 else:
+                    formulas = clause.formulas
                     names = [
-                        arguments(_ground_name(each.text, each.arguments))
-                        for each in clause.formulas
+                        arguments(_ground_name(each.text, each.arguments)) for each in formulas
                     ]
                     builder.factor(f"f{number - len(parfactors) + 1}", names, self._table(clause))
         if plain:
             return builder.graph()
-        with self._at(lifted):
+        with self._at(lifted[0].start if lifted else None, lifted):
             return ParfactorGraph(
                 self.words.domains, self.words.relations, tuple(parfactors), builder.graph()
             )
@@ -131,14 +130,15 @@ class _Meaning:
                 continue
             if first.start > fact.token.start:
                 self._fail(
-                    f"this observation stands before the first parfactor with {fact.text}; move it behind",
+                    f"this observation stands before the first parfactor with {fact.text}; "
+                    "move it behind",
                     fact.token,
                 )
             if not all(map(is_constant, fact.arguments)):
                 self._fail("an observation holds constants only", fact.token)
             *terms, value = fact.arguments
             name = _ground_name(fact.text, terms)
-            with self._at([], fact.token):
+            with self._at(fact.token):
                 if self.words.find(name) is None:
                     raise ModelError(self.words.why_not(name) or f"there is no variable '{name}'")
                 value_of(value.text, self.ranges[fact.text], name)
@@ -156,7 +156,8 @@ class _Meaning:
         for term in (each for clause in self._clauses.parfactors for each in clause.formulas):
             if arity.setdefault(term.text, len(term.arguments)) != len(term.arguments):
                 self._fail(
-                    f"{term.text} has {len(term.arguments)} arguments here and {arity[term.text]} above",
+                    f"{term.text} has {len(term.arguments)} arguments here "
+                    f"and {arity[term.text]} above",
                     term.token,
                 )
             found.setdefault(term.key, term.token)
@@ -174,7 +175,7 @@ class _Meaning:
                     continue
                 if labels.kind != "list" or not all(map(is_constant, labels.arguments)):
                     self._fail("a range is a list of constants as in ::[t,f]", labels.token)
-                with self._at([], labels.token):
+                with self._at(labels.token):
                     given = check_labels((each.text for each in labels.arguments), f"'{term.text}'")
                 if found.setdefault(term.text, given) != given:
                     self._fail(
@@ -184,8 +185,8 @@ class _Meaning:
         missing = [name for name, _ in self.functions if name not in found]
         if missing:
             self._fail(
-                f"no range is declared for {listed(missing)}; versions of PFL differ on whether t or f comes first, so "
-                f"write {missing[0]}…::[t,f] (or ::[f,t]) once for each",
+                f"no range is declared for {listed(missing)}; versions of PFL differ on whether "
+                f"t or f comes first, so write {missing[0]}…::[t,f] (or ::[f,t]) once for each",
                 next(token for (name, _), token in self.functions.items() if name == missing[0]),
             )
         return found
@@ -208,9 +209,9 @@ class _Meaning:
         return [conditions(clause, self._predicates) for clause in self._clauses.parfactors]
 
     @cached_property
-    def _domains(self) -> Places:
-        """Places that a variable connects, with the constants found there."""
-        found = Places()
+    def _domains(self) -> SharedDomains:
+        """SharedDomains that a variable connects, with the constants found there."""
+        found = SharedDomains()
         for number, (clause, each) in enumerate(
             zip(self._clauses.parfactors, self.conditions, strict=True)
         ):
@@ -248,10 +249,9 @@ class _Meaning:
         ]
         relations = []
         for key, token in self.functions.items():
-            of = tuple(
-                names[self._domains.root(("formula", *key, place))] for place in range(key[1])
-            )
-            with self._at([], token):  # a name in quotes may be one that relations cannot have
+            roots = [self._domains.root(("formula", *key, place)) for place in range(key[1])]
+            of = tuple(names[root] for root in roots)
+            with self._at(token):  # a name in quotes may be one that relations cannot have
                 relations.append(Relation(key[0], of, self.ranges[key[0]]))
         return Vocabulary(tuple(domains), tuple(relations))
 
@@ -260,39 +260,35 @@ class _Meaning:
     def _parfactor(self, number: int, name: str) -> Parfactor:
         clause = self._clauses.parfactors[number]
         logicals = logical_names(variables_of(clause.formulas))
-        arguments = [
-            Atom(
-                each.text,
-                tuple(
-                    logicals[term.text] if term.kind == "variable" else term.text
-                    for term in each.arguments
-                ),
+
+        def atom(formula: Term) -> Atom:
+            given = formula.arguments
+            terms = (
+                logicals[each.text] if each.kind == "variable" else each.text for each in given
             )
-            for each in clause.formulas
-        ]
+            return Atom(formula.text, tuple(terms))
+
+        arguments = tuple(map(atom, clause.formulas))
         table = potentials(name, self._table(clause))
-        return Parfactor(name, tuple(arguments), table, self._constraints(number, logicals))
+        return Parfactor(name, arguments, table, self._constraints(number, logicals))
 
     def _constraints(self, number: int, logicals: Mapping[str, Logical]) -> tuple[Constraint, ...]:
-        """Constraints that say something: listed tuples unless they are all there are, and
-        comparisons.
-        """
+        """Constraints that say something: tuples unless all there are, and comparisons."""
         found = self.conditions[number]
         constants = {name: self._domains.constants(_variable(name, number)) for name in logicals}
-        where: dict[Constraint, None] = {}
+        where: list[Constraint] = []
         for each in found.listed:
             if len(each.rows) < math.prod(len(constants[name]) for name in each.variables):
-                where[Membership(tuple(logicals[name] for name in each.variables), each.rows)] = (
-                    None
-                )
+                variables = tuple(logicals[name] for name in each.variables)
+                where.append(Membership(variables, each.rows))
         for name, constant in found.equal:
-            where[Comparison(logicals[name], constant, equal=True)] = None
+            where.append(Comparison(logicals[name], constant, equal=True))
         for name, other in found.different:
             if other.kind == "variable":
-                where[Comparison(logicals[name], logicals[other.text])] = None
+                where.append(Comparison(logicals[name], logicals[other.text]))
             elif other.text in constants[name]:
-                where[Comparison(logicals[name], other.text)] = None
-        return tuple(where)
+                where.append(Comparison(logicals[name], other.text))
+        return tuple(dict.fromkeys(where))
 
     def _table(self, clause: Clause) -> list[float]:
         """The numbers of a table, listed in the clause or by a fact."""
@@ -312,28 +308,23 @@ class _Meaning:
         given = [each.text for each in call.arguments]
         for fact in self._clauses.facts:
             *first, table = fact.arguments or (fact,)
-            if (
-                fact.text == call.text
-                and table.kind == "list"
-                and [each.text for each in first] == given
-            ):
+            same = fact.text == call.text and [each.text for each in first] == given
+            if same and table.kind == "list":
                 return table
         self._fail(f"there is no fact {call.text}([…]) with the table", call.token)
 
     @contextmanager
-    def _at(self, clauses: Sequence[Clause], start: Token | None = None) -> Iterator[None]:
+    def _at(self, start: Token | None, clauses: Sequence[Clause] = ()) -> Iterator[None]:
         """Say on which line a mistake is."""
         try:
             yield
         except ParfactorError as error:
             clause = clauses[error.number]
             is_argument = error.steps[:1] == ("args",) and len(error.steps) == 2
-            self._fail(
-                error.text,
-                clause.formulas[int(error.steps[1])].token if is_argument else clause.start,
-            )
+            token = clause.formulas[int(error.steps[1])].token if is_argument else clause.start
+            self._fail(error.text, token)
         except ModelError as error:
-            self._fail(str(error), start or (clauses[0].start if clauses else None))
+            self._fail(str(error), start)
 
 
 def _variable(name: str, clause: int) -> Node:

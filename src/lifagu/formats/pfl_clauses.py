@@ -1,11 +1,10 @@
-"""The clauses of a PFL file: as much of Prolog as models are written in, before it is asked what
-they mean.
-"""
+"""The clauses of a PFL file: as much of Prolog as models are written in, not yet their meaning."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from typing import Literal
 
 from lifagu.errors import FormatError
 from lifagu.formats.lexer import Lexer, Token
@@ -27,11 +26,9 @@ _PATTERN = re.compile(
 
 @dataclass(frozen=True)
 class Term:
-    """A variable, a number, a constant or, with arguments, a structure; of a list the arguments are
-    its items.
-    """
+    """A variable, number, constant, structure (with arguments), or list (its items)."""
 
-    kind: str  # "variable", "number", "atom" or "list"
+    kind: Literal["variable", "number", "atom", "list"]
     text: str
     token: Token
     arguments: tuple[Term, ...] = ()
@@ -49,7 +46,7 @@ class Term:
 
 @dataclass(frozen=True)
 class Goal:
-    """A call of a predicate, or with a sign (``=``, ``\\=``, ``\\==``) a comparison of two terms."""
+    """A call of a predicate, or with a sign (``=``, ``\\=``, ``\\==``) a comparison of terms."""
 
     term: Term
     sign: str = ""
@@ -58,9 +55,7 @@ class Goal:
 
 @dataclass(frozen=True)
 class Clause:
-    """A parfactor: its formulas with their ranges where they are declared, its table or the call
-    that gives it.
-    """
+    """A parfactor: formulas, ranges where declared, and its table or the call that gives it."""
 
     start: Token
     formulas: tuple[Term, ...]
@@ -71,9 +66,7 @@ class Clause:
 
 @dataclass
 class Clauses:
-    """All clauses of a file, by kind. Those that cannot be read are kept with the reason, by the
-    name they define.
-    """
+    """All clauses of a file, by kind; unread ones with the reason, by the name they define."""
 
     lexer: Lexer
     parfactors: list[Clause] = field(default_factory=list)
@@ -86,7 +79,7 @@ class Clauses:
 def parse_clauses(text: str, place: str) -> Clauses:
     """The clauses of a text; questions (``?-``) and harmless directives are left out.
 
-    >>> found = parse_clauses("person @ 3. markov smokes(X)::[t,f] ; [1, 4] ; [person(X)]. % all", "m.pfl")
+    >>> found = parse_clauses("p @ 3. markov smokes(X)::[t,f] ; [1, 4] ; [p(X)]. % all", "m.pfl")
     >>> found.entities[0][1], found.parfactors[0].formulas[0].shown
     (3, 'smokes/1')
     """
@@ -128,14 +121,14 @@ def _directive(lexer: Lexer) -> None:
     _stop(lexer)
     for goal in goals:
         called = goal[2:] if goal[1:2] == [":"] else goal
-        if called[:1] in ([name] for name in DECLARES):
+        name = called[0] if called else ""
+        if name in DECLARES:
             return
-        loads = called[:1] in (["use_module"], ["ensure_loaded"])
-        if (loads and called[2:3] != ["library"]) or not (
-            loads or called[:1] in ([name] for name in HARMLESS)
-        ):
+        loads = name in ("use_module", "ensure_loaded") and called[2:3] == ["library"]
+        if not loads and name not in HARMLESS:
             lexer.fail(
-                f"the directive '{' '.join(called)[:60]}' is not read; put into this file what it would give",
+                f"the directive '{' '.join(called)[:60]}' is not read; "
+                "put into this file what it would give",
                 start,
             )
 
@@ -216,8 +209,10 @@ def _term(lexer: Lexer, depth: int = 0) -> Term:
     token = lexer.take("a term")
     if depth > MOST_NESTED:
         lexer.fail("this is nested too deeply to be a model", token)
-    if token.kind in ("variable", "number"):
-        return Term(token.kind, token.text, token)
+    if token.kind == "variable":
+        return Term("variable", token.text, token)
+    if token.kind == "number":
+        return Term("number", token.text, token)
     if token.text == "[":
         return Term("list", "[]", token, _terms(lexer, "]", depth))
     if token.kind not in ("atom", "quoted"):

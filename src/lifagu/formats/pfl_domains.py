@@ -8,14 +8,14 @@ from collections.abc import Iterable
 Node = tuple[str, str, int, int]
 
 
-class Places:
+class SharedDomains:
     """Nodes joined into classes, each with its constants in the order they were added.
 
-    >>> places = Places()
-    >>> places.join(("formula", "smokes", 1, 0), ("variable", "X", 0, 0))
-    >>> places.join(("variable", "X", 0, 0), ("predicate", "person", 1, 0))
-    >>> places.add(("predicate", "person", 1, 0), ["eve", "bob"])
-    >>> list(places.constants(("formula", "smokes", 1, 0))), list(places.names().values())
+    >>> domains = SharedDomains()
+    >>> domains.join(("formula", "smokes", 1, 0), ("variable", "X", 0, 0))
+    >>> domains.join(("variable", "X", 0, 0), ("predicate", "person", 1, 0))
+    >>> domains.add(("predicate", "person", 1, 0), ["eve", "bob"])
+    >>> list(domains.constants(("formula", "smokes", 1, 0))), list(domains.names().values())
     (['eve', 'bob'], ['person'])
     """
 
@@ -48,23 +48,15 @@ class Places:
         return self._constants[self.root(node)]
 
     def names(self) -> dict[Node, str]:
-        """A name for each class: that of a predicate with one place, else of the first place in it."""
+        """A name for each class: of a predicate with one place, else of the first place in it."""
         members: dict[Node, list[Node]] = {}
         for node in list(self._parent):
             members.setdefault(self.root(node), []).append(node)
         result: dict[Node, str] = {}
         for root, nodes in members.items():
             alone = [name for kind, name, arity, _ in nodes if kind == "predicate" and arity == 1]
-            others = [
-                f"{name}_{place + 1}"
-                for kind, name, _, place in sorted(nodes)
-                if kind == "predicate"
-            ]
-            name = [
-                *alone,
-                *others,
-                *(f"{name}_{place + 1}" for _, name, _, place in sorted(nodes)),
-            ][0]
+            _, first, _, place = min(nodes, key=lambda node: (node[0] != "predicate", node))
+            name = alone[0] if alone else f"{first}_{place + 1}"
             while name in result.values():
                 name += "_"
             result[root] = name

@@ -1,5 +1,4 @@
-"""What the goals of a PFL constraint say: calls of rules unfolded, calls of listed facts turned
-into tuples.
+"""What the goals of a PFL constraint say: rules unfolded, calls of listed facts as tuples.
 
 A constraint admits a substitution of the variables in the formulas if all goals succeed for it,
 however often; what else occurs in a goal only has to exist.
@@ -19,10 +18,8 @@ MOST_UNFOLDED = 1000  # goals of one parfactor
 
 
 @dataclass(frozen=True)
-class Listed:
-    """The tuples that a call admits for its variables, and the places of the predicate that they
-    stand in.
-    """
+class AdmittedTuples:
+    """The tuples that a call admits for its variables, and their places in the predicate."""
 
     variables: tuple[str, ...]
     places: tuple[tuple[Key, int], ...]
@@ -31,11 +28,9 @@ class Listed:
 
 @dataclass
 class Conditions:
-    """What must hold for the variables of a parfactor's formulas; of inequalities the right side is
-    any term.
-    """
+    """What must hold for the variables of a parfactor's formulas."""
 
-    listed: list[Listed] = field(default_factory=list)
+    listed: list[AdmittedTuples] = field(default_factory=list)
     equal: list[tuple[str, str]] = field(default_factory=list)
     different: list[tuple[str, Term]] = field(default_factory=list)
 
@@ -70,11 +65,8 @@ class Predicates:
     @cached_property
     def _open(self) -> dict[Key, Term]:
         """For each predicate a fact that holds something else than constants."""
-        return {
-            fact.key: fact
-            for fact in self.clauses.facts
-            if not all(map(is_constant, fact.arguments))
-        }
+        facts = self.clauses.facts
+        return {fact.key: fact for fact in facts if not all(map(is_constant, fact.arguments))}
 
     def rows(self, call: Term) -> Iterable[tuple[str, ...]]:
         """The tuples listed for the predicate that a goal calls."""
@@ -91,7 +83,7 @@ class Predicates:
         return self.facts[call.key]
 
     def unfolded(self, goals: Sequence[Goal]) -> list[Goal]:
-        """The goals with calls of rules replaced by the bodies of those, variables renamed apart."""
+        """The goals with calls of rules replaced by their bodies, variables renamed apart."""
         result: list[Goal] = []
         waiting: list[tuple[Goal, tuple[Key, ...]]] = [(goal, ()) for goal in reversed(goals)]
         number = 0
@@ -102,9 +94,8 @@ class Predicates:
                 continue
             number += 1
             head, body = self._rule(goal.term, inside, len(result) + len(waiting))
-            values = dict(
-                zip((each.text for each in head.arguments), goal.term.arguments, strict=True)
-            )
+            names = [each.text for each in head.arguments]
+            values = dict(zip(names, goal.term.arguments, strict=True))
             instances = [_instance(each, values, f" of rule {number}") for each in reversed(body)]
             waiting += [(each, (*inside, goal.term.key)) for each in instances]
         return result
@@ -113,20 +104,15 @@ class Predicates:
         """The one rule that defines a predicate."""
         (head, body), *others = self._rules[call.key]
         listed = call.key in self.facts or call.key in self._open
-        if (
-            others
-            or listed
-            or call.key in inside
-            or goals > MOST_UNFOLDED
-            or call.text in self.clauses.unread
-        ):
+        too_deep = call.key in inside or goals > MOST_UNFOLDED
+        if others or listed or too_deep or call.text in self.clauses.unread:
             self.clauses.lexer.fail(
-                f"{call.shown} has several rules, facts beside a rule, or a rule that comes back to it; list facts",
+                f"{call.shown} has several rules, facts beside a rule, "
+                "or a rule that comes back to it; list facts",
                 head.token,
             )
-        names = {
-            each.text for each in head.arguments if each.kind == "variable" and each.text != "_"
-        }
+        variables = [each.text for each in head.arguments if each.kind == "variable"]
+        names = set(variables) - {"_"}
         if len(names) < len(head.arguments):
             self.clauses.lexer.fail(
                 f"the rule for {call.shown} needs a variable of its own in each place", head.token
@@ -153,7 +139,7 @@ def _instance(goal: Goal, values: Mapping[str, Term], mark: str = "") -> Goal:
             return values.get(term.text) or replace(term, text=term.text + mark)
         return replace(term, arguments=tuple(map(value, term.arguments)))
 
-    return Goal(value(goal.term), goal.sign, None if goal.right is None else value(goal.right))
+    return Goal(value(goal.term), goal.sign, value(goal.right) if goal.right else None)
 
 
 def conditions(clause: Clause, predicates: Predicates) -> Conditions:
@@ -180,7 +166,7 @@ class _Reading:
         for goal in self._goals:
             if not goal.sign:
                 self._call(goal.term)
-            elif goal.right is not None:
+            elif goal.right:
                 (self._equal if goal.sign == "=" else self._different)(goal.term, goal.right)
         for name in self._formula:
             if name not in self._bound or name == "_":
@@ -189,9 +175,7 @@ class _Reading:
 
     def _own_values(self, goals: Iterable[Goal]) -> dict[str, Term]:
         """The constants of variables that are not in the formulas and are set equal to one."""
-        pairs = [
-            (goal.term, goal.right) for goal in goals if goal.sign == "=" and goal.right is not None
-        ]
+        pairs = [(goal.term, goal.right) for goal in goals if goal.sign == "=" and goal.right]
         pairs += [(right, left) for left, right in pairs]
         return {
             left.text: right
@@ -203,15 +187,13 @@ class _Reading:
         """A call admits the listed tuples that fit it, each once."""
         for each in call.arguments:
             self._check_argument(each)
-        places = reversed(list(enumerate(call.arguments)))
-        first = {each.text: place for place, each in places if each.kind == "variable"}
+        arguments = list(enumerate(call.arguments))
+        first = {each.text: place for place, each in reversed(arguments) if each.kind == "variable"}
         kept = {name: place for name, place in first.items() if name in self._formula}
         names = tuple(name for name in self._formula if name in kept)
         rows: dict[tuple[str, ...], None] = {}
         for row in self._predicates.rows(call):
-            if all(
-                self._fits(row, place, each, first) for place, each in enumerate(call.arguments)
-            ):
+            if all(self._fits(row, place, each, first) for place, each in arguments):
                 rows[tuple(row[kept[name]] for name in names)] = None
         if not rows:
             self._fail(
@@ -220,9 +202,8 @@ class _Reading:
             )
         self._bound.update(names)
         if names:
-            self._found.listed.append(
-                Listed(names, tuple((call.key, kept[name]) for name in names), tuple(rows))
-            )
+            places = tuple((call.key, kept[name]) for name in names)
+            self._found.listed.append(AdmittedTuples(names, places, tuple(rows)))
 
     def _check_argument(self, term: Term) -> None:
         if not is_constant(term) and term.kind != "variable":
@@ -230,7 +211,8 @@ class _Reading:
         own = term.kind == "variable" and term.text != "_" and term.text not in self._formula
         if own and self._uses[term.text] > 1:
             self._fail(
-                f"{term.text} joins goals, but is in no formula; list the tuples they have in common",
+                f"{term.text} joins goals, but is in no formula; "
+                "list the tuples they have in common",
                 term.token,
             )
 
@@ -268,5 +250,5 @@ class _Reading:
 
 def _names(goal: Goal) -> list[str]:
     """The variables in a goal."""
-    sides = [goal.term, *([] if goal.right is None else [goal.right])]
+    sides = [goal.term, goal.right] if goal.right else [goal.term]
     return [each.text for each in sides if each.kind == "variable"] + variables_of(sides)

@@ -1,6 +1,4 @@
-"""The relational part of lifagu's JSON files: domains, relations, parfactors, beside a ground part
-or alone.
-"""
+"""The relational part of lifagu's JSON files: domains, relations, parfactors."""
 
 from __future__ import annotations
 
@@ -10,12 +8,13 @@ from typing import Any, TypeVar
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.formats.json_lines import PathError, at
 from lifagu.formats.json_parts import (
-    FORMAT,
     add_factor,
     add_variable,
     argument_texts,
     block_text,
     check_keys,
+    factor_text,
+    file_text,
     items_at,
     json_text,
     kind_of,
@@ -24,13 +23,13 @@ from lifagu.formats.json_parts import (
     list_of,
     named_parts,
     names_of_shared,
-    numbers_text,
     object_at,
+    ranges_text,
+    table_text,
     variable_text,
 )
 from lifagu.graph.evidence import EvidenceLike, by_name
 from lifagu.graph.ranges import BOOLEAN, Labels
-from lifagu.graph.views import Factor
 from lifagu.relational.builder import (
     GroundArguments,
     constant_of,
@@ -172,8 +171,8 @@ def format_relational(model: ParfactorGraph, evidence: EvidenceLike = None) -> s
     ]
     ranges = [*(each.range for each in model.relations), *(each.range for each in variables)]
     range_names = names_of_shared(ranges, "r", without=BOOLEAN)
-    tables = [_table_text(each.table) for each in model.parfactors]
-    part_tables = [_table_text(each.table) for each in part.factors]
+    tables = [table_text(each.table) for each in model.parfactors]
+    part_tables = [table_text(each.table) for each in part.factors]
     table_names = names_of_shared([*tables, *part_tables], "t", without="null")
     named = {text: json_text(name) for text, name in table_names.items()}
     parfactors = [
@@ -181,48 +180,23 @@ def format_relational(model: ParfactorGraph, evidence: EvidenceLike = None) -> s
         for each, text in zip(model.parfactors, tables, strict=True)
     ]
     factors = [
-        _factor_text(each, named.get(text, text))
+        factor_text(each, named.get(text, text))
         for each, text in zip(part.factors, part_tables, strict=True)
     ]
-    sections = {
-        "format": json_text(FORMAT),
-        "ranges": block_text({name: json_text(labels) for labels, name in range_names.items()}),
-        "tables": block_text({name: text for text, name in table_names.items()}),
-        "domains": _domains_text(model),
-        "relations": lines_text(_relation_text(each, range_names) for each in model.relations),
-        "parfactors": lines_text(parfactors),
-        "variables": lines_text(variable_text(each, range_names) for each in variables),
-        "factors": lines_text(factors),
-        "evidence": block_text({name: json_text(value) for name, value in evidence.items()}),
+    domains = {
+        each.name: each.size if each.constants is None else each.constants for each in model.domains
     }
-    always = ("format", "domains", "relations", "parfactors")
-    there = {
-        "ranges": range_names,
-        "tables": table_names,
-        "variables": variables,
-        "factors": factors,
-    }
-    kept = [
-        f'"{key}": {text}'
-        for key, text in sections.items()
-        if key in always or {**there, "evidence": evidence}[key]
-    ]
-    return "{\n  " + ",\n  ".join(kept) + "\n}\n"
-
-
-def _table_text(table: Any) -> str:
-    return "null" if table is None else numbers_text(table)
-
-
-def _factor_text(factor: Factor, table: str) -> str:
-    return f'{{"name": {json_text(factor.name)}, "args": {json_text(factor.arguments)}, "table": {table}}}'
-
-
-def _domains_text(model: ParfactorGraph) -> str:
-    return json_text(
+    variables_text = lines_text(variable_text(each, range_names) for each in variables)
+    return file_text(
         {
-            each.name: each.size if each.constants is None else each.constants
-            for each in model.domains
+            "ranges": ranges_text(range_names),
+            "tables": block_text({name: text for text, name in table_names.items()}),
+            "domains": json_text(domains),
+            "relations": lines_text(_relation_text(each, range_names) for each in model.relations),
+            "parfactors": lines_text(parfactors),
+            "variables": variables_text if variables else "",
+            "factors": lines_text(factors) if factors else "",
+            "evidence": block_text({name: json_text(value) for name, value in evidence.items()}),
         }
     )
 

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.formats.json_lines import PathError, Step, at, line_of, located, path_text
@@ -29,7 +32,6 @@ from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.template import Asked, Learned, Query, RowParfactor, Template
 
 LEARNED_KEYS = ("sql", "columns", "given", "by", "prior", "min_support", "comment")
-WithDomains = Callable[[Mapping[str, Domain]], ParfactorGraph]
 ROW_KEYS = (*PARFACTOR_KEYS, "rows")
 
 
@@ -57,9 +59,10 @@ class _Reader:
 
     def template(self) -> Template:
         """All of it."""
+        sections = (*SECTIONS, *TEMPLATE)
         for key in self.whole:
-            if key not in (*SECTIONS, *TEMPLATE):
-                close = did_you_mean(key, (*SECTIONS, *TEMPLATE))
+            if key not in sections:
+                close = did_you_mean(key, sections)
                 raise PathError(self.place, (key,), f"there is no such section{close}")
         tables = object_at(self.whole.get("tables", {}), self.place, "tables")
         learned = {
@@ -89,17 +92,15 @@ class _Reader:
                 self._asked(number, item)
                 for number, item in enumerate(items_at(self.whole, "queries", self.place))
             ),
-            self._model(rest, constants),
+            partial(self._model, rest, constants),
         )
 
-    def _model(self, rest: dict[str, Any], constants: dict[str, Any]) -> WithDomains:
+    def _model(
+        self, rest: dict[str, Any], constants: dict[str, Any], domains: Mapping[str, Domain]
+    ) -> ParfactorGraph:
         """What there is beside queries, once the constants of queried domains are known."""
-
-        def model(domains: Mapping[str, Domain]) -> ParfactorGraph:
-            with located(self.text, self.place):
-                return parse_relational({**rest, "domains": {**constants, **domains}}, self.place)
-
-        return model
+        with located(self.text, self.place):
+            return parse_relational({**rest, "domains": {**constants, **domains}}, self.place)
 
     def where(self, *steps: Step) -> str:
         """A place in the file, for errors that come later."""
@@ -134,14 +135,13 @@ class _Reader:
         return Source(given, folder, self.where("source"))
 
     def _domains(self) -> tuple[dict[str, Query], dict[str, Any]]:
-        """Queries by domain, and all domains in order, those that are queried without constants
-        yet.
-        """
+        """Queries by domain, and all domains in order, queried ones without constants yet."""
         given = object_at(self.whole.get("domains", {}), self.place, "domains")
-        queries = {}
-        for name, item in given.items():
-            if isinstance(item, dict):
-                queries[name] = self._alone(item, "domains", name)
+        queries = {
+            name: self._alone(item, "domains", name)
+            for name, item in given.items()
+            if isinstance(item, dict)
+        }
         return queries, {name: None if name in queries else item for name, item in given.items()}
 
     def _alone(self, item: Any, *steps: Step) -> Query:
@@ -194,7 +194,8 @@ class _Reader:
                 if isinstance(table, str) and table not in learned and table not in literal:
                     close = did_you_mean(table, [*literal, *learned])
                     raise ModelError(
-                        f"parfactor '{item['name']}' has the table '{table}', which is not declared{close}"
+                        f"parfactor '{item['name']}' has the table '{table}', "
+                        f"which is not declared{close}"
                     )
             by_name = isinstance(table, str) and table in learned
             plain = {key: value for key, value in item.items() if key != "rows"}
@@ -218,7 +219,8 @@ class _Reader:
                 str(each).lstrip().startswith("#") for each in item["args"]
             ):
                 raise ModelError(
-                    "counting formulas stand only in parfactors with a literal table and without rows"
+                    "counting formulas stand only in parfactors with a literal table "
+                    "and without rows"
                 )
         column = None
         if isinstance(table, dict):
@@ -235,7 +237,8 @@ class _Reader:
         if name is not None and rows is None and learned[name].by:
             with at(self.place, *steps, "table"):
                 raise ModelError(
-                    f"'{name}' is learned by {', '.join(learned[name].by)}; give the parfactor rows with such columns"
+                    f"'{name}' is learned by {', '.join(learned[name].by)}; "
+                    "give the parfactor rows with such columns"
                 )
         return RowParfactor(self.where(*steps), rows, column, name)
 
@@ -243,11 +246,8 @@ class _Reader:
         for number, factor in enumerate(items_at(self.whole, "factors", self.place)):
             table = factor.get("table") if isinstance(factor, dict) else None
             if isinstance(table, dict) or (isinstance(table, str) and table in learned):
-                raise PathError(
-                    self.place,
-                    ("factors", number, "table"),
-                    "learned tables are for parfactors; make it one",
-                )
+                why = "learned tables are for parfactors; make it one"
+                raise PathError(self.place, ("factors", number, "table"), why)
 
     def _evidence(self) -> tuple[dict[str, Query], dict[str, Observation]]:
         """Queries by relation, and what is observed by name."""
@@ -301,12 +301,9 @@ def _texts(value: Any, key: str) -> tuple[str, ...]:
 def _prior(value: Any) -> tuple[float, ...]:
     """Pseudo counts: one number for all states, or one for each."""
     numbers = as_floats(value if isinstance(value, list) else [value])
-    if (
-        numbers is None
-        or not len(numbers)
-        or not all(0 <= each < float("inf") for each in numbers.tolist())
-    ):
+    if numbers is None or not len(numbers) or not (np.isfinite(numbers) & (numbers >= 0)).all():
         raise ModelError(
-            "prior is a number of imagined records, 0 or more, for each state, or a list of such numbers"
+            "prior is a number of imagined records, 0 or more, for each state, "
+            "or a list of such numbers"
         )
     return tuple(numbers.tolist())

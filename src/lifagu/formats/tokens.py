@@ -1,4 +1,4 @@
-"""A text as a stream of blank-separated tokens, with the line of each at hand for error messages."""
+"""A text as a stream of blank-separated tokens, with the line of each for errors."""
 
 from __future__ import annotations
 
@@ -12,18 +12,14 @@ from lifagu.errors import FormatError
 
 
 class Tokens:
-    """A cursor over the tokens of a text; from a comment sign to the end of its line nothing
-    counts.
-    """
+    """A cursor over the tokens of a text; the rest of a line after a comment sign is left out."""
 
     def __init__(self, text: str, place: str, comment: str | None = None) -> None:
         self._place = place
         lines = text.splitlines()
-        self._lines = (
-            [line.split(comment)[0].split() for line in lines]
-            if comment
-            else [line.split() for line in lines]
-        )
+        if comment:
+            lines = [line.split(comment)[0] for line in lines]
+        self._lines = [line.split() for line in lines]
         self._all = [token for line in self._lines for token in line]
         self.next = 0
         if "_" in text:  # Python would read 1_000 as a number

@@ -8,13 +8,13 @@ format has no unknown factors.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats
 from lifagu.errors import FormatError, listed
-from lifagu.formats.numbers import number_text
+from lifagu.formats.files import number_text
 from lifagu.formats.tokens import Tokens
 from lifagu.graph.evidence import Evidence, Observation
 from lifagu.graph.factor_graph import FactorGraph
@@ -46,7 +46,8 @@ def parse_uai(text: str, place: str = "<text>") -> FactorGraph:
         given = tokens.integer(f"the number of potentials of factor f{number}")
         if given != span:
             tokens.fail(
-                f"factor f{number} has {given} potentials but its {len(scope)} arguments span {span} states"
+                f"factor f{number} has {given} potentials but its {len(scope)} arguments "
+                f"span {span} states"
             )
         tables.append(tokens.potentials(span, f"factor f{number}"))
         if not tables[-1].any():
@@ -81,20 +82,27 @@ def _scope(tokens: Tokens, number: int, variables: int) -> list[int]:
     for variable in scope:
         if variable >= variables:
             tokens.fail(
-                f"factor f{number} has the argument {variable}, but there are {variables} variables (from 0)"
+                f"factor f{number} has the argument {variable}, "
+                f"but there are {variables} variables (from 0)"
             )
-        if scope.count(variable) > 1:
-            tokens.fail(
-                f"factor f{number} has the argument {variable} twice; give it once, with the table's diagonal"
-            )
+        refuse_repeated(tokens, number, scope, variable)
     return scope
+
+
+def refuse_repeated(tokens: Tokens, number: int, scope: list[int], variable: int) -> None:
+    """A factor has each argument once."""
+    if scope.count(variable) > 1:
+        tokens.fail(
+            f"factor f{number} has the argument {variable} twice; "
+            "give it once, with the table's diagonal"
+        )
 
 
 def format_uai(graph: FactorGraph) -> str:
     """The text of a UAI file for a graph; names and labels become numbers.
 
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["B", "A"], [1, 2, 3, 4.5]).graph()
-    >>> print(format_uai(graph), end="")
+    >>> build = FactorGraph.build().variables(["A", "B"])
+    >>> print(format_uai(build.factor("f", ["B", "A"], [1, 2, 3, 4.5]).graph()), end="")
     MARKOV
     2
     2 2
@@ -104,24 +112,29 @@ def format_uai(graph: FactorGraph) -> str:
     4
     1 2 3 4.5
     """
-    refuse_unknown(graph, "UAI")
-    count = len(graph.factor_names)
-    scopes = [graph.scope(factor) for factor in range(count)]
-    lines = ["MARKOV", str(len(graph.variable_names)), " ".join(map(str, graph.sizes)), str(count)]
+    tables = known_tables(graph, "UAI")
+    scopes = map(graph.scope, range(len(tables)))
+    sizes = " ".join(map(str, graph.sizes))
+    lines = ["MARKOV", str(len(graph.variable_names)), sizes, str(len(tables))]
     lines += [" ".join(map(str, [len(scope), *scope])) for scope in scopes]
-    for factor in graph.factors:
-        potentials = factor.table.reshape(-1).tolist() if factor.table is not None else []
-        lines += ["", str(len(potentials)), " ".join(map(number_text, potentials))]
+    for table in tables:
+        lines += ["", str(table.size), " ".join(map(number_text, table.reshape(-1).tolist()))]
     return "\n".join(lines) + "\n"
 
 
-def refuse_unknown(graph: FactorGraph, what: str) -> None:
-    """Formats without unknown factors refuse to write a graph that has some."""
+def known_tables(graph: FactorGraph, what: str) -> list[Floats]:
+    """The tables of all factors; formats without unknown factors refuse a graph that has some."""
     if len(graph.unknown):
-        names = listed([graph.factor_names[factor] for factor in graph.unknown[:6]])
-        raise FormatError(
-            f"{what} has no unknown factors, but {names} are unknown; write .json, or give them tables"
-        )
+        raise unknown_error([graph.factor_names[factor] for factor in graph.unknown[:6]], what)
+    return [factor.table for factor in graph.factors if factor.table is not None]
+
+
+def unknown_error(names: Iterable[str], what: str) -> FormatError:
+    """What a format without unknown factors says about some."""
+    return FormatError(
+        f"{what} has no unknown factors, but {listed(names)} are unknown; "
+        "write .json, or give them tables"
+    )
 
 
 def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
@@ -144,7 +157,8 @@ def parse_evidence(text: str, place: str = "<text>") -> dict[str, Observation]:
     count, pairs = (numbers[0], numbers[1:]) if numbers else (0, [])
     if len(pairs) != 2 * count:
         tokens.fail(
-            f"{count} observations are announced, but {len(pairs) // 2} pairs of variable and value follow"
+            f"{count} observations are announced, "
+            f"but {len(pairs) // 2} pairs of variable and value follow"
         )
     evidence: dict[str, Observation] = {}
     for variable, value in zip(pairs[::2], pairs[1::2], strict=True):
@@ -158,7 +172,8 @@ def format_evidence(graph: FactorGraph, evidence: Evidence) -> str:
     if len(evidence.soft_variables):
         name = graph.variable_names[int(evidence.soft_variables[0])]
         raise FormatError(
-            f"UAI evidence files hold observed values only, but '{name}' has soft evidence; write .json"
+            f"UAI evidence files hold observed values only, but '{name}' has soft evidence; "
+            "write .json"
         )
     pairs = [
         f"{variable} {graph.ranges.to_canonical(int(graph.variable_declared[variable]))[value]}"

@@ -12,15 +12,26 @@ if TYPE_CHECKING:
 
 
 def to_networkx(graph: FactorGraph) -> networkx.Graph:
-    """Return the bipartite graph with a node for each variable and factor and an edge for each
-    argument.
+    """Return the bipartite graph of variables and factors, with an edge for each argument.
 
-    Nodes are pairs, as a variable and a factor may share a name: ``("variable", name)`` with the
-    attributes bipartite=0, name, range, kind and individuals, and ``("factor", name)`` with
-    bipartite=1, name, arguments and table (nested lists in declared label order, a number without
-    arguments, None if unknown). An edge has the position of the variable among the arguments. Cost:
-    linear in arguments and potentials.
+    Cost: linear in arguments and potentials.
 
+    Parameters
+    ----------
+    graph
+        The factor graph, with or without unknown factors.
+
+    Returns
+    -------
+    networkx.Graph
+        Nodes are pairs, as a variable and a factor may share a name: ``("variable", name)`` with
+        the attributes bipartite=0, name, range, kind and individuals, and ``("factor", name)`` with
+        bipartite=1, name, arguments and table (nested lists in declared label order, a number
+        without arguments, None if unknown). An edge has the position of the variable among the
+        arguments.
+
+    Examples
+    --------
     >>> graph = FactorGraph.build().variables(["A", "B"]).factor("A", ["B", "A"], None).graph()
     >>> bipartite = to_networkx(graph)
     >>> bipartite.edges[("factor", "A"), ("variable", "A")]

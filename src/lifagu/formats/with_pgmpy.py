@@ -23,14 +23,26 @@ def from_pgmpy(
     | pgmpy.models.DiscreteMarkovNetwork
     | pgmpy.models.FactorGraph,
 ) -> FactorGraph:
-    """Return the factor graph of a pgmpy DiscreteBayesianNetwork, DiscreteMarkovNetwork or
-    FactorGraph.
+    """Return the factor graph of a pgmpy model.
 
-    Names and states become texts; variables without state names have the labels 0, 1, …. The
-    conditional table of a network's variable X becomes the factor ``P(X)`` with the arguments X and
-    its parents, other tables ``f0``, ``f1``, … in pgmpy's order. Cost: linear in the potentials.
+    Cost: linear in the potentials.
 
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["B", "A"], [[1, 2], [3, 4]]).graph()
+    Parameters
+    ----------
+    model
+        A pgmpy DiscreteBayesianNetwork, DiscreteMarkovNetwork or FactorGraph.
+
+    Returns
+    -------
+    FactorGraph
+        Names and states become texts; variables without state names have the labels 0, 1, …. The
+        conditional table of a network's variable X becomes the factor ``P(X)`` with the arguments X
+        and its parents, other tables ``f0``, ``f1``, … in pgmpy's order.
+
+    Examples
+    --------
+    >>> build = FactorGraph.build().variables(["A", "B"])
+    >>> graph = build.factor("f", ["B", "A"], [[1, 2], [3, 4]]).graph()
     >>> from_pgmpy(to_pgmpy(graph)).factor("f0")
     Factor(name='f0', arguments=('B', 'A'), table=array([[1., 2.],
            [3., 4.]]))
@@ -58,14 +70,26 @@ def to_pgmpy(graph: FactorGraph) -> pgmpy.models.DiscreteMarkovNetwork:
     """Return a pgmpy DiscreteMarkovNetwork with the same variables, labels, distribution and log Z.
 
     A Markov network and not pgmpy's FactorGraph, which its VariableElimination does not answer
-    about. Its answers on
-    Markov networks are weights: normalise them. Tables of factors on the same variables are
-    multiplied, as pgmpy counts equal factors once; factors without arguments are multiplied into
-    the first table (and dropped from a graph without variables), and a variable in no factor gets a
-    table of ones, which is where pgmpy keeps its states. Products that plain numbers do not hold
-    are refused; pgmpy itself multiplies plain numbers when it is asked.
+    about. Its answers on Markov networks are weights: normalise them.
 
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A"], [1, 3]).factor("g", [], [2]).graph()
+    Parameters
+    ----------
+    graph
+        A factor graph without unknown factors. Products of its tables that plain numbers do not
+        hold are refused; pgmpy itself multiplies plain numbers when it is asked.
+
+    Returns
+    -------
+    pgmpy.models.DiscreteMarkovNetwork
+        Tables of factors on the same variables are multiplied, as pgmpy counts equal factors once;
+        factors without arguments are multiplied into the first table (and dropped from a graph
+        without variables), and a variable in no factor gets a table of ones, which is where pgmpy
+        keeps its states.
+
+    Examples
+    --------
+    >>> build = FactorGraph.build().variables(["A", "B"])
+    >>> graph = build.factor("f", ["A"], [1, 3]).factor("g", [], [2]).graph()
     >>> [(factor.variables, factor.values.tolist()) for factor in to_pgmpy(graph).factors]
     [(['A'], [2.0, 6.0]), (['B'], [1.0, 1.0])]
     """
@@ -124,8 +148,8 @@ def _labels(factors: Iterable[Any]) -> dict[Any, Labels]:
             unnamed = numbers in (named, known) and sorted(named) != sorted(known)
             if named != known and not unnamed:
                 raise ModelError(
-                    f"variable '{variable}' has the states {', '.join(known)} in one factor and {', '.join(named)} in "
-                    "another; name them alike, in one order"
+                    f"variable '{variable}' has the states {', '.join(known)} in one factor "
+                    f"and {', '.join(named)} in another; name them alike, in one order"
                 )
             labels[variable] = named if known == numbers else known
     return labels

@@ -1,5 +1,4 @@
-"""pyAgrum: Bayesian networks and Markov random fields in, Markov random fields out, and the files
-it can read.
+"""pyAgrum: Bayesian networks and Markov random fields in, random fields out, and its files.
 
 pyAgrum keeps a table with its first variable fastest, so its arrays have the axes of its names
 backwards; every table is transposed on its way in and out.
@@ -11,7 +10,7 @@ import os
 import re
 import tempfile
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,59 +19,77 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats
 from lifagu.errors import FormatError, MissingExtraError, ModelError
-from lifagu.formats.files import PathLike, ending, read_text
+from lifagu.formats.files import NETWORKS, PathLike, ending, read_text
 from lifagu.formats.merged import one_table_per_scope
 from lifagu.graph.factor_graph import FactorGraph
 
 if TYPE_CHECKING:
     import pyagrum
 
-NETWORK_ENDINGS = (".bif", ".bifxml", ".xmlbif", ".net", ".dsl", ".xdsl", ".o3prm")
 _ROW_SUM_TOLERANCE = 0.01
 
 
 def from_pyagrum(model: pyagrum.BayesNet | pyagrum.MarkovRandomField) -> FactorGraph:
-    """Return the factor graph of a pyAgrum BayesNet or MarkovRandomField, names and labels in
-    pyAgrum's order.
+    """Return the factor graph of a pyAgrum BayesNet or MarkovRandomField.
 
-    The conditional table of a network's variable X becomes the factor ``P(X)`` with the arguments X
-    and its parents; the tables of a random field become ``f0``, ``f1``, … in the order of their
-    variables, as pyAgrum keeps none. Labels of numeric variables are their texts. Cost: linear in
-    the potentials.
+    Cost: linear in the potentials.
 
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["B", "A"], [[1, 2], [3, 4]]).graph()
+    Parameters
+    ----------
+    model
+        A ``pyagrum.BayesNet`` or ``pyagrum.MarkovRandomField``.
+
+    Returns
+    -------
+    FactorGraph
+        Names and labels in pyAgrum's order; labels of numeric variables are their texts. The
+        conditional table of a network's variable X becomes the factor ``P(X)`` with the arguments X
+        and its parents; the tables of a random field become ``f0``, ``f1``, … in the order of their
+        variables, as pyAgrum keeps none.
+
+    Examples
+    --------
+    >>> build = FactorGraph.build().variables(["A", "B"])
+    >>> graph = build.factor("f", ["B", "A"], [[1, 2], [3, 4]]).graph()
     >>> from_pyagrum(to_pyagrum(graph)).factor("f0")
     Factor(name='f0', arguments=('B', 'A'), table=array([[1., 2.],
            [3., 4.]]))
     """
     peer = _pyagrum("from_pyagrum")
     if isinstance(model, peer.BayesNet):
-        return _graph(
-            model, ((name, tensor.names, _table(tensor)) for name, tensor in _conditionals(model))
-        )
+        return _graph(model, _conditionals(model))
     if isinstance(model, peer.MarkovRandomField):
-        tensors = [model.factor(scope) for scope in sorted(model.factors(), key=sorted)]
-        return _graph(
-            model,
-            ((f"f{place}", tensor.names, _table(tensor)) for place, tensor in enumerate(tensors)),
-        )
+        tensors = (model.factor(scope) for scope in sorted(model.factors(), key=sorted))
+        return _graph(model, ((f"f{place}", tensor) for place, tensor in enumerate(tensors)))
     raise ModelError(
-        f"from_pyagrum takes a pyagrum.BayesNet or a pyagrum.MarkovRandomField, not {type(model).__name__}"
+        "from_pyagrum takes a pyagrum.BayesNet or a pyagrum.MarkovRandomField, "
+        f"not {type(model).__name__}"
     )
 
 
 def to_pyagrum(graph: FactorGraph) -> pyagrum.MarkovRandomField:
     """Return a pyAgrum MarkovRandomField with the same variables, labels, distribution and log Z.
 
-    A random field holds one table per set of variables, so tables of factors on the same variables
-    are multiplied; factors without arguments are multiplied into the first table, and a variable in
-    no factor gets a table of ones, as pyAgrum cannot answer about it otherwise. Names of factors,
-    kinds and individuals have no place there. Products that plain numbers do not hold are refused;
-    pyAgrum itself multiplies plain numbers when it is asked. Only in a graph without variables is
-    there no table to hold constant factors: they are dropped.
+    Names of factors, kinds and individuals have no place there.
 
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A"], [1, 3]).factor("g", [], [2]).graph()
-    >>> field = to_pyagrum(graph)
+    Parameters
+    ----------
+    graph
+        A factor graph without unknown factors. Products of its tables that plain numbers do not
+        hold are refused; pyAgrum itself multiplies plain numbers when it is asked.
+
+    Returns
+    -------
+    pyagrum.MarkovRandomField
+        A random field holds one table per set of variables, so tables of factors on the same
+        variables are multiplied. Factors without arguments are multiplied into the first table
+        (only in a graph without variables there is none, and they are dropped), and a variable in
+        no factor gets a table of ones, as pyAgrum cannot answer about it otherwise.
+
+    Examples
+    --------
+    >>> build = FactorGraph.build().variables(["A", "B"])
+    >>> field = to_pyagrum(build.factor("f", ["A"], [1, 3]).factor("g", [], [2]).graph())
     >>> field.factor({"A"}).tolist(), field.factor({"B"}).tolist()
     ([2.0, 6.0], [1.0, 1.0])
     """
@@ -87,8 +104,7 @@ def to_pyagrum(graph: FactorGraph) -> pyagrum.MarkovRandomField:
 
 
 def read_network(path: PathLike) -> FactorGraph:
-    """Return the Bayesian network in a file as a factor graph, by its ending (see NETWORK_ENDINGS),
-    also with ``.gz``.
+    """Return the Bayesian network in a file (see NETWORKS; also with ``.gz``) as a factor graph.
 
     pyAgrum reads it, in single precision for most formats; such a number is taken as the shortest
     decimal it stands for, so that 0.4 in the file is 0.4 in the table. Refused are broken files,
@@ -96,7 +112,8 @@ def read_network(path: PathLike) -> FactorGraph:
     leave as they are. Object-oriented ``.o3prm`` files find what they import next to themselves, so
     not when compressed.
 
-    >>> lines = ["network n {}", "variable A { type discrete[2] { no, yes }; }", "probability (A) { table 0.4, 0.6; }"]
+    >>> lines = ["network n {}", "variable A { type discrete[2] { no, yes }; }"]
+    >>> lines.append("probability (A) { table 0.4, 0.6; }")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "small.bif"
     ...     _ = path.write_text(" ".join(lines))
@@ -107,21 +124,13 @@ def read_network(path: PathLike) -> FactorGraph:
     peer = _pyagrum("read_network")
     network = _load(peer, path)
     try:
-        return _graph(
-            network,
-            (
-                (name, tensor.names, _read_table(name, tensor))
-                for name, tensor in _conditionals(network)
-            ),
-        )
+        return _graph(network, _conditionals(network), _as_in_the_file)
     except ModelError as error:
         raise FormatError(f"{path}: {error}") from None
 
 
 def _pyagrum(what: str) -> Any:
-    """The package, imported without the deprecation warnings of its C parts: as errors, they would
-    end the process.
-    """
+    """The package, without deprecation warnings of its C parts: as errors, they end the process."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -135,35 +144,31 @@ def _pyagrum(what: str) -> Any:
     return pyagrum
 
 
-def _graph(model: Any, factors: Iterable[tuple[str, Iterable[str], Floats]]) -> FactorGraph:
-    """A graph of the model's variables and these factors (name, arguments, table)."""
+def _graph(
+    model: Any,
+    tensors: Iterable[tuple[str, Any]],
+    corrected: Callable[[str, Floats], Floats] = lambda _, table: table,
+) -> FactorGraph:
+    """A graph of the model's variables and a factor for each tensor, by name."""
     builder = FactorGraph.build()
     for node in sorted(model.nodes()):
         variable = model.variable(node)
         builder.variable(variable.name(), variable.labels())
-    for name, arguments, table in factors:
-        builder.factor(name, arguments, table)
+    for name, tensor in tensors:
+        # axes in the order of the names; a copy, as the tensor dies with its model
+        table = np.array(tensor.toarray(), dtype=np.float64).transpose()
+        builder.factor(name, tensor.names, corrected(name, table))
     return builder.graph()
 
 
 def _conditionals(network: Any) -> Iterator[tuple[str, Any]]:
-    """For each variable X of a network, P(X) and its tensor: X is the first name, its parents
-    follow.
-    """
+    """For each variable X of a network, P(X) and its tensor: X first, its parents behind it."""
     for node in sorted(network.nodes()):
         yield f"P({network.variable(node).name()})", network.cpt(node)
 
 
-def _table(tensor: Any) -> Floats:
-    """The potentials of a tensor, axes in the order of its names; a copy, as the tensor dies with
-    its model.
-    """
-    return np.array(tensor.toarray(), dtype=np.float64).transpose()
-
-
-def _read_table(name: str, tensor: Any) -> Floats:
+def _as_in_the_file(name: str, table: Floats) -> Floats:
     """The table of a conditional that was read from a file, its numbers as the file has them."""
-    table = _table(tensor)
     sums = table.sum(axis=0)
     if (np.abs(sums - 1) > _ROW_SUM_TOLERANCE).any():
         wrong = sums.flat[np.argmax(np.abs(sums - 1))]
@@ -178,9 +183,9 @@ def _read_table(name: str, tensor: Any) -> Floats:
 def _load(peer: Any, path: PathLike) -> Any:
     """The network in a file, as pyAgrum has it."""
     kind = ending(path)
-    if kind not in NETWORK_ENDINGS:
+    if kind not in NETWORKS:
         raise FormatError(
-            f"{path}: not the ending of a network file; {', '.join(NETWORK_ENDINGS)} are read"
+            f"{path}: not the ending of a network file; {', '.join(NETWORKS)} are read"
         )
     text = read_text(path)  # first of all, as pyAgrum crashes on a folder
     with tempfile.TemporaryDirectory() as folder:
@@ -196,10 +201,9 @@ def _load(peer: Any, path: PathLike) -> Any:
 
 
 def _complaint(path: PathLike, text: str) -> str:
-    """One line, with the line number where there is one, from what a reader says over several
-    lines.
+    """One line, with its number where there is one, from what a reader says over several lines.
 
-    >>> _complaint("x.bif", "[pyAgrum] Fatal error: /t/x.bif:23: 45 : error : Syntax error : ; expected")
+    >>> _complaint("x.bif", "Fatal error: /t/x.bif:23: 45 : error : Syntax error : ; expected")
     'x.bif:23: Syntax error : ; expected'
     """
     if found := re.search(r":(\d+): *\d+ : error : *(.+)", text):

@@ -13,7 +13,7 @@ from lifagu.basics.atomic_files import PathLike, replaced_file
 from lifagu.basics.inputs import flag, instance
 from lifagu.basics.inputs import path as as_path
 from lifagu.drawing.graphs import Loan, fits, graph_scene, recoloured
-from lifagu.drawing.lifted import Source, is_groundable, lifted_scene
+from lifagu.drawing.lifted import LiftedFrom, is_groundable, lifted_scene
 from lifagu.drawing.painting import to_pdf, to_png
 from lifagu.drawing.scene import Scene
 from lifagu.drawing.svg import to_svg
@@ -217,7 +217,7 @@ def _lifted(whole: FactorGraph | Transfer) -> Scene:
     """The lifted graph; of a small one with its groups, in the colours of its own figure."""
     graph = whole.graph if isinstance(whole, Transfer) else whole
     source = (
-        Source(graph, _colours(whole, graph.evidence(None), commutative=False))
+        LiftedFrom(graph, _colours(whole, graph.evidence(None), commutative=False))
         if fits(graph)
         else None
     )

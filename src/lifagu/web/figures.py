@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import lifagu
 from lifagu.drawing.graphs import MOST_NODES, fits
-from lifagu.drawing.lifted import Source, lifted_scene
+from lifagu.drawing.lifted import LiftedFrom, lifted_scene
 from lifagu.errors import ModelError
 from lifagu.web.inputs import Request
 from lifagu.web.reply import Reply
@@ -40,7 +40,9 @@ def lifted_figure(bench: Workbench, request: Request) -> Scene:
     if not is_drawn(bench, request):
         return lifted_scene(case.lifted)
     moved = case.transfer
-    return lifted_scene(case.lifted, Source(moved.graph, lifagu.colour(moved.graph, **moved.start)))
+    return lifted_scene(
+        case.lifted, LiftedFrom(moved.graph, lifagu.colour(moved.graph, **moved.start))
+    )
 
 
 def figure(bench: Workbench, request: Request) -> Reply:

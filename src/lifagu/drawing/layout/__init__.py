@@ -1,5 +1,4 @@
-"""Where nodes stand: several ways to arrange each connected part, the one that reads best, and
-parts side by side.
+"""Where nodes stand: each connected part arranged as reads best, and parts side by side.
 
 Deterministic, in plain numpy, for 10 to 2,000 nodes; no two boxes overlap.
 """
@@ -35,8 +34,7 @@ LONG = 10  # layers from which on they may be folded
 
 
 def place(sizes: Floats, edges: Ints, gap: float = GAP) -> Floats:
-    """Centres of n boxes, of which edges (k × 2 numbers of nodes) join some; none comes closer to
-    another than a gap.
+    """Centres of n boxes, some joined by edges (k × 2 numbers of nodes), none closer than a gap.
 
     sizes[n, 2]: widths and heights. The upper left corner of the whole is at (0, 0).
     """
@@ -44,17 +42,15 @@ def place(sizes: Floats, edges: Ints, gap: float = GAP) -> Floats:
         return np.zeros((0, 2))
     edges = np.unique(np.sort(edges.reshape(-1, 2), axis=1), axis=0)
     parts, own, extents = _parts(sizes, edges, gap)
-    centres = packed(extents, gap * 1.6, SHAPE)
+    corners = np.round(packed(extents, gap * 1.6, SHAPE) - extents / 2, 1)
     places = np.zeros_like(sizes)
-    for part, each, centre, extent in zip(parts, own, centres, extents, strict=True):
-        places[part] = each + np.round(centre - extent / 2, 1)
+    for part, each, corner in zip(parts, own, corners, strict=True):
+        places[part] = each + corner
     return places
 
 
 def _parts(sizes: Floats, edges: Ints, gap: float) -> tuple[list[Ints], list[Floats], Floats]:
-    """The connected parts, the places within each, and the room each takes; equal ones are arranged
-    once.
-    """
+    """The connected parts, places within each, and the room it takes; equal ones arranged once."""
     parts = members(connected_parts(len(sizes), edges[:, 0], edges[:, 1]))
     found: dict[bytes, Floats] = {}
     own = []
@@ -92,9 +88,7 @@ def _part(sizes: Floats, edges: Ints, gap: float) -> Floats:
 
 
 def _arrangements(sizes: Floats, edges: Ints, gap: float) -> Iterator[tuple[Floats, float]]:
-    """Several ways to arrange a connected part, and how far each is preferred; boxes may overlap in
-    some.
-    """
+    """Ways to arrange a connected part, each with a preference; boxes may overlap in some."""
     near = neighbours(len(sizes), edges)
     end = far_end(near)
     hub = _root(near, end)
@@ -126,23 +120,20 @@ def _around(sizes: Floats, edges: Ints, hub: int, gap: float) -> Floats:
     centres, middle = tiled(extents, gap * 2, SHAPE)
     places = np.zeros_like(sizes)
     places[hub] = middle
-    for part, each, centre, extent in zip(parts, own, centres, extents, strict=True):
-        places[others[part]] = each + np.round(centre - extent / 2, 1)
+    corners = np.round(centres - extents / 2, 1)
+    for part, each, corner in zip(parts, own, corners, strict=True):
+        places[others[part]] = each + corner
     return places
 
 
 def hubs(count: int, edges: Ints) -> NDArray[np.bool_]:
-    """Which nodes have so many edges that these are drawn faintly, and what they cross does not
-    count.
-    """
+    """Which nodes have so many edges that these are drawn faintly, and crossing them is free."""
     busy: NDArray[np.bool_] = np.bincount(edges.reshape(-1), minlength=count) > MANY
     return busy
 
 
 def _root(near: Neighbours, end: int) -> int:
-    """The node with the most neighbours, the first of several; in a larger part without such a hub,
-    its middle.
-    """
+    """The (first) node with most neighbours; in a larger part without such a hub, its middle."""
     hub = int(np.argmax([len(each) for each in near]))
     if len(near) <= FEW or _is_hub(near, hub):
         return hub
@@ -153,6 +144,5 @@ def _root(near: Neighbours, end: int) -> int:
 
 def _is_hub(near: Neighbours, node: int) -> bool:
     """Whether a node has clearly more neighbours than any other."""
-    return len(near[node]) >= 1.6 * max(
-        len(each) for number, each in enumerate(near) if number != node
-    )
+    others = (len(each) for number, each in enumerate(near) if number != node)
+    return len(near[node]) >= 1.6 * max(others)

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints
 
-Flags = NDArray[np.bool_]
 PUSHES = 60
 
 
 def overlapping(places: Floats, sizes: Floats, gap: float = 0.0) -> tuple[Ints, Ints]:
-    """The pairs of boxes, first < second, that overlap or come closer than a gap in both
-    directions.
+    """The pairs of boxes, first < second, that overlap or come closer than a gap both ways.
 
     places[n, 2]: centres; sizes[n, 2]: widths and heights. Cost: near-linear, beside the pairs that
     share some x or, if they are fewer, some y.
@@ -27,20 +24,14 @@ def overlapping(places: Floats, sizes: Floats, gap: float = 0.0) -> tuple[Ints, 
     first = np.repeat(np.arange(len(order)), many)
     second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(many) - many, many)
     one, two = order[first], order[second]
-    near = (
-        np.abs(places[one, 1] - places[two, 1]) < (sizes[one, 1] + sizes[two, 1]) / 2 + gap - 1e-9
-    )
-    near &= (
-        np.abs(places[one, 0] - places[two, 0]) < (sizes[one, 0] + sizes[two, 0]) / 2 + gap - 1e-9
-    )
+    apart, room = np.abs(places[one] - places[two]), (sizes[one] + sizes[two]) / 2
+    near = (apart < room + gap - 1e-9).all(axis=1)
     one, two = one[near], two[near]
     return np.minimum(one, two), np.maximum(one, two)
 
 
 def _sharing(middle: Floats, size: Floats, gap: float) -> tuple[Ints, Ints]:
-    """Boxes by where they begin along one axis, and for each how many of the next begin before it
-    ends.
-    """
+    """Boxes by where they begin along one axis; for each, how many others begin before it ends."""
     order = np.argsort(middle - size / 2, kind="stable")
     starts = (middle - size / 2)[order]
     stops = np.searchsorted(starts, starts + size[order] + gap, side="left")
@@ -64,24 +55,19 @@ def separated(places: Floats, sizes: Floats, gap: float) -> Floats:
 
 
 def _told_apart(places: Floats) -> Floats:
-    """Places that are all different: those that fall together are moved a little, each in its own
-    direction.
-    """
+    """Places that are all different: equal ones are moved a little, each in its own direction."""
     rounded = np.round(places, 3)
     _, first, copies = np.unique(rounded, axis=0, return_index=True, return_inverse=True)
     again = np.flatnonzero(first[copies.reshape(-1)] != np.arange(len(places)))
     angles = again * 2.399963  # the golden angle
+    away = 0.5 * np.column_stack((np.cos(angles), np.sin(angles)))
     moved = places.copy()
-    moved[again] += (
-        0.5 * np.column_stack((np.cos(angles), np.sin(angles))) * (1 + again[:, None] / len(places))
-    )
+    moved[again] += away * (1 + again[:, None] / len(places))
     return moved
 
 
 def _pushes(places: Floats, sizes: Floats, gap: float, one: Ints, two: Ints) -> Floats:
-    """How far each box is pushed by all those it overlaps: half of each overlap, averaged where
-    there are many.
-    """
+    """How far each box is pushed by those it overlaps: half of each overlap, averaged if many."""
     apart = places[two] - places[one]
     lack = (sizes[one] + sizes[two]) / 2 + gap - np.abs(apart)
     axis = np.argmin(lack, axis=1)
@@ -118,8 +104,7 @@ def packed(sizes: Floats, gap: float, shape: float) -> Floats:
 
 
 def tiled(sizes: Floats, gap: float, shape: float) -> tuple[Floats, Floats]:
-    """Centres of boxes in equal cells, row by row, around a middle cell that is left free, and the
-    centre of that.
+    """Centres of boxes in equal cells, row by row around a free middle cell, and its centre.
 
     >>> centres, middle = tiled(np.full((8, 2), 8.0), gap=2, shape=1)
     >>> centres[[0, 7]].tolist(), middle.tolist()

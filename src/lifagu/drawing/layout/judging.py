@@ -1,6 +1,4 @@
-"""How well a picture reads, as a number: edges that cross, edges that run over nodes, room taken,
-and its shape.
-"""
+"""How well a picture reads, as a number: crossings, edges over nodes, room taken, and shape."""
 
 from __future__ import annotations
 
@@ -12,8 +10,7 @@ MOST_EDGES = 800  # compared pairwise; of more, every second, third, …
 
 
 def crossings(places: Floats, edges: Ints) -> int:
-    """How many pairs of edges cross, without those that share an end; of very many edges a sample
-    is scaled up.
+    """How many pairs of edges cross, except at a shared end; of very many a sample is scaled up.
 
     >>> crossings(np.array([[0.0, 0], [1, 1], [0, 1], [1, 0]]), np.array([[0, 1], [2, 3]]))
     1
@@ -35,9 +32,7 @@ def _side(start: Floats, way: Floats, points: Floats) -> Floats:
 
 
 def over_nodes(places: Floats, sizes: Floats, edges: Ints) -> int:
-    """How many times an edge runs over a node that it does not belong to; of very many edges a
-    sample is scaled up.
-    """
+    """How often an edge runs over a foreign node; of very many edges a sample is scaled up."""
     every = 1 + len(edges) * len(places) // 600_000
     edges = edges[::every]
     start, way = places[edges[:, 0]], places[edges[:, 1]] - places[edges[:, 0]]
@@ -54,9 +49,7 @@ def over_nodes(places: Floats, sizes: Floats, edges: Ints) -> int:
 
 
 def cost(places: Floats, sizes: Floats, edges: Ints, shape: float) -> float:
-    """Less is better: twice as many crossings and edges over nodes cost as much as about twice the
-    room.
-    """
+    """Less is better: twice the crossings and edges over nodes cost as much as twice the room."""
     low, high = (places - sizes / 2).min(axis=0), (places + sizes / 2).max(axis=0)
     wide, tall = np.maximum(high - low, 1.0).tolist()
     tangled = np.log2(1 + crossings(places, edges) + 3 * over_nodes(places, sizes, edges))

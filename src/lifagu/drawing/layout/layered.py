@@ -1,5 +1,4 @@
-"""Layers by distance from a root: rows below one another, rings around a hub, or columns folded
-like a snake.
+"""Layers by distance from a root: rows, rings around a hub, or columns folded like a snake.
 
 In a factor graph an edge joins a variable and a factor, so it leads from one layer to the next and
 never skips one or stays within (Sugiyama, Tagawa and Toda 1981 need extra nodes for that in
@@ -32,9 +31,7 @@ def neighbours(count: int, edges: Ints) -> Neighbours:
 
 
 def distances(near: Neighbours, root: int) -> tuple[Ints, list[int]]:
-    """Steps from a root to each node (-1: not reached), and the nodes in the order in which they
-    are found.
-    """
+    """Steps from a root to each node (-1: not reached), and nodes in the order they are found."""
     steps = [-1] * len(near)
     steps[root] = 0
     found = [root]
@@ -47,19 +44,16 @@ def distances(near: Neighbours, root: int) -> tuple[Ints, list[int]]:
 
 
 def far_end(near: Neighbours) -> int:
-    """A node that is about as far from some other as any: found by walking to a farthest one twice."""
+    """A node about as far from some other as any: found by walking to a farthest one twice."""
     node = 0
     for _ in range(2):
-        steps, _ = distances(near, node)
-        node = int(np.argmax(steps))
+        node = int(np.argmax(distances(near, node)[0]))
     return node
 
 
 @dataclass(frozen=True, eq=False)
 class Layers:
-    """Nodes by layer, in order, with a place along each layer; the layers of a connected part, from
-    a root.
-    """
+    """Nodes by layer, in order, with a place along each: a connected part, from a root."""
 
     rows: tuple[Ints, ...]
     along: Floats
@@ -72,17 +66,14 @@ class Layers:
 
 @dataclass(frozen=True, eq=False)
 class _Between:
-    """The edges of each layer to the layer before (up) or after (down): places within the layer,
-    and nodes there.
-    """
+    """Edges of each layer to the one before (up) or after (down): places here, nodes there."""
 
     up: list[tuple[Ints, Ints]]
     down: list[tuple[Ints, Ints]]
 
 
 def layers_of(near: Neighbours, edges: Ints, root: int, extents: Floats, gap: float) -> Layers:
-    """Layers of a connected part from a root, ordered so that few edges cross, with places at least
-    a gap apart.
+    """Layers of a connected part from a root, in an order with few crossings, a gap apart.
 
     extents[n]: how much room each node takes along its layer. Cost: O(edges · sweeps), beside
     sorting.
@@ -115,9 +106,7 @@ def _between(rows: list[Ints], edges: Ints, steps: Ints) -> _Between:
 
 
 def _few_crossings(rows: list[Ints], between: _Between) -> list[Ints]:
-    """An order of each layer: by the mean places of neighbours in the layer before and after, in
-    sweeps down and up.
-    """
+    """Each layer's order: by mean places of neighbours before and after, in sweeps both ways."""
     place = np.zeros(sum(map(len, rows)))
     for row in rows:
         place[row] = _even(len(row))
@@ -163,9 +152,7 @@ def _crossings(rows: list[Ints], place: Floats, between: _Between) -> int:
 
 
 def _along(rows: list[Ints], between: _Between, extents: Floats, gap: float) -> Floats:
-    """Places along the layers: near the neighbours' mean, but each node at least a gap from the
-    next.
-    """
+    """Places along the layers: near the neighbours' mean, but each at least a gap from the next."""
     place = np.zeros(len(extents))
     for row in rows:
         ends = np.cumsum(extents[row] + gap)
@@ -182,33 +169,26 @@ def _along(rows: list[Ints], between: _Between, extents: Floats, gap: float) -> 
 
 
 def _spaced(wanted: Floats, weights: Floats, extents: Floats, gap: float) -> Floats:
-    """The places nearest to those wanted (weighted least squares), in the given order, with a gap
-    between extents.
+    """The places nearest to those wanted (weighted least squares), in order, with gaps between.
 
     >>> _spaced(np.array([0.0, 0, 0]), np.ones(3), np.full(3, 8.0), 2).tolist()
     [-10.0, 0.0, 10.0]
     """
     offset = np.concatenate(([0.0], np.cumsum((extents[:-1] + extents[1:]) / 2 + gap)))
-    pools: list[
-        tuple[float, float, int]
-    ] = []  # isotonic regression: mean, weight and number of each pool
+    # isotonic regression: mean, weight and number of each pool
+    pools: list[tuple[float, float, int]] = []
     for mean, weight in zip((wanted - offset).tolist(), weights.tolist(), strict=True):
         many = 1
         while pools and pools[-1][0] > mean:
             other, more, count = pools.pop()
-            mean, weight, many = (
-                (mean * weight + other * more) / (weight + more),
-                weight + more,
-                many + count,
-            )
+            mean = (mean * weight + other * more) / (weight + more)
+            weight, many = weight + more, many + count
         pools.append((mean, weight, many))
     return np.repeat([each[0] for each in pools], [each[2] for each in pools]) + offset
 
 
 def rows_below(layers: Layers, sizes: Floats, gap: float, upright: bool) -> Floats:
-    """Layers as rows from top to bottom, or as columns from left to right, further apart where
-    edges run flat.
-    """
+    """Layers as rows downwards, or columns rightwards, further apart where edges run flat."""
     along, across = (0, 1) if upright else (1, 0)
     places = np.zeros_like(sizes)
     apart = float(np.clip(layers.length * 0.09, gap * 1.7, gap * 7))
@@ -222,8 +202,7 @@ def rows_below(layers: Layers, sizes: Floats, gap: float, upright: bool) -> Floa
 
 
 def wings(near: Neighbours, edges: Ints, hub: int, sizes: Floats, gap: float) -> Floats:
-    """A hub in the middle, and what falls apart without it in columns on both sides, about equally
-    much on each.
+    """A hub in the middle, and what falls apart without it in columns, half on each side.
 
     A few nodes that hang on the hub alone stand above it.
     """
@@ -246,9 +225,7 @@ def wings(near: Neighbours, edges: Ints, hub: int, sizes: Floats, gap: float) ->
 
 
 def _wing(chosen: Ints, edges: Ints, sizes: Floats, gap: float) -> Floats:
-    """Columns to the right of the last of some nodes, which is at (0, 0) and at half the height of
-    the others.
-    """
+    """Columns to the right of the last of some nodes, at (0, 0) and half the others' height."""
     number = np.full(len(sizes), -1)
     number[chosen] = np.arange(len(chosen))
     links = number[edges]
@@ -279,9 +256,7 @@ def rings(layers: Layers, sizes: Floats, gap: float) -> Floats:
 
 
 def folded(layers: Layers, sizes: Floats, gap: float, shape: float) -> Floats:
-    """Layers as columns in several rows, read to and fro like a snake, so that a long chain fills a
-    page.
-    """
+    """Layers as columns in several rows, read to and fro: a long chain fills a page."""
     along = layers.along.copy()
     for row in layers.rows:
         along[row] -= (along[row].min() + along[row].max()) / 2

@@ -18,19 +18,18 @@ ROUNDS = 100
 
 
 def stress_places(near: Neighbours, edges: Ints, length: float) -> Floats:
-    """Places of the nodes of a connected part, edges about `length` long. Cost: O(n² · rounds), for
-    large ones O(n).
+    """Places of a connected part, edges about `length` long.
+
+    Cost: O(n² · rounds), for large ones O(n).
     """
-    count = len(near)
-    pivots, steps = _pivots(near, count if count <= WHOLE else PIVOTS)
+    small = len(near) <= WHOLE
+    pivots, steps = _pivots(near, len(near) if small else PIVOTS)
     places = _start(steps)
-    small = count <= WHOLE
-    best = (
-        _majorised(places, steps[np.argsort(pivots)])
-        if small
-        else _relaxed(places, pivots, steps, edges)
-    )
-    turned: Floats = np.round(length * _turned(best), 6)
+    if small:
+        places = _majorised(places, steps[np.argsort(pivots)])
+    else:
+        places = _relaxed(places, pivots, steps, edges)
+    turned: Floats = np.round(length * _turned(places), 6)
     return turned
 
 
@@ -59,7 +58,7 @@ def _pivots(near: Neighbours, many: int) -> tuple[Ints, Floats]:
 
 
 def _start(steps: Floats) -> Floats:
-    """Classical scaling from distances to pivots: the two main directions of the centred squares."""
+    """Classical scaling from distances to pivots: two main directions of the centred squares."""
     squares = (steps**2).T
     centred = squares - squares.mean(axis=0) - squares.mean(axis=1, keepdims=True) + squares.mean()
     places: Floats = -0.5 * centred @ _main_directions(centred.T @ centred)
@@ -88,9 +87,7 @@ def _main_directions(square: Floats) -> Floats:
 
 
 def _majorised(places: Floats, wanted: Floats) -> Floats:
-    """Least weighted squares of all distances: each round solves the same system for another
-    right-hand side.
-    """
+    """Least weighted squares of all distances: each round solves one system for another side."""
     weights = 1 / np.where(wanted > 0, wanted, np.inf) ** 2
     system = np.diag(weights.sum(axis=1)) - weights
     solve = np.linalg.pinv(system, hermitian=True)
@@ -102,7 +99,7 @@ def _majorised(places: Floats, wanted: Floats) -> Floats:
 
 
 def _relaxed(places: Floats, pivots: Ints, steps: Floats, edges: Ints) -> Floats:
-    """The same with the terms of pivots, each standing for the nodes nearest to it, and of edges."""
+    """The same with the terms of edges and of pivots, each standing for the nodes nearest."""
     count = len(places)
     region = np.bincount(np.argmin(steps, axis=0), minlength=len(pivots)).astype(np.float64)
     number, node = np.nonzero(steps > 0)

@@ -1,6 +1,4 @@
-"""A suite that tells methods of filling holes apart: several kinds of factors per individual, and
-hidden cohorts.
-"""
+"""A suite that tells methods of filling apart: several factors each, and hidden cohorts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Many ways to complete one graph: marginals of each, their average, and the smallest and largest."""
+"""Many ways to complete one graph: the marginals of each, and completions drawn by share."""
 
 from __future__ import annotations
 
@@ -10,19 +10,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lifagu
-from lifagu.experiments.drafts import Filling, Floats
-from lifagu.experiments.holes.hospital import SIZES, Hospital
+from lifagu.experiments.drafts import FilledTables, Floats
+from lifagu.experiments.holes.hospital import SIZES, DrawnHospital
 from lifagu.experiments.holes.oracle import strata
 
 WIDTH = max(SIZES.values())
 
 
-class Marginals:
-    """All single marginals of a hospital under any filling of its holes; equal fillings are
-    computed once.
-    """
+class CompletedMarginals:
+    """All single marginals of a hospital under any filling; equal fillings are computed once."""
 
-    def __init__(self, hospital: Hospital) -> None:
+    def __init__(self, hospital: DrawnHospital) -> None:
         self._hospital = hospital
         self._names = [variable.name for variable in hospital.draft.variables]
         self._computed: dict[bytes, Floats] = {}
@@ -40,21 +38,12 @@ class Marginals:
     @cached_property
     def near(self) -> NDArray[np.bool_]:
         """Which of the unobserved belong to individuals with holes; and Epid."""
-        touched = {
-            place.individual
-            for factor in self._hospital.hidden
-            if (place := self._hospital.places[factor])
-        }
-        owners = [name.rpartition(".")[2] for name in self._names]
-        near: NDArray[np.bool_] = np.array(
-            [owner == "Epid" or int(owner) in touched for owner in owners]
-        )
+        touched = {"Epid", *(str(each.individual) for each in self._hospital.unknown.values())}
+        near = np.array([name.rpartition(".")[2] in touched for name in self._names])
         return near & self.unobserved
 
-    def under(self, filling: Filling) -> Floats:
-        """The marginals with these tables; a factor that nobody can fill is dropped, which is a
-        table of ones.
-        """
+    def under(self, filling: FilledTables) -> Floats:
+        """The marginals with these tables; a factor that nobody can fill is dropped (ones)."""
         factors = self._hospital.draft.factors
         tables = {factor: np.ones_like(factors[factor].table) for factor in self._hospital.hidden}
         tables |= {factor: table for factor, table in filling.items() if table is not None}
@@ -64,10 +53,9 @@ class Marginals:
         return self._computed[key]
 
     def exactly(self, moved: lifagu.Transfer, unknown: str) -> tuple[Floats, Floats, Floats]:
-        """The answers over all completions, and the lower and upper ends where they are asked for."""
-        found = lifagu.queries(
-            moved, self._names, evidence=self._hospital.evidence, unknown=unknown
-        )
+        """The answers over all completions, and lower and upper ends where they are asked for."""
+        evidence = self._hospital.evidence
+        found = lifagu.queries(moved, self._names, evidence=evidence, unknown=unknown)
         answer = [each.probabilities for each in found]
         lower = [each.probabilities if each.lower is None else each.lower for each in found]
         upper = [each.probabilities if each.upper is None else each.upper for each in found]
@@ -85,18 +73,15 @@ def _padded(rows: Sequence[Floats]) -> Floats:
     return table
 
 
-def own_tables(graph: lifagu.FactorGraph, hospital: Hospital) -> dict[int, Floats | None]:
-    """The tables that a completed graph has in the holes, axes in the order in which the arguments
-    were listed.
-    """
+def own_tables(graph: lifagu.FactorGraph, hospital: DrawnHospital) -> dict[int, Floats | None]:
+    """The tables of a completed graph in the holes, axes as the arguments were listed."""
     filling: dict[int, Floats | None] = {}
     for place in hospital.hidden:
         factor = graph.factors[place]
         listed = hospital.draft.factors[place].arguments
         order = [factor.arguments.index(argument) for argument in listed]
-        filling[place] = (
-            None if factor.table is None else np.ascontiguousarray(factor.table.transpose(order))
-        )
+        table = factor.table
+        filling[place] = None if table is None else np.ascontiguousarray(table.transpose(order))
     return filling
 
 
@@ -106,15 +91,12 @@ def completions_of(moved: lifagu.Transfer) -> int:
 
 
 def drawn(
-    moved: lifagu.Transfer, hospital: Hospital, count: int, rng: np.random.Generator
-) -> list[Filling]:
-    """So many completions, each class taking its competing tables as often as their shares say, in
-    random order.
-    """
+    moved: lifagu.Transfer, hospital: DrawnHospital, count: int, rng: np.random.Generator
+) -> list[FilledTables]:
+    """So many completions, classes taking competing tables by their shares, in random order."""
     chosen = []
     for each in moved.open_classes:
         places = np.searchsorted(np.cumsum(each.shares)[:-1], strata(count, rng), side="right")
         chosen.append([(each, int(each.alternatives[place])) for place in places.tolist()])
-    return [
-        own_tables(moved.completed(choice), hospital) for choice in zip(*chosen, strict=True)
-    ] or [own_tables(moved.graph, hospital)]
+    graphs = [moved.completed(choice) for choice in zip(*chosen, strict=True)] or [moved.graph]
+    return [own_tables(graph, hospital) for graph in graphs]

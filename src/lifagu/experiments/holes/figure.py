@@ -1,6 +1,4 @@
-"""The suite in two panels: divergence of each method by scenario, and whether stated confidence can
-be believed.
-"""
+"""The suite in two panels: divergence by scenario and method, and calibration."""
 
 from __future__ import annotations
 
@@ -8,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from lifagu.experiments.figures import COLOURS, LINEAR_BELOW, draw
-from lifagu.experiments.holes.summary import Line
+from lifagu.experiments.campaign import Line
+from lifagu.experiments.results import COLOURS, LINEAR_BELOW, draw
 
 SHOWN = (  # what the left panel shows, with marker
     (("all-ones", "one"), "x"),
@@ -33,15 +31,9 @@ def draw_figure(path: Path, lines: Sequence[Line], calibration: Sequence[Line]) 
         for ((method, answers), marker), colour in zip(SHOWN, COLOURS, strict=True):
             values = [of.get((scenario, method, answers)) for scenario in scenarios]
             places = [place for place, value in enumerate(values) if value is not None]
-            label = f"{method}, {answers}"
-            left.plot(
-                [values[place] for place in places],
-                places,
-                marker,
-                color=colour,
-                label=label,
-                markersize=5,
-            )
+            shown = [values[place] for place in places]
+            look = {"color": colour, "label": f"{method}, {answers}", "markersize": 5}
+            left.plot(shown, places, marker, **look)
         left.set_yticks(range(len(scenarios)), scenarios)
         left.invert_yaxis()
         left.set_xscale("symlog", linthresh=LINEAR_BELOW)
@@ -59,16 +51,8 @@ def _calibration(axes: Any, calibration: Sequence[Line]) -> None:
     methods = dict.fromkeys(line["method"] for line in calibration)
     for colour, method in zip(COLOURS, methods, strict=False):
         own = [line for line in calibration if line["method"] == method]
-        axes.plot(
-            [line["confidence"] for line in own],
-            [line["right"] for line in own],
-            "o-",
-            color=colour,
-            label=method,
-        )
-    axes.set(
-        title="stated confidence against right tables",
-        xlabel="share of agreement",
-        ylabel="share of right tables",
-    )
+        stated, right = ([line[name] for line in own] for name in ("confidence", "right"))
+        axes.plot(stated, right, "o-", color=colour, label=method)
+    axes.set(title="stated confidence against right tables")
+    axes.set(xlabel="share of agreement", ylabel="share of right tables")
     axes.legend(fontsize=7)

@@ -7,15 +7,16 @@ cohort, so nobody can know it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 import lifagu
-from lifagu.experiments.drafts import BOOLEAN, Draft, DraftFactor, DraftVariable, Floats
+from lifagu.experiments.drafts import BOOLEAN, DraftFactor, DraftVariable, Floats, TruthDraft
 from lifagu.experiments.holes.scenarios import Scenario
 
 Ints = NDArray[np.int64]
@@ -48,9 +49,8 @@ DISTRACTOR = FactorKind(("Stay",), 0)
 TRAPPED = KINDS | {"fTA": FactorKind(("Age", "Stay"), 3)}
 
 
-class Place(NamedTuple):
-    """What the generator knows about a factor of an individual: its kind, the individual, which
-    table (or OWN) it has.
+class FactorOrigin(NamedTuple):
+    """What the generator knows about a factor: its kind, individual, and table (or OWN).
 
     order: the arguments as listed, by their place in the kind's arguments.
     """
@@ -63,9 +63,7 @@ class Place(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """What a hospital's individuals have in common: tables[kind], and type_of_cohort[kind] unless
-    it is free.
-    """
+    """What a hospital's individuals share: tables[kind], and type_of_cohort[kind] unless free."""
 
     scenario: Scenario
     individuals: int
@@ -75,16 +73,16 @@ class Population:
 
 
 @dataclass(frozen=True, eq=False)
-class Hospital:
+class DrawnHospital:
     """A ground truth and all that its generator knows.
 
-    places[f]: about factor f, None for f0; hidden: the factors made unknown; evidence: what is
+    origins[f]: about factor f, None for f0. hidden: the factors made unknown. evidence: what is
     observed.
     """
 
     population: Population
-    draft: Draft
-    places: tuple[Place | None, ...]
+    draft: TruthDraft
+    origins: tuple[FactorOrigin | None, ...]
     hidden: tuple[int, ...]
     evidence: dict[str, str]
 
@@ -93,11 +91,22 @@ class Hospital:
         """How it was drawn."""
         return self.population.scenario
 
+    @cached_property
+    def unknown(self) -> dict[int, FactorOrigin]:
+        """The hidden factors and where they come from."""
+        return {factor: each for factor in self.hidden if (each := self.origins[factor])}
 
-def hospital(scenario: Scenario, individuals: int, rng: np.random.Generator) -> Hospital:
-    """Draw a hospital; the factors come in random order, as order would tell which belong together."""
+    @cached_property
+    def known(self) -> dict[int, FactorOrigin]:
+        """All other factors but f0."""
+        origins = enumerate(self.origins)
+        return {factor: each for factor, each in origins if each and factor not in self.unknown}
+
+
+def hospital(scenario: Scenario, individuals: int, rng: np.random.Generator) -> DrawnHospital:
+    """Draw a hospital; factors come in random order, as order would tell which belong together."""
     population = _population(scenario, individuals, rng)
-    drawn: list[tuple[DraftFactor, Place | None]] = [
+    drawn: list[tuple[DraftFactor, FactorOrigin | None]] = [
         (DraftFactor("f0", ("Epid",), np.ones(2)), None)
     ]
     variables = [DraftVariable("Epid", kind=_kind("Epid", scenario))]
@@ -106,13 +115,11 @@ def hospital(scenario: Scenario, individuals: int, rng: np.random.Generator) -> 
         variables += _variables(individual, absent, scenario)
         drawn += _factors(individual, absent, population, rng)
     drawn = [drawn[place] for place in rng.permutation(len(drawn)).tolist()]
-    draft = _with_epidemic(
-        Draft(tuple(variables), tuple(factor for factor, _ in drawn)), float(rng.normal())
-    )
-    places = tuple(place for _, place in drawn)
-    hidden = _hidden(places, scenario, individuals, rng)
-    evidence = _observed(draft, places, scenario, rng) if scenario.evidence else {}
-    return Hospital(population, draft, places, hidden, evidence)
+    factors, origins = zip(*drawn, strict=True)
+    draft = _with_epidemic(TruthDraft(tuple(variables), factors), float(rng.normal()))
+    hidden = _hidden(origins, scenario, individuals, rng)
+    evidence = _observed(draft, origins, scenario, rng) if scenario.evidence else {}
+    return DrawnHospital(population, draft, origins, hidden, evidence)
 
 
 def _population(scenario: Scenario, individuals: int, rng: np.random.Generator) -> Population:
@@ -154,31 +161,27 @@ def _kind(name: str, scenario: Scenario) -> str | None:
 
 def _factors(
     individual: int, absent: set[str], population: Population, rng: np.random.Generator
-) -> Iterator[tuple[DraftFactor, Place]]:
+) -> Iterator[tuple[DraftFactor, FactorOrigin]]:
     scenario = population.scenario
     cohort = int(rng.choice(len(COHORTS), p=COHORTS))
     cold = rng.random() < scenario.cold
     for name, kind in population.kinds.items():
         if not absent.isdisjoint(kind.arguments):
             continue
-        number = OWN if cold or kind is DISTRACTOR else _type(name, cohort, population, rng)
-        own = number == OWN
-        table = (
-            _table(kind, scenario, population.individuals, rng)
-            if own
-            else population.tables[name][number]
-        )
+        if cold or kind is DISTRACTOR:
+            number, table = OWN, _table(kind, scenario, population.individuals, rng)
+        else:
+            number = _type(name, cohort, population, rng)
+            table = population.tables[name][number]
         if scenario.noise:
             table = table * np.exp(rng.normal(size=table.shape) * scenario.noise + rng.normal())
-        order = (
-            tuple(rng.permutation(table.ndim).tolist())
-            if scenario.permuted
-            else tuple(range(table.ndim))
-        )
+        order = tuple(range(table.ndim))
+        if scenario.permuted:
+            order = tuple(rng.permutation(table.ndim).tolist())
         arguments = [each if each == "Epid" else f"{each}.{individual}" for each in kind.arguments]
         listed = tuple(arguments[place] for place in order)
-        place = Place(name, individual, number, order)
-        yield DraftFactor(f"{name}.{individual}", listed, table.transpose(order)), place
+        origin = FactorOrigin(name, individual, number, order)
+        yield DraftFactor(f"{name}.{individual}", listed, table.transpose(order)), origin
 
 
 def _type(kind: str, cohort: int, population: Population, rng: np.random.Generator) -> int:
@@ -196,10 +199,8 @@ def _table(
     shape = tuple(_size(name, scenario) for name in kind.arguments)
     if "Epid" not in kind.arguments:
         return np.exp(rng.normal(size=shape))
-    common, apart = (
-        rng.normal(size=shape[:-1]),
-        rng.normal(size=shape[:-1]) * EPIDEMIC / np.sqrt(individuals),
-    )
+    common = rng.normal(size=shape[:-1])
+    apart = rng.normal(size=shape[:-1]) * EPIDEMIC / np.sqrt(individuals)
     slices = np.stack([np.exp(common - apart), np.exp(common + apart)], axis=-1)
     table: Floats = slices / slices.sum(axis=(0, 1))
     return table
@@ -207,12 +208,11 @@ def _table(
 
 def _surjection(cohorts: int, tables: int, rng: np.random.Generator) -> Ints:
     """A random map from cohorts onto tables."""
-    return rng.permutation(
-        np.concatenate([np.arange(tables), rng.integers(tables, size=cohorts - tables)])
-    )
+    others = rng.integers(tables, size=cohorts - tables)
+    return rng.permutation(np.concatenate([np.arange(tables), others]))
 
 
-def _with_epidemic(draft: Draft, log_odds: float) -> Draft:
+def _with_epidemic(draft: TruthDraft, log_odds: float) -> TruthDraft:
     """The draft with f0 such that Epid has these log odds in truth."""
     place = next(place for place, factor in enumerate(draft.factors) if factor.name == "f0")
     no, yes = lifagu.query(draft.graph(), "Epid").log_probabilities
@@ -224,24 +224,24 @@ def _with_epidemic(draft: Draft, log_odds: float) -> Draft:
 
 
 def _hidden(
-    places: tuple[Place | None, ...], scenario: Scenario, individuals: int, rng: np.random.Generator
+    origins: Sequence[FactorOrigin | None],
+    scenario: Scenario,
+    individuals: int,
+    rng: np.random.Generator,
 ) -> tuple[int, ...]:
-    removable = np.array(
-        [factor for factor, place in enumerate(places) if place and place.kind != "f4"]
-    )
+    owner = {
+        factor: origin.individual
+        for factor, origin in enumerate(origins)
+        if origin and origin.kind != "f4"
+    }
+    removable = np.array(list(owner))
     if scenario.holes == "share":
-        return tuple(
-            sorted(
-                rng.choice(
-                    removable, round(scenario.share * len(removable)), replace=False
-                ).tolist()
-            )
-        )
-    owners = np.array([places[factor].individual for factor in removable])
+        many = round(scenario.share * len(removable))
+        return tuple(sorted(rng.choice(removable, many, replace=False).tolist()))
+    owners = np.array(list(owner.values()))
     hidden: list[int] = []
-    for individual in rng.choice(
-        individuals, round(scenario.share * individuals), replace=False
-    ).tolist():
+    many = round(scenario.share * individuals)
+    for individual in rng.choice(individuals, many, replace=False).tolist():
         own = removable[owners == individual]
         count = {"one": 1, "half": (len(own) + 1) // 2, "all": len(own)}[scenario.holes]
         hidden += rng.choice(own, count, replace=False).tolist()
@@ -249,14 +249,17 @@ def _hidden(
 
 
 def _observed(
-    draft: Draft, places: tuple[Place | None, ...], scenario: Scenario, rng: np.random.Generator
+    draft: TruthDraft,
+    origins: Sequence[FactorOrigin | None],
+    scenario: Scenario,
+    rng: np.random.Generator,
 ) -> dict[str, str]:
     """A share of the individuals' variables, with values drawn from the true joint distribution."""
     epidemic = int(rng.random() < lifagu.query(draft.graph(), "Epid")["true"])
     factors: dict[int, list[DraftFactor]] = {}
-    for factor, place in zip(draft.factors, places, strict=True):
-        if place:
-            factors.setdefault(place.individual, []).append(factor)
+    for factor, origin in zip(draft.factors, origins, strict=True):
+        if origin:
+            factors.setdefault(origin.individual, []).append(factor)
     variables: dict[int, list[DraftVariable]] = {}
     for variable in draft.variables[1:]:
         variables.setdefault(int(variable.name.rpartition(".")[2]), []).append(variable)

@@ -1,6 +1,4 @@
-"""The methods that are compared: every way of the transfer, and beside them what knows less and
-what knows more.
-"""
+"""The methods compared: every way of the transfer, what knows less, and what knows more."""
 
 from __future__ import annotations
 
@@ -10,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import lifagu
-from lifagu.experiments.drafts import Filling, Floats
-from lifagu.experiments.holes.hospital import Hospital
+from lifagu.experiments.drafts import FilledTables, Floats
+from lifagu.experiments.holes.hospital import DrawnHospital, FactorOrigin
 
 
 class Method(NamedTuple):
@@ -38,65 +36,51 @@ METHODS: dict[str, Method] = {
 }
 
 
-def transferred(hospital: Hospital, method: Method) -> lifagu.Transfer:
+def transferred(hospital: DrawnHospital, method: Method) -> lifagu.Transfer:
     """The holes filled by a method, with θ = 0."""
     graph = hospital.draft.without(hospital.hidden, individuals=method.individuals)
     return lifagu.transfer(graph, 0.0, hospital.evidence, **method.settings)
 
 
-def ones(hospital: Hospital) -> Filling:
+def ones(hospital: DrawnHospital) -> FilledTables:
     """Every unknown factor dropped."""
     return dict.fromkeys(hospital.hidden)
 
 
-def random_donors(hospital: Hospital, rng: np.random.Generator) -> Filling:
+def random_donors(hospital: DrawnHospital, rng: np.random.Generator) -> FilledTables:
     """For each unknown factor the table of a known factor of its kind, whichever."""
     known = _known_tables(hospital)
+
+    def anyone(tables: list[Floats]) -> Floats | None:
+        return tables[rng.integers(len(tables))] if tables else None
+
     return {
-        factor: _listed(hospital, factor, _any(known[_kind(hospital, factor)], rng))
-        for factor in hospital.hidden
+        factor: _listed(origin, anyone(known[origin.kind]))
+        for factor, origin in hospital.unknown.items()
     }
 
 
-def mean_tables(hospital: Hospital) -> Filling:
+def mean_tables(hospital: DrawnHospital) -> FilledTables:
     """For each unknown factor the mean of the known tables of its kind, each scaled to sum 1."""
-    known = _known_tables(hospital)
     means = {
         kind: np.mean([table / table.sum() for table in tables], axis=0)
-        for kind, tables in known.items()
+        for kind, tables in _known_tables(hospital).items()
     }
     return {
-        factor: _listed(hospital, factor, means.get(_kind(hospital, factor)))
-        for factor in hospital.hidden
+        factor: _listed(origin, means.get(origin.kind))
+        for factor, origin in hospital.unknown.items()
     }
 
 
-def _known_tables(hospital: Hospital) -> dict[str, list[Floats]]:
+def _known_tables(hospital: DrawnHospital) -> dict[str, list[Floats]]:
     """The known tables of each kind of factor, axes in the order of the kind's arguments."""
     known = defaultdict(list)
-    hidden = set(hospital.hidden)
-    for factor, place in enumerate(hospital.places):
-        if place and factor not in hidden:
-            known[place.kind].append(
-                hospital.draft.factors[factor].table.transpose(np.argsort(place.order))
-            )
+    for factor, origin in hospital.known.items():
+        table = hospital.draft.factors[factor].table
+        known[origin.kind].append(table.transpose(np.argsort(origin.order)))
     return known
 
 
-def _kind(hospital: Hospital, factor: int) -> str:
-    place = hospital.places[factor]
-    return place.kind if place else ""
-
-
-def _any(tables: list[Floats], rng: np.random.Generator) -> Floats | None:
-    return tables[rng.integers(len(tables))] if tables else None
-
-
-def _listed(hospital: Hospital, factor: int, table: Floats | None) -> Floats | None:
+def _listed(origin: FactorOrigin, table: Floats | None) -> Floats | None:
     """A table with its axes in the order in which the factor lists its arguments."""
-    place = hospital.places[factor]
-    return (
-        table
-        if table is None or place is None
-        else np.ascontiguousarray(table.transpose(place.order))
-    )
+    return None if table is None else np.ascontiguousarray(table.transpose(origin.order))

@@ -1,6 +1,4 @@
-"""The oracle: what somebody who knows the generator, but not the cohorts, would say about each
-unknown table.
-"""
+"""The oracle: what is known of each unknown table given the generator, but not the cohorts."""
 
 from __future__ import annotations
 
@@ -10,27 +8,23 @@ from functools import cached_property
 import numpy as np
 
 from lifagu.experiments.drafts import Floats
-from lifagu.experiments.holes.hospital import COHORTS, FREE, OWN, Hospital, Place
+from lifagu.experiments.holes.hospital import COHORTS, FREE, OWN, DrawnHospital, FactorOrigin
 
 SURE = 0.95
 
 
 class Oracle:
-    """Posterior weights of the tables of each unknown factor, given the known tables of its
-    individual.
-    """
+    """Posterior weights of the tables of each unknown factor, given its individual's known ones."""
 
-    def __init__(self, hospital: Hospital) -> None:
+    def __init__(self, hospital: DrawnHospital) -> None:
         self._hospital = hospital
 
     @cached_property
     def weights(self) -> dict[int, Floats]:
-        """For each unknown factor the probability of each table of its kind; the rest to 1 is a
-        table of one's own.
-        """
+        """The probability of each table of an unknown factor's kind; the rest to 1: its own."""
         return {
-            factor: self._cohorts[place.individual] @ self._chances(place.kind)
-            for factor, place in self._unknown.items()
+            factor: self._cohorts[origin.individual] @ self._chances(origin.kind)
+            for factor, origin in self._hospital.unknown.items()
         }
 
     @cached_property
@@ -46,32 +40,21 @@ class Oracle:
         }
 
     def drawn(self, count: int, rng: np.random.Generator) -> list[dict[int, Floats]]:
-        """So many ways to fill all unknown factors, drawn from the posterior in strata; cohorts are
-        drawn first.
-        """
+        """So many fillings of all unknown factors, drawn in strata, cohorts first."""
         fillings: list[dict[int, Floats]] = [{} for _ in range(count)]
         cohort_of: dict[int, list[int]] = {}
-        for factor, place in self._unknown.items():
-            if place.individual not in cohort_of:
-                chances = np.tile(_normalised(self._cohorts[place.individual]), (count, 1))
-                cohort_of[place.individual] = _choices(chances, rng)
-            chances = self._chances(place.kind)[cohort_of[place.individual]]
+        for factor, origin in self._hospital.unknown.items():
+            if origin.individual not in cohort_of:
+                chances = np.tile(_normalised(self._cohorts[origin.individual]), (count, 1))
+                cohort_of[origin.individual] = _choices(chances, rng)
+            chances = self._chances(origin.kind)[cohort_of[origin.individual]]
             for filling, number in zip(fillings, _choices(chances, rng), strict=True):
                 filling[factor] = self._table(factor, number)
         return fillings
 
-    @property
-    def _unknown(self) -> dict[int, Place]:
-        places = self._hospital.places
-        return {
-            factor: place
-            for factor in self._hospital.hidden
-            if (place := places[factor]) is not None
-        }
-
     def _table(self, factor: int, number: int) -> Floats:
-        place = self._unknown[factor]
-        return self._hospital.population.tables[place.kind][number].transpose(place.order)
+        origin = self._hospital.unknown[factor]
+        return self._hospital.population.tables[origin.kind][number].transpose(origin.order)
 
     def _chances(self, kind: str) -> Floats:
         """P(table | cohort): one row per cohort."""
@@ -86,27 +69,22 @@ class Oracle:
 
     @cached_property
     def _cohorts(self) -> dict[int, Floats]:
-        """P(cohort | known tables) of each individual with holes; what is missing to 1 is having
-        one's own tables.
-        """
-        known: dict[int, list[Place]] = defaultdict(list)
-        hidden = set(self._hospital.hidden)
-        for factor, place in enumerate(self._hospital.places):
-            if place and place.kind != "f4" and factor not in hidden:
-                known[place.individual].append(place)
-        return {
-            place.individual: self._posterior(known[place.individual])
-            for place in self._unknown.values()
-        }
+        """P(cohort | known tables) of individuals with holes; the rest to 1: own tables."""
+        known: dict[int, list[FactorOrigin]] = defaultdict(list)
+        for origin in self._hospital.known.values():
+            if origin.kind != "f4":
+                known[origin.individual].append(origin)
+        individuals = {origin.individual for origin in self._hospital.unknown.values()}
+        return {individual: self._posterior(known[individual]) for individual in individuals}
 
-    def _posterior(self, known: list[Place]) -> Floats:
+    def _posterior(self, known: list[FactorOrigin]) -> Floats:
         cold = self._hospital.scenario.cold
         # nothing is known about the others' tables then
-        if any(place.type == OWN for place in known):
+        if any(origin.type == OWN for origin in known):
             return np.zeros(len(COHORTS))
         weights = (1 - cold) * COHORTS
-        for place in known:
-            weights = weights * self._chances(place.kind)[:, place.type]
+        for origin in known:
+            weights = weights * self._chances(origin.kind)[:, origin.type]
         posterior: Floats = weights / (weights.sum() + (0.0 if known else cold))
         return posterior
 

@@ -4,73 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from lifagu.experiments.campaign import Outcome
+from lifagu.experiments.campaign import Line, Outcome
 from lifagu.experiments.holes.methods import METHODS
 from lifagu.experiments.holes.scenarios import SCENARIOS
-from lifagu.experiments.holes.summary import Line
 from lifagu.experiments.markdown import number, percent, table
 from lifagu.experiments.results import Finding
 
-Way = tuple[str, str]
+MethodAnswer = tuple[str, str]
 Lines = dict[tuple[str, str, str], Line]
-BASELINES: tuple[Way, ...] = (
-    ("all-ones", "one"),
-    ("random-donor", "one"),
-    ("mean-of-kind", "mean"),
+ONE: tuple[MethodAnswer, ...] = (
+    *(("all-ones", "one"), ("random-donor", "one"), ("mean-of-kind", "mean")),
+    *((name, "one") for name in METHODS),
+    ("oracle", "one"),
 )
-ONE: tuple[Way, ...] = (*BASELINES, *((name, "one") for name in METHODS), ("oracle", "one"))
-SEVERAL: tuple[Way, ...] = (
+SEVERAL: tuple[MethodAnswer, ...] = (
     *((name, way) for name in METHODS for way in ("mean", "mixture")),
     ("oracle", "mixture"),
 )
-BOUNDS: tuple[Way, ...] = tuple((name, "bounds") for name in METHODS)
+BOUNDS: tuple[MethodAnswer, ...] = tuple((name, "bounds") for name in METHODS)
 BELIEVABLE = 0.1  # confidence this close to the share of right tables can be believed
 COVERING = 0.9
 MOST = 0.75  # of the scenarios
 
 # ---- statements
 
-COMPARED: tuple[tuple[str, Way, Way], ...] = (
-    (
-        "dropping the factor is better than the published rule",
-        ("all-ones", "one"),
-        ("published", "one"),
-    ),
-    (
-        "aligning roles is better than copying by position",
-        ("structure", "one"),
-        ("published", "one"),
-    ),
-    ("kinds are better than structure alone", ("kinds", "one"), ("structure", "one")),
-    ("individuals are better than kinds", ("individuals", "one"), ("kinds", "one")),
-    ("looking 4 steps far is better than kinds", ("steps-4", "one"), ("kinds", "one")),
-    ("looking 6 steps far is better than 4", ("steps-6", "one"), ("steps-4", "one")),
-    ("the mean table is better than the winning one (kinds)", ("kinds", "mean"), ("kinds", "one")),
-    (
-        "the mixture is better than the winning table (kinds)",
-        ("kinds", "mixture"),
-        ("kinds", "one"),
-    ),
-    (
-        "the mean table is better than the winning one (steps-6)",
-        ("steps-6", "mean"),
-        ("steps-6", "one"),
-    ),
-    (
-        "the mixture is better than the winning table (steps-6)",
-        ("steps-6", "mixture"),
-        ("steps-6", "one"),
-    ),
-    ("profiles are better than looking 6 steps far", ("profiles", "one"), ("steps-6", "one")),
-    (
-        "the mixture is better than the winning table (profiles)",
-        ("profiles", "mixture"),
-        ("profiles", "one"),
-    ),
+# a statement, the method and way to answer that should be better, and those it is compared with
+COMPARED = (
+    ("dropping the factor is better than the published rule", "all-ones one", "published one"),
+    ("aligning roles is better than copying by position", "structure one", "published one"),
+    ("kinds are better than structure alone", "kinds one", "structure one"),
+    ("individuals are better than kinds", "individuals one", "kinds one"),
+    ("looking 4 steps far is better than kinds", "steps-4 one", "kinds one"),
+    ("looking 6 steps far is better than 4", "steps-6 one", "steps-4 one"),
+    ("the mean table is better than the winning one (kinds)", "kinds mean", "kinds one"),
+    ("the mixture is better than the winning table (kinds)", "kinds mixture", "kinds one"),
+    ("the mean table is better than the winning one (steps-6)", "steps-6 mean", "steps-6 one"),
+    ("the mixture is better than the winning table (steps-6)", "steps-6 mixture", "steps-6 one"),
+    ("profiles are better than looking 6 steps far", "profiles one", "steps-6 one"),
+    ("the mixture is better than the winning table (profiles)", "profiles mixture", "profiles one"),
     (
         "the best mixture is as good as the oracle's (profiles)",
-        ("profiles", "mixture"),
-        ("oracle", "mixture"),
+        "profiles mixture",
+        "oracle mixture",
     ),
 )
 
@@ -78,18 +53,15 @@ COMPARED: tuple[tuple[str, Way, Way], ...] = (
 def findings_of(lines: Sequence[Line]) -> list[Finding]:
     """What the suite says, point by point."""
     of, scenarios = _by_way(lines)
+    believable = {name: _believable(of, scenarios, name) for name in METHODS}
+    covering = {name: _covering(of, scenarios, name) for name in METHODS}
     return [
-        *(Finding(each, None, {"": _compared(of, scenarios, *ways)}) for each, *ways in COMPARED),
-        Finding(
-            "stated confidence can be believed",
-            None,
-            {name: _believable(of, scenarios, name) for name in METHODS},
+        *(
+            Finding(each, None, {"": _compared(of, scenarios, better, worse)})
+            for each, better, worse in COMPARED
         ),
-        Finding(
-            f"bounds cover {percent(COVERING)} of the marginals",
-            None,
-            {name: _covering(of, scenarios, name) for name in METHODS},
-        ),
+        Finding("stated confidence can be believed", None, believable),
+        Finding(f"bounds cover {percent(COVERING)} of the marginals", None, covering),
     ]
 
 
@@ -98,32 +70,29 @@ def _by_way(lines: Sequence[Line]) -> tuple[Lines, list[str]]:
     return of, list(dict.fromkeys(line["scenario"] for line in lines))
 
 
-def _compared(of: Lines, scenarios: Sequence[str], better: Way, worse: Way) -> str:
-    """In how many scenarios one way has the smaller mean divergence, and the median ratio of the
-    two.
-    """
-    pairs = [
-        (of[scenario, *better]["kl_mean"], of[scenario, *worse]["kl_mean"])
-        for scenario in scenarios
-    ]
+def _compared(of: Lines, scenarios: Sequence[str], better: str, worse: str) -> str:
+    """In how many scenarios one way has the smaller mean divergence, and the median ratio."""
+    pairs = list(zip(_means(of, scenarios, better), _means(of, scenarios, worse), strict=True))
     less, more = (sum(sign * (one - other) < -1e-12 for one, other in pairs) for sign in (1, -1))
     equal = len(pairs) - less - more
     verdict = _verdict(less, equal, len(pairs))
     ratios = sorted(one / other for one, other in pairs if other)
     median = f", median ratio {number(ratios[len(ratios) // 2])}" if ratios else ""
-    return f"{verdict}: in {less} of {len(pairs)} scenarios{f', equal in {equal}' if equal else ''}{median}"
+    same = f", equal in {equal}" if equal else ""
+    return f"{verdict}: in {less} of {len(pairs)} scenarios{same}{median}"
+
+
+def _means(of: Lines, scenarios: Sequence[str], way: str) -> list[float]:
+    method, answers = way.split()
+    return [of[scenario, method, answers]["kl_mean"] for scenario in scenarios]
 
 
 def _verdict(yes: int, equal: int, total: int) -> str:
     if equal >= MOST * total:
         return "makes no difference"
-    return (
-        "holds"
-        if yes >= MOST * total
-        else "does not hold"
-        if yes <= (1 - MOST) * total
-        else "mixed"
-    )
+    if yes >= MOST * total:
+        return "holds"
+    return "does not hold" if yes <= (1 - MOST) * total else "mixed"
 
 
 def _believable(of: Lines, scenarios: Sequence[str], method: str) -> str:
@@ -137,7 +106,8 @@ def _believable(of: Lines, scenarios: Sequence[str], method: str) -> str:
 def _covering(of: Lines, scenarios: Sequence[str], method: str) -> str:
     covered = [of[scenario, method, "bounds"]["coverage"] for scenario in scenarios]
     enough = sum(each >= COVERING for each in covered)
-    return f"{_verdict(enough, 0, len(covered))}: in {enough} of {len(covered)} scenarios, least {percent(min(covered))}"
+    verdict, least = _verdict(enough, 0, len(covered)), percent(min(covered))
+    return f"{verdict}: in {enough} of {len(covered)} scenarios, least {least}"
 
 
 # ---- the page
@@ -153,8 +123,9 @@ def report(
     bounds = [f"{method} bounds" for method, _ in BOUNDS]
     parts = [
         "# Filling holes: every method side by side",
-        f"Hospitals of {sizes} individuals, {seeds} seeds each; six hidden cohorts that no single factor shows but "
-        "several do. θ = 0. KL(truth ‖ answer) in nats over all unobserved single marginals; means over seeds.",
+        f"Hospitals of {sizes} individuals, {seeds} seeds each; six hidden cohorts that no single "
+        "factor shows but several do. θ = 0. KL(truth ‖ answer) in nats over all unobserved single "
+        "marginals; means over seeds.",
         "## What was found",
         table(["statement", "found"], [[each.statement, _found(each)] for each in findings]),
         figure,
@@ -169,9 +140,7 @@ def report(
         "## Bounds: share of marginals inside / mean width / mean distance outside",
         table(["scenario", *bounds], _rows(of, scenarios, BOUNDS, _coverage)),
         NOTES,
-        table(
-            ["method", "what it is"], [[name, method.summary] for name, method in METHODS.items()]
-        ),
+        table(["method", "what it is"], [[name, each.summary] for name, each in METHODS.items()]),
         table(["scenario", "what it is"], [[name, SCENARIOS[name].summary] for name in scenarios]),
     ]
     return "\n\n".join(parts) + "\n"
@@ -180,49 +149,42 @@ def report(
 NOTES = f"""\
 ## How to read it
 
-- *all-ones* drops the unknown factors, *random-donor* takes any known table of the kind, *mean-of-kind* the mean of
-  them all; *oracle* knows how the hospital was drawn, but not the cohorts. A factor that a method leaves unknown counts
-  as dropped.
-- *one*: the winning table; *mean*: the share-weighted mean table; *mixture*: the average of the answers over competing
-  tables. Mixtures and bounds are over all combinations where these are few, otherwise over some drawn by share, which
-  are not weighted by evidence, and make bounds somewhat too narrow.
-- Bounds are judged on the marginals of individuals with holes; a marginal lies inside if all its values do.
-- Scenarios of equal seed share their tables, so they can be compared with one another but are not independent.
-- A statement *holds* in three quarters of the scenarios or more and *does not hold* in a quarter or less. Confidence
-  can be believed if it is at most {percent(BELIEVABLE)} off (expected calibration error over tenths)."""
+- *all-ones* drops the unknown factors, *random-donor* takes any known table of the kind,
+  *mean-of-kind* the mean of them all; *oracle* knows how the hospital was drawn, but not the
+  cohorts. A factor that a method leaves unknown counts as dropped.
+- *one*: the winning table; *mean*: the share-weighted mean table; *mixture*: the average of the
+  answers over competing tables. Mixtures and bounds are over all combinations where these are
+  few, otherwise over some drawn by share, which are not weighted by evidence, and make bounds
+  somewhat too narrow.
+- Bounds are judged on the marginals of individuals with holes; a marginal lies inside if all its
+  values do.
+- Scenarios of equal seed share their tables, so they can be compared with one another but are
+  not independent.
+- A statement *holds* in three quarters of the scenarios or more and *does not hold* in a quarter
+  or less. Confidence can be believed if it is at most {percent(BELIEVABLE)} off (expected
+  calibration error over tenths)."""
 OVERALL = (
-    *(
-        "method",
-        "answers",
-        "mean KL",
-        "largest KL",
-        "infinite",
-        "right tables",
-        "right if sure",
-        "Brier",
-        "off",
-    ),
-    "left unknown",
+    *("method", "answers", "mean KL", "largest KL", "infinite"),
+    *("right tables", "right if sure", "Brier", "off", "left unknown"),
 )
 
 
 def _found(finding: Finding) -> str:
-    return "<br>".join(
-        f"{name}: {found}" if name else found for name, found in finding.found.items()
-    )
+    found = finding.found.items()
+    return "<br>".join(f"{name}: {text}" if name else text for name, text in found)
 
 
-def _heads(ways: Sequence[Way]) -> list[str]:
+def _heads(ways: Sequence[MethodAnswer]) -> list[str]:
     return [f"{method} {answers}" if answers != "one" else method for method, answers in ways]
 
 
 def _rows(
-    of: Lines, scenarios: Sequence[str], ways: Sequence[Way], shown: Callable[[Line], str]
+    of: Lines, scenarios: Sequence[str], ways: Sequence[MethodAnswer], shown: Callable[[Line], str]
 ) -> list[list[str]]:
     return [[scenario, *(shown(of[scenario, *way]) for way in ways)] for scenario in scenarios]
 
 
-def _overall(of: Lines, scenarios: Sequence[str], way: Way) -> list[str]:
+def _overall(of: Lines, scenarios: Sequence[str], way: MethodAnswer) -> list[str]:
     """One row over all scenarios, each counting alike."""
     lines = [of[scenario, *way] for scenario in scenarios]
     means = {}

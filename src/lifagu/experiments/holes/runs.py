@@ -1,6 +1,4 @@
-"""One cell of the suite: a hospital, its holes filled by every method, one row per method and way
-to answer.
-"""
+"""One cell of the suite: a hospital filled by every method, a row per method and answer."""
 
 from __future__ import annotations
 
@@ -12,44 +10,36 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lifagu
-from lifagu.experiments.campaign import Cell, Outcome, Settings
-from lifagu.experiments.drafts import Filling, Floats
+from lifagu.experiments.campaign import Cell, Line, Outcome, Settings
+from lifagu.experiments.drafts import FilledTables, Floats
 from lifagu.experiments.holes import scores
-from lifagu.experiments.holes.completions import Marginals, completions_of, drawn, own_tables
-from lifagu.experiments.holes.hospital import Hospital, hospital
+from lifagu.experiments.holes.completions import (
+    CompletedMarginals,
+    completions_of,
+    drawn,
+    own_tables,
+)
+from lifagu.experiments.holes.hospital import DrawnHospital, hospital
 from lifagu.experiments.holes.methods import METHODS, mean_tables, ones, random_donors, transferred
 from lifagu.experiments.holes.oracle import Oracle
 from lifagu.experiments.holes.scenarios import SCENARIOS
 
 COLUMNS = (
-    *(
-        "method",
-        "answers",
-        "left",
-        "right",
-        "right_identifiable",
-        "kl_mean",
-        "kl_maximum",
-        "kl_infinite",
-    ),
-    *("brier", "miscalibration", "coverage", "width", "outside", "log10_completions", "considered"),
+    *("method", "answers", "left", "right", "right_identifiable"),
+    *("kl_mean", "kl_maximum", "kl_infinite", "brier", "miscalibration"),
+    *("coverage", "width", "outside", "log10_completions", "considered"),
 )
 FACTS = ("variables", "factors", "observed", "unknown", "identifiable")
-Row = dict[str, Any]
 
 
-def generated(cell: Cell) -> tuple[Hospital, np.random.Generator]:
-    """The hospital of a cell, and the randomness that is left; scenarios of equal seed have the
-    same tables.
-    """
+def generated(cell: Cell) -> tuple[DrawnHospital, np.random.Generator]:
+    """The hospital of a cell, and the randomness left; equal seeds have the same tables."""
     rng = np.random.default_rng([cell.size, cell.seed])
     return hospital(SCENARIOS[cell.group], cell.size, rng), rng
 
 
 def run(settings: Settings, cell: Cell) -> Outcome:
-    """Fill the holes by every method and compare with the truth; mixtures and bounds draw
-    `completions` completions.
-    """
+    """Fill the holes by every method, with so many completions, and compare with the truth."""
     drawn_hospital, rng = generated(cell)
     bench = Bench(drawn_hospital, settings["completions"], rng)
     rows = list(bench.rows())
@@ -67,9 +57,9 @@ def run(settings: Settings, cell: Cell) -> Outcome:
 class Bench:
     """A hospital, and what is measured about each way to fill it."""
 
-    def __init__(self, subject: Hospital, completions: int, rng: np.random.Generator) -> None:
+    def __init__(self, subject: DrawnHospital, completions: int, rng: np.random.Generator) -> None:
         self._hospital = subject
-        self._marginals = Marginals(subject)
+        self._marginals = CompletedMarginals(subject)
         self._oracle = Oracle(subject)
         self._completions = completions
         self._rng = rng
@@ -77,7 +67,7 @@ class Bench:
             list(self._oracle.identifiable.values()), dtype=np.bool_
         )
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[Line]:
         """Baselines, every method with every way to answer, and the oracle."""
         yield self._single("all-ones", ones(self._hospital))
         yield self._single("random-donor", random_donors(self._hospital, self._rng))
@@ -95,7 +85,7 @@ class Bench:
 
     def _transferred(
         self, name: str, moved: lifagu.Transfer, rng: np.random.Generator
-    ) -> Iterator[Row]:
+    ) -> Iterator[Line]:
         best = own_tables(moved.graph, self._hospital)
         left = len(moved.unknown) - len(moved.transferred)
         stated = np.where(np.isin(moved.unknown, moved.transferred), moved.shares, np.nan)
@@ -116,11 +106,9 @@ class Bench:
         yield self._row(name, "bounds", bounds, **counts)
 
     def _several(
-        self, moved: lifagu.Transfer, best: Filling, rng: np.random.Generator
+        self, moved: lifagu.Transfer, best: FilledTables, rng: np.random.Generator
     ) -> tuple[Floats, Floats, Floats, int]:
-        """Mixture, lower and upper ends, and how many completions were considered: all where that
-        is possible.
-        """
+        """Mixture, lower and upper ends, and how many completions: all where possible."""
         if completions_of(moved) <= self._completions and len(moved.unknown) == len(
             moved.transferred
         ):
@@ -132,7 +120,7 @@ class Bench:
         _, lower, upper = self._over([best, *fillings])
         return mixture, lower, upper, len(fillings) + 1
 
-    def _single(self, method: str, filling: Filling, answers: str = "one") -> Row:
+    def _single(self, method: str, filling: FilledTables, answers: str = "one") -> Line:
         """A row about one filling."""
         shares = scores.right_shares(scores.right(self._hospital, filling), self.identifiable)
         tables = shares if answers == "one" else {}
@@ -140,17 +128,17 @@ class Bench:
             method, answers, tables | self._divergences(self._marginals.under(filling))
         )
 
-    def _over(self, fillings: Sequence[Filling]) -> tuple[Floats, Floats, Floats]:
+    def _over(self, fillings: Sequence[FilledTables]) -> tuple[Floats, Floats, Floats]:
         """Mean, smallest and largest marginals over several fillings."""
         found = np.stack([self._marginals.under(filling) for filling in fillings])
         return found.mean(axis=0), found.min(axis=0), found.max(axis=0)
 
-    def _divergences(self, answer: Floats) -> Row:
+    def _divergences(self, answer: Floats) -> Line:
         asked = self._marginals.unobserved
         return scores.divergences(self._marginals.truth[asked], answer[asked])
 
-    def _row(self, method: str, answers: str, *measured: Row, **counts: Any) -> Row:
-        row: Row = dict.fromkeys(COLUMNS)
+    def _row(self, method: str, answers: str, *measured: Line, **counts: Any) -> Line:
+        row: Line = dict.fromkeys(COLUMNS)
         for each in (*measured, counts):
             row |= each
         return row | {"method": method, "answers": answers}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True)
@@ -10,22 +11,20 @@ class Scenario:
     """How a hospital is drawn and what is removed.
 
     holes: "share" removes that share of the factors; "one", "half" and "all" remove so many factors
-    of that share of the individuals. kinds: "full", "coarse" (both treatments have one kind) or
-    "none". permuted: arguments in any order.
-    noise: relative noise on every table, and a random scale. evidence: share of the variables that
-    are observed.
-    leak: share of the factors with another cohort's table. cold: share of the individuals with
-    tables of their own.
-    missing: share of the treatments that an individual does not have. trap: f1, f2a and f2b have
-    equal signatures, as in the paper's Figure 1. identifiable: the cohort decides about fA, too.
-    distractor: f4, a table of one's own each.
+    of that share of the individuals. kinds: "coarse" is one kind for both treatments. permuted:
+    arguments in any order. noise: relative noise on every table, and a random scale. evidence:
+    share of the variables that are observed. leak: share of the factors with another cohort's
+    table. cold: share of the individuals with tables of their own. missing: share of the treatments
+    that an individual does not have. trap: f1, f2a and f2b have equal signatures, as in the paper's
+    Figure 1. identifiable: the cohort decides about fA, too. distractor: f4, a table of one's own
+    each.
     """
 
     summary: str
-    holes: str = "share"
+    holes: Literal["share", "one", "half", "all"] = "share"
     share: float = 0.1
     individuals: int | None = None
-    kinds: str = "full"
+    kinds: Literal["full", "coarse", "none"] = "full"
     permuted: bool = False
     noise: float = 0.0
     evidence: float = 0.0

@@ -1,6 +1,4 @@
-"""How good a filling is: right tables, divergence, calibration of the stated confidence, coverage
-of bounds.
-"""
+"""How good a filling is: right tables, divergence, calibration, coverage of bounds."""
 
 from __future__ import annotations
 
@@ -10,20 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.experiments.divergence import divergence
-from lifagu.experiments.drafts import Filling, Floats
-from lifagu.experiments.holes.hospital import Hospital
+from lifagu.experiments.drafts import FilledTables, Floats
+from lifagu.experiments.holes.hospital import DrawnHospital
 
 BINS = 10
 ROUNDING = 1e-9
-NOISY = (
-    0.25  # how far two noisy versions of a table may be apart; different tables are much further
-)
+# how far two noisy versions of a table may be apart; different tables are much further
+NOISY = 0.25
 
 
-def right(hospital: Hospital, filling: Filling) -> NDArray[np.bool_]:
-    """Whether each unknown factor got its true table, up to a factor (and noise, where tables are
-    noisy).
-    """
+def right(hospital: DrawnHospital, filling: FilledTables) -> NDArray[np.bool_]:
+    """Whether each unknown factor got its true table, up to a factor (and noise, if noisy)."""
     tolerance = NOISY if hospital.scenario.noise else ROUNDING
     found = []
     for factor in hospital.hidden:
@@ -56,8 +51,7 @@ def right_shares(was_right: NDArray[np.bool_], identifiable: NDArray[np.bool_]) 
 
 
 def calibration(confidence: Floats, was_right: NDArray[np.bool_]) -> dict[str, Any]:
-    """Brier score of the stated confidence, its distance from the truth by bins, and the bins for
-    adding up.
+    """Brier score of the stated confidence, its distance from the truth by bins, and the bins.
 
     bins: for each tenth of confidence how many, the sum of their confidence, and how many were
     right. A factor that stays unknown states no confidence and is left out.
@@ -77,16 +71,12 @@ def calibration(confidence: Floats, was_right: NDArray[np.bool_]) -> dict[str, A
 
 
 def miscalibration(counts: Floats, sums: Floats, hits: Floats) -> float | None:
-    """Mean distance between confidence and share of right tables over the bins (expected
-    calibration error).
-    """
+    """Mean distance between confidence and share of right tables (expected calibration error)."""
     return float(np.abs(sums - hits).sum() / counts.sum()) if counts.sum() else None
 
 
 def covered(truth: Floats, lower: Floats, upper: Floats) -> dict[str, Any]:
-    """Share of the marginals inside their bounds, how wide these are, and how far outside the truth
-    is, on average.
-    """
+    """Share of marginals inside their bounds, their width, and how far outside, on average."""
     beyond = np.maximum(lower - truth, truth - upper).max(axis=1)
     return {
         "coverage": float((beyond <= ROUNDING).mean()),

@@ -1,19 +1,15 @@
-"""The suite in numbers: one line per scenario, method and way to answer, and the calibration of
-each method.
-"""
+"""The suite in numbers: by scenario, method and way to answer, and each method's calibration."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from lifagu.experiments.campaign import Outcome
+from lifagu.experiments.campaign import Line, Outcome
 from lifagu.experiments.drafts import Floats
 from lifagu.experiments.holes.scores import BINS
 
-Line = dict[str, Any]
 MEANS = (
     *("right", "right_identifiable", "kl_mean", "brier", "miscalibration"),
     *("coverage", "width", "outside", "log10_completions"),
@@ -21,17 +17,15 @@ MEANS = (
 
 
 def summarised(outcomes: Sequence[Outcome]) -> list[Line]:
-    """One line per scenario, method and way to answer: means over the seeds, the largest of the
-    largest.
-    """
-    groups: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
+    """One line per scenario, method and answer: means over seeds, the largest of the largest."""
+    groups: dict[tuple[str, str, str], list[Line]] = {}
     for outcome in outcomes:
         for row in outcome.rows:
             groups.setdefault((outcome.cell.group, row["method"], row["answers"]), []).append(row)
     return [_line(*key, rows) for key, rows in groups.items()]
 
 
-def _line(scenario: str, method: str, answers: str, rows: Sequence[dict[str, Any]]) -> Line:
+def _line(scenario: str, method: str, answers: str, rows: Sequence[Line]) -> Line:
     largest = [row["kl_maximum"] for row in rows if row["kl_maximum"] is not None]
     return {
         "scenario": scenario,
@@ -51,9 +45,7 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def calibrations(outcomes: Sequence[Outcome]) -> list[Line]:
-    """One line per method and tenth of stated confidence, over all scenarios; tenths that never
-    occur are left out.
-    """
+    """One line per method and tenth of stated confidence that occurs, over all scenarios."""
     return [
         {
             "method": method,

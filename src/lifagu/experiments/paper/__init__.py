@@ -1,5 +1,4 @@
-"""The paper's evaluation, repeated: how far answers on the completed model are from the truth, and
-how fast they come.
+"""The paper's evaluation, repeated: distance of answers from the truth, and run times.
 
 Luttermann, Möller and Gehrke (2023), section 4.
 """

@@ -1,5 +1,4 @@
-"""The two families of ground truths that the authors used, all variables Boolean, with one shared
-variable each.
+"""The two families of ground truths that the authors used: Boolean, with one shared variable.
 
 Cohorts come about by adding a constant to every entry of one table: ±k/10 with k = 1 for half of
 the individuals and otherwise evenly from 2, …, c, where c is 3, 4 or 5, and the sign by the toss of
@@ -12,16 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lifagu
-from lifagu.experiments.drafts import Draft, DraftFactor, DraftVariable, Floats
-from lifagu.experiments.paper.instances import Instance
-from lifagu.experiments.paper.removal import LEAST, MOST, hide_by_group
+from lifagu.experiments.drafts import DraftFactor, DraftVariable, Floats, TruthDraft
+from lifagu.experiments.paper.instances import LEAST, MOST, Instance, hide_by_group
 
 ENTRIES = (0.5, 1.0, 1.0, 1.5)
 
 
 def employee(d: int, rng: np.random.Generator) -> Instance:
-    """Rev, and per person Com and Sal: f_com(Com) = (1, 1) plus the cohort's constant, f_rev(Com,
-    Rev), f_sal(…).
+    """Rev, and for each person Com and Sal.
+
+    f_com(Com) = (1, 1) plus the cohort's constant, f_rev(Com, Rev), f_sal(…).
 
     A constant added to (1, 1) changes no distribution, so the cohorts differ in their tables only.
     """
@@ -36,12 +35,13 @@ def employee(d: int, rng: np.random.Generator) -> Instance:
             DraftFactor(f"f_rev.{person}", (competence, "Rev"), with_rev),
             DraftFactor(f"f_sal.{person}", (competence, "Rev", salary), with_salary),
         ]
-    return _instance(Draft(tuple(variables), tuple(factors)), shifts, "Com", rng)
+    return _instance(TruthDraft(tuple(variables), tuple(factors)), shifts, "Com", rng)
 
 
 def epidemic(d: int, rng: np.random.Generator) -> Instance:
-    """Epid, and per person Travel, Sick, Treat: f1(Travel, Sick, Epid), f2(Treat, Sick) plus the
-    cohort's constant.
+    """Epid, and for each person Travel, Sick and Treat.
+
+    f1(Travel, Sick, Epid), f2(Treat, Sick) plus the cohort's constant.
 
     0.5 − 5/10 is a potential of zero, which the paper excludes but the recipe allows; a table that
     would hold nothing else is drawn again.
@@ -58,10 +58,10 @@ def epidemic(d: int, rng: np.random.Generator) -> Instance:
             DraftFactor(f"f1.{person}", (travel, sick, "Epid"), spread),
             DraftFactor(f"f2.{person}", (treat, sick), treated + shift),
         ]
-    return _instance(Draft(tuple(variables), tuple(factors)), shifts, "Sick", rng)
+    return _instance(TruthDraft(tuple(variables), tuple(factors)), shifts, "Sick", rng)
 
 
-def _instance(draft: Draft, shifts: Floats, asked: str, rng: np.random.Generator) -> Instance:
+def _instance(draft: TruthDraft, shifts: Floats, asked: str, rng: np.random.Generator) -> Instance:
     truth = draft.graph()
     groups = _members(lifagu.colour(truth).factor_colours)
     # two individuals that differ make everything different: equal tables then
@@ -79,9 +79,7 @@ def _members(colours: NDArray[np.int64]) -> list[list[int]]:
 
 
 def _shifts(d: int, rng: np.random.Generator) -> Floats:
-    """What is added for each individual; drawn again until there are three different k (or d, if
-    that is less).
-    """
+    """What is added for each individual; drawn again until k differ: three, or d if less."""
     cohorts = int(rng.integers(3, 6))
     chances = [0.5, *[0.5 / (cohorts - 1)] * (cohorts - 1)]
     index = rng.choice(cohorts, size=d, p=chances)

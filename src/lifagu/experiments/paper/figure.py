@@ -1,6 +1,4 @@
-"""The paper's figure: divergence with a ribbon of one standard deviation on the left, run times on
-the right.
-"""
+"""The paper's figure: divergence with a ribbon of one deviation, and run times."""
 
 from __future__ import annotations
 
@@ -10,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from lifagu.experiments.figures import COLOURS, LINEAR_BELOW, draw
-from lifagu.experiments.paper.summary import Line
+from lifagu.experiments.campaign import Line
+from lifagu.experiments.results import COLOURS, LINEAR_BELOW, draw
 
 
 def draw_figure(path: Path, lines: Sequence[Line]) -> list[Path]:
@@ -53,10 +51,5 @@ def _divergences(axes: Any, lines: Sequence[Line], generator: str, colour: str) 
 def _run_times(axes: Any, lines: Sequence[Line], generator: str, colour: str) -> None:
     d = [line["d"] for line in lines]
     for engine, style in (("ground", "--"), ("lifted", "-")):
-        axes.plot(
-            d,
-            [line[f"seconds_{engine}"] for line in lines],
-            style,
-            color=colour,
-            label=f"{generator}, {engine}",
-        )
+        seconds = [line[f"seconds_{engine}"] for line in lines]
+        axes.plot(d, seconds, style, color=colour, label=f"{generator}, {engine}")

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
-from lifagu.experiments.campaign import Outcome
+from lifagu.experiments.campaign import Line, Outcome
 from lifagu.experiments.drafts import Floats
 
-Line = dict[str, Any]
 ROUNDING = 1e-15
 
 
@@ -74,17 +72,15 @@ def total(outcomes: Sequence[Outcome], fact: str) -> float:
 
 
 def trend(outcomes: Sequence[Outcome], measure: str) -> float:
-    """How the mean or deviation of each ground truth's divergences moves with log d: the slope over
-    its error.
+    """How a ground truth's mean divergence or deviation moves with log d: slope over its error.
 
     Beyond about 2 in size it is not chance. 0 where there is nothing to see: one d alone, or no
     variation at all.
     """
     of = {"mean": mean, "deviation": deviation}[measure]
     pairs = [(np.log2(each.cell.size), of(column(each.rows, "kl"))) for each in outcomes]
-    x, y = (
-        np.array([pair for pair in pairs if pair[1] is not None], dtype=np.float64).reshape(-1, 2).T
-    )
+    there = [pair for pair in pairs if pair[1] is not None]
+    x, y = np.array(there, dtype=np.float64).reshape(-1, 2).T
     if len(y) < 3 or not np.ptp(x) or np.ptp(y) < ROUNDING:
         return 0.0
     x = x - x.mean()
@@ -95,9 +91,7 @@ def trend(outcomes: Sequence[Outcome], measure: str) -> float:
 
 
 def exponent(lines: Sequence[Line], name: str) -> float | None:
-    """The slope of log seconds over log d in the upper half of the d: 1 is linear growth. None for
-    one d alone.
-    """
+    """The slope of log seconds over log d in the upper half (1: linear); None for one d alone."""
     upper = lines[len(lines) // 2 :] if len(lines) > 3 else lines
     if len(upper) < 2:
         return None
@@ -108,9 +102,7 @@ def exponent(lines: Sequence[Line], name: str) -> float | None:
 
 
 def faster_from(lines: Sequence[Line]) -> int | None:
-    """The smallest d from which on lifted inference is faster for every larger d measured, None if
-    there is none.
-    """
+    """The smallest d from which lifted inference is faster for all larger d, None if none."""
     found = None
     for line in reversed(lines):
         if line["seconds_lifted"] >= line["seconds_ground"]:

@@ -1,5 +1,4 @@
-"""Ground truths as the paper's text describes them, to the letter, in the plainest graph that
-allows it.
+"""Ground truths as the paper's text describes them, to the letter, in the plainest graph.
 
 The text asks for 2d to 3d variables and as many factors, and three to five cohorts of variables,
 one of which holds about half of them all while the others share the rest evenly at random; it names
@@ -13,9 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.experiments.drafts import Draft, DraftFactor, DraftVariable, Floats
-from lifagu.experiments.paper.instances import Instance
-from lifagu.experiments.paper.removal import five_to_ten_percent, hide_by_place
+from lifagu.experiments.drafts import DraftFactor, DraftVariable, Floats, TruthDraft
+from lifagu.experiments.paper.instances import Instance, five_to_ten_percent, hide_by_place
 
 SHARED = "R0"
 SIMILAR = 0.1  # how far the potentials of similar cohorts are apart, as a share
@@ -27,9 +25,7 @@ def text(d: int, rng: np.random.Generator) -> Instance:
 
 
 def similar(d: int, rng: np.random.Generator) -> Instance:
-    """Cohorts that "behave not completely different": each potential within 10 % of that of a
-    common table.
-    """
+    """Cohorts that "behave not completely different": potentials within 10 % of a common table."""
     return _instance(d, rng, similar=SIMILAR)
 
 
@@ -42,16 +38,14 @@ def _instance(d: int, rng: np.random.Generator, similar: float | None) -> Instan
         DraftFactor(f"f{number}", (name, SHARED), tables[each])
         for number, (name, each) in enumerate(zip(names, cohort.tolist(), strict=True), 1)
     ]
-    draft = Draft(tuple(map(DraftVariable, [SHARED, *names])), tuple(factors))
+    draft = TruthDraft(tuple(map(DraftVariable, [SHARED, *names])), tuple(factors))
     hidden = hide_by_place(draft.signatures(), five_to_ten_percent(len(factors), rng), rng)
     questions = rng.choice([SHARED, *names], size=d, replace=False).tolist()
     return Instance(draft, tuple(np.bincount(cohort).tolist()), hidden, tuple(questions))
 
 
 def _cohorts(d: int, rng: np.random.Generator) -> NDArray[np.int64]:
-    """The cohort of each variable but the shared one, in random order: the first has half of all,
-    none is empty.
-    """
+    """Each variable's cohort, in random order: the first has half of all, none is empty."""
     # four, of which one is shared, cannot be three cohorts
     variables = int(rng.integers(max(2 * d, 5), 3 * d + 1))
     first = variables // 2
