@@ -18,11 +18,10 @@ from lifagu.graph.ranges import Labels, value_of
 
 @dataclass(frozen=True)
 class Convergence:
-    """How far messages came that are passed until they stand still; until then, answers may be far
-    off.
+    """How far messages came that are passed until they stand still.
 
-    residual: the largest change of a log message in the last iteration, inf where a value was only
-    then excluded.
+    Until then, answers may be far off. residual: the largest change of a log message in the last
+    iteration, inf where a value was only then excluded.
     """
 
     converged: bool
@@ -32,8 +31,7 @@ class Convergence:
 
 @dataclass(frozen=True, eq=False)
 class Answer(Frozen, Shown):
-    """P(variables | evidence): one probability per tuple of labels, row-major in the order of the
-    question.
+    """P(variables | evidence): one probability per tuple of labels, row-major.
 
     log_partition is the natural log of the total weight with the evidence fixed; None where it does
     not exist (unknown factors remain) or was not worth its cost (notes say why). plan is what was

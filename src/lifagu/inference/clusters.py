@@ -1,6 +1,4 @@
-"""Steps of a plan taken together: where tables are small, one larger product is cheaper than
-several tiny ones.
-"""
+"""Steps of a plan taken together, where one larger product is cheaper than several tiny ones."""
 
 from __future__ import annotations
 
@@ -24,8 +22,7 @@ class Cluster:
 def make_clusters(
     plan: Plan, sizes: Sequence[int], lowest: Sequence[int]
 ) -> tuple[list[Cluster | None], list[int]]:
-    """For each rank its cluster (None if it joined another), and the rank under which it is now
-    found.
+    """For each rank its cluster (None if it joined another), and the rank where it is found now.
 
     sizes: range size of each rank, kept ones last; lowest: the lowest rank of each table. The kept
     ranks share one last cluster, which sums out nothing. A step joins the one that takes its result

@@ -1,5 +1,4 @@
-"""Conditioning: a part that does not fit is run once for each combination of values of a few
-variables, and added up.
+"""Conditioning: a part that does not fit is run once for each value of a few variables.
 
 Cutset conditioning (Pearl 1988) around ground elimination: with the chosen variables fixed, what is
 left has smaller tables. It trades time for memory and stays exact. Variables are chosen one at a
@@ -41,8 +40,7 @@ Weigh = Callable[[int, int], float]
 
 @dataclass(frozen=True)
 class Conditioned:
-    """Fix some variables in every way and run the rest each time; whole: the plan without, which
-    does not fit.
+    """Fix some variables in every way and run the rest; whole: the plan without that.
 
     Where no choice is good enough, one of them that does not fit either; without variables if that
     was clear at once.
@@ -84,8 +82,7 @@ class Conditioned:
 
 
 def plan(part: AnyPart, whole: Plan, questions: Sequence[Question], limit: int) -> Conditioned:
-    """Choose what to condition on where the plan of `eliminate.plan` does not fit into so many
-    bytes.
+    """Choose what to condition on where the plan of `elimination.plan` does not fit into the limit.
 
     Conditioning hardly ever saves work, so nothing is searched where there would be too much of it
     even so. Cost: planning, a few times for each variable chosen.
@@ -105,9 +102,7 @@ def plan(part: AnyPart, whole: Plan, questions: Sequence[Question], limit: int) 
 def run(
     part: AnyPart, plan: Conditioned, questions: Sequence[Question], progress: Stepped
 ) -> tuple[float, list[Floats]]:
-    """log Z of the part and the log weight of each question's values, as `eliminate.run`, added up
-    over all runs.
-    """
+    """log Z and the log weight of each question's values, added up over all runs."""
     logs = []
     totals = [
         np.full([part.sizes[variable] for variable in question], -np.inf) for question in questions
@@ -130,9 +125,7 @@ def run(
 
 
 def _slices(part: AnyPart, plan: Conditioned) -> Iterator[tuple[dict[int, int], Part]]:
-    """For each combination of values the part with these variables fixed: they have one value; no
-    dropped factors.
-    """
+    """For each combination of values the part with these fixed, without dropped factors."""
     chosen = set(plan.variables)
     factors = [
         factor
@@ -158,9 +151,7 @@ def _slices(part: AnyPart, plan: Conditioned) -> Iterator[tuple[dict[int, int], 
 
 
 class _Core:
-    """What of a part matters for the questions, by structure alone: the same for all values of what
-    is fixed.
-    """
+    """What of a part matters for the questions, by structure alone, whatever is fixed to what."""
 
     def __init__(self, part: AnyPart, whole: Plan, questions: Sequence[Question]) -> None:
         self.whole, self.questions = whole, questions
@@ -178,8 +169,9 @@ class _Core:
     def without(
         self, chosen: Collection[int]
     ) -> tuple[list[tuple[int, ...]], dict[int, int], tuple[int, ...]]:
-        """Scopes, sizes and variables to keep when some are fixed; questions that share a walk back
-        are scopes.
+        """Scopes, sizes and variables to keep when some are fixed.
+
+        Questions that share a walk back are scopes.
         """
         sizes = {variable: size for variable, size in self.sizes.items() if variable not in chosen}
         scopes = [
@@ -204,8 +196,7 @@ class _Core:
     def choose(
         self, chosen: Collection[int], fitting: int, order: Order, weigh: Weigh
     ) -> int | None:
-        """The variable that occurs in most of the largest tables, for what it costs; None if there
-        is none left.
+        """The variable in most of the largest tables, for what it costs; None if none is left.
 
         fitting: entries of tables that fit and are of no concern. Ties go to those that are not
         asked for, then to what was declared first.
@@ -232,9 +223,7 @@ class _Core:
 
 
 def _search(core: _Core, limit: int, order: Order, weigh: Weigh) -> Conditioned:
-    """Fix one variable after the other until the rest fits, or until that takes too many runs or
-    too much work.
-    """
+    """Fix one variable after the other until the rest fits, or takes too many runs or entries."""
     chosen: list[int] = []
     runs, each = 1, core.whole
     while each.memory > limit and runs * each.total <= WORTHWHILE * MOST_WORK:

@@ -41,9 +41,7 @@ Weights = tuple[Floats, bool]  # numbers, and whether they are logs
 
 
 class Bucket(NamedTuple):
-    """One elimination: its place in the plan, the tables that were multiplied, and what was left
-    after summing out.
-    """
+    """One elimination: its place in the plan, the tables multiplied, and what summing out left."""
 
     place: int
     tables: list[Table]
@@ -56,10 +54,10 @@ def plan(
     names: Callable[[int], str],
     most: float = math.inf,
 ) -> Plan:
-    """How the part will be eliminated: one question keeps its variables, several share one pass and
-    walk back.
+    """How the part will be eliminated.
 
-    More than `most` entries are a `TooDearError`.
+    One question keeps its variables, several share one pass and walk back. More than `most` entries
+    are a `TooDearError`.
     """
     if not part.may_drop:
         return _plan([table.ranks for table in part.tables], part.sizes, questions, names, most)
@@ -124,9 +122,7 @@ def _reshaped(
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A part along a plan: variables as ranks (kept ones last), tables, questions and clusters of
-    steps.
-    """
+    """A part along a plan: variables as ranks (kept ones last), and clusters of steps."""
 
     tables: list[Table]
     asked: list[tuple[int, ...]]
@@ -135,9 +131,7 @@ class Layout:
 
 
 def _lay_out(part: AnyPart, plan: Plan, questions: Sequence[Question]) -> Layout:
-    """The layout; variables asked for together that no factor is about meet in a table that says
-    nothing.
-    """
+    """Variables asked for together that no factor is about meet in a table that says nothing."""
     order = [step.variable for step in plan.steps] + list(plan.kept)
     rank = {variable: place for place, variable in enumerate(order)}
     sizes = [part.sizes[variable] for variable in order]
@@ -172,9 +166,7 @@ def _lay_out(part: AnyPart, plan: Plan, questions: Sequence[Question]) -> Layout
 def _forward(
     layout: Layout, keeps: bool, progress: Stepped
 ) -> tuple[list[Bucket], Table, list[float]]:
-    """Sum out cluster by cluster; returns the buckets, the table on the kept ranks, and the logs of
-    all scales.
-    """
+    """Sum out cluster by cluster: buckets, the table on the kept ranks, the logs of all scales."""
     waiting: list[list[Table]] = [[] for _ in layout.clusters]
     logs = []
 
@@ -265,8 +257,7 @@ def _read_off(
 
 
 def _log_probabilities(weights: Sequence[Weights]) -> tuple[list[Floats], list[float]]:
-    """The logs of weights divided by their sum, and the log of that sum; many of them at once, if
-    none holds logs.
+    """The logs of weights divided by their sum, and the log of it; many at once if none holds logs.
 
     Where the sum is zero, the logs of the weights mean nothing.
     """

@@ -39,8 +39,7 @@ def min_weight(near: Neighbours, sizes: dict[int, int], keep: Collection[int]) -
 
 
 def min_fill(near: Neighbours, sizes: dict[int, int], keep: Collection[int]) -> Eliminations:
-    """The variable whose elimination joins the fewest pairs first, smaller tables first among
-    equals.
+    """The variable whose elimination joins the fewest pairs first, then smaller tables.
 
     The numbers of pairs are kept up to date edge by edge. Cost: O(n log n + pairs joined · width).
     """

@@ -41,8 +41,7 @@ def plan_part(
     limit: int,
     most: float = math.inf,
 ) -> PartPlan:
-    """An engine's plan for one part; where elimination does not fit, a plan that conditions on some
-    variables.
+    """An engine's plan for one part, with conditioning where elimination does not fit.
 
     most: entries beyond which elimination is not wanted, which is a `TooDearError`.
     """

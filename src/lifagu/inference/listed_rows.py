@@ -1,8 +1,7 @@
-"""Answers about rows that were listed elsewhere, once few enough of them are left: the lifted
-engine goes on with them.
+"""Answers about rows that were listed elsewhere, once few enough are left.
 
-The rows may come from a database that has summed out most variables already; their tables are in
-`Labels`.
+The lifted engine goes on with them. The rows may come from a database that has summed out most
+variables already; their tables are in `Labels`.
 """
 
 from __future__ import annotations
@@ -28,9 +27,7 @@ from lifagu.inference.question_checks import Question, asked_for, check_question
 
 @dataclass(frozen=True)
 class Known:
-    """A variable that is asked about: its name, its labels, and the place of the observed one, -1
-    if none is.
-    """
+    """A variable asked about: its name, labels, and the place of the observed one (-1: none)."""
 
     name: str
     labels: RangeLabels
@@ -39,8 +36,7 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """What is left of a model: rows (their labels, and an n×k matrix of ids), and the variables
-    asked about, by id.
+    """What is left of a model: labels and ids (n×k) of rows, and the variables asked about, by id.
 
     unknown: names of unknown factors, for refusals; observed: whether anything was.
     """
@@ -75,18 +71,14 @@ class _Numbered:
 
 
 def check_asked(known: Mapping[int, Known], questions: Sequence[Sequence[int]], limit: int) -> None:
-    """Refuse questions about nothing, about a variable twice, or with too many values for one
-    answer.
-    """
+    """Refuse questions about nothing, a variable twice, or too many values for one answer."""
     for question in questions:
         sizes = np.array([len(known[variable].labels) for variable in question], dtype=np.int64)
         check_question([known[variable].name for variable in question], sizes, limit)
 
 
 def prepare_listed(left: Listed, questions: Sequence[Sequence[int]], limit: int) -> Prepared:
-    """Plan the answers to questions (tuples of ids of known variables); none at all asks for log Z
-    alone.
-    """
+    """Plan the answers to questions (ids of known variables); none at all asks for log Z alone."""
     subject = _numbered(left)
     asked = [tuple(subject.number(variable) for variable in question) for question in questions]
     evidence = _evidence(left, subject)
@@ -190,9 +182,7 @@ def _included(left: Listed, subject: _Numbered) -> NDArray[np.bool_]:
 def _check_included(
     left: Listed, subject: _Numbered, asked: Sequence[Question], included: NDArray[np.bool_]
 ) -> None:
-    """Refuse questions about variables that are connected to unknown factors, and log Z where there
-    are some.
-    """
+    """Refuse questions about what is connected to unknown factors, and log Z if there are any."""
     for question in asked:
         if not included[list(question)].all():
             raise NoAnswerError(

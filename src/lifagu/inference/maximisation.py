@@ -1,5 +1,4 @@
-"""The best assignment of a part: elimination with maxima in place of sums, and the way back through
-the choices.
+"""The best assignment of a part: elimination with maxima in place of sums, and the way back.
 
 Everything is done in log space, where products are sums and nothing is rounded away.
 """
@@ -34,8 +33,7 @@ def plan(part: AnyPart, names: Callable[[int], str] = str, most: float = math.in
 def map_part(
     part: AnyPart, plan: Plan, progress: Callable[[int], None]
 ) -> tuple[float, dict[int, int]]:
-    """The largest log weight of an assignment of the part's variables, and one assignment that has
-    it.
+    """The largest log weight of an assignment of a part, and one assignment that has it.
 
     Values are canonical. Of equally good values the lowest is taken, for the variables of the plan
     from the last to the first, so the answer is the same every time. If every assignment has weight

@@ -1,6 +1,4 @@
-"""A most probable assignment: the same lifted steps and ground elimination, with maxima in place of
-sums.
-"""
+"""A most probable assignment: the same steps and eliminations, with maxima in place of sums."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ ENGINES = ("auto", "lifted", "ground")
 
 @dataclass(frozen=True, eq=False)
 class Best(Frozen, Shown):
-    """A most probable assignment, as canonical values of all variables, and the natural log of its
-    weight.
-    """
+    """A most probable assignment, as canonical values, and the natural log of its weight."""
 
     graph: FactorGraph
     log_weight: float
@@ -61,9 +57,7 @@ class Best(Frozen, Shown):
 
 @dataclass(frozen=True, eq=False)
 class Search(Staying):
-    """The search for a best assignment after the lifted steps: what is left, and a plan for each
-    part of it.
-    """
+    """The search after the lifted steps: what is left, and a plan for each part of it."""
 
     reduced: Reduced | Untouched
     rest: Residual
@@ -92,9 +86,7 @@ class Search(Staying):
     def run(
         self, evidence: Evidence, progress: Tell | None
     ) -> tuple[float, GroundValues | CellValues]:
-        """The log weight of a best assignment, and its values, traced back through the lifted
-        steps.
-        """
+        """The log weight of a best assignment, and its values, traced back."""
         values = np.full(len(self.rest.part_of), -1, dtype=np.int64)
         values[evidence.variables] = evidence.values
         logs = [self.rest.log_constant]
@@ -126,8 +118,9 @@ def _search(
     limit: int,
     most: float = math.inf,
 ) -> Search:
-    """A plan for each part; what does not fit is refused, and more than `most` entries are a
-    `TooDearError`.
+    """A plan for each part; what does not fit is refused.
+
+    More than `most` entries are a `TooDearError`.
     """
     plans = tuple([maximisation.plan(part, names, most) for part in rest.parts])
     for plan in plans:
@@ -162,9 +155,7 @@ def prepare_best(
     engine: str = "auto",
     memory_limit: int | None = None,
 ) -> PreparedBest:
-    """Plan the search for a most probable assignment that agrees with the evidence; what does not
-    fit is refused.
-    """
+    """Plan the search for a most probable assignment; what does not fit is refused."""
     if not isinstance(engine, str) or engine not in ENGINES:
         raise ModelError(
             f"the best assignment is found by the engines {', '.join(ENGINES)}, not '{engine}'"
@@ -192,9 +183,7 @@ def _on_the_ground(
 def _priced(
     graph: FactorGraph, evidence: Evidence, free: NDArray[np.bool_], limit: int
 ) -> Search | None:
-    """The search on the ground where it is expected to cost less than lifted steps; None where it
-    is not.
-    """
+    """The search on the ground where that is expected to cost less than lifted steps, else None."""
     if hardly_shares(graph):
         rest, _ = listed_parts(graph, evidence, None, None)
         return replace(_on_the_ground(graph, rest, limit), why="hardly any table is shared")

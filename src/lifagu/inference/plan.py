@@ -1,5 +1,4 @@
-"""In which order to sum variables out, and what it will cost: known, printable and refusable before
-anything runs.
+"""In which order to sum variables out, and what it will cost, known before anything runs.
 
 Orders are greedy: the variable whose elimination leaves the smallest table first (min-weight).
 Where running that would cost much more than planning, others are tried (min-fill, and the order of
@@ -137,8 +136,7 @@ def make_plan(
     names: Callable[[int], str] = str,
     most: float = math.inf,
 ) -> Plan:
-    """A good elimination order for tables on these scopes. sizes: range size of every variable to
-    be handled.
+    """A good elimination order for tables on these scopes; sizes: those of all variables to handle.
 
     Where the first order takes more than `most` entries, none is wanted: that is a `TooDearError`.
 
@@ -172,9 +170,7 @@ def make_plan(
 
 
 def _further_orders(sizes: dict[int, int]) -> list[str]:
-    """Orders to be tried in turn while a plan is dear; weights say nothing where all ranges are of
-    one size.
-    """
+    """Orders to be tried while a plan is dear; weights say nothing if all sizes are equal."""
     if len(sizes) > SMALL:
         return []
     alike = len(set(sizes.values())) == 1
@@ -231,9 +227,7 @@ def memory_limit_of(given: int | None) -> int:
 
 
 def default_memory_limit() -> int:
-    """Three quarters of the memory that is free, in bytes (of 8 GiB where the system does not
-    tell).
-    """
+    """Three quarters of the free memory in bytes (of 8 GiB where the system does not tell)."""
     return _free_memory(int(monotonic())) * 3 // 4
 
 

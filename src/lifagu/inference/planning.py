@@ -1,5 +1,4 @@
-"""Questions taken apart and planned: by the ground engine where that is cheap, by lifted steps
-where they save more.
+"""Questions planned: by the ground engine where that is cheap, or by lifted steps.
 
 The lifted engine does what can be done for many places at once; what it leaves falls into connected
 parts, which are planned one at a time, those equal up to renaming once. The ground engine takes the
@@ -60,9 +59,7 @@ def prepare(
 def plan_marginals(
     graph: FactorGraph, evidence: EvidenceLike, *, engine: str, limit: int
 ) -> tuple[Prepared, tuple[TooLarge, ...]]:
-    """Plan all single marginals; connected parts that do not fit are left out, unless that would be
-    all of them.
-    """
+    """Plan all single marginals; parts that do not fit are left out, unless that would be all."""
     inquiry = _inquiry(graph, (), evidence, engine, limit, everything=True)
     left: list[TooLarge] = []
     while True:
@@ -74,9 +71,7 @@ def plan_marginals(
 
 
 def _without(inquiry: Inquiry, error: PartsTooLargeError) -> tuple[Inquiry, list[TooLarge]]:
-    """The inquiry without the connected parts that do not fit, and these; the error, if nothing
-    would be left.
-    """
+    """The inquiry without the parts that do not fit, and these; the error, if nothing is left."""
     graph = inquiry.graph
     part_of = parts_without(graph, inquiry.evidence.value_of_each(len(graph.variable_names)) >= 0)
     included = part_of >= 0 if inquiry.included is None else inquiry.included & (part_of >= 0)
@@ -104,9 +99,7 @@ def _inquiry(
     limit: int,
     everything: bool,
 ) -> Inquiry:
-    """Questions checked: there is such an engine, and no unknown factor is connected to what is
-    asked for.
-    """
+    """Questions checked: the engine exists, and nothing asked for is connected to an unknown."""
     if not isinstance(engine, str) or engine not in ENGINES:
         raise ModelError(f"there is no engine '{engine}'; choose one of {', '.join(ENGINES)}")
     observation = graph.evidence(evidence)
@@ -121,8 +114,7 @@ def _inquiry(
 
 @dataclass(frozen=True, eq=False)
 class Inquiry:
-    """Questions to a graph that have answers. everything: all single marginals are asked for
-    instead.
+    """Questions to a graph that have answers; everything: all single marginals instead.
 
     included[v]: whether v takes part, which those connected to unknown factors do not, nor those
     that do not fit; None if all do.
@@ -176,9 +168,7 @@ class Inquiry:
         )
 
     def priced(self) -> Prepared:
-        """Ground or lifted, whichever is expected to cost less; a ground plan is only made where
-        that is quick.
-        """
+        """Ground or lifted, whichever should cost less; a ground plan is only made where quick."""
         if hardly_shares(self.graph):
             return self.ground("hardly any table is shared")
         effort = ALL_MARGINALS if self.everything or len(self.asked) > 1 else ONE_ANSWER
@@ -199,9 +189,7 @@ class Inquiry:
         )
 
     def _lifted_or_ground(self, why: str = "") -> Prepared:
-        """Lifted steps; where what they leave is dear or does not fit, the ground plan if that
-        costs less.
-        """
+        """Lifted steps; where they leave what is dear or too large, a ground plan if cheaper."""
         listed = len(self.graph.factor_names) <= LISTED
         try:
             lifted = replace(self.lifted(), why=why)
@@ -243,9 +231,7 @@ class Inquiry:
             return kept
 
     def attempt(self, walks: bool) -> Prepared:
-        """Lifted steps (none for the engine that enumerates) that keep what is asked for jointly,
-        or does not walk.
-        """
+        """Lifted steps (none when enumerating) that keep what is asked jointly or does not walk."""
         from lifagu.inference.lifted.engine import do_nothing, reduce
 
         graph, count = self.graph, len(self.graph.variable_names)

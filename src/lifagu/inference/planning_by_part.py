@@ -1,6 +1,4 @@
-"""What is left for the ground engine, part by part: what each is asked, which are equal, and a plan
-for each kind.
-"""
+"""What is left for the ground engine, part by part: questions, equal parts, and plans."""
 
 from __future__ import annotations
 
@@ -36,9 +34,7 @@ def plan_rest(
     walks: bool,
     whole: bool,
 ) -> Prepared:
-    """A plan for each connected part that the lifted steps have left. The arguments are as in
-    `Prepared`.
-    """
+    """A plan for each connected part that the lifted steps have left."""
     from lifagu.inference.lifted.residual import residual
 
     rest, walks = residual(reduced.problem), walks and bool(reduced.steps)
@@ -73,9 +69,7 @@ def plan_parts(
     why: str = "",
     most: float = math.inf,
 ) -> Prepared:
-    """A plan for each of these parts. The arguments are as in `Prepared`; more than `most` entries:
-    `TooDearError`.
-    """
+    """A plan for each of these parts."""
     looked_at = reduced.looked_at() if walks and not isinstance(reduced, Untouched) else None
     part_questions = _part_questions(rest, asked, everything, looked_at)
     like = _like(rest.parts, part_questions)
@@ -113,9 +107,7 @@ def _plans(
     needed: bool,
     most: float,
 ) -> tuple[dict[int, PartPlan], tuple[str, ...]]:
-    """A plan for the first of each kind of parts; notes on those that do not fit where only log Z
-    needs them.
-    """
+    """A plan for the first of each kind of parts; notes if only log Z needs what does not fit."""
     alike, variables = (
         Counter(like),
         reduced if isinstance(reduced, Untouched) else reduced.problem.variables,
@@ -148,9 +140,7 @@ def _plans(
 
 
 def _origins(variables: Variables | Untouched, part: AnyPart) -> tuple[int | str, ...]:
-    """A part's variables as far as they are the model's own; those that were listed by the name of
-    their kind.
-    """
+    """A part's variables that are the model's own; listed ones by the name of their kind."""
     kinds = {} if isinstance(variables, Untouched) else variables.listed
     listed = [
         kind
@@ -165,8 +155,7 @@ def _origins(variables: Variables | Untouched, part: AnyPart) -> tuple[int | str
 
 
 def _like(parts: Sequence[AnyPart], questions: Sequence[Sequence[Question]]) -> tuple[int, ...]:
-    """For each part the first that differs in the names of its variables only: sizes, factors,
-    questions are the same.
+    """For each part the first that equals it but for the names of its variables.
 
     Tables are the same if they are one object, as those of parts that are left are. Cost: linear in
     the factors.
@@ -189,8 +178,7 @@ def _part_questions(
     everything: bool,
     looked_at: Mapping[int, NDArray[np.bool_]] | None,
 ) -> tuple[tuple[Question, ...], ...]:
-    """What each part is asked: pieces of questions, and where probabilities walk back, rows that
-    are looked at.
+    """What each part is asked: pieces of questions, and rows looked at on the walk back.
 
     looked_at: for each row whether it is, None if probabilities do not walk back.
     """

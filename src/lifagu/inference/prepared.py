@@ -52,8 +52,7 @@ class Subject(Protocol):
 
 @dataclass(frozen=True)
 class Result(Shown):
-    """Answers in the order of the questions; log Z is None where it does not exist or did not fit
-    (see notes).
+    """Answers in the order of the questions; log Z is None where it does not exist or did not fit.
 
     unknown: how many factors came without a table; transferred: how many of them got one.
     """
@@ -81,9 +80,7 @@ Asked = Planned[Result]
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What was computed: log Z, the marginals of variables that were walked back to, and those of
-    pieces asked for.
-    """
+    """What was computed: log Z, marginals of variables walked back to, and pieces asked for."""
 
     log_partition: float | None
     marginals: Marginals
@@ -92,9 +89,7 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Ran:
-    """What travels of questions that were answered: the engine, the plan in words, and the
-    evidence.
-    """
+    """What travels of answered questions: the engine, the plan in words, and the evidence."""
 
     name: str
     text: str
@@ -208,9 +203,7 @@ class Prepared(Staying):
         return Solution(math.fsum(logs) if complete else None, marginals, pieces)
 
     def _walk_back(self, of_part: dict[int, dict[Question, Floats]], marginals: Marginals) -> None:
-        """Add marginals of what the lifted steps took away, from the joint marginals of the rows
-        that they left.
-        """
+        """Add marginals of what lifted steps took away, from joint ones of rows they left."""
         assert not isinstance(self.reduced, Untouched), "there are steps to walk back through"
         labels = self.reduced.problem.rows.labels
         of_row = {arity: np.full(len(each), -1, dtype=np.int64) for arity, each in labels.items()}
@@ -225,9 +218,7 @@ class Prepared(Staying):
     def _parts(
         self, tick: Callable[[int], None]
     ) -> Iterator[tuple[int, float, dict[Question, Floats]]]:
-        """Each part with a plan: its number, log Z and what it was asked. Weight zero is refused
-        where it turns up.
-        """
+        """Each part with a plan: number, log Z and what it was asked; weight zero is refused."""
         if self.rest.log_constant == -math.inf:
             raise NoAnswerError(why_zero(self.evidence))
         known: dict[int, tuple[float, dict[Question, Floats]]] = {}
@@ -279,9 +270,7 @@ class Prepared(Staying):
         )
 
     def _joint(self, question: Question, solution: Solution) -> Floats:
-        """The log probabilities of a question: a product of its pieces in each part and of observed
-        values.
-        """
+        """Log probabilities of a question: a product of its pieces and of observed values."""
         observed, sizes = self._observed, self.subject.sizes[list(question)]
         joint = np.zeros(sizes)
         for place, variable in enumerate(question):

@@ -22,8 +22,7 @@ HERE = " in the same connected part"
 
 @dataclass(frozen=True)
 class TooLarge:
-    """Variables (or classes of them) of a connected part that does not fit and was left out, and
-    what it would take.
+    """Variables (or classes) of a connected part that does not fit and was left out.
 
     remedy: what to do about it.
     """
@@ -37,9 +36,7 @@ class TooLarge:
 
 
 class PartsTooLargeError(TooLargeError):
-    """Some connected parts do not fit: for each its variables, those that were listed by the name
-    of their kind.
-    """
+    """Connected parts that do not fit: the variables of each, listed ones by their kind's name."""
 
     remedy: Remedy
 
@@ -63,9 +60,7 @@ def question_of(graph: FactorGraph, names: Sequence[str], limit: int) -> Questio
 
 
 def check_question(names: Sequence[str], sizes: Ints, limit: int) -> None:
-    """Refuse a question about nothing, about a variable twice, or with too many values for one
-    answer.
-    """
+    """Refuse a question about nothing, a variable twice, or too many values for one answer."""
     if not names:
         raise ModelError("a question names at least one variable")
     if len(set(names)) < len(names):
@@ -101,9 +96,7 @@ def check_known(
     asked: Sequence[Question],
     what: str = "log Z",
 ) -> None:
-    """Refuse questions about parts with unknown factors, and what is about the whole graph where
-    there are any.
-    """
+    """Refuse questions about parts with unknown factors, or about a whole graph with any."""
     holes = parts_of_factors(graph, part_of, graph.unknown)
     for question in asked:
         for number, piece in pieces_of(question, part_of).items():
@@ -126,9 +119,7 @@ def no_answer(what: str, unknown: Sequence[str], where: str = HERE) -> str:
 
 
 def asked_for(name: Callable[[int], str], count: int, pieces: Iterable[Question]) -> str:
-    """The questions in words, ``P(A, B)``, as far as they are about the first `count` variables;
-    else log Z.
-    """
+    """Questions in words, ``P(A, B)``, if about the first `count` variables; else log Z."""
     shown = [piece for piece in pieces if all(variable < count for variable in piece)]
     asked = [f"P({', '.join(map(name, piece))})" for piece in shown]
     return listed(asked, limit=2) or "log Z"

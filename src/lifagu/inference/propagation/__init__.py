@@ -1,9 +1,8 @@
-"""Belief propagation: approximate marginals of every variable, exact on trees; on groups when a
-colouring is given.
+"""Belief propagation: approximate marginals of every variable, exact on trees.
 
-Kschischang, Frey and Loeliger (2001) for the messages; Kersting, Ahmadi and Natarajan (2009),
-"Counting belief propagation", and Ahmadi, Kersting, Mladenov and Natarajan (2013) for groups. It is
-never chosen silently.
+On groups when a colouring is given. Kschischang, Frey and Loeliger (2001) for the messages;
+Kersting, Ahmadi and Natarajan (2009), "Counting belief propagation", and Ahmadi, Kersting, Mladenov
+and Natarajan (2013) for groups. It is never chosen silently.
 """
 
 from __future__ import annotations
@@ -50,9 +49,7 @@ class Beliefs:
 
     @property
     def convergence(self) -> Convergence:
-        """Whether the messages stand still, after how many iterations, and how much they still
-        changed.
-        """
+        """Whether the messages stand still, after how many iterations, and their last change."""
         return Convergence(self.converged, self.iterations, self.residual)
 
     def marginal(self, variable: int) -> Floats:
@@ -61,9 +58,7 @@ class Beliefs:
         return first
 
     def marginals(self, variables: Any) -> Floats:
-        """Log probabilities of n variables whose ranges have one size r, n×r, in canonical order.
-        O(n·r).
-        """
+        """Log probabilities of n variables whose ranges have one size r, n×r, canonical. O(n·r)."""
         groups = self.compressed.variable_group[as_ids(variables, "variables")]
         sizes = distinct(self.compressed.group_size[groups])
         if len(sizes) != 1:
@@ -74,9 +69,7 @@ class Beliefs:
         return columns.T
 
     def message(self, factor: int, position: int) -> Floats:
-        """Last log message from a factor to its argument at a position, canonical order, its
-        largest entry 0.
-        """
+        """Last log message from a factor to an argument, canonical order, largest entry 0."""
         number, column = self.compressed.factor_place[self.compressed.factor_group[factor]].tolist()
         block = self.compressed.blocks[number]
         return self.messages[block.shape[position]][:, block.starts[position] + column]
@@ -105,8 +98,7 @@ def propagate(
     iterations: int = 1000,
     progress: Tell | None = None,
 ) -> Beliefs:
-    """Pass messages until none changes by more than the tolerance (in its log), or the iterations
-    are used up.
+    """Pass messages until none changes by more than the tolerance, or the iterations are used up.
 
     colouring: None for loopy belief propagation on the graph itself; that of this graph with this
     evidence for counting belief propagation, one message per (variable group, factor group,
@@ -153,8 +145,7 @@ def answers(
     colouring: Colouring | None,
     **settings: Any,
 ) -> list[Answer]:
-    """Answers to questions about single variables, in their order; `convergence` tells how far the
-    messages came.
+    """Answers to questions about single variables; `convergence` tells how far messages came.
 
     questions: names, or sequences of one name. settings: those of `propagate`. log_partition is
     None, since Bethe's is only an estimate; it stands in the note.

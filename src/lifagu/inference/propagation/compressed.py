@@ -1,5 +1,4 @@
-"""The graph on which messages travel: groups of variables and of factors, with counts, as flat
-arrays.
+"""The graph on which messages travel: groups of variables and factors with counts, flat.
 
 Without a colouring every node is a group of its own and every count is 1, so ground and counting
 belief propagation are the same code. Edges are stored per range size, factors per table shape, both
@@ -72,9 +71,7 @@ class Block:
         return slice(self.starts[position] + columns.start, self.starts[position] + columns.stop)
 
     def tables(self, columns: slice) -> Floats:
-        """Log tables of some of the factor groups, s1×…×sk×(how many), or ×1 if all groups share
-        one.
-        """
+        """Log tables of some factor groups, s1×…×sk×(how many), or ×1 if all share one."""
         return (
             self.logs
             if self.logs.shape[-1] == 1
@@ -107,8 +104,7 @@ class Compressed:
 
 
 def compress(graph: FactorGraph, evidence: Evidence, colouring: Colouring | None) -> Compressed:
-    """One node per group; the groups are those of the colouring, or every node its own. Near-linear
-    in the graph.
+    """One node per group of the colouring, or every node its own. Near-linear in the graph.
 
     A factor group stands for c factors, a variable group for g variables; since the colouring is
     stable, each of these has c/g edges to the factor group at each position (Kersting, Ahmadi and
@@ -151,9 +147,7 @@ def _blocks(
     weights: Floats,
     ends: dict[int, list[tuple[Ints, Floats]]],
 ) -> Iterator[Block]:
-    """Blocks of factor groups; the variable group and count of each edge are appended to `ends` of
-    its range size.
-    """
+    """Blocks of factor groups; group and count of each edge are appended to `ends` of its size."""
     first = first_places(factors)
     factor_weights = np.bincount(factors).astype(np.float64)
     for same_arity, matrix in graph.scopes:
@@ -173,9 +167,7 @@ def _blocks(
 
 
 def _log_tables(graph: FactorGraph, factors: Ints) -> tuple[Floats, Ints]:
-    """Distinct log tables of factors with tables of one shape, the number of the table last, and
-    each factor's.
-    """
+    """Distinct log tables of factors of one shape, their number last, and each factor's."""
     distinct, table = np.unique(graph.factor_table[factors], return_inverse=True)
     shape = graph.tables[int(distinct[0])].shape
     span = np.arange(int(np.prod(shape)))
@@ -187,9 +179,7 @@ def _log_tables(graph: FactorGraph, factors: Ints) -> tuple[Floats, Ints]:
 def _likelihoods(
     graph: FactorGraph, evidence: Evidence, first: Ints, size_of: Ints, place: Ints
 ) -> dict[int, Floats]:
-    """Log likelihoods of the variable groups (their first members), values × groups, per range
-    size.
-    """
+    """Log likelihoods of the variable groups (first members), values × groups, per range size."""
     likelihoods: dict[int, Floats] = {}
     value = evidence.value_of_each(len(graph.variable_names))[first]
     for size in distinct(size_of).tolist():
@@ -211,9 +201,7 @@ def _likelihoods(
 def _check_colouring(
     graph: FactorGraph, evidence: Evidence, variables: Ints, factors: Ints
 ) -> None:
-    """Refuse a colouring of another graph, or with other evidence, or that is not stable. O(e log
-    e).
-    """
+    """Refuse a colouring of another graph or other evidence, or an unstable one. O(e log e)."""
     if len(variables) != len(graph.variable_names) or len(factors) != len(graph.factor_names):
         raise ModelError(
             f"the colouring has {len(variables)} variables and {len(factors)} factors, the graph has "

@@ -18,8 +18,7 @@ Mark = tuple[int, int, Hashable]
 
 @dataclass(frozen=True, eq=False)
 class Partition:
-    """Cells of a domain, as intervals of consecutive constants; cells are numbered by their first
-    constant.
+    """Cells of a domain as intervals of consecutive constants, numbered by their first constant.
 
     starts[i], cell[i], offset[i]: interval i's first constant, its cell, and that constant's place
     in the cell;
@@ -87,8 +86,7 @@ class Partition:
 
 
 def partition(domain: Domain, marks: Sequence[Mark]) -> Partition:
-    """Constants with the same marks are in one cell. Cost: near-linear in the intervals that marks
-    cover.
+    """Constants with the same marks are in one cell. Cost: near-linear in the intervals marked.
 
     >>> found = partition(Domain("Person", 10), [(2, 4, "smokes"), (7, 7, "smokes"), (4, 4, "eve")])
     >>> [found.text(cell) for cell in range(len(found.sizes))], found.sizes

@@ -12,9 +12,7 @@ from lifagu.inference.relational.kinds import Kinds
 def ground_names(
     kinds: Kinds, numbers: Sequence[int]
 ) -> Iterator[tuple[str, int, tuple[int, ...]]]:
-    """Name, kind, and the places of its individuals in their cells, of every ground variable of
-    these kinds.
-    """
+    """Name, kind and places of its individuals in their cells, of every ground variable."""
     by_relation: dict[int, list[int]] = {}
     for number in numbers:
         by_relation.setdefault(kinds.kinds[number].relation, []).append(number)

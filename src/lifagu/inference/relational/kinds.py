@@ -1,6 +1,4 @@
-"""Kinds of ground variables: all those of a relation that differ only in interchangeable
-individuals.
-"""
+"""Kinds of ground variables: all of a relation that differ only in interchangeable individuals."""
 
 from __future__ import annotations
 
@@ -26,8 +24,7 @@ LETTERS = "XYZUVW"
 
 @dataclass(frozen=True)
 class Kind:
-    """A relation and, for each of its terms, the cell and which individual of the name it is (-1:
-    the only one there).
+    """A relation and, for each term, a cell and which individual of the name (-1: its only one).
 
     A plain variable is a kind of its own, with relation -1. counted: where it is a histogram, the
     kinds whose values it counts, and which individual of their names (-1: none, they are told
@@ -41,9 +38,7 @@ class Kind:
 
 
 class Kinds:
-    """All kinds that exist, numbered in the order in which they were met; numbers are the engine's
-    variables.
-    """
+    """All kinds, numbered in the order in which they were met: these are the engine's variables."""
 
     def __init__(
         self, model: ParfactorGraph, partitions: Sequence[Partition], evidence: Sequence[Observed]
@@ -84,9 +79,7 @@ class Kinds:
         return kind, tuple(number)
 
     def histogram(self, counted: Sequence[int], logical: int, size: int) -> int:
-        """The variable that counts the values of kinds, over one of the individuals in their name
-        (-1: none).
-        """
+        """The variable that counts values of kinds, over an individual in their name (-1: none)."""
         cells = self.individuals.cells_of[counted[0]]
         left = tuple(cell for place, cell in enumerate(cells) if place != logical)
         return self._add(Kind(-1, -1, (), tuple((each, logical) for each in counted)), left, size)
@@ -130,15 +123,11 @@ class Kinds:
 
     @property
     def evidence(self) -> list[Observed]:
-        """The evidence; of pieces that say the same about single ground variables of one kind, the
-        first.
-        """
+        """The evidence; of pieces that say the same about ground variables of a kind, the first."""
         return [*self._ranges, *self._single.values()]
 
     def observed(self, number: int) -> Observed | None:
-        """The evidence on a kind: that on one of its ground variables, as cells tell apart what
-        evidence does.
-        """
+        """The evidence on a kind: that on one of its ground variables, as cells tell it apart."""
         if number not in self._seen:
             self._seen[number] = self._find_observed(self.kinds[number])
         return self._seen[number]
@@ -177,9 +166,7 @@ class Kinds:
         return found[0] if found else None
 
     def look(self, relation: int, constants: Ints) -> Ints:
-        """What ground variables of a relation look like: the cells of their constants, and which of
-        these are equal.
-        """
+        """What ground variables look like: the cells of their constants, and which are equal."""
         columns = [np.zeros(len(constants), dtype=np.int64)]
         for place, domain in enumerate(self.model.vocabulary.domains_of[relation]):
             columns.append(self.partitions[domain].cells(constants[:, place]))
@@ -291,9 +278,7 @@ class Kinds:
 
 
 def _by_look(kinds: Kinds, evidence: Sequence[Observed]) -> dict[tuple[int, ...], Observed]:
-    """Evidence on single ground variables by relation and look; the first of those that say the
-    same of a kind.
-    """
+    """Evidence on single ground variables by relation and look, the first of what says the same."""
     of_relation: dict[int, list[Observed]] = {}
     for observed in evidence:
         of_relation.setdefault(observed.relation, []).append(observed)

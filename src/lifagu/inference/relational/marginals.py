@@ -1,6 +1,4 @@
-"""All single marginals of a relational model: one for each kind of interchangeable ground
-variables.
-"""
+"""All single marginals of a relational model: one for each kind of ground variables."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ MOST_LISTED = 10**7  # ground variables that may be listed by name
 
 @dataclass(frozen=True)
 class MarginalClass:
-    """Interchangeable ground variables: the first one's name, all of them in words, how many, and
-    their marginal.
-    """
+    """Interchangeable ground variables: the first one's name, all in words, how many, and P(v)."""
 
     representative: str
     members: str
@@ -77,9 +73,7 @@ def prepare_relational_marginals(
 def _without(
     whole: Shattered, included: NDArray[np.bool_], error: PartsTooLargeError
 ) -> tuple[NDArray[np.bool_], list[TooLarge]]:
-    """The kinds without those in connected parts that do not fit, and these; the error, if nothing
-    would be left.
-    """
+    """The kinds without parts that do not fit, and these; the error, if nothing would be left."""
     kinds = whole.kinds
     numbers = {kinds.name(number): number for number in range(len(kinds))}
     estimates: dict[int, str] = {}

@@ -1,6 +1,4 @@
-"""A most probable assignment of a relational model: found over cells, then given to every ground
-variable.
-"""
+"""A most probable assignment of a relational model: found over cells, given to all."""
 
 from __future__ import annotations
 
@@ -69,9 +67,7 @@ class PreparedRelationalBest(Shown):
 def prepare_relational_best(
     model: ParfactorGraph, evidence: Observed, memory_limit: int | None = None
 ) -> PreparedRelationalBest:
-    """Plan the search for a most probable assignment that agrees with the evidence; what does not
-    fit is refused.
-    """
+    """Plan the search for a most probable assignment; what does not fit is refused."""
     limit = memory_limit_of(memory_limit)
     whole = shattered(model, evidence or {}, ())
     individuals = whole.kinds.individuals

@@ -1,6 +1,4 @@
-"""A relational model as a problem over cells: kinds of variables, patterns of rows, and what was
-observed.
-"""
+"""A relational model as a problem over cells: kinds of variables and patterns of rows."""
 
 from __future__ import annotations
 
@@ -55,8 +53,7 @@ class Shattered(Frozen):
 def shattered(
     model: ParfactorGraph, evidence: Mapping[str, Observation], named: Iterable[Place]
 ) -> Shattered:
-    """Take a model apart over cells. named: ground variables that are asked for jointly, so told
-    apart from others.
+    """Take a model apart over cells; named: those asked for jointly, so told apart from others.
 
     What cells cannot express is a `NotLiftedError`.
     """
@@ -94,9 +91,7 @@ def _propositions(kinds: Kinds) -> None:
 
 
 def _check_existence(kinds: Kinds, pieces: Sequence[Piece]) -> None:
-    """A kind exists as a whole: where rows are listed, they must reach every one of its ground
-    variables.
-    """
+    """A kind exists as a whole: listed rows must reach every one of its ground variables."""
     reached: dict[int, list[Ints]] = {}
     for piece in pieces:
         for slot, (number, _) in enumerate(piece.arguments):

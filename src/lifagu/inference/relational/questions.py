@@ -30,9 +30,7 @@ Observed = Mapping[str, Observation] | None
 
 @dataclass(frozen=True, eq=False)
 class KindsAsked:
-    """The kinds of a model as what answers are about; values stand in the order in which they are
-    declared.
-    """
+    """The kinds of a model as what answers are about; values stand in their declared order."""
 
     kinds: Kinds
 
@@ -95,9 +93,7 @@ def plan_cells(
     walks: bool,
     complete: bool = True,
 ) -> Prepared:
-    """A plan for what the lifted steps have left of a model over cells; complete: whether nothing
-    was left out.
-    """
+    """A plan for what lifted steps have left over cells; complete: nothing was left out."""
     seen, known = whole.kinds.observation, complete and not whole.unknown
     subject = KindsAsked(whole.kinds)
     return plan_rest(
@@ -106,8 +102,7 @@ def plan_cells(
 
 
 def known_kinds(whole: Shattered, asked: Sequence[Question], what: str) -> NDArray[np.bool_]:
-    """Which kinds are in connected parts without unknown factors; questions about others are
-    refused.
+    """Which kinds are in parts without unknown factors; questions about others are refused.
 
     what: what else is refused where a factor is unknown, if nothing in particular is asked.
     """

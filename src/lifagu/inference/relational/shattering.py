@@ -1,5 +1,4 @@
-"""Parfactors taken apart over cells: one pattern for each way in which their individuals can fall
-into cells.
+"""Parfactors taken apart over cells: a pattern for each way to put individuals into cells.
 
 Individuals of one cell are either the same or different: each of these ways is a pattern of its
 own, so that inside a pattern all individuals of a cell differ. Cost: the number of patterns,
@@ -32,8 +31,7 @@ FEW_STATES = 2**12
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Rows with one table: a pattern's cells and arguments, and potentials with one axis per
-    argument (None: unknown).
+    """Rows with one table: cells and arguments of a pattern, and potentials (None: unknown).
 
     listed: for rows that are listed one by one, for each argument the places of its individuals in
     their cells; many: how many they are.
@@ -86,9 +84,7 @@ def _different(
 
 
 def _bindings(kinds: Kinds, bound: BoundParfactor) -> Iterator[tuple[Binding, ...]]:
-    """All ways in which the free logical variables can fall into cells and coincide, as the
-    constraints admit.
-    """
+    """All ways that constraints admit for logical variables to fall into cells and coincide."""
     domains = _domain_numbers(kinds, bound)
     allowed = [
         _allowed(kinds, bound, variable, domains[variable]) for variable in range(bound.free)
@@ -122,9 +118,7 @@ def _domain_numbers(kinds: Kinds, bound: BoundParfactor) -> list[int]:
 
 
 def _allowed(kinds: Kinds, bound: BoundParfactor, variable: int, domain: int) -> list[int]:
-    """The cells whose constants satisfy the constraints on one logical variable alone; cells are
-    never divided.
-    """
+    """The cells that satisfy the constraints on one logical variable; cells are never divided."""
     cells = kinds.partitions[domain].firsts
     inside = np.ones(len(cells), dtype=np.bool_)
     for left, code, equal in bound.comparisons:
@@ -139,9 +133,7 @@ def _allowed(kinds: Kinds, bound: BoundParfactor, variable: int, domain: int) ->
 def _admitted(
     kinds: Kinds, bound: BoundParfactor, domains: Sequence[int], done: Sequence[Binding]
 ) -> bool:
-    """Whether the explicit constraints between several logical variables hold; their constants are
-    told apart.
-    """
+    """Whether explicit constraints between logical variables hold; constants are told apart."""
     for variables, rows, inside in bound.memberships:
         if len(variables) > 1:
             alone = all(done[each][1] < 0 for each in variables)
@@ -173,9 +165,7 @@ def _argument(
 
 @dataclass(frozen=True, eq=False)
 class _Term:
-    """An argument that a counting formula stands for, and what each of its values counts: values ×
-    range size.
-    """
+    """An argument that a counting formula stands for, and what its values count: values × size."""
 
     argument: Argument
     counts: NDArray[Any]
@@ -184,8 +174,7 @@ class _Term:
 def _counted(
     kinds: Kinds, bound: BoundParfactor, argument: BoundArgument, bindings: Sequence[Binding]
 ) -> tuple[list[_Term], Ints]:
-    """The arguments that a counting formula stands for under some bindings, and what observed cells
-    add to the counts.
+    """The arguments a counting formula stands for, and what observed cells add to the counts.
 
     Individuals that are told apart are arguments themselves, or one histogram if they are many;
     those of a cell are one histogram. One that must not be counted, but is not in the formula, is
@@ -227,8 +216,7 @@ def _counted(
 
 
 def _told_apart(kinds: Kinds, single: Sequence[Argument], size: int, fixed: Ints) -> list[_Term]:
-    """Counted individuals that are told apart: each an argument, or all of them one histogram if
-    they are many.
+    """Counted individuals that are told apart: each an argument, or one histogram if many.
 
     Observed ones are added to the fixed counts.
     """
@@ -261,8 +249,7 @@ def _histogram(
 def _along(
     table: Floats | None, axis: int, size: int, terms: Sequence[_Term], fixed: Ints
 ) -> Floats | None:
-    """A table in which the axis of a counting formula is replaced by those of the arguments it
-    stands for.
+    """A table with the axis of a counting formula replaced by those of what it stands for.
 
     Values that cannot go together, as less than nothing would be left, have potential 0.
     """
@@ -289,9 +276,7 @@ def _along(
 
 
 def listed(kinds: Kinds, bound: BoundParfactor) -> Iterator[Piece]:
-    """The ground factors of a parfactor whose constraint lists single individuals, grouped by the
-    kinds they are on.
-    """
+    """The ground factors of a parfactor that lists single individuals, grouped by their kinds."""
     if any(argument.counted >= 0 for argument in bound.arguments):
         raise NotLiftedError(f"parfactor '{bound.name}' counts under an explicit constraint")
     rows = substitutions(bound)

@@ -1,5 +1,4 @@
-"""What tells individuals apart: constants in parfactors and ground factors, evidence, joint
-questions.
+"""What tells individuals apart: constants in factors, evidence, joint questions.
 
 Individuals that no mark tells apart are interchangeable in everything that is computed.
 """
@@ -34,8 +33,7 @@ def partitions(
     named: frozenset[Place],
     deferred: frozenset[int],
 ) -> list[Partition]:
-    """Each domain's cells. named: ground variables asked for jointly; deferred: parfactors whose
-    rows are listed.
+    """Each domain's cells; named: asked for jointly; deferred: parfactors whose rows are listed.
 
     What is listed tells apart only who is listed at all.
     """
@@ -68,9 +66,7 @@ def partitions(
 
 
 def deferred_parfactors(model: ParfactorGraph) -> frozenset[int]:
-    """Parfactors with explicit constraints between individuals that are too long to tell all of
-    those apart.
-    """
+    """Parfactors whose explicit constraints are too long to tell all individuals in them apart."""
     return frozenset(
         number
         for number, bound in enumerate(model.bound)
@@ -87,9 +83,7 @@ def defers_ground_part(model: ParfactorGraph) -> bool:
 
 
 def lists_individuals(model: ParfactorGraph) -> bool:
-    """Whether some rows are listed one by one, so that individuals of one cell are not
-    interchangeable in the end.
-    """
+    """Whether rows are listed one by one: individuals of a cell are then not interchangeable."""
     return bool(deferred_parfactors(model)) or defers_ground_part(model)
 
 
@@ -119,8 +113,7 @@ def _of_constraints(number: int, bound: BoundParfactor, listed: bool) -> Iterabl
 
 
 def _of_evidence(observed: Observed, of: Sequence[int], marks: list[list[Mark]]) -> None:
-    """The individuals that a piece of evidence is about: those of pieces that are alike but for
-    them stay together.
+    """The individuals that evidence is about; those of pieces alike but for them stay together.
 
     Two individuals with the same marks may be swapped also where a relation has their domain twice:
     whatever is observed of R(x, y) is observed of R(x', y) for all y, x and x' included, and so of
@@ -135,8 +128,7 @@ def _of_evidence(observed: Observed, of: Sequence[int], marks: list[list[Mark]])
 
 
 def _of_pairs(relation: int, pieces: Sequence[Observed]) -> Iterable[Mark]:
-    """The individuals that evidence on single pairs R(x, y) tells apart: all that cannot be
-    swapped.
+    """The individuals that evidence on pairs R(x, y) tells apart: all that cannot be swapped.
 
     x and x' can be swapped if the same is observed of them with all others, of (x, x) and (x', x'),
     and of (x, x') and (x', x): nothing at all, so that both have the same observations; or both
