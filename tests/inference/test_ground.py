@@ -57,7 +57,7 @@ def random_part(seed):
 
 
 def enumerated(part, questions):
-    return enumeration.run(part, enumeration.plan(part, questions, str), questions, quietly)
+    return enumeration.run(part, enumeration.plan(part), questions, quietly)
 
 
 def assert_same_logs(found, expected):

@@ -1,4 +1,4 @@
-"""The oracle: add up the weight of every assignment. Naive on purpose, and never to be made faster."""
+"""The oracle: add up the weight of every assignment. Naive on purpose, never to be made faster."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ class Enumeration:
         return f"enumerate {self.total} assignments"
 
 
-def plan(
-    part: AnyPart, questions: Sequence[tuple[int, ...]], names: Callable[[int], str]
-) -> Enumeration:
+def plan(part: AnyPart) -> Enumeration:
     """Count the assignments."""
     return Enumeration(math.prod(part.sizes.values()))
 

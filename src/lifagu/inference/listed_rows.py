@@ -21,8 +21,14 @@ from lifagu.inference.lifted.matrices import Matrices
 from lifagu.inference.lifted.problem import Problem, Variables
 from lifagu.inference.lifted.tables_by_label import Labels
 from lifagu.inference.planning_by_part import plan_rest
-from lifagu.inference.prepared import Prepared
-from lifagu.inference.question_checks import Question, asked_for, check_question, no_answer
+from lifagu.inference.prepared import Prepared, Questions
+from lifagu.inference.question_checks import (
+    Question,
+    asked_for,
+    check_question,
+    kept_for,
+    no_answer,
+)
 
 
 @dataclass(frozen=True)
@@ -86,26 +92,12 @@ def prepare_listed(left: Listed, questions: Sequence[Sequence[int]], limit: int)
     _check_included(left, subject, asked, included)
     included[evidence.variables] = included[-1] = False
     titles = tuple(tuple(subject.name(number) for number in question) for question in asked)
+    whole = not left.unknown
+    posed = Questions(subject, evidence, "lifted", tuple(asked), titles, limit, whole=whole)
 
     def attempt(walks: bool) -> Prepared:
-        keep = {
-            number for question in asked if len(question) > 1 or not walks for number in question
-        }
-        reduced = reduce_listed(
-            _problem(left, subject, included, sorted(keep - set(evidence.variables.tolist())))
-        )
-        return plan_rest(
-            subject,
-            evidence,
-            "lifted",
-            asked,
-            titles,
-            reduced,
-            limit,
-            False,
-            walks,
-            not left.unknown,
-        )
+        keep = kept_for(asked, walks, evidence)
+        return plan_rest(posed, reduce_listed(_problem(left, subject, included, keep)), walks)
 
     if len(set(asked)) > 1:
         return attempt(True)

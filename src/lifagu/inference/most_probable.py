@@ -27,7 +27,13 @@ from lifagu.inference.part import Residual
 from lifagu.inference.parts_from_lists import Untouched, listed_parts
 from lifagu.inference.plan import Plan, TooDearError, memory_limit_of
 from lifagu.inference.prepared import Staying
-from lifagu.inference.price import BEST_ASSIGNMENT, hardly_shares, worth_planning
+from lifagu.inference.price import (
+    BEST_ASSIGNMENT,
+    NOT_SHARED,
+    costs_less,
+    hardly_shares,
+    worth_planning,
+)
 from lifagu.inference.question_checks import check_known, why_zero
 
 ENGINES = ("auto", "lifted", "ground")
@@ -186,7 +192,7 @@ def _priced(
     """The search on the ground where that is expected to cost less than lifted steps, else None."""
     if hardly_shares(graph):
         rest, _ = listed_parts(graph, evidence, None, None)
-        return replace(_on_the_ground(graph, rest, limit), why="hardly any table is shared")
+        return replace(_on_the_ground(graph, rest, limit), why=NOT_SHARED)
     most = worth_planning(graph, evidence, BEST_ASSIGNMENT, lambda: int(free.sum()))
     if not most:
         return None
@@ -195,6 +201,4 @@ def _priced(
         search = _on_the_ground(graph, rest, limit, most)
     except (TooDearError, TooLargeError):
         return None
-    return replace(
-        search, why=f"its plan of {search.total:,} entries costs less than looking for lifted steps"
-    )
+    return replace(search, why=costs_less(search.total))

@@ -7,8 +7,8 @@ and what hangs together is found by search.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,7 @@ class Untouched:
     names: Names
     dropped: int = 0
     steps: tuple[object, ...] = ()
+    listed: Mapping[int, tuple[int, str]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return (

@@ -24,13 +24,22 @@ from lifagu.inference.part import Residual
 from lifagu.inference.parts_from_lists import Untouched, count_variables, listed_parts
 from lifagu.inference.plan import TooDearError, memory_limit_of
 from lifagu.inference.planning_by_part import plan_parts, plan_rest
-from lifagu.inference.prepared import Prepared
-from lifagu.inference.price import ALL_MARGINALS, LISTED, ONE_ANSWER, hardly_shares, worth_planning
+from lifagu.inference.prepared import Prepared, Questions
+from lifagu.inference.price import (
+    ALL_MARGINALS,
+    LISTED,
+    NOT_SHARED,
+    ONE_ANSWER,
+    costs_less,
+    hardly_shares,
+    worth_planning,
+)
 from lifagu.inference.question_checks import (
     PartsTooLargeError,
     Question,
     TooLarge,
     check_known,
+    kept_for,
     known_variables,
     question_of,
 )
@@ -137,6 +146,22 @@ class Inquiry:
         return self.priced() if self.engine == "auto" else self.attempt(walks=False)
 
     @cached_property
+    def questions(self) -> Questions:
+        """What is asked, as plans want it."""
+        names = self.graph.variable_names
+        titles = [tuple([names[variable] for variable in question]) for question in self.asked]
+        return Questions(
+            self.graph,
+            self.evidence,
+            self.engine,
+            self.asked,
+            tuple(titles),
+            self.limit,
+            self.everything,
+            whole=self.included is None,
+        )
+
+    @cached_property
     def parts(self) -> tuple[Residual, int]:
         """The graph's own parts as far as they matter, and the number of variables that do not."""
         asked = (
@@ -150,27 +175,12 @@ class Inquiry:
         """The graph's own parts, planned one by one."""
         rest, dropped = self.parts
         untouched = Untouched(self.graph.variable_names, dropped)
-        # fmt: skip
-        return plan_parts(
-            self.graph,
-            self.evidence,
-            self.engine,
-            self.asked,
-            self._titles,
-            untouched,
-            rest,
-            self.limit,
-            everything=self.everything,
-            walks=False,
-            whole=self.included is None,
-            why=why,
-            most=most,
-        )
+        return plan_parts(self.questions, untouched, rest, why=why, most=most)
 
     def priced(self) -> Prepared:
         """Ground or lifted, whichever should cost less; a ground plan is only made where quick."""
         if hardly_shares(self.graph):
-            return self.ground("hardly any table is shared")
+            return self.ground(NOT_SHARED)
         effort = ALL_MARGINALS if self.everything or len(self.asked) > 1 else ONE_ANSWER
         most = worth_planning(
             self.graph, self.evidence, effort, lambda: count_variables(self.parts[0])
@@ -180,19 +190,14 @@ class Inquiry:
         except (TooDearError, TooLargeError):
             found = None
         if found is None:
-            return self._lifted_or_ground(
-                "" if len(self.graph.factor_names) > LISTED else "much looks alike"
-            )
-        return replace(
-            found,
-            why=f"its plan of {found.total:,} entries costs less than looking for lifted steps",
-        )
+            return self._lifted_or_ground()
+        return replace(found, why=costs_less(found.total))
 
-    def _lifted_or_ground(self, why: str = "") -> Prepared:
+    def _lifted_or_ground(self) -> Prepared:
         """Lifted steps; where they leave what is dear or too large, a ground plan if cheaper."""
         listed = len(self.graph.factor_names) <= LISTED
         try:
-            lifted = replace(self.lifted(), why=why)
+            lifted = replace(self.lifted(), why="much looks alike" if listed else "")
         except TooLargeError as error:
             if not listed:
                 raise
@@ -237,29 +242,9 @@ class Inquiry:
         graph, count = self.graph, len(self.graph.variable_names)
         observed = self.evidence.value_of_each(count) >= 0
         free = ~observed if self.included is None else self.included & ~observed
-        keep = {
-            each for question in self.asked if len(question) > 1 or not walks for each in question
-        }
-        keep -= set(np.flatnonzero(observed).tolist())
+        keep = kept_for(self.asked, walks, self.evidence)
         if self.engine in ("auto", "lifted"):
-            reduced = reduce(graph, self.evidence, free, sorted(keep), drop=not walks)
+            reduced = reduce(graph, self.evidence, free, keep, drop=not walks)
         else:
-            reduced = do_nothing(graph, self.evidence, free, sorted(keep))
-        whole = self.included is None
-        return plan_rest(
-            graph,
-            self.evidence,
-            self.engine,
-            self.asked,
-            self._titles,
-            reduced,
-            self.limit,
-            self.everything,
-            walks,
-            whole,
-        )
-
-    @property
-    def _titles(self) -> tuple[tuple[str, ...], ...]:
-        names = self.graph.variable_names
-        return tuple([tuple([names[variable] for variable in question]) for question in self.asked])
+            reduced = do_nothing(graph, self.evidence, free, keep)
+        return plan_rest(self.questions, reduced, walks)

@@ -30,6 +30,15 @@ VARIABLE, ENTRY = 12.0, 0.002
 BEGIN, FACTOR, CLASS, LIFTED_ENTRY = 2000.0, 2.0, 40.0, 0.05
 
 
+# why the ground engine is taken where hardly any table is shared …
+NOT_SHARED = "hardly any table is shared"
+
+
+def costs_less(entries: int) -> str:
+    """… and where its plan costs little."""
+    return f"its plan of {entries:,} entries costs less than looking for lifted steps"
+
+
 class Effort(NamedTuple):
     """How many times as dear as one answer a task is, on the ground and with lifted steps."""
 

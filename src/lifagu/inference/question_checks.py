@@ -84,6 +84,12 @@ def pieces_of(question: Question, part_of: Ints) -> dict[int, Question]:
     return pieces
 
 
+def kept_for(questions: Iterable[Question], walks: bool, evidence: Evidence) -> list[int]:
+    """The free variables that lifted steps keep: those asked jointly, or all if none walk back."""
+    kept = {each for question in questions if len(question) > 1 or not walks for each in question}
+    return sorted(kept.difference(evidence.variables.tolist()))
+
+
 def known_variables(graph: FactorGraph, part_of: Ints) -> NDArray[np.bool_]:
     """Which variables are in connected parts without unknown factors."""
     return ~np.isin(part_of, parts_of_factors(graph, part_of, graph.unknown)) | (part_of < 0)

@@ -16,11 +16,12 @@ from lifagu.graph.views import counted
 from lifagu.inference.lifted.engine import reduce_cells
 from lifagu.inference.marginals import Computed
 from lifagu.inference.plan import memory_limit_of
-from lifagu.inference.prepared import Prepared
+from lifagu.inference.planning_by_part import plan_rest
+from lifagu.inference.prepared import Prepared, Questions
 from lifagu.inference.question_checks import PartsTooLargeError, TooLarge
 from lifagu.inference.relational.ground_variables import ground_names
 from lifagu.inference.relational.problem import Shattered, missing, shattered, start
-from lifagu.inference.relational.questions import Observed, known_kinds, plan_cells
+from lifagu.inference.relational.questions import KindsAsked, Observed, known_kinds
 from lifagu.inference.relational.telling_apart import lists_individuals
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
@@ -57,13 +58,14 @@ def prepare_relational_marginals(
         )
     whole = shattered(model, evidence or {}, ())
     included = known_kinds(whole, [], "")
+    subject, seen = KindsAsked(whole.kinds), whole.kinds.observation
     left: list[TooLarge] = []
     while True:
+        known = not left and not whole.unknown
+        posed = Questions(subject, seen, "lifted", (), (), limit, everything=True, whole=known)
         reduced = reduce_cells(start(whole, included, (), maximise=False))
         try:
-            prepared = plan_cells(
-                whole, [], (), reduced, limit, everything=True, walks=True, complete=not left
-            )
+            prepared = plan_rest(posed, reduced, walks=True)
             return PreparedClassMarginals(model, whole, prepared, tuple(left))
         except PartsTooLargeError as error:
             included, more = _without(whole, included, error)

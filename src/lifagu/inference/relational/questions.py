@@ -14,11 +14,16 @@ from lifagu.errors import ModelError, NoAnswerError, NotLiftedError
 from lifagu.graph.evidence import Observation
 from lifagu.graph.ranges import Labels
 from lifagu.inference.lifted.engine import reduce_cells
-from lifagu.inference.lifted.reduced import Reduced
 from lifagu.inference.plan import memory_limit_of
 from lifagu.inference.planning_by_part import plan_rest
-from lifagu.inference.prepared import Prepared
-from lifagu.inference.question_checks import Question, asked_for, check_question, no_answer
+from lifagu.inference.prepared import Prepared, Questions
+from lifagu.inference.question_checks import (
+    Question,
+    asked_for,
+    check_question,
+    kept_for,
+    no_answer,
+)
 from lifagu.inference.relational.kinds import Kinds
 from lifagu.inference.relational.problem import Shattered, missing, shattered, start
 from lifagu.inference.relational.telling_apart import lists_individuals
@@ -76,29 +81,12 @@ def prepare_relational(
     walks = len(set(asked)) > 1 or any(
         cells_of[number] for question in asked for number in question
     )
-    keep = {number for question in asked if len(question) > 1 or not walks for number in question}
-    keep -= set(np.flatnonzero(whole.observed >= 0).tolist())
-    reduced = reduce_cells(start(whole, included, sorted(keep), maximise=False))
-    return plan_cells(whole, asked, titles, reduced, limit, everything=False, walks=walks)
-
-
-def plan_cells(
-    whole: Shattered,
-    asked: Sequence[Question],
-    titles: tuple[tuple[str, ...], ...],
-    reduced: Reduced,
-    limit: int,
-    *,
-    everything: bool,
-    walks: bool,
-    complete: bool = True,
-) -> Prepared:
-    """A plan for what lifted steps have left over cells; complete: nothing was left out."""
-    seen, known = whole.kinds.observation, complete and not whole.unknown
-    subject = KindsAsked(whole.kinds)
-    return plan_rest(
-        subject, seen, "lifted", asked, titles, reduced, limit, everything, walks, known
-    )
+    seen = whole.kinds.observation
+    keep = kept_for(asked, walks, seen)
+    reduced = reduce_cells(start(whole, included, keep, maximise=False))
+    subject, known = KindsAsked(whole.kinds), not whole.unknown
+    posed = Questions(subject, seen, "lifted", tuple(asked), titles, limit, whole=known)
+    return plan_rest(posed, reduced, walks)
 
 
 def known_kinds(whole: Shattered, asked: Sequence[Question], what: str) -> NDArray[np.bool_]:
