@@ -17,7 +17,6 @@ import numpy as np
 from lifagu.basics.arrays import Floats
 from lifagu.errors import listed
 from lifagu.inference import elimination, elimination_orders
-from lifagu.inference.elimination import Question, Stepped
 from lifagu.inference.part import AnyPart, Part
 from lifagu.inference.plan import (
     BYTES_PER_ENTRY,
@@ -25,8 +24,11 @@ from lifagu.inference.plan import (
     Order,
     Plan,
     make_plan,
+    neighbours,
+    readable_count,
     readable_size,
 )
+from lifagu.inference.question_checks import Question
 from lifagu.inference.table import clamp, log_sum
 
 MOST_RUNS = 2**12  # combinations beyond which conditioning is refused …
@@ -61,20 +63,25 @@ class Conditioned:
         fits = self.each.memory <= limit
         if fits and self.runs <= MOST_RUNS and self.total <= MOST_WORK:
             return None
-        if fits:
-            cost = f"conditioning on {self._chosen} would take {self.runs} runs and {_power(self.total)} entries in all"
-        elif self.variables:
-            cost = f"conditioning on {self._chosen} would take {self.runs} runs and {_power(self.total)} entries in all"
-            cost += f" and still need {readable_size(self.each.memory)}"
+        if fits or self.variables:
+            cost = (
+                f"conditioning on {self._chosen} would take {self.runs} runs "
+                f"and {readable_count(self.total)} entries in all"
+            )
+            cost += "" if fits else f" and still need {readable_size(self.each.memory)}"
         else:
-            runs = _power(self.whole.memory // max(limit, 1) + 1)
-            cost = f"conditioning would take {runs} runs or more and {_power(self.whole.total)} entries in all"
-        most = f"{MOST_RUNS} runs and {_power(MOST_WORK)} entries"
+            cost = (
+                f"conditioning would take {readable_count(self.whole.memory // max(limit, 1) + 1)} "
+                f"runs or more and {readable_count(self.whole.total)} entries in all"
+            )
+        most = f"{MOST_RUNS} runs and {readable_count(MOST_WORK)} entries"
         return f"{self.whole.obstacle(limit)}; {cost}, but the most are {most}"
 
     def __str__(self) -> str:
-        cost = f"{self.runs} runs, {self.total} entries in all, instead of {readable_size(self.whole.memory)} at once"
-        return f"condition on {self._chosen}: {cost}; each run:\n{self.each}"
+        return (
+            f"condition on {self._chosen}: {self.runs} runs, {self.total} entries in all, "
+            f"instead of {readable_size(self.whole.memory)} at once; each run:\n{self.each}"
+        )
 
     @property
     def _chosen(self) -> str:
@@ -100,7 +107,7 @@ def plan(part: AnyPart, whole: Plan, questions: Sequence[Question], limit: int) 
 
 
 def run(
-    part: AnyPart, plan: Conditioned, questions: Sequence[Question], progress: Stepped
+    part: AnyPart, plan: Conditioned, questions: Sequence[Question], progress: Callable[[int], None]
 ) -> tuple[float, list[Floats]]:
     """log Z and the log weight of each question's values, added up over all runs."""
     logs = []
@@ -141,11 +148,8 @@ def _slices(part: AnyPart, plan: Conditioned) -> Iterator[tuple[dict[int, int], 
         fixed = []
         for (scope, table), axes in zip(factors, places, strict=True):
             if axes:
-                inner = clamp(table, axes, [values[scope[axis]] for axis in axes])
-                scope, table = (
-                    tuple(variable for variable in scope if variable not in chosen),
-                    np.asarray(inner),
-                )
+                table = np.asarray(clamp(table, axes, [values[scope[axis]] for axis in axes]))
+                scope = tuple(variable for variable in scope if variable not in chosen)
             fixed.append((scope, table))
         yield values, Part(part.variables, sizes, tuple(fixed))
 
@@ -166,9 +170,7 @@ class _Core:
             if place not in whole.dropped_factors
         ]
 
-    def without(
-        self, chosen: Collection[int]
-    ) -> tuple[list[tuple[int, ...]], dict[int, int], tuple[int, ...]]:
+    def without(self, chosen: Collection[int]) -> tuple[list[Question], dict[int, int], Question]:
         """Scopes, sizes and variables to keep when some are fixed.
 
         Questions that share a walk back are scopes.
@@ -202,10 +204,7 @@ class _Core:
         asked for, then to what was declared first.
         """
         scopes, sizes, keep = self.without(chosen)
-        near: dict[int, set[int]] = {variable: set() for variable in sorted(sizes)}
-        for scope in (*scopes, keep):
-            for variable in scope:
-                near[variable].update(each for each in scope if each != variable)
+        near = neighbours(scopes, sizes, keep)
         made = [(variable, *around) for variable, around in order(near, sizes, set(keep))] + [keep]
         entries = [math.prod([sizes[variable] for variable in scope]) for scope in made]
         largest, score = max(entries), dict.fromkeys(sizes, 0.0)
@@ -215,11 +214,8 @@ class _Core:
                 for variable in scope:
                     score[variable] += weight
         cost = {variable: -score[variable] / math.log2(size) for variable, size in sizes.items()}
-        return min(
-            sizes,
-            key=lambda variable: (cost[variable], variable in self.asked, variable),
-            default=None,
-        )
+        ranked = [(cost[variable], variable in self.asked, variable) for variable in sizes]
+        return min(ranked)[2] if ranked else None
 
 
 def _search(core: _Core, limit: int, order: Order, weigh: Weigh) -> Conditioned:
@@ -252,7 +248,3 @@ SEARCHES: tuple[tuple[Order, Weigh], ...] = (
     (elimination_orders.min_fill, _entries),
     (elimination_orders.min_weight, _largest),
 )
-
-
-def _power(number: int) -> str:
-    return str(number) if number < 10**6 else f"2^{math.log2(number):.3g}"

@@ -22,6 +22,7 @@ from lifagu.inference.barren import find_barren
 from lifagu.inference.clusters import Cluster, make_clusters
 from lifagu.inference.part import AnyPart
 from lifagu.inference.plan import Plan, make_plan
+from lifagu.inference.question_checks import Question
 from lifagu.inference.table import (
     Table,
     contract,
@@ -35,7 +36,6 @@ from lifagu.inference.table import (
     sums_of_each,
 )
 
-Question = tuple[int, ...]
 Stepped = Callable[[int], None]
 Weights = tuple[Floats, bool]  # numbers, and whether they are logs
 

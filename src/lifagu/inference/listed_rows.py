@@ -41,7 +41,7 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
+class RowsLeft:
     """What is left of a model: labels and ids (n×k) of rows, and the variables asked about, by id.
 
     unknown: names of unknown factors, for refusals; observed: whether anything was.
@@ -79,11 +79,11 @@ class _Numbered:
 def check_asked(known: Mapping[int, Known], questions: Sequence[Sequence[int]], limit: int) -> None:
     """Refuse questions about nothing, a variable twice, or too many values for one answer."""
     for question in questions:
-        sizes = np.array([len(known[variable].labels) for variable in question], dtype=np.int64)
+        sizes = [len(known[variable].labels) for variable in question]
         check_question([known[variable].name for variable in question], sizes, limit)
 
 
-def prepare_listed(left: Listed, questions: Sequence[Sequence[int]], limit: int) -> Prepared:
+def prepare_listed(left: RowsLeft, questions: Sequence[Sequence[int]], limit: int) -> Prepared:
     """Plan the answers to questions (ids of known variables); none at all asks for log Z alone."""
     subject = _numbered(left)
     asked = [tuple(subject.number(variable) for variable in question) for question in questions]
@@ -109,7 +109,7 @@ def prepare_listed(left: Listed, questions: Sequence[Sequence[int]], limit: int)
         return attempt(True)
 
 
-def _numbered(left: Listed) -> _Numbered:
+def _numbered(left: RowsLeft) -> _Numbered:
     """All variables in rows or questions, numbered by id, and one more."""
     ids = [
         np.array(sorted(left.known), dtype=np.int64),
@@ -133,7 +133,7 @@ def _shapes(known: Labels, labels: Ints) -> tuple[Ints, Ints]:
     ), places.reshape(-1)
 
 
-def _evidence(left: Listed, subject: _Numbered) -> Evidence:
+def _evidence(left: RowsLeft, subject: _Numbered) -> Evidence:
     seen = {
         subject.number(variable): each.observed
         for variable, each in left.known.items()
@@ -147,14 +147,14 @@ def _evidence(left: Listed, subject: _Numbered) -> Evidence:
     )
 
 
-def has_answer(left: Listed, variables: Sequence[int]) -> list[bool]:
+def has_answer(left: RowsLeft, variables: Sequence[int]) -> list[bool]:
     """Whether there are answers about known variables: they are not connected to unknown factors."""
     subject = _numbered(left)
     included = _included(left, subject)
     return [bool(included[subject.number(variable)]) for variable in variables]
 
 
-def _included(left: Listed, subject: _Numbered) -> NDArray[np.bool_]:
+def _included(left: RowsLeft, subject: _Numbered) -> NDArray[np.bool_]:
     """Which variables are not connected to unknown factors."""
     first, second, holes = [], [], [np.zeros(0, dtype=np.int64)]
     for labels, matrix in left.rows:
@@ -172,7 +172,7 @@ def _included(left: Listed, subject: _Numbered) -> NDArray[np.bool_]:
 
 
 def _check_included(
-    left: Listed, subject: _Numbered, asked: Sequence[Question], included: NDArray[np.bool_]
+    left: RowsLeft, subject: _Numbered, asked: Sequence[Question], included: NDArray[np.bool_]
 ) -> None:
     """Refuse questions about what is connected to unknown factors, and log Z if there are any."""
     for question in asked:
@@ -185,7 +185,7 @@ def _check_included(
 
 
 def _problem(
-    left: Listed, subject: _Numbered, included: NDArray[np.bool_], keep: Sequence[int]
+    left: RowsLeft, subject: _Numbered, included: NDArray[np.bool_], keep: Sequence[int]
 ) -> Problem[Ints]:
     """The included rows over numbered variables."""
     parts: dict[int, tuple[list[Ints], list[Ints]]] = {}

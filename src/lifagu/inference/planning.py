@@ -22,7 +22,7 @@ from lifagu.graph.parts import parts_without
 from lifagu.inference.engines import ENGINES
 from lifagu.inference.part import Residual
 from lifagu.inference.parts_from_lists import Untouched, count_variables, listed_parts
-from lifagu.inference.plan import TooDearError, memory_limit_of
+from lifagu.inference.plan import PlanTooLargeError, TooDearError, memory_limit_of
 from lifagu.inference.planning_by_part import plan_parts, plan_rest
 from lifagu.inference.prepared import Prepared, Questions
 from lifagu.inference.price import (
@@ -35,7 +35,6 @@ from lifagu.inference.price import (
     worth_planning,
 )
 from lifagu.inference.question_checks import (
-    PartsTooLargeError,
     Question,
     TooLarge,
     check_known,
@@ -74,12 +73,12 @@ def plan_marginals(
     while True:
         try:
             return inquiry.planned(), tuple(left)
-        except PartsTooLargeError as error:
+        except PlanTooLargeError as error:
             inquiry, more = _without(inquiry, error)
             left += more
 
 
-def _without(inquiry: Inquiry, error: PartsTooLargeError) -> tuple[Inquiry, list[TooLarge]]:
+def _without(inquiry: Inquiry, error: PlanTooLargeError) -> tuple[Inquiry, list[TooLarge]]:
     """The inquiry without the parts that do not fit, and these; the error, if nothing is left."""
     graph = inquiry.graph
     part_of = parts_without(graph, inquiry.evidence.value_of_each(len(graph.variable_names)) >= 0)

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 from lifagu.inference.engines import plan_part
 from lifagu.inference.part import AnyPart, Residual
 from lifagu.inference.parts_from_lists import Untouched
+from lifagu.inference.plan import PlanTooLargeError
 from lifagu.inference.prepared import Prepared, Questions
-from lifagu.inference.question_checks import PartsTooLargeError, Question, asked_for, pieces_of
+from lifagu.inference.question_checks import Question, asked_for, pieces_of
 
 if TYPE_CHECKING:
     from lifagu.inference.lifted.problem import Variables
@@ -62,7 +63,7 @@ def plan_parts(
             for part, first in zip(rest.parts, like, strict=True)
             if first in refused
         ]
-        raise PartsTooLargeError(what, parts, questions.engine)
+        raise PlanTooLargeError(what, parts, questions.engine)
     notes = _notes(variables, rest, obstacles, Counter(like))
     return Prepared(questions, reduced, rest, plans, part_questions, like, walks, notes, why)
 

@@ -41,7 +41,7 @@ class Pool:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class FactorBlock:
     """The n factor groups whose tables have one shape s1×…×sk.
 
     groups[n]: their numbers; weights[n]: how many factors each stands for; logs[s1×…×sk×d]: the d
@@ -94,7 +94,7 @@ class Compressed:
     group_place: Ints
     factor_place: Ints
     pools: dict[int, Pool]
-    blocks: tuple[Block, ...]
+    blocks: tuple[FactorBlock, ...]
 
     def __str__(self) -> str:
         edges = sum(len(pool.edge_group) for pool in self.pools.values())
@@ -146,7 +146,7 @@ def _blocks(
     factors: Ints,
     weights: Floats,
     ends: dict[int, list[tuple[Ints, Floats]]],
-) -> Iterator[Block]:
+) -> Iterator[FactorBlock]:
     """Blocks of factor groups; group and count of each edge are appended to `ends` of its size."""
     first = first_places(factors)
     factor_weights = np.bincount(factors).astype(np.float64)
@@ -163,7 +163,7 @@ def _blocks(
                     (variables[column], factor_weights[groups] / weights[variables[column]])
                 )
             logs, table = _log_tables(graph, leaders[alike])
-            yield Block(groups, factor_weights[groups], logs, table, tuple(starts))
+            yield FactorBlock(groups, factor_weights[groups], logs, table, tuple(starts))
 
 
 def _log_tables(graph: FactorGraph, factors: Ints) -> tuple[Floats, Ints]:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.basics.arrays import Floats
-from lifagu.inference.propagation.compressed import Block, Compressed, Pool
+from lifagu.inference.propagation.compressed import Compressed, FactorBlock, Pool
 from lifagu.inference.table import log_sum
 
 # by range size: log messages from factors to variables, values × edges of its pool
@@ -60,7 +60,7 @@ def _finite(logs: Floats) -> Floats:
 
 def arriving(
     compressed: Compressed,
-    block: Block,
+    block: FactorBlock,
     columns: slice,
     messages: Messages,
     heard: dict[int, Heard],
@@ -80,7 +80,7 @@ def arriving(
     return result
 
 
-def leaving(block: Block, columns: slice, incoming: list[Floats]) -> list[Floats]:
+def leaving(block: FactorBlock, columns: slice, incoming: list[Floats]) -> list[Floats]:
     """Messages from factor groups to variables, per position sj × (how many, or 1 if all equal)."""
     tables = block.tables(columns)
     spread = [_on_axis(message, axis, len(incoming)) for axis, message in enumerate(incoming)]

@@ -13,11 +13,11 @@ from lifagu.relational.relations import Domain
 from lifagu.relational.terms import constant_text
 
 # the first and the last of consecutive constants, and what marks them
-Mark = tuple[int, int, Hashable]
+MarkedSpan = tuple[int, int, Hashable]
 
 
 @dataclass(frozen=True, eq=False)
-class Partition:
+class DomainCells:
     """Cells of a domain as intervals of consecutive constants, numbered by their first constant.
 
     starts[i], cell[i], offset[i]: interval i's first constant, its cell, and that constant's place
@@ -85,7 +85,7 @@ class Partition:
         return ", ".join(parts)
 
 
-def partition(domain: Domain, marks: Sequence[Mark]) -> Partition:
+def partition(domain: Domain, marks: Sequence[MarkedSpan]) -> DomainCells:
     """Constants with the same marks are in one cell. Cost: near-linear in the intervals marked.
 
     >>> found = partition(Domain("Person", 10), [(2, 4, "smokes"), (7, 7, "smokes"), (4, 4, "eve")])
@@ -94,7 +94,7 @@ def partition(domain: Domain, marks: Sequence[Mark]) -> Partition:
     """
     if not domain.size:
         nothing = np.zeros(0, dtype=np.int64)
-        return Partition(domain, nothing, nothing, nothing, ())
+        return DomainCells(domain, nothing, nothing, nothing, ())
     numbers: dict[Hashable, int] = {}
     tag = np.array([numbers.setdefault(mark, len(numbers)) for _, _, mark in marks], dtype=np.int64)
     low = np.array([first for first, _, _ in marks], dtype=np.int64)
@@ -106,7 +106,7 @@ def partition(domain: Domain, marks: Sequence[Mark]) -> Partition:
     offsets = np.searchsorted(pairs, np.arange(len(starts) + 1) * max(len(numbers), 1))
     cell = group_lists(offsets, pairs % max(len(numbers), 1))
     lengths = np.diff(np.append(starts, domain.size))
-    return Partition(domain, starts, cell, *_within(cell, lengths))
+    return DomainCells(domain, starts, cell, *_within(cell, lengths))
 
 
 def _incidences(first: Ints, stop: Ints) -> tuple[Ints, Ints]:

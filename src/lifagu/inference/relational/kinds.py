@@ -12,7 +12,7 @@ from lifagu.errors import ModelError
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.ranges import Labels
 from lifagu.inference.lifted.cells import Individuals
-from lifagu.inference.relational.cells import Partition
+from lifagu.inference.relational.cells import DomainCells
 from lifagu.inference.relational.telling_apart import observation_key
 from lifagu.relational.parfactor_graph import Observed, ParfactorGraph
 from lifagu.relational.relations import Place
@@ -41,7 +41,7 @@ class Kinds:
     """All kinds, numbered in the order in which they were met: these are the engine's variables."""
 
     def __init__(
-        self, model: ParfactorGraph, partitions: Sequence[Partition], evidence: Sequence[Observed]
+        self, model: ParfactorGraph, partitions: Sequence[DomainCells], evidence: Sequence[Observed]
     ) -> None:
         self.model = model
         self.partitions = partitions

@@ -15,13 +15,13 @@ from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
 from lifagu.graph.views import counted
 from lifagu.inference.lifted.engine import reduce_cells
 from lifagu.inference.marginals import Computed
-from lifagu.inference.plan import memory_limit_of
+from lifagu.inference.plan import PlanTooLargeError, memory_limit_of
 from lifagu.inference.planning_by_part import plan_rest
 from lifagu.inference.prepared import Prepared, Questions
-from lifagu.inference.question_checks import PartsTooLargeError, TooLarge
+from lifagu.inference.question_checks import TooLarge
 from lifagu.inference.relational.ground_variables import ground_names
 from lifagu.inference.relational.problem import Shattered, missing, shattered, start
-from lifagu.inference.relational.questions import KindsAsked, Observed, known_kinds
+from lifagu.inference.relational.questions import GivenEvidence, KindsAsked, known_kinds
 from lifagu.inference.relational.telling_apart import lists_individuals
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
@@ -48,7 +48,7 @@ class ListedMarginals(dict[str, dict[str, float]]):
 
 
 def prepare_relational_marginals(
-    model: ParfactorGraph, evidence: Observed, memory_limit: int | None = None
+    model: ParfactorGraph, evidence: GivenEvidence, memory_limit: int | None = None
 ) -> PreparedClassMarginals:
     """Plan the marginals of all kinds in connected parts without unknown factors."""
     limit = memory_limit_of(memory_limit)
@@ -67,13 +67,13 @@ def prepare_relational_marginals(
         try:
             prepared = plan_rest(posed, reduced, walks=True)
             return PreparedClassMarginals(model, whole, prepared, tuple(left))
-        except PartsTooLargeError as error:
+        except PlanTooLargeError as error:
             included, more = _without(whole, included, error)
             left += more
 
 
 def _without(
-    whole: Shattered, included: NDArray[np.bool_], error: PartsTooLargeError
+    whole: Shattered, included: NDArray[np.bool_], error: PlanTooLargeError
 ) -> tuple[NDArray[np.bool_], list[TooLarge]]:
     """The kinds without parts that do not fit, and these; the error, if nothing would be left."""
     kinds = whole.kinds

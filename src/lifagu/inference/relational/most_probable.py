@@ -17,7 +17,7 @@ from lifagu.inference.most_probable import Search, plan_search
 from lifagu.inference.plan import memory_limit_of
 from lifagu.inference.relational.ground_variables import ground_names
 from lifagu.inference.relational.problem import Shattered, shattered, start
-from lifagu.inference.relational.questions import Observed, known_kinds
+from lifagu.inference.relational.questions import GivenEvidence, known_kinds
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 MOST_VALUES = 2**26  # ground variables that are given values
@@ -65,7 +65,7 @@ class PreparedRelationalBest(Shown):
 
 
 def prepare_relational_best(
-    model: ParfactorGraph, evidence: Observed, memory_limit: int | None = None
+    model: ParfactorGraph, evidence: GivenEvidence, memory_limit: int | None = None
 ) -> PreparedRelationalBest:
     """Plan the search for a most probable assignment; what does not fit is refused."""
     limit = memory_limit_of(memory_limit)

@@ -30,7 +30,7 @@ from lifagu.inference.relational.telling_apart import lists_individuals
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.relations import Place
 
-Observed = Mapping[str, Observation] | None
+GivenEvidence = Mapping[str, Observation] | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ class KindsAsked:
 def prepare_relational(
     model: ParfactorGraph,
     questions: Sequence[Sequence[str]],
-    evidence: Observed,
+    evidence: GivenEvidence,
     memory_limit: int | None = None,
 ) -> Prepared:
     """Plan the answers to several questions; none at all asks for log Z alone.
@@ -119,9 +119,7 @@ def _question(
         if kind is None:
             raise ModelError(missing(name))
         question.append(kind)
-    check_question(
-        names, np.array([whole.kinds.sizes[kind] for kind in question], dtype=np.int64), limit
-    )
+    check_question(names, [whole.kinds.sizes[kind] for kind in question], limit)
     return tuple(question)
 
 

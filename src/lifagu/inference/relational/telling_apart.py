@@ -17,7 +17,7 @@ from lifagu.basics.arrays import (
     group_lists,
     group_rows,
 )
-from lifagu.inference.relational.cells import Mark, Partition, partition, runs
+from lifagu.inference.relational.cells import DomainCells, MarkedSpan, partition, runs
 from lifagu.relational.parfactor_graph import Observed, ParfactorGraph
 from lifagu.relational.parfactors import BoundParfactor
 from lifagu.relational.relations import Place
@@ -32,14 +32,14 @@ def partitions(
     evidence: Sequence[Observed],
     named: frozenset[Place],
     deferred: frozenset[int],
-) -> list[Partition]:
+) -> list[DomainCells]:
     """Each domain's cells; named: asked for jointly; deferred: parfactors whose rows are listed.
 
     What is listed tells apart only who is listed at all.
     """
     words = model.vocabulary
     of_domain = {domain.name: number for number, domain in enumerate(words.domains)}
-    marks: list[list[Mark]] = [[] for _ in words.domains]
+    marks: list[list[MarkedSpan]] = [[] for _ in words.domains]
     for number, bound in enumerate(model.bound):
         for relation, place, constant in _named(bound):
             marks[words.domains_of[relation][place]].append((constant, constant, ("one", constant)))
@@ -95,7 +95,9 @@ def _named(bound: BoundParfactor) -> Iterable[tuple[int, int, int]]:
                 yield argument.relation, place, ~code
 
 
-def _of_constraints(number: int, bound: BoundParfactor, listed: bool) -> Iterable[tuple[str, Mark]]:
+def _of_constraints(
+    number: int, bound: BoundParfactor, listed: bool
+) -> Iterable[tuple[str, MarkedSpan]]:
     """The individuals that a parfactor's constraints tell apart, each with the name of its domain."""
     for left, code, _ in bound.comparisons:
         if code < 0:
@@ -112,7 +114,7 @@ def _of_constraints(number: int, bound: BoundParfactor, listed: bool) -> Iterabl
                     )
 
 
-def _of_evidence(observed: Observed, of: Sequence[int], marks: list[list[Mark]]) -> None:
+def _of_evidence(observed: Observed, of: Sequence[int], marks: list[list[MarkedSpan]]) -> None:
     """The individuals that evidence is about; those of pieces alike but for them stay together.
 
     Two individuals with the same marks may be swapped also where a relation has their domain twice:
@@ -127,7 +129,7 @@ def _of_evidence(observed: Observed, of: Sequence[int], marks: list[list[Mark]])
         )
 
 
-def _of_pairs(relation: int, pieces: Sequence[Observed]) -> Iterable[Mark]:
+def _of_pairs(relation: int, pieces: Sequence[Observed]) -> Iterable[MarkedSpan]:
     """The individuals that evidence on pairs R(x, y) tells apart: all that cannot be swapped.
 
     x and x' can be swapped if the same is observed of them with all others, of (x, x) and (x', x'),
