@@ -75,11 +75,10 @@ class DomainCells:
         for low, high in self.intervals(cell):
             numbered = self.domain.constants is None and high > low
             whole = range(low, high + 1)[: limit + 1]
-            parts += (
-                [f"{low + 1}..{high + 1}"]
-                if numbered
-                else [constant_text(self.domain.constant(x)) for x in whole]
-            )
+            if numbered:
+                parts.append(f"{low + 1}..{high + 1}")
+            else:
+                parts += [constant_text(self.domain.constant(each)) for each in whole]
             if len(parts) > limit:
                 return f"{', '.join(parts[:limit])}, … ({self.sizes[cell]} in all)"
         return ", ".join(parts)
@@ -136,10 +135,8 @@ def runs(constants: Iterable[int]) -> list[tuple[int, int]]:
     [(1, 3), (7, 7)]
     """
     numbers = np.fromiter(constants, dtype=np.int64)
+    if not len(numbers):
+        return []
     breaks = np.flatnonzero(np.diff(numbers) != 1)
     first, last = np.append(0, breaks + 1), np.append(breaks, len(numbers) - 1)
-    return (
-        list(zip(numbers[first].tolist(), numbers[last].tolist(), strict=True))
-        if len(numbers)
-        else []
-    )
+    return list(zip(numbers[first].tolist(), numbers[last].tolist(), strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -97,22 +98,27 @@ class Kinds:
         return self.first_cell[domain] + int(self.partitions[domain].cells(np.array([constant]))[0])
 
     def find(self, place: Place) -> int | None:
-        """The kind of a ground variable, or of a plain one (relation -1); None if no factor has it."""
+        """The kind of a ground variable, or a plain one (relation -1); None if in no factor."""
         relation, constants = place
         if relation < 0:
             return self._numbers.get(Kind(-1, constants[0]))
+        return self._numbers.get(Kind(relation, -1, tuple(self.bind(relation, constants, {}))))
+
+    def bind(
+        self, relation: int, constants: Sequence[int], individuals: dict[Binding, int]
+    ) -> list[Binding]:
+        """The cells of a ground variable's constants, and who is who among the individuals so far.
+
+        individuals: cell and constant of each, by number; new ones are added.
+        """
         bindings = []
-        for domain, constant in zip(
-            self.model.vocabulary.domains_of[relation], constants, strict=True
-        ):
-            cell = self.cell(domain, constant)
-            bindings.append((cell, constant if self.individuals.sizes[cell] > 1 else -1))
-        number: dict[Binding, int] = {}
-        terms = tuple(
-            (cell, number.setdefault((cell, constant), len(number)) if constant >= 0 else -1)
-            for cell, constant in bindings
-        )
-        return self._numbers.get(Kind(relation, -1, terms))
+        of = self.model.vocabulary.domains_of[relation]
+        for domain, constant in zip(of, constants, strict=True):
+            cell, individual = self.cell(domain, constant), -1
+            if self.individuals.sizes[cell] > 1:
+                individual = individuals.setdefault((cell, constant), len(individuals))
+            bindings.append((cell, individual))
+        return bindings
 
     def sort_key(self, number: int) -> tuple[int, int, tuple[Binding, ...]]:
         """Plain variables first, then kinds by relation and cells."""
@@ -135,29 +141,18 @@ class Kinds:
     def _find_observed(self, kind: Kind) -> Observed | None:
         if kind.counted:
             return None
+        same = [each for each in self._ranges if each.relation == kind.relation]
         if kind.relation < 0:
-            return next(
-                (
-                    each
-                    for each in self._ranges
-                    if each.variable == kind.variable and each.relation < 0
-                ),
-                None,
-            )
+            return next((each for each in same if each.variable == kind.variable), None)
         example = self._example(kind)
         found = [
             each
-            for each in self._ranges
-            if each.relation == kind.relation
-            and all(
-                low <= own <= high for own, (low, high) in zip(example, each.spans, strict=True)
-            )
+            for each in same
+            if all(low <= own <= high for own, (low, high) in zip(example, each.spans, strict=True))
         ]
-        look = (
-            kind.relation,
-            *self.look(kind.relation, np.array([example], dtype=np.int64))[0].tolist(),
-        )
-        found += [self._single[look]] if look in self._single else []
+        look = self.look(kind.relation, np.array([example], dtype=np.int64))[0]
+        if (key := (kind.relation, *look.tolist())) in self._single:
+            found.append(self._single[key])
         for other in found[1:]:
             if observation_key(other) != observation_key(found[0]):
                 raise ModelError(
@@ -186,26 +181,16 @@ class Kinds:
     @property
     def observation(self) -> Evidence:
         """The evidence as numbers of kinds and values."""
-        hard = [
-            (number, self.value(number)) for number in range(len(self)) if self.value(number) >= 0
-        ]
-        soft = [
-            (number, seen)
-            for number in range(len(self))
-            if (seen := self._likelihood(number)) is not None
-        ]
-        return Evidence(
-            np.array([number for number, _ in hard], dtype=np.int64),
-            np.array([value for _, value in hard], dtype=np.int64),
-            np.array([number for number, _ in soft], dtype=np.int64),
-            tuple(likelihood for _, likelihood in soft),
-        )
-
-    def _likelihood(self, number: int) -> Floats | None:
-        seen = self.observed(number)
-        if seen is None or not isinstance(seen.observation, Mapping):
-            return None
-        return np.array([float(seen.observation[label]) for label in self.labels(number)])
+        values = np.array([self.value(number) for number in range(len(self))], dtype=np.int64)
+        hard = np.flatnonzero(values >= 0)
+        soft: dict[int, Floats] = {}
+        for number in range(len(self)):
+            seen = self.observed(number)
+            if seen is not None and isinstance(seen.observation, Mapping):
+                weights = [float(seen.observation[label]) for label in self.labels(number)]
+                soft[number] = np.array(weights)
+        soft_variables = np.array(list(soft), dtype=np.int64)
+        return Evidence(hard, values[hard], soft_variables, tuple(soft.values()))
 
     # ---- names
 
@@ -235,15 +220,20 @@ class Kinds:
                 taken[cell] = taken.get(cell, 0) + 1
         return [self.constant(cell, chosen.get(individual, 0)) for cell, individual in kind.terms]
 
+    def _within(self, cell: int) -> tuple[DomainCells, int]:
+        """The cells of its domain, and a cell's number among these."""
+        domain = bisect_right(self.first_cell, cell) - 1
+        return self.partitions[domain], cell - self.first_cell[domain]
+
     def constant(self, cell: int, place: int) -> int:
         """The constant at a place in a cell."""
-        domain = int(np.searchsorted(self.first_cell, cell, side="right")) - 1
-        return self.partitions[domain].first(cell - self.first_cell[domain], place + 1)[place]
+        cells, own = self._within(cell)
+        return cells.first(own, place + 1)[place]
 
     def constants(self, cell: int) -> Ints:
         """All constants of a cell."""
-        domain = int(np.searchsorted(self.first_cell, cell, side="right")) - 1
-        return self.partitions[domain].constants(cell - self.first_cell[domain])
+        cells, own = self._within(cell)
+        return cells.constants(own)
 
     def members(self, number: int) -> str:
         """The ground variables of a kind in words: ``Smokes(X), X in 2..1000000``."""
@@ -251,30 +241,27 @@ class Kinds:
         cells = self.individuals.cells_of[number]
         if not cells:
             return self.name(number)
-        letters = [
-            LETTERS[each] if len(cells) <= len(LETTERS) else f"X{each + 1}"
-            for each in range(len(cells))
+        letters: Sequence[str] = LETTERS
+        if len(cells) > len(LETTERS):
+            letters = [f"X{each + 1}" for each in range(len(cells))]
+        terms = [
+            letters[individual] if individual >= 0 else self._text(cell)
+            for cell, individual in kind.terms
         ]
-        words = self.model.vocabulary
-        texts = []
-        for domain, (cell, individual) in zip(
-            words.domains_of[kind.relation], kind.terms, strict=True
-        ):
-            texts.append(letters[individual] if individual >= 0 else self._text(domain, cell))
         ranges: dict[int, list[str]] = {}
         for individual, cell in enumerate(cells):
             ranges.setdefault(cell, []).append(letters[individual])
-        parts = [f"{words.relations[kind.relation].name}({','.join(texts)})"]
+        parts = [f"{self.model.vocabulary.relations[kind.relation].name}({','.join(terms)})"]
         for cell, own in ranges.items():
-            domain = int(np.searchsorted(self.first_cell, cell, side="right")) - 1
-            parts.append(f"{', '.join(own)} in {self._text(domain, cell)}")
+            parts.append(f"{', '.join(own)} in {self._text(cell)}")
             parts += [
                 f"{left} != {right}" for place, right in enumerate(own) for left in own[:place]
             ]
         return ", ".join(parts)
 
-    def _text(self, domain: int, cell: int) -> str:
-        return self.partitions[domain].text(cell - self.first_cell[domain])
+    def _text(self, cell: int) -> str:
+        cells, own = self._within(cell)
+        return cells.text(own)
 
 
 def _by_look(kinds: Kinds, evidence: Sequence[Observed]) -> dict[tuple[int, ...], Observed]:

@@ -79,7 +79,7 @@ def deferred_parfactors(model: ParfactorGraph) -> frozenset[int]:
 
 def defers_ground_part(model: ParfactorGraph) -> bool:
     """Whether ground factors name too many individuals to tell all of them apart."""
-    return len({(relation, constants) for relation, constants in model.places.values()}) > FEW_NAMED
+    return len(set(model.places.values())) > FEW_NAMED
 
 
 def lists_individuals(model: ParfactorGraph) -> bool:
@@ -98,7 +98,7 @@ def _named(bound: BoundParfactor) -> Iterable[tuple[int, int, int]]:
 def _of_constraints(
     number: int, bound: BoundParfactor, listed: bool
 ) -> Iterable[tuple[str, MarkedSpan]]:
-    """The individuals that a parfactor's constraints tell apart, each with the name of its domain."""
+    """The individuals that a parfactor's constraints tell apart, with the name of their domain."""
     for left, code, _ in bound.comparisons:
         if code < 0:
             yield bound.domains[left].name, (~code, ~code, ("one", ~code))
@@ -185,8 +185,6 @@ def _lists(edges: Ints, count: int) -> Ints:
 def observation_key(observed: Observed) -> Hashable:
     """An observation as something that can be compared."""
     seen = observed.observation
-    return (
-        seen
-        if isinstance(seen, str)
-        else tuple(sorted((label, float(value)) for label, value in seen.items()))
-    )
+    if isinstance(seen, str):
+        return seen
+    return tuple(sorted((label, float(value)) for label, value in seen.items()))
