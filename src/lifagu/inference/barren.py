@@ -1,4 +1,4 @@
-"""Variables that cannot matter: summed out of their one table, they leave the same number everywhere.
+"""Variables that cannot matter: summed out of their one table, they leave a constant.
 
 In a Bayesian network these are the barren nodes (Shachter 1986), found here without knowing that it
 is one: one after the other in lists (`find_barren`, and `peel` for outlines), which is quick for
@@ -102,7 +102,7 @@ def constant_sum(table: Table, rank: int) -> float | None:
 
 
 class Peeled(NamedTuple):
-    """dropped[b][i]: row i of block b is gone; gone[v]: v was summed out; the log of what is left."""
+    """dropped[b][i]: row i of block b is gone; gone[v]: v was summed out; the log it leaves."""
 
     dropped: tuple[Booleans, ...]
     gone: Booleans

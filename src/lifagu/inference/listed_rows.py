@@ -56,7 +56,7 @@ class RowsLeft:
 
 @dataclass(frozen=True, eq=False)
 class _Numbered:
-    """The variables that are left, by number; the last one is observed and stands for all that are."""
+    """The variables left, by number; the last is observed and stands for all that are."""
 
     ids: Ints
     sizes: Ints
@@ -111,11 +111,8 @@ def prepare_listed(left: RowsLeft, questions: Sequence[Sequence[int]], limit: in
 
 def _numbered(left: RowsLeft) -> _Numbered:
     """All variables in rows or questions, numbered by id, and one more."""
-    ids = [
-        np.array(sorted(left.known), dtype=np.int64),
-        *(matrix.reshape(-1) for _, matrix in left.rows),
-    ]
-    ordered = distinct(np.concatenate(ids))
+    asked = np.array(sorted(left.known), dtype=np.int64)
+    ordered = distinct(np.concatenate([asked, *(matrix.reshape(-1) for _, matrix in left.rows)]))
     sizes = np.ones(len(ordered) + 1, dtype=np.int64)
     for labels, matrix in left.rows:
         shapes, places = _shapes(left.labels, labels)
@@ -128,9 +125,8 @@ def _numbered(left: RowsLeft) -> _Numbered:
 def _shapes(known: Labels, labels: Ints) -> tuple[Ints, Ints]:
     """The shape of each distinct label as a matrix, and the place in it of each row."""
     distinct, places = np.unique(labels, return_inverse=True)
-    return np.array(
-        [known.shape(label) for label in distinct.tolist()], dtype=np.int64
-    ), places.reshape(-1)
+    shapes = np.array([known.shape(label) for label in distinct.tolist()], dtype=np.int64)
+    return shapes, places.reshape(-1)
 
 
 def _evidence(left: RowsLeft, subject: _Numbered) -> Evidence:
@@ -141,14 +137,13 @@ def _evidence(left: RowsLeft, subject: _Numbered) -> Evidence:
     }
     if left.observed:
         seen[len(subject.ids) - 1] = 0
-    variables = np.array(sorted(seen), dtype=np.int64)
-    return Evidence(
-        variables, np.array([seen[number] for number in variables.tolist()], dtype=np.int64)
-    )
+    numbers = sorted(seen)
+    values = [seen[number] for number in numbers]
+    return Evidence(np.array(numbers, dtype=np.int64), np.array(values, dtype=np.int64))
 
 
 def has_answer(left: RowsLeft, variables: Sequence[int]) -> list[bool]:
-    """Whether there are answers about known variables: they are not connected to unknown factors."""
+    """Whether there are answers about variables: no unknown factor is connected to them."""
     subject = _numbered(left)
     included = _included(left, subject)
     return [bool(included[subject.number(variable)]) for variable in variables]
@@ -156,7 +151,7 @@ def has_answer(left: RowsLeft, variables: Sequence[int]) -> list[bool]:
 
 def _included(left: RowsLeft, subject: _Numbered) -> NDArray[np.bool_]:
     """Which variables are not connected to unknown factors."""
-    first, second, holes = [], [], [np.zeros(0, dtype=np.int64)]
+    first, second, holes = ([np.zeros(0, dtype=np.int64)] for _ in range(3))
     for labels, matrix in left.rows:
         numbers = np.searchsorted(subject.ids, matrix)
         for slot in range(1, matrix.shape[1]):
@@ -164,10 +159,7 @@ def _included(left: RowsLeft, subject: _Numbered) -> NDArray[np.bool_]:
             second.append(numbers[:, slot])
         lost = [label for label in distinct(labels).tolist() if left.labels.number(label) is None]
         holes.append(numbers[np.isin(labels, lost), 0])
-    nothing = [np.zeros(0, dtype=np.int64)]
-    parts = connected_parts(
-        len(subject.ids), np.concatenate(nothing + first), np.concatenate(nothing + second)
-    )
+    parts = connected_parts(len(subject.ids), np.concatenate(first), np.concatenate(second))
     return ~np.isin(parts, parts[np.concatenate(holes)])
 
 
@@ -192,16 +184,14 @@ def _problem(
     for labels, matrix in left.rows:
         numbers = np.searchsorted(subject.ids, matrix)
         inside = included[numbers].all(axis=1)
-        distinct, places = np.unique(labels[inside], return_inverse=True)
-        numbers_of = np.array(
-            [left.labels.number(label) for label in distinct.tolist()], dtype=np.int64
-        )
+        known, places = np.unique(labels[inside], return_inverse=True)
+        tables_of = np.array([left.labels.number(each) for each in known.tolist()], dtype=np.int64)
         matrices, tables = parts.setdefault(matrix.shape[1], ([], []))
         matrices.append(numbers[inside])
-        tables.append(numbers_of[places.reshape(-1)])
-    matrices_of = {arity: np.concatenate(matrices) for arity, (matrices, _) in parts.items()}
+        tables.append(tables_of[places.reshape(-1)])
     rows = Matrices(
-        matrices_of, {arity: np.concatenate(tables) for arity, (_, tables) in parts.items()}
+        {arity: np.concatenate(matrices) for arity, (matrices, _) in parts.items()},
+        {arity: np.concatenate(tables) for arity, (_, tables) in parts.items()},
     )
     kept, open_now = frozenset(keep), included.copy()
     open_now[list(kept)] = False

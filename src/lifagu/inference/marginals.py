@@ -97,10 +97,32 @@ class PreparedMarginals(Shown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AllMarginals(Computed):
-    """P(variable | evidence) of every variable, by name: label → probability.
+    """P(variable | evidence) of every variable, by name: label → probability, as declared.
 
     Variables connected to unknown factors are left out, and those in connected parts that do not
-    fit, which `too_large` lists with the estimate. log_partition is then None.
+    fit. log_partition is then None.
+
+    Attributes
+    ----------
+    prepared : Prepared or Ran
+        How they were computed.
+    solution : Solution
+        What was computed.
+    too_large : tuple[TooLarge, ...]
+        The connected parts that do not fit, with the estimate.
+    graph : FactorGraph
+        What they are about.
+
+    Examples
+    --------
+    >>> import lifagu
+    >>> builder = lifagu.FactorGraph.build().variables(["A", "B"])
+    >>> graph = builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
+    >>> found = lifagu.marginals(graph, evidence={"B": "true"})
+    >>> found
+    <AllMarginals: 2 variables, 2 distinct>
+    >>> found["B"], round(found["A"]["true"], 6)
+    ({'false': 0.0, 'true': 1.0}, 0.666667)
     """
 
     graph: FactorGraph

@@ -41,7 +41,28 @@ ENGINES = ("auto", "lifted", "ground")
 
 @dataclass(frozen=True, eq=False)
 class Best(Frozen, Shown):
-    """A most probable assignment, as canonical values, and the natural log of its weight."""
+    """A most probable assignment of a graph.
+
+    Attributes
+    ----------
+    graph : FactorGraph
+        What it is about.
+    log_weight : float
+        Natural log of the product of all potentials at the assignment.
+    values : array
+        The canonical value of each variable.
+    plan : str
+        What was computed, in words.
+
+    Examples
+    --------
+    >>> import lifagu
+    >>> builder = lifagu.FactorGraph.build().variables(["A", "B"])
+    >>> graph = builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
+    >>> best = lifagu.map_assignment(graph, evidence={"A": "false"})
+    >>> best.assignment, round(best.log_weight, 6)
+    ({'A': 'false', 'B': 'true'}, 0.693147)
+    """
 
     graph: FactorGraph
     log_weight: float
@@ -51,14 +72,11 @@ class Best(Frozen, Shown):
     @property
     def assignment(self) -> dict[str, str]:
         """Label of each variable, by name."""
-        graph = self.graph
-        labels = [graph.ranges.canonical[number] for number in graph.variable_range.tolist()]
-        return {
-            name: labels[variable][value]
-            for variable, (name, value) in enumerate(
-                zip(graph.variable_names, self.values.tolist(), strict=True)
-            )
-        }
+        graph, canonical = self.graph, self.graph.ranges.canonical
+        own = zip(
+            graph.variable_names, graph.variable_range.tolist(), self.values.tolist(), strict=True
+        )
+        return {name: canonical[number][value] for name, number, value in own}
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,14 +98,10 @@ class Search(Staying):
         engine = "lifted" if self.reduced.steps else "ground"
         lines = [f"{engine} engine, because {self.why}"] if self.why else []
         lines += [str(self.reduced)] if self.reduced.steps else []
-        more = len(self.plans) - len(dearest)
-        return "\n".join(
-            [
-                *lines,
-                *map(str, dearest),
-                *([f"and {counted(more, 'smaller part')}"] if more else []),
-            ]
-        )
+        lines += map(str, dearest)
+        if more := len(self.plans) - len(dearest):
+            lines.append(f"and {counted(more, 'smaller part')}")
+        return "\n".join(lines)
 
     def run(
         self, evidence: Evidence, progress: Tell | None
@@ -104,12 +118,9 @@ class Search(Staying):
                 progress(done, len(self.plans))
         if -math.inf in logs:
             raise NoAnswerError(why_zero(evidence))
-        traced = (
-            GroundValues(values)
-            if isinstance(self.reduced, Untouched)
-            else self.reduced.trace_back(values)
-        )
-        return math.fsum(logs), traced
+        if isinstance(self.reduced, Untouched):
+            return math.fsum(logs), GroundValues(values)
+        return math.fsum(logs), self.reduced.trace_back(values)
 
 
 def plan_search(reduced: Reduced, limit: int) -> Search:
@@ -137,7 +148,7 @@ def _search(
 
 @dataclass(frozen=True, eq=False)
 class PreparedBest(Shown):
-    """The search for a best assignment planned and ready to run; `str` shows the plan and its cost."""
+    """The search for a best assignment, planned and ready to run; `str` shows the plan."""
 
     graph: FactorGraph
     evidence: Evidence
@@ -171,18 +182,20 @@ def prepare_best(
     free = observation.value_of_each(len(graph.variable_names)) < 0
     part_of = parts_without(graph, ~free)
     check_known(graph, part_of, free, [], what="the best assignment")
-    search = _priced(graph, observation, free, limit) if engine == "auto" else None
-    if search is None and engine == "ground":
-        search = _on_the_ground(graph, listed_parts(graph, observation, None, None)[0], limit)
+    search = None
+    if engine == "ground":
+        search = _on_the_ground(graph, observation, limit)
+    elif engine == "auto":
+        search = _priced(graph, observation, free, limit)
     if search is None:
         search = plan_search(reduce(graph, observation, free, (), maximise=True), limit)
     return PreparedBest(graph, observation, search)
 
 
 def _on_the_ground(
-    graph: FactorGraph, rest: Residual, limit: int, most: float = math.inf
+    graph: FactorGraph, evidence: Evidence, limit: int, most: float = math.inf
 ) -> Search:
-    names = graph.variable_names
+    names, (rest, _) = graph.variable_names, listed_parts(graph, evidence, None, None)
     return _search(Untouched(names), rest, names.__getitem__, limit, most)
 
 
@@ -191,14 +204,12 @@ def _priced(
 ) -> Search | None:
     """The search on the ground where that is expected to cost less than lifted steps, else None."""
     if hardly_shares(graph):
-        rest, _ = listed_parts(graph, evidence, None, None)
-        return replace(_on_the_ground(graph, rest, limit), why=NOT_SHARED)
+        return replace(_on_the_ground(graph, evidence, limit), why=NOT_SHARED)
     most = worth_planning(graph, evidence, BEST_ASSIGNMENT, lambda: int(free.sum()))
     if not most:
         return None
-    rest, _ = listed_parts(graph, evidence, None, None)
     try:
-        search = _on_the_ground(graph, rest, limit, most)
+        search = _on_the_ground(graph, evidence, limit, most)
     except (TooDearError, TooLargeError):
         return None
     return replace(search, why=costs_less(search.total))

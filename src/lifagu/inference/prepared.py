@@ -156,9 +156,10 @@ class Prepared(Staying):
     Examples
     --------
     >>> import lifagu
+    >>> from lifagu.inference.planning import prepare
     >>> builder = lifagu.FactorGraph.build().variables(["A", "B"])
     >>> graph = builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
-    >>> prepared = lifagu.prepare(graph, ["A"], engine="ground")
+    >>> prepared = prepare(graph, [["A"]], engine="ground")
     >>> print(str(prepared).splitlines()[0])
     ground engine, 1 connected part
     >>> prepared.run().answers

@@ -23,7 +23,19 @@ Question = tuple[int, ...]
 class TooLarge:
     """Variables (or classes) of a connected part that does not fit and was left out.
 
-    remedy: what to do about it.
+    Attributes
+    ----------
+    variables : tuple[str, ...]
+        Their names, or classes of them in words.
+    estimate : str
+        What the part would take, as the end of a sentence.
+    remedy : Remedy
+        What to do about it.
+
+    Examples
+    --------
+    >>> print(TooLarge(("A", "B"), "needs about 3 TiB", Remedy.ASK_FOR_LESS))
+    left out: A, B; what is connected to them needs about 3 TiB
     """
 
     variables: tuple[str, ...]

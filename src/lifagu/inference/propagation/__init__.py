@@ -54,8 +54,7 @@ class Beliefs:
 
     def marginal(self, variable: int) -> Floats:
         """Log probabilities of a variable, in canonical label order."""
-        first: Floats = self.marginals([variable])[0]
-        return first
+        return np.asarray(self.marginals([variable])[0])
 
     def marginals(self, variables: Any) -> Floats:
         """Log probabilities of n variables whose ranges have one size r, n×r, canonical. O(n·r)."""
@@ -63,7 +62,8 @@ class Beliefs:
         sizes = distinct(self.compressed.group_size[groups])
         if len(sizes) != 1:
             raise ModelError(
-                "marginals come as one array for variables with ranges of one size; ask size by size"
+                "marginals come as one array for variables with ranges of one size; "
+                "ask size by size"
             )
         columns: Floats = self.log_marginals[int(sizes[0])][:, self.compressed.group_place[groups]]
         return columns.T
@@ -77,14 +77,9 @@ class Beliefs:
     def __str__(self) -> str:
         how = f"{counted(self.iterations, 'iteration')} (residual {self.residual:.2g})"
         came = f"converged after {how}" if self.converged else f"did NOT converge within {how}"
-        advice = (
-            ""
-            if self.converged
-            else "; answers may be far off: more iterations or damping may help"
-        )
-        return (
-            f"belief propagation {came}; log Z estimate {self.log_partition_estimate:.10g}{advice}"
-        )
+        text = f"belief propagation {came}; log Z estimate {self.log_partition_estimate:.10g}"
+        advice = "; answers may be far off: more iterations or damping may help"
+        return text if self.converged else text + advice
 
 
 def propagate(
@@ -108,10 +103,11 @@ def propagate(
     iteration costs O(table entries × arity) over factor groups, without a Python loop over edges.
 
     NoAnswerError where the messages leave a variable without a value: the evidence then has
-    probability zero. The
-    reverse does not hold: on a graph with loops, belief propagation may overlook a contradiction.
+    probability zero. The reverse does not hold: on a graph with loops, belief propagation may
+    overlook a contradiction.
 
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
+    >>> builder = FactorGraph.build().variables(["A", "B"])
+    >>> graph = builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
     >>> beliefs = propagate(graph, {"B": "true"}, None)
     >>> print(beliefs)
     belief propagation converged after 2 iterations (residual 0); log Z estimate 1.791759469
@@ -150,25 +146,20 @@ def answers(
     questions: names, or sequences of one name. settings: those of `propagate`. log_partition is
     None, since Bethe's is only an estimate; it stands in the note.
 
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
+    >>> builder = FactorGraph.build().variables(["A", "B"])
+    >>> graph = builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
     >>> answers(graph, ["A"], None, None)
     [<P(A): false: 0.3, true: 0.7>]
     """
-    asked = [
-        _single(graph, [question] if isinstance(question, str) else question)
-        for question in questions
-    ]
+    asked = [_single(graph, question) for question in questions]
     beliefs = propagate(graph, evidence, colouring, **settings)
-    plan = (
-        f"belief propagation, {settings.get('schedule', 'parallel')} schedule: {beliefs.compressed}"
-    )
+    schedule = settings.get("schedule", "parallel")
+    plan = f"belief propagation, {schedule} schedule: {beliefs.compressed}"
     return [
         Answer(
             (graph.variable_names[variable],),
             (graph.labels(variable),),
-            beliefs.marginal(variable)[
-                graph.ranges.to_declared(int(graph.variable_declared[variable]))
-            ],
+            beliefs.marginal(variable)[graph.declared_order(variable)],
             None,
             "bp",
             plan,
@@ -179,7 +170,8 @@ def answers(
     ]
 
 
-def _single(graph: FactorGraph, names: Sequence[str]) -> int:
+def _single(graph: FactorGraph, question: str | Sequence[str]) -> int:
+    names = [question] if isinstance(question, str) else question
     if not names:
         raise ModelError("a question names at least one variable")
     if len(names) > 1:
@@ -193,7 +185,7 @@ def _check(
     graph: FactorGraph, damping: float, schedule: str, tolerance: float, iterations: int
 ) -> None:
     if len(graph.unknown):
-        names = listed([graph.factor_names[factor] for factor in graph.unknown.tolist()])
+        names = listed(graph.factor_names.of_nodes(graph.unknown))
         raise ModelError(
             f"belief propagation needs every table; unknown: {names}; give tables, or transfer them"
         )
@@ -223,6 +215,9 @@ def _possible(
 
 
 def _why_zero(evidence: Evidence, where: str) -> str:
-    if evidence:
-        return f"the evidence has probability zero: {where} exclude every value; check it against the zeros in tables"
-    return f"every assignment has weight zero: {where} exclude every value; the zeros in tables contradict each other"
+    what, advice = (
+        ("the evidence has probability zero", "check it against the zeros in tables")
+        if evidence
+        else ("every assignment has weight zero", "the zeros in tables contradict each other")
+    )
+    return f"{what}: {where} exclude every value; {advice}"

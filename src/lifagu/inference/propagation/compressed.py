@@ -72,11 +72,9 @@ class FactorBlock:
 
     def tables(self, columns: slice) -> Floats:
         """Log tables of some factor groups, s1×…×sk×(how many), or ×1 if all share one."""
-        return (
-            self.logs
-            if self.logs.shape[-1] == 1
-            else np.take(self.logs, self.table[columns], axis=-1)
-        )
+        if self.logs.shape[-1] == 1:
+            return self.logs
+        return np.take(self.logs, self.table[columns], axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,9 +108,10 @@ def compress(graph: FactorGraph, evidence: Evidence, colouring: Colouring | None
     stable, each of these has c/g edges to the factor group at each position (Kersting, Ahmadi and
     Natarajan 2009). This is checked. No factor may be unknown.
 
-    >>> graph = FactorGraph.build().variables(list("ABC")).factors({"f": ["A", "B"], "g": ["C", "B"]}, [1, 2, 3, 4])
+    >>> builder = FactorGraph.build().variables(list("ABC"))
+    >>> graph = builder.factors({"f": ["A", "B"], "g": ["C", "B"]}, [1, 2, 3, 4]).graph()
     >>> alike = Colouring(np.array([0, 1, 0]), np.array([0, 0]))
-    >>> compress(graph.graph(), Evidence(), alike).pools[2].edge_count.tolist()
+    >>> compress(graph, Evidence(), alike).pools[2].edge_count.tolist()
     [1.0, 2.0]
     """
     variables, factors = np.arange(len(graph.variable_names)), np.arange(len(graph.factor_names))
@@ -204,8 +203,9 @@ def _check_colouring(
     """Refuse a colouring of another graph or other evidence, or an unstable one. O(e log e)."""
     if len(variables) != len(graph.variable_names) or len(factors) != len(graph.factor_names):
         raise ModelError(
-            f"the colouring has {len(variables)} variables and {len(factors)} factors, the graph has "
-            f"{len(graph.variable_names)} and {len(graph.factor_names)}; colour the graph itself"
+            f"the colouring has {len(variables)} variables and {len(factors)} factors, "
+            f"the graph has {len(graph.variable_names)} and {len(graph.factor_names)}; "
+            "colour the graph itself"
         )
     leader, factor_leader = first_places(variables)[variables], first_places(factors)[factors]
     seen = np.column_stack((graph.variable_range, observations(graph, evidence)))
@@ -226,6 +226,6 @@ def _check_colouring(
         fits = fits and np.array_equal(ground * np.bincount(variables)[group], weight)
     if not fits:
         raise ModelError(
-            "the colouring does not fit: variables or factors of one colour differ in range, evidence, table or "
-            "neighbours; colour this graph with this evidence"
+            "the colouring does not fit: variables or factors of one colour differ in range, "
+            "evidence, table or neighbours; colour this graph with this evidence"
         )

@@ -147,7 +147,7 @@ SWEEPS = {"parallel": parallel_sweep, "sequential": sequential_sweep}
 
 
 def _damped(new: Floats, old: Floats, damping: float) -> Floats:
-    """A weighted geometric mean of new and old; zeros come at once, for once there they never go."""
+    """A weighted geometric mean of new and old; zeros come at once, as they never go."""
     return normalised((1 - damping) * new + damping * old) if damping else new
 
 

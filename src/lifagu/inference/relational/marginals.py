@@ -81,9 +81,8 @@ def _without(
     estimates: dict[int, str] = {}
     for variables, estimate in error.parts:
         for each in variables[:1]:
-            estimates[int(whole.part_of[numbers[each] if isinstance(each, str) else each])] = (
-                estimate
-            )
+            number = numbers[each] if isinstance(each, str) else each
+            estimates[int(whole.part_of[number])] = estimate
     fits = included & ~np.isin(whole.part_of, list(estimates))
     if not fits.any() or not estimates:
         raise error
@@ -121,8 +120,32 @@ class ClassMarginals(Computed):
     """P(variable | evidence) of every ground variable of a relational model, kept by class.
 
     By name like any mapping (label → probability); `classes` has one entry per class. Variables
-    connected to unknown factors are left out, and those in connected parts that do not fit, which
-    `too_large` lists. log_partition is then None.
+    connected to unknown factors are left out, and those in connected parts that do not fit.
+    log_partition is then None.
+
+    Attributes
+    ----------
+    prepared : Prepared or Ran
+        How they were computed.
+    solution : Solution
+        What was computed.
+    too_large : tuple[TooLarge, ...]
+        The connected parts that do not fit, with the estimate.
+    model : ParfactorGraph
+        What they are about.
+    whole : Shattered
+        The model over cells.
+
+    Examples
+    --------
+    >>> from lifagu import ParfactorGraph
+    >>> builder = ParfactorGraph.build().domain("Person", 1000).relation("Sick", "Person")
+    >>> model = builder.relation("Epidemic").parfactor("p", ["Sick(X)", "Epidemic"], [4, 1, 1, 2])
+    >>> found = prepare_relational_marginals(model.model(), {"Sick(1)": "true"}).run()
+    >>> [(each.members, each.count) for each in found.classes]
+    [('Sick(1)', 1), ('Sick(X), X in 2..1000', 999), ('Epidemic', 1)]
+    >>> round(found["Sick(7)"]["true"], 6)
+    0.2
     """
 
     model: ParfactorGraph
@@ -192,7 +215,7 @@ class ClassMarginals(Computed):
 
     @property
     def count(self) -> int:
-        """How many ground variables have a marginal, also where they are more than `len` can say."""
+        """How many ground variables have a marginal, even if more than `len` can say."""
         return sum(map(self.whole.kinds.individuals.members, self._known))
 
     def __len__(self) -> int:
@@ -218,4 +241,5 @@ class ClassMarginals(Computed):
             raise TooLargeError(what, remedy=Remedy.BY_CLASS)
 
     def __repr__(self) -> str:
-        return f"<ClassMarginals: {counted(self.count, 'variable')} of {counted(len(self._known), 'kind')}>"
+        kinds = counted(len(self._known), "kind")
+        return f"<ClassMarginals: {counted(self.count, 'variable')} of {kinds}>"

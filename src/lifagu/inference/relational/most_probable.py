@@ -11,7 +11,7 @@ from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
 from lifagu.errors import TooLargeError
-from lifagu.inference.lifted.assignment import CellValues
+from lifagu.inference.lifted.assignment import CellValues, GroundValues
 from lifagu.inference.lifted.engine import reduce_cells
 from lifagu.inference.most_probable import Search, plan_search
 from lifagu.inference.plan import memory_limit_of
@@ -25,11 +25,32 @@ MOST_VALUES = 2**26  # ground variables that are given values
 
 @dataclass(frozen=True, eq=False)
 class RelationalBest(Frozen, Shown):
-    """A most probable assignment of all ground variables, and the natural log of its weight."""
+    """A most probable assignment of all ground variables of a relational model.
+
+    Attributes
+    ----------
+    whole : Shattered
+        The model over cells.
+    log_weight : float
+        Natural log of the product of all potentials at the assignment.
+    values : GroundValues or CellValues
+        Canonical values, by kind and individuals.
+    plan : str
+        What was computed, in words.
+
+    Examples
+    --------
+    >>> from lifagu import ParfactorGraph
+    >>> builder = ParfactorGraph.build().domain("Person", 2).relation("Sick", "Person")
+    >>> model = builder.relation("Epidemic").parfactor("p", ["Sick(X)", "Epidemic"], [4, 1, 1, 2])
+    >>> best = prepare_relational_best(model.model(), {"Sick(1)": "true"}).run()
+    >>> best.assignment
+    {'Sick(1)': 'true', 'Sick(2)': 'false', 'Epidemic': 'false'}
+    """
 
     whole: Shattered
     log_weight: float
-    values: CellValues
+    values: GroundValues | CellValues
     plan: str
 
     @cached_property
@@ -49,7 +70,7 @@ class RelationalBest(Frozen, Shown):
 
 @dataclass(frozen=True, eq=False)
 class PreparedRelationalBest(Shown):
-    """The search for a best assignment planned and ready to run; `str` shows the plan and its cost."""
+    """The search for a best assignment, planned and ready to run; `str` shows the plan."""
 
     whole: Shattered
     search: Search
@@ -60,7 +81,6 @@ class PreparedRelationalBest(Shown):
     def run(self, progress: Tell | None = None) -> RelationalBest:
         """Find it; progress(done, total) is called now and then."""
         log_weight, found = self.search.run(self.whole.kinds.observation, progress)
-        assert isinstance(found, CellValues)
         return RelationalBest(self.whole, log_weight, found, str(self))
 
 
@@ -77,8 +97,8 @@ def prepare_relational_best(
     )
     if ground > MOST_VALUES:
         raise TooLargeError(
-            f"the best assignment lists {float(ground):.3g} ground variables, and {MOST_VALUES:.3g} is the limit; "
-            "make the domains smaller, or ask for marginals"
+            f"the best assignment lists {float(ground):.3g} ground variables, "
+            f"and {MOST_VALUES:.3g} is the limit; make the domains smaller, or ask for marginals"
         )
     included = known_kinds(whole, [], "the best assignment")
     reduced = reduce_cells(start(whole, included, (), maximise=True))
