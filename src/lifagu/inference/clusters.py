@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lifagu.inference.plan import Plan
 
 FIXED = 4000  # what a product costs apart from its size, in entries times tables
 
 
-@dataclass(frozen=True)
-class Cluster:
+class Cluster(NamedTuple):
     """Ranks summed out at once, and the entries of the plan's steps that this stands for."""
 
     drop: tuple[int, ...]
@@ -33,15 +32,13 @@ def make_clusters(
     parents = [
         min([rank.get(each, count) for each in step.neighbours], default=-1) for step in plan.steps
     ]
-    entries = [step.entries for step in plan.steps] + [plan.kept_entries]
-    tables = [0] * (count + 1)
-    for place in [
-        *(min(each, count) for each in lowest),
-        *(parent for parent in parents if parent >= 0),
-    ]:
-        tables[place] += 1
-    drop = [[place] for place in range(count)] + [[]]
     ticks = [step.entries for step in plan.steps] + [0]
+    entries = [*ticks[:-1], plan.kept_entries]
+    tables = [0] * (count + 1)
+    for place in [*lowest, *parents]:
+        if place >= 0:
+            tables[min(place, count)] += 1
+    drop = [[place] for place in range(count)] + [[]]
     found = list(range(count + 1))
     for place, parent in enumerate(parents):
         if parent < 0:

@@ -50,10 +50,9 @@ def map_part(
             logs.append(float(table[1]))
 
     for scope, values in part.factors:
-        free = tuple(rank[variable] for variable in scope if variable in rank)
-        put(
-            (free, values.reshape([part.sizes[variable] for variable in scope if variable in rank]))
-        )
+        free = [variable for variable in scope if variable in rank]
+        shape = [part.sizes[variable] for variable in free]
+        put((tuple([rank[variable] for variable in free]), values.reshape(shape)))
     choices: list[Choices] = []
     for place, step in enumerate(plan.steps):
         result, choice = max_out(waiting[place], place, part.sizes[step.variable])
@@ -61,11 +60,8 @@ def map_part(
         put(result)
         choices.append((result[0], choice))
         progress(step.entries)
-    values_of = dict.fromkeys(range(len(choices)), 0)
-    for place in reversed(range(len(choices))):
-        ranks, choice = choices[place]
-        values_of[place] = int(choice[tuple(values_of[each] for each in ranks)])
-    return math.fsum(logs), {
-        variable: values_of[rank[variable]] if variable in rank else 0
-        for variable in part.variables
-    }
+    values_of = dict.fromkeys(part.variables, 0)
+    for step, (ranks, choice) in zip(reversed(plan.steps), reversed(choices), strict=True):
+        found = tuple(values_of[plan.steps[each].variable] for each in ranks)
+        values_of[step.variable] = int(choice[found])
+    return math.fsum(logs), values_of

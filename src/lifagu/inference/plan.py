@@ -152,8 +152,7 @@ def make_plan(
     """A good elimination order for tables on these scopes; sizes: those of all variables to handle.
 
     Where the first order takes more than `most` entries, none is wanted: that is a `TooDearError`.
-
-    Cost: see `orders`; more than one is tried only where that is small beside the cost of running.
+    More than one is tried only where its cost is small beside that of running.
     """
     near = neighbours(scopes, sizes, keep)
     kept = math.prod([sizes[variable] for variable in keep])

@@ -136,11 +136,8 @@ def ratio(upper: Table, lower: Table) -> Table:
         np.divide(upper.values, below, out=quotient, where=below > 0)
         return Table(upper.ranks, quotient, upper.low - lower.high, upper.high - lower.low)
     above, below = log_values(upper), log_values(Table(upper.ranks, below, 0, 0, lower.logs))
-    return settle(
-        Table(
-            upper.ranks, above - np.where(np.isneginf(below), 0.0, below), -math.inf, math.inf, True
-        )
-    )[0]
+    logs = above - np.where(np.isneginf(below), 0.0, below)
+    return settle(Table(upper.ranks, logs, -math.inf, math.inf, True))[0]
 
 
 def settle(table: Table) -> tuple[Table, float]:
@@ -154,9 +151,8 @@ def settle(table: Table) -> tuple[Table, float]:
         if lowest == 0:
             lowest = float(table.values[table.values > 0].min())
         if (low := math.log(lowest) - math.log(highest)) >= -SAFE:
-            return Table(table.ranks, table.values / highest, low - ROUNDING, ROUNDING), math.log(
-                highest
-            )
+            shares = Table(table.ranks, table.values / highest, low - ROUNDING, ROUNDING)
+            return shares, math.log(highest)
     logs = log_values(table)
     if (top := float(logs.max())) == -math.inf:
         return Table(table.ranks, np.zeros(logs.shape), 0.0, 0.0), 0.0
@@ -235,13 +231,10 @@ def _contract_plain(tables: Sequence[Table], drop: Collection[int]) -> Table:
         return Table(out, _einsum(tables, out), low, high)
     left, waiting = list(tables), set(drop)
     while len(left) > 1 and len(waiting) > 1:
-        together, ranks = min(
-            (_around(rank, left, waiting, sizes) for rank in sorted(waiting)),
-            key=lambda each: each[2],
-        )[:2]
-        left = [table for place, table in enumerate(left) if place not in together] + [
-            _product([left[place] for place in together], ranks)
-        ]
+        options = [_around(rank, left, waiting, sizes) for rank in sorted(waiting)]
+        together, ranks, _ = min(options, key=lambda each: each[2])
+        made = _product([left[place] for place in together], ranks)
+        left = [table for place, table in enumerate(left) if place not in together] + [made]
         waiting -= ranks
     return _product(left, waiting)._replace(low=low, high=high)
 
@@ -250,11 +243,13 @@ def _around(
     rank: int, tables: Sequence[Table], drop: Collection[int], sizes: dict[int, int]
 ) -> tuple[set[int], set[int], int]:
     """The tables with a rank (by place), the ranks their product can lose, and the size left."""
-    together = {place for place, table in enumerate(tables) if rank in table.ranks}
-    inside = {each for place in together for each in tables[place].ranks}
-    outside = {
-        each for place, table in enumerate(tables) if place not in together for each in table.ranks
-    }
+    together, inside, outside = set(), set[int](), set[int]()
+    for place, table in enumerate(tables):
+        if rank in table.ranks:
+            together.add(place)
+            inside.update(table.ranks)
+        else:
+            outside.update(table.ranks)
     ranks = {each for each in inside if each in drop and each not in outside}
     return together, ranks, math.prod([sizes[each] for each in inside - ranks])
 
@@ -323,21 +318,15 @@ def _laid_out_like(small: Table, large: Table, tail: tuple[int, ...]) -> Table:
     own = [rank for rank in small.ranks if rank not in large.ranks]
     shared = [rank for rank in large.ranks if rank in small.ranks]
     if not any(rank in small.ranks for rank in tail):
-        return Table(
-            (*own, *shared), np.ascontiguousarray(in_order(small, [*own, *shared])), 0.0, 0.0
-        )
+        ranks = (*own, *shared)
+        return Table(ranks, np.ascontiguousarray(in_order(small, ranks)), 0.0, 0.0)
     ranks = (*own, *(rank for rank in shared if rank not in tail), *tail)
     present = in_order(small, [rank for rank in ranks if rank in small.ranks])
-    sizes = dict(zip(large.ranks, large.values.shape, strict=True)) | dict(
-        zip(small.ranks, small.values.shape, strict=True)
-    )
+    sizes = dict(zip(large.ranks, large.values.shape, strict=True))
+    sizes.update(zip(small.ranks, small.values.shape, strict=True))
     thin = present.reshape([sizes[rank] if rank in small.ranks else 1 for rank in ranks])
-    return Table(
-        ranks,
-        np.ascontiguousarray(np.broadcast_to(thin, [sizes[rank] for rank in ranks])),
-        0.0,
-        0.0,
-    )
+    wide = np.broadcast_to(thin, [sizes[rank] for rank in ranks])
+    return Table(ranks, np.ascontiguousarray(wide), 0.0, 0.0)
 
 
 def _einsum(tables: Sequence[Table], out: tuple[int, ...]) -> Floats:
@@ -356,9 +345,8 @@ def _contract_logs(tables: Sequence[Table], drop: Collection[int]) -> tuple[Tabl
     total = log_product([(table.ranks, log_values(table)) for table in tables], ranks)
     axes = tuple(axis for axis, rank in enumerate(ranks) if rank in drop)
     left = tuple(rank for rank in ranks if rank not in drop)
-    return settle(
-        Table(left, log_sum(total, axis=axes) if axes else total, -math.inf, math.inf, True)
-    )
+    logs = log_sum(total, axis=axes) if axes else total
+    return settle(Table(left, logs, -math.inf, math.inf, True))
 
 
 def log_product(tables: Iterable[LogTable], ranks: Sequence[int]) -> Floats:

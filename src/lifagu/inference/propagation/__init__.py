@@ -95,16 +95,13 @@ def propagate(
 ) -> Beliefs:
     """Pass messages until none changes by more than the tolerance, or the iterations are used up.
 
-    colouring: None for loopy belief propagation on the graph itself; that of this graph with this
-    evidence for counting belief propagation, one message per (variable group, factor group,
-    position): the same messages, for the price of the groups. damping: share of the old message
-    that is kept, 0 ≤ damping < 1. schedule: "parallel" (all messages at once) or "sequential"
-    (factor group by factor group, each using the newest messages; slow on many groups). An
-    iteration costs O(table entries × arity) over factor groups, without a Python loop over edges.
-
-    NoAnswerError where the messages leave a variable without a value: the evidence then has
-    probability zero. The reverse does not hold: on a graph with loops, belief propagation may
-    overlook a contradiction.
+    colouring: None for loopy belief propagation; that of this graph with this evidence for counting
+    belief propagation: the same messages, for the price of the groups. damping: share of the old
+    message that is kept, 0 ≤ damping < 1. schedule: "parallel" (all messages at once) or
+    "sequential" (each factor group uses the newest ones; slow on many groups). An iteration costs
+    O(table entries × arity) over factor groups, without a Python loop over edges. NoAnswerError
+    where a variable is left without a value: the evidence then has probability zero. The reverse
+    does not hold: on a graph with loops, a contradiction may be overlooked.
 
     >>> builder = FactorGraph.build().variables(["A", "B"])
     >>> graph = builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
@@ -125,13 +122,28 @@ def propagate(
         done += 1
         if progress:
             progress(done, iterations)
+    came = Convergence(residual <= tolerance, done, residual)
+    return _beliefs(compressed, messages, heard, observed, came)
+
+
+def _beliefs(
+    compressed: Compressed,
+    messages: Messages,
+    heard: dict[int, Heard],
+    evidence: Evidence,
+    came: Convergence,
+) -> Beliefs:
+    """What the last messages say."""
     estimate = bethe(compressed, messages, heard)
     if estimate == -math.inf:
-        raise NoAnswerError(_why_zero(observed, "the messages that reach a factor"))
-    marginals = {size: each.logs() - log_sum(each.logs(), axis=0) for size, each in heard.items()}
-    for array in (*marginals.values(), *messages.values()):
-        frozen(array)
-    return Beliefs(compressed, marginals, messages, residual <= tolerance, done, residual, estimate)
+        raise NoAnswerError(_why_zero(evidence, "the messages that reach a factor"))
+    marginals = {
+        size: frozen(each.logs() - log_sum(each.logs(), axis=0)) for size, each in heard.items()
+    }
+    messages = {size: frozen(each) for size, each in messages.items()}
+    return Beliefs(
+        compressed, marginals, messages, came.converged, came.iterations, came.residual, estimate
+    )
 
 
 def answers(

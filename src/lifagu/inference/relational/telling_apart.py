@@ -155,21 +155,15 @@ def _of_pairs(relation: int, pieces: Sequence[Observed]) -> Iterable[MarkedSpan]
         )
     )
     every = np.arange(len(named))
-    linked, to = [], []
-    for key in (None, *range(len(keys))) if len(keys) <= FEW_KEYS else (None,):
-        loops = (
-            []
-            if key is None
-            else [
-                np.column_stack((every, every * 0 + way, every, every * 0 + key)) for way in (0, 1)
-            ]
-        )
-        alike = group_rows(
-            np.column_stack((itself, _lists(np.concatenate((edges, *loops)), len(named))))
-        )
-        linked.append(first_places(alike)[alike])
-        to.append(every)
-    classes = connected_parts(len(named), np.concatenate(linked), np.concatenate(to))
+    put_down = [edges]  # as observed, and with each k put down for everybody
+    for key in range(len(keys)) if len(keys) <= FEW_KEYS else ():
+        loops = [
+            np.column_stack((every, every * 0 + way, every, every * 0 + key)) for way in (0, 1)
+        ]
+        put_down.append(np.concatenate((edges, *loops)))
+    alike = [group_rows(np.column_stack((itself, _lists(each, len(named))))) for each in put_down]
+    linked = np.concatenate([first_places(each)[each] for each in alike])
+    classes = connected_parts(len(named), linked, np.tile(every, len(alike)))
     for number, class_ in zip(named.tolist(), classes.tolist(), strict=True):
         yield number, number, ("pairs", relation, class_)
 
