@@ -29,9 +29,8 @@ def make_clusters(
     """
     count = len(plan.steps)
     rank = {step.variable: place for place, step in enumerate(plan.steps)}
-    parents = [
-        min([rank.get(each, count) for each in step.neighbours], default=-1) for step in plan.steps
-    ]
+    around = [[rank.get(each, count) for each in step.neighbours] for step in plan.steps]
+    parents = [min(each, default=-1) for each in around]
     ticks = [step.entries for step in plan.steps] + [0]
     entries = [*ticks[:-1], plan.kept_entries]
     tables = [0] * (count + 1)

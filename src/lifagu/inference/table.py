@@ -30,15 +30,13 @@ ALONE = 8  # entries of an inner loop over what only one of two tables has
 SINGLES = 2**14  # entries times values up to which all sums over all but one axis are done at once
 ROUNDING = 1e-9  # by which measured bounds are widened
 
-
 LogTable = tuple[tuple[int, ...], Floats]  # ranks, and log potentials with one axis for each
 
 
 class Table(NamedTuple):
     """Potentials with one axis per rank; what is not zero lies between exp(low) and exp(high).
 
-    logs: the values are logs (-inf for zero) instead, because they are further apart than floats
-    allow.
+    logs: the values are logs (-inf for zero), as they are further apart than floats allow.
     """
 
     ranks: tuple[int, ...]
@@ -69,9 +67,8 @@ def from_logs(ranks: Sequence[tuple[int, ...]], logs: Sequence[Floats]) -> list[
     plain = (lowest >= -SAFE) & (highest <= SAFE)
     numbers = np.exp(np.minimum(flat, SAFE, out=flat) if not plain.all() else flat)
     tables = []
-    for place, (low, high, stop) in enumerate(
-        zip(lowest.tolist(), highest.tolist(), starts[1:].tolist(), strict=True)
-    ):
+    bounds = zip(lowest.tolist(), highest.tolist(), starts[1:].tolist(), strict=True)
+    for place, (low, high, stop) in enumerate(bounds):
         log, on = logs[place], ranks[place]
         if 1 in log.shape:
             on = tuple(rank for rank, size in zip(on, log.shape, strict=True) if size > 1)

@@ -105,11 +105,8 @@ def propagate(
 
     >>> builder = FactorGraph.build().variables(["A", "B"])
     >>> graph = builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
-    >>> beliefs = propagate(graph, {"B": "true"}, None)
-    >>> print(beliefs)
+    >>> print(propagate(graph, {"B": "true"}, None))
     belief propagation converged after 2 iterations (residual 0); log Z estimate 1.791759469
-    >>> np.exp(beliefs.marginal(0)).round(6).tolist()
-    [0.333333, 0.666667]
     """
     _check(graph, damping, schedule, tolerance, iterations)
     observed = graph.evidence(evidence)
