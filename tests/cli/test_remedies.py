@@ -20,7 +20,7 @@ from lifagu.data.duck import Duck
 from lifagu.errors import LONGEST, LifaguError, MissingExtraError, Remedy, did_you_mean, one_line
 from lifagu.experiments.paper import run_paper
 from lifagu.formats.json_lines import PathError
-from lifagu.inference.question_checks import PartsTooLargeError
+from lifagu.inference.plan import PlanTooLargeError
 from lifagu.scale.engines.on_duckdb import DuckEngine
 from lifagu.scale.engines.spark_words import refusal
 from lifagu.web import serve
@@ -323,7 +323,7 @@ def test_what_is_cut_and_what_is_not():
         lifagu.ModelError("wrong"),
         MissingExtraError("duckdb", "this", "sql"),
         PathError("model.json", ("factors", 3), "wrong"),
-        PartsTooLargeError("log Z", [((1, 2), "needs much")], "ground"),
+        PlanTooLargeError("log Z", [((1, 2), "needs much")], "ground"),
     ],
     ids=lambda error: type(error).__name__,
 )

@@ -16,7 +16,7 @@ import pytest
 
 import lifagu
 from lifagu.graph.evidence import Evidence
-from lifagu.inference.question_checks import PartsTooLargeError
+from lifagu.inference.plan import PlanTooLargeError
 from lifagu.relational.parfactors import ParfactorError
 
 
@@ -420,7 +420,7 @@ def test_values_come_back_from_another_process():
         lifagu.ModelError("a name\nand more"),
         lifagu.MissingExtraError("duckdb", "this", "sql"),
         ParfactorError(3, "g", ("args", 2), "it does not fit"),
-        PartsTooLargeError("log Z", [((1, 2), "is too large")], "ground"),
+        PlanTooLargeError("log Z", [((1, 2), "is too large")], "ground"),
     ],
 )
 def test_errors_come_back_from_other_processes(error):

@@ -18,11 +18,27 @@ from lifagu.graph.ranges import Labels, value_of
 
 @dataclass(frozen=True)
 class Convergence:
-    """How far messages came that are passed until they stand still; until then, answers may be far
-    off.
+    """How far messages came that are passed until they stand still.
 
-    residual: the largest change of a log message in the last iteration, inf where a value was only
-    then excluded.
+    Until then, answers may be far off.
+
+    Attributes
+    ----------
+    converged : bool
+        Whether no message changed by more than the tolerance any more.
+    iterations : int
+        How often all messages were passed.
+    residual : float
+        The largest change of a log message in the last iteration, inf where a value was only then
+        excluded.
+
+    Examples
+    --------
+    >>> import lifagu
+    >>> builder = lifagu.FactorGraph.build().variables(["A", "B"])
+    >>> graph = builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
+    >>> lifagu.query(graph, "A", engine="bp").convergence
+    Convergence(converged=True, iterations=2, residual=0.0)
     """
 
     converged: bool
@@ -32,17 +48,42 @@ class Convergence:
 
 @dataclass(frozen=True, eq=False)
 class Answer(Frozen, Shown):
-    """P(variables | evidence): one probability per tuple of labels, row-major in the order of the
-    question.
+    """P(variables | evidence): one probability per tuple of labels, looked up by these.
 
-    log_partition is the natural log of the total weight with the evidence fixed; None where it does
-    not exist (unknown factors remain) or was not worth its cost (notes say why). plan is what was
-    computed, printable.
-    rests_on: the transferred factors the answer depends on, weakest_share the smallest share of
-    agreement among them.
-    lower, upper: the smallest and largest probabilities over all competing tables, where they were
-    asked for.
-    convergence: of belief propagation, whether and how far it came; None for exact engines.
+    Attributes
+    ----------
+    variables : tuple[str, ...]
+        What the answer is about, in the order of the question.
+    ranges : tuple[Labels, ...]
+        The labels of each variable, as declared.
+    log_probabilities : array
+        Natural logs of the probabilities, one axis per variable.
+    log_partition : float or None
+        Natural log of the total weight with the evidence fixed; None where it does not exist
+        (unknown factors remain) or was not worth its cost (notes say why).
+    engine, plan : str
+        Who computed what, in words.
+    notes : tuple[str, ...]
+        Remarks beside the answer.
+    rests_on : tuple[str, ...]
+        The transferred factors that the answer depends on.
+    weakest_share : float or None
+        The smallest share of agreement among these.
+    lower, upper : array or None
+        The smallest and largest probabilities over all competing tables, where asked for.
+    convergence : Convergence or None
+        Of belief propagation, how far it came; None for exact engines.
+
+    Examples
+    --------
+    >>> import lifagu
+    >>> builder = lifagu.FactorGraph.build().variables(["A", "B"])
+    >>> graph = builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
+    >>> answer = lifagu.query(graph, "A", evidence={"B": "true"})
+    >>> answer
+    <P(A): false: 0.333333, true: 0.666667>
+    >>> round(answer["true"], 6), answer.engine
+    (0.666667, 'ground')
     """
 
     variables: tuple[str, ...]
@@ -74,27 +115,23 @@ class Answer(Frozen, Shown):
         return list(product(*self.ranges))
 
     def __getitem__(self, labels: str | tuple[str, ...]) -> float:
-        labels = (
-            (labels,)
-            if isinstance(labels, str)
-            else tuple(items("an answer is looked up by labels", labels))
-        )
+        if isinstance(labels, str):
+            labels = (labels,)
+        labels = tuple(items("an answer is looked up by labels", labels))
         if len(labels) != len(self.variables):
             raise ModelError(
                 f"the answer is about ({listed(self.variables)}); give one label for each"
             )
-        place = []
-        for label, variable, known in zip(labels, self.variables, self.ranges, strict=True):
-            place.append(value_of(label, known, variable))
-        return float(self.probabilities[tuple(place)])
+        place = tuple(map(value_of, labels, self.ranges, self.variables))
+        return float(self.probabilities[place])
 
     def items(self) -> Iterator[tuple[Labels, float]]:
         """Pairs of (labels, probability), row-major."""
         return zip(self.values, self.probabilities.reshape(-1).tolist(), strict=True)
 
     def __repr__(self) -> str:
-        shown = ", ".join(
-            f"{' '.join(labels)}: {probability:.6g}"
-            for labels, probability in list(self.items())[:8]
-        )
-        return f"<P({', '.join(self.variables)}): {shown}{', …' if self.log_probabilities.size > 8 else ''}>"
+        first = list(self.items())[:8]
+        shown = [f"{' '.join(labels)}: {probability:.6g}" for labels, probability in first]
+        if self.log_probabilities.size > 8:
+            shown.append("…")
+        return f"<P({', '.join(self.variables)}): {', '.join(shown)}>"

@@ -1,20 +1,17 @@
-"""Steps of a plan taken together: where tables are small, one larger product is cheaper than
-several tiny ones.
-"""
+"""Steps of a plan taken together, where one larger product is cheaper than several tiny ones."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from lifagu.inference.plan import Plan
 
 FIXED = 4000  # what a product costs apart from its size, in entries times tables
 
 
-@dataclass(frozen=True)
-class Cluster:
+class Cluster(NamedTuple):
     """Ranks summed out at once, and the entries of the plan's steps that this stands for."""
 
     drop: tuple[int, ...]
@@ -24,8 +21,7 @@ class Cluster:
 def make_clusters(
     plan: Plan, sizes: Sequence[int], lowest: Sequence[int]
 ) -> tuple[list[Cluster | None], list[int]]:
-    """For each rank its cluster (None if it joined another), and the rank under which it is now
-    found.
+    """For each rank its cluster (None if it joined another), and the rank where it is found now.
 
     sizes: range size of each rank, kept ones last; lowest: the lowest rank of each table. The kept
     ranks share one last cluster, which sums out nothing. A step joins the one that takes its result
@@ -33,18 +29,15 @@ def make_clusters(
     """
     count = len(plan.steps)
     rank = {step.variable: place for place, step in enumerate(plan.steps)}
-    parents = [
-        min([rank.get(each, count) for each in step.neighbours], default=-1) for step in plan.steps
-    ]
-    entries = [step.entries for step in plan.steps] + [plan.kept_entries]
-    tables = [0] * (count + 1)
-    for place in [
-        *(min(each, count) for each in lowest),
-        *(parent for parent in parents if parent >= 0),
-    ]:
-        tables[place] += 1
-    drop = [[place] for place in range(count)] + [[]]
+    around = [[rank.get(each, count) for each in step.neighbours] for step in plan.steps]
+    parents = [min(each, default=-1) for each in around]
     ticks = [step.entries for step in plan.steps] + [0]
+    entries = [*ticks[:-1], plan.kept_entries]
+    tables = [0] * (count + 1)
+    for place in [*lowest, *parents]:
+        if place >= 0:
+            tables[min(place, count)] += 1
+    drop = [[place] for place in range(count)] + [[]]
     found = list(range(count + 1))
     for place, parent in enumerate(parents):
         if parent < 0:

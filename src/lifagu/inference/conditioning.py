@@ -1,5 +1,4 @@
-"""Conditioning: a part that does not fit is run once for each combination of values of a few
-variables, and added up.
+"""Conditioning: a part that does not fit is run once for each value of a few variables.
 
 Cutset conditioning (Pearl 1988) around ground elimination: with the chosen variables fixed, what is
 left has smaller tables. It trades time for memory and stays exact. Variables are chosen one at a
@@ -18,7 +17,6 @@ import numpy as np
 from lifagu.basics.arrays import Floats
 from lifagu.errors import listed
 from lifagu.inference import elimination, elimination_orders
-from lifagu.inference.elimination import Question, Stepped
 from lifagu.inference.part import AnyPart, Part
 from lifagu.inference.plan import (
     BYTES_PER_ENTRY,
@@ -26,8 +24,11 @@ from lifagu.inference.plan import (
     Order,
     Plan,
     make_plan,
+    neighbours,
+    readable_count,
     readable_size,
 )
+from lifagu.inference.question_checks import Question
 from lifagu.inference.table import clamp, log_sum
 
 MOST_RUNS = 2**12  # combinations beyond which conditioning is refused …
@@ -41,8 +42,7 @@ Weigh = Callable[[int, int], float]
 
 @dataclass(frozen=True)
 class Conditioned:
-    """Fix some variables in every way and run the rest each time; whole: the plan without, which
-    does not fit.
+    """Fix some variables in every way and run the rest; whole: the plan without that.
 
     Where no choice is good enough, one of them that does not fit either; without variables if that
     was clear at once.
@@ -63,20 +63,25 @@ class Conditioned:
         fits = self.each.memory <= limit
         if fits and self.runs <= MOST_RUNS and self.total <= MOST_WORK:
             return None
-        if fits:
-            cost = f"conditioning on {self._chosen} would take {self.runs} runs and {_power(self.total)} entries in all"
-        elif self.variables:
-            cost = f"conditioning on {self._chosen} would take {self.runs} runs and {_power(self.total)} entries in all"
-            cost += f" and still need {readable_size(self.each.memory)}"
+        if fits or self.variables:
+            cost = (
+                f"conditioning on {self._chosen} would take {self.runs} runs "
+                f"and {readable_count(self.total)} entries in all"
+            )
+            cost += "" if fits else f" and still need {readable_size(self.each.memory)}"
         else:
-            runs = _power(self.whole.memory // max(limit, 1) + 1)
-            cost = f"conditioning would take {runs} runs or more and {_power(self.whole.total)} entries in all"
-        most = f"{MOST_RUNS} runs and {_power(MOST_WORK)} entries"
+            cost = (
+                f"conditioning would take {readable_count(self.whole.memory // max(limit, 1) + 1)} "
+                f"runs or more and {readable_count(self.whole.total)} entries in all"
+            )
+        most = f"{MOST_RUNS} runs and {readable_count(MOST_WORK)} entries"
         return f"{self.whole.obstacle(limit)}; {cost}, but the most are {most}"
 
     def __str__(self) -> str:
-        cost = f"{self.runs} runs, {self.total} entries in all, instead of {readable_size(self.whole.memory)} at once"
-        return f"condition on {self._chosen}: {cost}; each run:\n{self.each}"
+        return (
+            f"condition on {self._chosen}: {self.runs} runs, {self.total} entries in all, "
+            f"instead of {readable_size(self.whole.memory)} at once; each run:\n{self.each}"
+        )
 
     @property
     def _chosen(self) -> str:
@@ -84,8 +89,7 @@ class Conditioned:
 
 
 def plan(part: AnyPart, whole: Plan, questions: Sequence[Question], limit: int) -> Conditioned:
-    """Choose what to condition on where the plan of `eliminate.plan` does not fit into so many
-    bytes.
+    """Choose what to condition on where the plan of `elimination.plan` does not fit into the limit.
 
     Conditioning hardly ever saves work, so nothing is searched where there would be too much of it
     even so. Cost: planning, a few times for each variable chosen.
@@ -103,11 +107,9 @@ def plan(part: AnyPart, whole: Plan, questions: Sequence[Question], limit: int) 
 
 
 def run(
-    part: AnyPart, plan: Conditioned, questions: Sequence[Question], progress: Stepped
+    part: AnyPart, plan: Conditioned, questions: Sequence[Question], progress: Callable[[int], None]
 ) -> tuple[float, list[Floats]]:
-    """log Z of the part and the log weight of each question's values, as `eliminate.run`, added up
-    over all runs.
-    """
+    """log Z and the log weight of each question's values, added up over all runs."""
     logs = []
     totals = [
         np.full([part.sizes[variable] for variable in question], -np.inf) for question in questions
@@ -130,9 +132,7 @@ def run(
 
 
 def _slices(part: AnyPart, plan: Conditioned) -> Iterator[tuple[dict[int, int], Part]]:
-    """For each combination of values the part with these variables fixed: they have one value; no
-    dropped factors.
-    """
+    """For each combination of values the part with these fixed, without dropped factors."""
     chosen = set(plan.variables)
     factors = [
         factor
@@ -148,19 +148,14 @@ def _slices(part: AnyPart, plan: Conditioned) -> Iterator[tuple[dict[int, int], 
         fixed = []
         for (scope, table), axes in zip(factors, places, strict=True):
             if axes:
-                inner = clamp(table, axes, [values[scope[axis]] for axis in axes])
-                scope, table = (
-                    tuple(variable for variable in scope if variable not in chosen),
-                    np.asarray(inner),
-                )
+                table = np.asarray(clamp(table, axes, [values[scope[axis]] for axis in axes]))
+                scope = tuple(variable for variable in scope if variable not in chosen)
             fixed.append((scope, table))
         yield values, Part(part.variables, sizes, tuple(fixed))
 
 
 class _Core:
-    """What of a part matters for the questions, by structure alone: the same for all values of what
-    is fixed.
-    """
+    """What of a part matters for the questions, by structure alone, whatever is fixed to what."""
 
     def __init__(self, part: AnyPart, whole: Plan, questions: Sequence[Question]) -> None:
         self.whole, self.questions = whole, questions
@@ -175,11 +170,10 @@ class _Core:
             if place not in whole.dropped_factors
         ]
 
-    def without(
-        self, chosen: Collection[int]
-    ) -> tuple[list[tuple[int, ...]], dict[int, int], tuple[int, ...]]:
-        """Scopes, sizes and variables to keep when some are fixed; questions that share a walk back
-        are scopes.
+    def without(self, chosen: Collection[int]) -> tuple[list[Question], dict[int, int], Question]:
+        """Scopes, sizes and variables to keep when some are fixed.
+
+        Questions that share a walk back are scopes.
         """
         sizes = {variable: size for variable, size in self.sizes.items() if variable not in chosen}
         scopes = [
@@ -204,17 +198,13 @@ class _Core:
     def choose(
         self, chosen: Collection[int], fitting: int, order: Order, weigh: Weigh
     ) -> int | None:
-        """The variable that occurs in most of the largest tables, for what it costs; None if there
-        is none left.
+        """The variable in most of the largest tables, for what it costs; None if none is left.
 
         fitting: entries of tables that fit and are of no concern. Ties go to those that are not
         asked for, then to what was declared first.
         """
         scopes, sizes, keep = self.without(chosen)
-        near: dict[int, set[int]] = {variable: set() for variable in sorted(sizes)}
-        for scope in (*scopes, keep):
-            for variable in scope:
-                near[variable].update(each for each in scope if each != variable)
+        near = neighbours(scopes, sizes, keep)
         made = [(variable, *around) for variable, around in order(near, sizes, set(keep))] + [keep]
         entries = [math.prod([sizes[variable] for variable in scope]) for scope in made]
         largest, score = max(entries), dict.fromkeys(sizes, 0.0)
@@ -224,17 +214,12 @@ class _Core:
                 for variable in scope:
                     score[variable] += weight
         cost = {variable: -score[variable] / math.log2(size) for variable, size in sizes.items()}
-        return min(
-            sizes,
-            key=lambda variable: (cost[variable], variable in self.asked, variable),
-            default=None,
-        )
+        ranked = [(cost[variable], variable in self.asked, variable) for variable in sizes]
+        return min(ranked)[2] if ranked else None
 
 
 def _search(core: _Core, limit: int, order: Order, weigh: Weigh) -> Conditioned:
-    """Fix one variable after the other until the rest fits, or until that takes too many runs or
-    too much work.
-    """
+    """Fix one variable after the other until the rest fits, or takes too many runs or entries."""
     chosen: list[int] = []
     runs, each = 1, core.whole
     while each.memory > limit and runs * each.total <= WORTHWHILE * MOST_WORK:
@@ -263,7 +248,3 @@ SEARCHES: tuple[tuple[Order, Weigh], ...] = (
     (elimination_orders.min_fill, _entries),
     (elimination_orders.min_weight, _largest),
 )
-
-
-def _power(number: int) -> str:
-    return str(number) if number < 10**6 else f"2^{math.log2(number):.3g}"

@@ -1,17 +1,16 @@
 """Ground elimination: one pass forward for log Z, one walk back for the marginals asked for.
 
 Bucket elimination (Dechter 1999): a table waits in the bucket of its variable that is eliminated
-first. The walk
-back is the adjoint of the forward pass: what flows back to a table is the joint marginal of its
-arguments, so all single marginals cost about as much again as log Z, and so do those of all
-factors. Between the passes only what each bucket left is kept, not its product.
+first. The walk back is the adjoint of the forward pass: what flows back to a table is the joint
+marginal of its arguments, so all single marginals cost about as much again as log Z, and so do
+those of all factors. Between the passes only what each bucket left is kept, not its product.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -22,6 +21,7 @@ from lifagu.inference.barren import find_barren
 from lifagu.inference.clusters import Cluster, make_clusters
 from lifagu.inference.part import AnyPart
 from lifagu.inference.plan import Plan, make_plan
+from lifagu.inference.question_checks import Question
 from lifagu.inference.table import (
     Table,
     contract,
@@ -35,15 +35,12 @@ from lifagu.inference.table import (
     sums_of_each,
 )
 
-Question = tuple[int, ...]
 Stepped = Callable[[int], None]
 Weights = tuple[Floats, bool]  # numbers, and whether they are logs
 
 
 class Bucket(NamedTuple):
-    """One elimination: its place in the plan, the tables that were multiplied, and what was left
-    after summing out.
-    """
+    """One elimination: its place in the plan, the tables multiplied, and what summing out left."""
 
     place: int
     tables: list[Table]
@@ -56,10 +53,10 @@ def plan(
     names: Callable[[int], str],
     most: float = math.inf,
 ) -> Plan:
-    """How the part will be eliminated: one question keeps its variables, several share one pass and
-    walk back.
+    """How the part will be eliminated.
 
-    More than `most` entries are a `TooDearError`.
+    One question keeps its variables, several share one pass and walk back. More than `most` entries
+    are a `TooDearError`.
     """
     if not part.may_drop:
         return _plan([table.ranks for table in part.tables], part.sizes, questions, names, most)
@@ -107,26 +104,15 @@ def run(
         logs += [scale, *totals]
     else:
         tables, _ = _log_probabilities(_walk_back(buckets, layout) if questions else [])
-    return math.fsum([plan.log_constant, *logs]), _reshaped(tables, part, questions)
+    for number, question in enumerate(questions):
+        if tables[number].ndim != len(question):  # variables with one value have an axis, too
+            shape = [part.sizes[variable] for variable in question]
+            tables[number] = tables[number].reshape(shape)
+    return math.fsum([plan.log_constant, *logs]), tables
 
 
-def _reshaped(
-    tables: Sequence[Floats], part: AnyPart, questions: Sequence[Question]
-) -> list[Floats]:
-    """With an axis for each variable of a question, also for those with one value."""
-    return [
-        table.reshape([part.sizes[variable] for variable in question])
-        if table.ndim != len(question)
-        else table
-        for table, question in zip(tables, questions, strict=True)
-    ]
-
-
-@dataclass(frozen=True, eq=False)
-class Layout:
-    """A part along a plan: variables as ranks (kept ones last), tables, questions and clusters of
-    steps.
-    """
+class Layout(NamedTuple):
+    """A part along a plan: variables as ranks (kept ones last), and clusters of steps."""
 
     tables: list[Table]
     asked: list[tuple[int, ...]]
@@ -135,9 +121,7 @@ class Layout:
 
 
 def _lay_out(part: AnyPart, plan: Plan, questions: Sequence[Question]) -> Layout:
-    """The layout; variables asked for together that no factor is about meet in a table that says
-    nothing.
-    """
+    """Variables asked for together that no factor is about meet in a table that says nothing."""
     order = [step.variable for step in plan.steps] + list(plan.kept)
     rank = {variable: place for place, variable in enumerate(order)}
     sizes = [part.sizes[variable] for variable in order]
@@ -150,16 +134,12 @@ def _lay_out(part: AnyPart, plan: Plan, questions: Sequence[Question]) -> Layout
         tuple(rank[variable] for variable in question if variable in rank) for question in questions
     ]
     together = [ranks for ranks in asked if len(ranks) > 1]
-    met = (
-        {frozenset(table.ranks) for table in tables}
-        | {frozenset(range(len(plan.steps), len(order)))}
-        if together
-        else set()
-    )
-    for ranks in together:
-        if frozenset(ranks) not in met:
-            met.add(frozenset(ranks))
-            tables.append(ones(tuple(sorted(ranks)), sizes))
+    if together:
+        met = {frozenset(table.ranks) for table in tables}
+        met.add(frozenset(range(len(plan.steps), len(order))))
+        for ranks in {frozenset(ranks): None for ranks in together}:
+            if ranks not in met:
+                tables.append(ones(tuple(sorted(ranks)), sizes))
     covered = set().union(*[table.ranks for table in tables])
     if len(covered) < len(order):
         tables += [ones((place,), sizes) for place in range(len(order)) if place not in covered]
@@ -172,9 +152,7 @@ def _lay_out(part: AnyPart, plan: Plan, questions: Sequence[Question]) -> Layout
 def _forward(
     layout: Layout, keeps: bool, progress: Stepped
 ) -> tuple[list[Bucket], Table, list[float]]:
-    """Sum out cluster by cluster; returns the buckets, the table on the kept ranks, and the logs of
-    all scales.
-    """
+    """Sum out cluster by cluster: buckets, the table on the kept ranks, the logs of all scales."""
     waiting: list[list[Table]] = [[] for _ in layout.clusters]
     logs = []
 
@@ -215,9 +193,8 @@ def _walk_back(buckets: list[Bucket], layout: Layout) -> list[Weights]:
     for number, ranks in enumerate(layout.asked):
         if ranks:
             asked.setdefault(layout.found[min(ranks)], []).append(number)
-    below: dict[
-        int, list[Bucket]
-    ] = {}  # bucket → those on the way to a question that put their results into it
+    # bucket → those on the way to a question that put their results into it
+    below: dict[int, list[Bucket]] = {}
     needed = set(asked)
     for bucket in buckets:
         if bucket.place in needed and bucket.result.ranks:
@@ -241,9 +218,8 @@ def _walk_back(buckets: list[Bucket], layout: Layout) -> list[Weights]:
                 if shared not in known:
                     known[shared] = project(joint, shared)
                 messages[child.place] = ratio(known[shared], child.result)
-            for number, answer in zip(
-                numbers, _read_off(known, [layout.asked[each] for each in numbers]), strict=True
-            ):
+            found = _read_off(known, [layout.asked[number] for number in numbers])
+            for number, answer in zip(numbers, found, strict=True):
                 answers[number] = answer
     return answers
 
@@ -265,8 +241,7 @@ def _read_off(
 
 
 def _log_probabilities(weights: Sequence[Weights]) -> tuple[list[Floats], list[float]]:
-    """The logs of weights divided by their sum, and the log of that sum; many of them at once, if
-    none holds logs.
+    """The logs of weights divided by their sum, and the log of it; many at once if none holds logs.
 
     Where the sum is zero, the logs of the weights mean nothing.
     """
@@ -280,10 +255,11 @@ def _log_probabilities(weights: Sequence[Weights]) -> tuple[list[Floats], list[f
     with np.errstate(divide="ignore", invalid="ignore"):
         np.log(flat / np.repeat(sums, sizes), out=flat)
         totals = np.log(sums).tolist()
-    places = zip(weights, sizes, stops, strict=True)
-    return [
-        flat[stop - size : stop].reshape(values.shape) for (values, _), size, stop in places
-    ], totals
+    shares = [
+        flat[stop - values.size : stop].reshape(values.shape)
+        for (values, _), stop in zip(weights, stops, strict=True)
+    ]
+    return shares, totals
 
 
 def _log_shares(values: Floats, logs: bool) -> tuple[Floats, float]:

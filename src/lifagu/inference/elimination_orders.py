@@ -16,7 +16,7 @@ Eliminations = Iterator[tuple[int, set[int]]]  # a variable, and what its elimin
 
 
 def min_weight(near: Neighbours, sizes: dict[int, int], keep: Collection[int]) -> Eliminations:
-    """The variable whose elimination leaves the smallest table first. Cost: O(n log n + Σ width²)."""
+    """The variable that leaves the smallest table first. Cost: O(n log n + Σ width²)."""
     log = _fixed_point_logs(sizes)
     weight = {variable: sum([log[other] for other in around]) for variable, around in near.items()}
     heap = [(weight[variable], variable) for variable in near if variable not in keep]
@@ -39,8 +39,7 @@ def min_weight(near: Neighbours, sizes: dict[int, int], keep: Collection[int]) -
 
 
 def min_fill(near: Neighbours, sizes: dict[int, int], keep: Collection[int]) -> Eliminations:
-    """The variable whose elimination joins the fewest pairs first, smaller tables first among
-    equals.
+    """The variable whose elimination joins the fewest pairs first, then smaller tables.
 
     The numbers of pairs are kept up to date edge by edge. Cost: O(n log n + pairs joined · width).
     """
@@ -56,18 +55,18 @@ def weighted_min_fill(
 
 def input_order(near: Neighbours, sizes: dict[int, int], keep: Collection[int]) -> Eliminations:
     """As the variables are numbered, which often follows a sensible layout."""
-    return _in_order(near, [variable for variable in sorted(near) if variable not in keep])
+    return _in_order(near, sorted(near), keep)
 
 
 def backward_order(near: Neighbours, sizes: dict[int, int], keep: Collection[int]) -> Eliminations:
     """The order of the input, last variable first."""
-    return _in_order(
-        near, [variable for variable in sorted(near, reverse=True) if variable not in keep]
-    )
+    return _in_order(near, sorted(near, reverse=True), keep)
 
 
-def _in_order(near: Neighbours, order: list[int]) -> Eliminations:
+def _in_order(near: Neighbours, order: list[int], keep: Collection[int]) -> Eliminations:
     for variable in order:
+        if variable in keep:
+            continue
         joined = near.pop(variable)
         yield variable, joined
         for other in joined:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from types import ModuleType
-from typing import Protocol
 
 from lifagu.basics.arrays import Floats
 from lifagu.inference import conditioning, elimination, enumeration
@@ -14,23 +12,10 @@ from lifagu.inference.plan import Plan
 from lifagu.inference.question_checks import Question
 from lifagu.inference.table import log_sum
 
-ENGINES: dict[str, ModuleType] = {
-    "auto": elimination,
-    "lifted": elimination,
-    "ground": elimination,
-    "enumerate": enumeration,
-}
+ENGINES = ("auto", "lifted", "ground", "enumerate")
 
-
-class PartPlan(Protocol):
-    """What an engine promises about one part: its cost, in words too, and what would not fit."""
-
-    @property
-    def total(self) -> int:
-        """Numbers to be computed, for showing progress."""
-
-    def obstacle(self, limit: int) -> str | None:
-        """Why the part does not fit into so many bytes, None if it does."""
+# what is promised about one part: its cost, in words too, and what would not fit
+PartPlan = Plan | conditioning.Conditioned | enumeration.Enumeration
 
 
 def plan_part(
@@ -41,23 +26,18 @@ def plan_part(
     limit: int,
     most: float = math.inf,
 ) -> PartPlan:
-    """An engine's plan for one part; where elimination does not fit, a plan that conditions on some
-    variables.
+    """An engine's plan for one part, with conditioning where elimination does not fit.
 
     most: entries beyond which elimination is not wanted, which is a `TooDearError`.
     """
-    if ENGINES[engine] is enumeration:
-        return enumeration.plan(part, questions, names)
+    if engine == "enumerate":
+        return enumeration.plan(part)
     plan = elimination.plan(part, questions, names, most)
     return conditioning.plan(part, plan, questions, limit) if plan.obstacle(limit) else plan
 
 
 def run_part(
-    engine: str,
-    part: AnyPart,
-    plan: PartPlan,
-    questions: Sequence[Question],
-    tick: Callable[[int], None],
+    part: AnyPart, plan: PartPlan, questions: Sequence[Question], tick: Callable[[int], None]
 ) -> tuple[float, list[Floats]]:
     """log Z of one part and the log marginal of each question."""
     if isinstance(plan, Plan):
@@ -65,7 +45,7 @@ def run_part(
     if isinstance(plan, conditioning.Conditioned):
         part_log, tables = conditioning.run(part, plan, questions, tick)
     else:
-        part_log, tables = ENGINES[engine].run(part, plan, questions, tick)
-    return part_log, tables if part_log == -math.inf else [
-        table - log_sum(table) for table in tables
-    ]
+        part_log, tables = enumeration.run(part, plan, questions, tick)
+    if part_log == -math.inf:
+        return part_log, tables
+    return part_log, [table - log_sum(table) for table in tables]

@@ -1,4 +1,4 @@
-"""The oracle: add up the weight of every assignment. Naive on purpose, and never to be made faster."""
+"""The oracle: add up the weight of every assignment. Naive on purpose, never to be made faster."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ class Enumeration:
     total: int
 
     def obstacle(self, limit: int) -> str | None:
-        """Why this is not to be tried, None if it is: time, not memory, is what enumeration runs
-        out of.
-        """
+        """Why this is not to be tried, None if it is: enumeration runs out of time, not memory."""
         if self.total <= MOST:
             return None
         return f"has 2^{math.log2(self.total):.0f} assignments, too many to enumerate"
@@ -33,9 +31,7 @@ class Enumeration:
         return f"enumerate {self.total} assignments"
 
 
-def plan(
-    part: AnyPart, questions: Sequence[tuple[int, ...]], names: Callable[[int], str]
-) -> Enumeration:
+def plan(part: AnyPart) -> Enumeration:
     """Count the assignments."""
     return Enumeration(math.prod(part.sizes.values()))
 
@@ -46,9 +42,7 @@ def run(
     questions: Sequence[tuple[int, ...]],
     progress: Callable[[int], None],
 ) -> tuple[float, list[Floats]]:
-    """log Z and the log weight of each question's values (unnormalised, axes in the question's
-    order).
-    """
+    """log Z and the unnormalised log weights of each question's values, axes in its order."""
     totals = [
         np.full([part.sizes[variable] for variable in question], -np.inf)
         for question in [(), *questions]
@@ -69,9 +63,7 @@ def run(
 
 
 def _states(part: AnyPart, start: int, stop: int) -> dict[int, Ints]:
-    """Assignments start…stop-1, counted like an odometer: for each variable its value in each of
-    them.
-    """
+    """Assignments start…stop-1, counted like an odometer: each variable's value in all of them."""
     remaining = np.arange(start, stop)
     states = {}
     for variable, size in reversed(part.sizes.items()):

@@ -1,8 +1,7 @@
-"""Answers about rows that were listed elsewhere, once few enough of them are left: the lifted
-engine goes on with them.
+"""Answers about rows that were listed elsewhere, once few enough are left.
 
-The rows may come from a database that has summed out most variables already; their tables are in
-`Labels`.
+The lifted engine goes on with them. The rows may come from a database that has summed out most
+variables already; their tables are in `Labels`.
 """
 
 from __future__ import annotations
@@ -22,15 +21,19 @@ from lifagu.inference.lifted.matrices import Matrices
 from lifagu.inference.lifted.problem import Problem, Variables
 from lifagu.inference.lifted.tables_by_label import Labels
 from lifagu.inference.planning_by_part import plan_rest
-from lifagu.inference.prepared import Prepared
-from lifagu.inference.question_checks import Question, asked_for, check_question, no_answer
+from lifagu.inference.prepared import Prepared, Questions
+from lifagu.inference.question_checks import (
+    Question,
+    asked_for,
+    check_question,
+    kept_for,
+    no_answer,
+)
 
 
 @dataclass(frozen=True)
 class Known:
-    """A variable that is asked about: its name, its labels, and the place of the observed one, -1
-    if none is.
-    """
+    """A variable asked about: its name, labels, and the place of the observed one (-1: none)."""
 
     name: str
     labels: RangeLabels
@@ -38,9 +41,8 @@ class Known:
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
-    """What is left of a model: rows (their labels, and an n×k matrix of ids), and the variables
-    asked about, by id.
+class RowsLeft:
+    """What is left of a model: labels and ids (n×k) of rows, and the variables asked about, by id.
 
     unknown: names of unknown factors, for refusals; observed: whether anything was.
     """
@@ -54,7 +56,7 @@ class Listed:
 
 @dataclass(frozen=True, eq=False)
 class _Numbered:
-    """The variables that are left, by number; the last one is observed and stands for all that are."""
+    """The variables left, by number; the last is observed and stands for all that are."""
 
     ids: Ints
     sizes: Ints
@@ -75,18 +77,14 @@ class _Numbered:
 
 
 def check_asked(known: Mapping[int, Known], questions: Sequence[Sequence[int]], limit: int) -> None:
-    """Refuse questions about nothing, about a variable twice, or with too many values for one
-    answer.
-    """
+    """Refuse questions about nothing, a variable twice, or too many values for one answer."""
     for question in questions:
-        sizes = np.array([len(known[variable].labels) for variable in question], dtype=np.int64)
+        sizes = [len(known[variable].labels) for variable in question]
         check_question([known[variable].name for variable in question], sizes, limit)
 
 
-def prepare_listed(left: Listed, questions: Sequence[Sequence[int]], limit: int) -> Prepared:
-    """Plan the answers to questions (tuples of ids of known variables); none at all asks for log Z
-    alone.
-    """
+def prepare_listed(left: RowsLeft, questions: Sequence[Sequence[int]], limit: int) -> Prepared:
+    """Plan the answers to questions (ids of known variables); none at all asks for log Z alone."""
     subject = _numbered(left)
     asked = [tuple(subject.number(variable) for variable in question) for question in questions]
     evidence = _evidence(left, subject)
@@ -94,26 +92,12 @@ def prepare_listed(left: Listed, questions: Sequence[Sequence[int]], limit: int)
     _check_included(left, subject, asked, included)
     included[evidence.variables] = included[-1] = False
     titles = tuple(tuple(subject.name(number) for number in question) for question in asked)
+    whole = not left.unknown
+    posed = Questions(subject, evidence, "lifted", tuple(asked), titles, limit, whole=whole)
 
     def attempt(walks: bool) -> Prepared:
-        keep = {
-            number for question in asked if len(question) > 1 or not walks for number in question
-        }
-        reduced = reduce_listed(
-            _problem(left, subject, included, sorted(keep - set(evidence.variables.tolist())))
-        )
-        return plan_rest(
-            subject,
-            evidence,
-            "lifted",
-            asked,
-            titles,
-            reduced,
-            limit,
-            False,
-            walks,
-            not left.unknown,
-        )
+        keep = kept_for(asked, walks, evidence)
+        return plan_rest(posed, reduce_listed(_problem(left, subject, included, keep)), walks)
 
     if len(set(asked)) > 1:
         return attempt(True)
@@ -125,13 +109,10 @@ def prepare_listed(left: Listed, questions: Sequence[Sequence[int]], limit: int)
         return attempt(True)
 
 
-def _numbered(left: Listed) -> _Numbered:
+def _numbered(left: RowsLeft) -> _Numbered:
     """All variables in rows or questions, numbered by id, and one more."""
-    ids = [
-        np.array(sorted(left.known), dtype=np.int64),
-        *(matrix.reshape(-1) for _, matrix in left.rows),
-    ]
-    ordered = distinct(np.concatenate(ids))
+    asked = np.array(sorted(left.known), dtype=np.int64)
+    ordered = distinct(np.concatenate([asked, *(matrix.reshape(-1) for _, matrix in left.rows)]))
     sizes = np.ones(len(ordered) + 1, dtype=np.int64)
     for labels, matrix in left.rows:
         shapes, places = _shapes(left.labels, labels)
@@ -144,12 +125,11 @@ def _numbered(left: Listed) -> _Numbered:
 def _shapes(known: Labels, labels: Ints) -> tuple[Ints, Ints]:
     """The shape of each distinct label as a matrix, and the place in it of each row."""
     distinct, places = np.unique(labels, return_inverse=True)
-    return np.array(
-        [known.shape(label) for label in distinct.tolist()], dtype=np.int64
-    ), places.reshape(-1)
+    shapes = np.array([known.shape(label) for label in distinct.tolist()], dtype=np.int64)
+    return shapes, places.reshape(-1)
 
 
-def _evidence(left: Listed, subject: _Numbered) -> Evidence:
+def _evidence(left: RowsLeft, subject: _Numbered) -> Evidence:
     seen = {
         subject.number(variable): each.observed
         for variable, each in left.known.items()
@@ -157,22 +137,21 @@ def _evidence(left: Listed, subject: _Numbered) -> Evidence:
     }
     if left.observed:
         seen[len(subject.ids) - 1] = 0
-    variables = np.array(sorted(seen), dtype=np.int64)
-    return Evidence(
-        variables, np.array([seen[number] for number in variables.tolist()], dtype=np.int64)
-    )
+    numbers = sorted(seen)
+    values = [seen[number] for number in numbers]
+    return Evidence(np.array(numbers, dtype=np.int64), np.array(values, dtype=np.int64))
 
 
-def has_answer(left: Listed, variables: Sequence[int]) -> list[bool]:
-    """Whether there are answers about known variables: they are not connected to unknown factors."""
+def has_answer(left: RowsLeft, variables: Sequence[int]) -> list[bool]:
+    """Whether there are answers about variables: no unknown factor is connected to them."""
     subject = _numbered(left)
     included = _included(left, subject)
     return [bool(included[subject.number(variable)]) for variable in variables]
 
 
-def _included(left: Listed, subject: _Numbered) -> NDArray[np.bool_]:
+def _included(left: RowsLeft, subject: _Numbered) -> NDArray[np.bool_]:
     """Which variables are not connected to unknown factors."""
-    first, second, holes = [], [], [np.zeros(0, dtype=np.int64)]
+    first, second, holes = ([np.zeros(0, dtype=np.int64)] for _ in range(3))
     for labels, matrix in left.rows:
         numbers = np.searchsorted(subject.ids, matrix)
         for slot in range(1, matrix.shape[1]):
@@ -180,19 +159,14 @@ def _included(left: Listed, subject: _Numbered) -> NDArray[np.bool_]:
             second.append(numbers[:, slot])
         lost = [label for label in distinct(labels).tolist() if left.labels.number(label) is None]
         holes.append(numbers[np.isin(labels, lost), 0])
-    nothing = [np.zeros(0, dtype=np.int64)]
-    parts = connected_parts(
-        len(subject.ids), np.concatenate(nothing + first), np.concatenate(nothing + second)
-    )
+    parts = connected_parts(len(subject.ids), np.concatenate(first), np.concatenate(second))
     return ~np.isin(parts, parts[np.concatenate(holes)])
 
 
 def _check_included(
-    left: Listed, subject: _Numbered, asked: Sequence[Question], included: NDArray[np.bool_]
+    left: RowsLeft, subject: _Numbered, asked: Sequence[Question], included: NDArray[np.bool_]
 ) -> None:
-    """Refuse questions about variables that are connected to unknown factors, and log Z where there
-    are some.
-    """
+    """Refuse questions about what is connected to unknown factors, and log Z if there are any."""
     for question in asked:
         if not included[list(question)].all():
             raise NoAnswerError(
@@ -203,23 +177,21 @@ def _check_included(
 
 
 def _problem(
-    left: Listed, subject: _Numbered, included: NDArray[np.bool_], keep: Sequence[int]
+    left: RowsLeft, subject: _Numbered, included: NDArray[np.bool_], keep: Sequence[int]
 ) -> Problem[Ints]:
     """The included rows over numbered variables."""
     parts: dict[int, tuple[list[Ints], list[Ints]]] = {}
     for labels, matrix in left.rows:
         numbers = np.searchsorted(subject.ids, matrix)
         inside = included[numbers].all(axis=1)
-        distinct, places = np.unique(labels[inside], return_inverse=True)
-        numbers_of = np.array(
-            [left.labels.number(label) for label in distinct.tolist()], dtype=np.int64
-        )
+        known, places = np.unique(labels[inside], return_inverse=True)
+        tables_of = np.array([left.labels.number(each) for each in known.tolist()], dtype=np.int64)
         matrices, tables = parts.setdefault(matrix.shape[1], ([], []))
         matrices.append(numbers[inside])
-        tables.append(numbers_of[places.reshape(-1)])
-    matrices_of = {arity: np.concatenate(matrices) for arity, (matrices, _) in parts.items()}
+        tables.append(tables_of[places.reshape(-1)])
     rows = Matrices(
-        matrices_of, {arity: np.concatenate(tables) for arity, (_, tables) in parts.items()}
+        {arity: np.concatenate(matrices) for arity, (matrices, _) in parts.items()},
+        {arity: np.concatenate(tables) for arity, (_, tables) in parts.items()},
     )
     kept, open_now = frozenset(keep), included.copy()
     open_now[list(kept)] = False

@@ -41,9 +41,7 @@ def prepare_marginals(
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Computed(Frozen, Shown, Mapping[str, dict[str, float]]):
-    """Marginals by name, and how they were computed; too_large: connected parts that did not fit
-    and were left out.
-    """
+    """Marginals by name, and how they were computed; too_large: parts that were left out."""
 
     prepared: Prepared | Ran
     solution: Solution
@@ -55,9 +53,7 @@ class Computed(Frozen, Shown, Mapping[str, dict[str, float]]):
 
     @property
     def log_partition(self) -> float | None:
-        """Natural log of the total weight with the evidence fixed; None where something was left
-        out.
-        """
+        """Natural log of the total weight with the evidence; None if something is left out."""
         return self.solution.log_partition
 
     @property
@@ -71,9 +67,7 @@ class Computed(Frozen, Shown, Mapping[str, dict[str, float]]):
         return str(self.prepared)
 
     def refusal(self, name: str, variable: str | None = None) -> LifaguError:
-        """Why there is no marginal; variable: what the name is called among those left out, if not
-        by itself.
-        """
+        """Why there is no marginal; variable: the name among those left out, if it is another."""
         for part in self.too_large:
             if (variable or name) in part.variables:
                 return TooLargeError(f"P({name}) {part.estimate}", remedy=part.remedy)
@@ -103,11 +97,32 @@ class PreparedMarginals(Shown):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AllMarginals(Computed):
-    """P(variable | evidence) of every variable, by name: label → probability in the variable's
-    declared order.
+    """P(variable | evidence) of every variable, by name: label → probability, as declared.
 
     Variables connected to unknown factors are left out, and those in connected parts that do not
-    fit, which `too_large` lists with the estimate. log_partition is then None.
+    fit. log_partition is then None.
+
+    Attributes
+    ----------
+    prepared : Prepared or Ran
+        How they were computed.
+    solution : Solution
+        What was computed.
+    too_large : tuple[TooLarge, ...]
+        The connected parts that do not fit, with the estimate.
+    graph : FactorGraph
+        What they are about.
+
+    Examples
+    --------
+    >>> import lifagu
+    >>> builder = lifagu.FactorGraph.build().variables(["A", "B"])
+    >>> graph = builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
+    >>> found = lifagu.marginals(graph, evidence={"B": "true"})
+    >>> found
+    <AllMarginals: 2 variables, 2 distinct>
+    >>> found["B"], round(found["A"]["true"], 6)
+    ({'false': 0.0, 'true': 1.0}, 0.666667)
     """
 
     graph: FactorGraph
@@ -129,8 +144,9 @@ class AllMarginals(Computed):
 
     @cached_property
     def classes(self) -> tuple[Ints, list[dict[str, float]]]:
-        """For each of `variables` the number of its marginal, and these marginals: few where many
-        variables share.
+        """For each of `variables` the number of its marginal, and these marginals.
+
+        They are few where many variables share one.
         """
         graph = self.graph
         kinds = np.column_stack(

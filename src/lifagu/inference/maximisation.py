@@ -1,5 +1,4 @@
-"""The best assignment of a part: elimination with maxima in place of sums, and the way back through
-the choices.
+"""The best assignment of a part: elimination with maxima in place of sums, and the way back.
 
 Everything is done in log space, where products are sums and nothing is rounded away.
 """
@@ -34,8 +33,7 @@ def plan(part: AnyPart, names: Callable[[int], str] = str, most: float = math.in
 def map_part(
     part: AnyPart, plan: Plan, progress: Callable[[int], None]
 ) -> tuple[float, dict[int, int]]:
-    """The largest log weight of an assignment of the part's variables, and one assignment that has
-    it.
+    """The largest log weight of an assignment of a part, and one assignment that has it.
 
     Values are canonical. Of equally good values the lowest is taken, for the variables of the plan
     from the last to the first, so the answer is the same every time. If every assignment has weight
@@ -52,10 +50,9 @@ def map_part(
             logs.append(float(table[1]))
 
     for scope, values in part.factors:
-        free = tuple(rank[variable] for variable in scope if variable in rank)
-        put(
-            (free, values.reshape([part.sizes[variable] for variable in scope if variable in rank]))
-        )
+        free = [variable for variable in scope if variable in rank]
+        shape = [part.sizes[variable] for variable in free]
+        put((tuple([rank[variable] for variable in free]), values.reshape(shape)))
     choices: list[Choices] = []
     for place, step in enumerate(plan.steps):
         result, choice = max_out(waiting[place], place, part.sizes[step.variable])
@@ -63,11 +60,8 @@ def map_part(
         put(result)
         choices.append((result[0], choice))
         progress(step.entries)
-    values_of = dict.fromkeys(range(len(choices)), 0)
-    for place in reversed(range(len(choices))):
-        ranks, choice = choices[place]
-        values_of[place] = int(choice[tuple(values_of[each] for each in ranks)])
-    return math.fsum(logs), {
-        variable: values_of[rank[variable]] if variable in rank else 0
-        for variable in part.variables
-    }
+    values_of = dict.fromkeys(part.variables, 0)
+    for step, (ranks, choice) in zip(reversed(plan.steps), reversed(choices), strict=True):
+        found = tuple(values_of[plan.steps[each].variable] for each in ranks)
+        values_of[step.variable] = int(choice[found])
+    return math.fsum(logs), values_of

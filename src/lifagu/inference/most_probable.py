@@ -1,6 +1,4 @@
-"""A most probable assignment: the same lifted steps and ground elimination, with maxima in place of
-sums.
-"""
+"""A most probable assignment: the same steps and eliminations, with maxima in place of sums."""
 
 from __future__ import annotations
 
@@ -29,7 +27,13 @@ from lifagu.inference.part import Residual
 from lifagu.inference.parts_from_lists import Untouched, listed_parts
 from lifagu.inference.plan import Plan, TooDearError, memory_limit_of
 from lifagu.inference.prepared import Staying
-from lifagu.inference.price import BEST_ASSIGNMENT, hardly_shares, worth_planning
+from lifagu.inference.price import (
+    BEST_ASSIGNMENT,
+    NOT_SHARED,
+    costs_less,
+    hardly_shares,
+    worth_planning,
+)
 from lifagu.inference.question_checks import check_known, why_zero
 
 ENGINES = ("auto", "lifted", "ground")
@@ -37,8 +41,27 @@ ENGINES = ("auto", "lifted", "ground")
 
 @dataclass(frozen=True, eq=False)
 class Best(Frozen, Shown):
-    """A most probable assignment, as canonical values of all variables, and the natural log of its
-    weight.
+    """A most probable assignment of a graph.
+
+    Attributes
+    ----------
+    graph : FactorGraph
+        What it is about.
+    log_weight : float
+        Natural log of the product of all potentials at the assignment.
+    values : array
+        The canonical value of each variable.
+    plan : str
+        What was computed, in words.
+
+    Examples
+    --------
+    >>> import lifagu
+    >>> builder = lifagu.FactorGraph.build().variables(["A", "B"])
+    >>> graph = builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
+    >>> best = lifagu.map_assignment(graph, evidence={"A": "false"})
+    >>> best.assignment, round(best.log_weight, 6)
+    ({'A': 'false', 'B': 'true'}, 0.693147)
     """
 
     graph: FactorGraph
@@ -49,21 +72,16 @@ class Best(Frozen, Shown):
     @property
     def assignment(self) -> dict[str, str]:
         """Label of each variable, by name."""
-        graph = self.graph
-        labels = [graph.ranges.canonical[number] for number in graph.variable_range.tolist()]
-        return {
-            name: labels[variable][value]
-            for variable, (name, value) in enumerate(
-                zip(graph.variable_names, self.values.tolist(), strict=True)
-            )
-        }
+        graph, canonical = self.graph, self.graph.ranges.canonical
+        own = zip(
+            graph.variable_names, graph.variable_range.tolist(), self.values.tolist(), strict=True
+        )
+        return {name: canonical[number][value] for name, number, value in own}
 
 
 @dataclass(frozen=True, eq=False)
 class Search(Staying):
-    """The search for a best assignment after the lifted steps: what is left, and a plan for each
-    part of it.
-    """
+    """The search after the lifted steps: what is left, and a plan for each part of it."""
 
     reduced: Reduced | Untouched
     rest: Residual
@@ -80,21 +98,15 @@ class Search(Staying):
         engine = "lifted" if self.reduced.steps else "ground"
         lines = [f"{engine} engine, because {self.why}"] if self.why else []
         lines += [str(self.reduced)] if self.reduced.steps else []
-        more = len(self.plans) - len(dearest)
-        return "\n".join(
-            [
-                *lines,
-                *map(str, dearest),
-                *([f"and {counted(more, 'smaller part')}"] if more else []),
-            ]
-        )
+        lines += map(str, dearest)
+        if more := len(self.plans) - len(dearest):
+            lines.append(f"and {counted(more, 'smaller part')}")
+        return "\n".join(lines)
 
     def run(
         self, evidence: Evidence, progress: Tell | None
     ) -> tuple[float, GroundValues | CellValues]:
-        """The log weight of a best assignment, and its values, traced back through the lifted
-        steps.
-        """
+        """The log weight of a best assignment, and its values, traced back."""
         values = np.full(len(self.rest.part_of), -1, dtype=np.int64)
         values[evidence.variables] = evidence.values
         logs = [self.rest.log_constant]
@@ -106,12 +118,9 @@ class Search(Staying):
                 progress(done, len(self.plans))
         if -math.inf in logs:
             raise NoAnswerError(why_zero(evidence))
-        traced = (
-            GroundValues(values)
-            if isinstance(self.reduced, Untouched)
-            else self.reduced.trace_back(values)
-        )
-        return math.fsum(logs), traced
+        if isinstance(self.reduced, Untouched):
+            return math.fsum(logs), GroundValues(values)
+        return math.fsum(logs), self.reduced.trace_back(values)
 
 
 def plan_search(reduced: Reduced, limit: int) -> Search:
@@ -126,8 +135,9 @@ def _search(
     limit: int,
     most: float = math.inf,
 ) -> Search:
-    """A plan for each part; what does not fit is refused, and more than `most` entries are a
-    `TooDearError`.
+    """A plan for each part; what does not fit is refused.
+
+    More than `most` entries are a `TooDearError`.
     """
     plans = tuple([maximisation.plan(part, names, most) for part in rest.parts])
     for plan in plans:
@@ -138,7 +148,7 @@ def _search(
 
 @dataclass(frozen=True, eq=False)
 class PreparedBest(Shown):
-    """The search for a best assignment planned and ready to run; `str` shows the plan and its cost."""
+    """The search for a best assignment, planned and ready to run; `str` shows the plan."""
 
     graph: FactorGraph
     evidence: Evidence
@@ -162,9 +172,7 @@ def prepare_best(
     engine: str = "auto",
     memory_limit: int | None = None,
 ) -> PreparedBest:
-    """Plan the search for a most probable assignment that agrees with the evidence; what does not
-    fit is refused.
-    """
+    """Plan the search for a most probable assignment; what does not fit is refused."""
     if not isinstance(engine, str) or engine not in ENGINES:
         raise ModelError(
             f"the best assignment is found by the engines {', '.join(ENGINES)}, not '{engine}'"
@@ -174,38 +182,34 @@ def prepare_best(
     free = observation.value_of_each(len(graph.variable_names)) < 0
     part_of = parts_without(graph, ~free)
     check_known(graph, part_of, free, [], what="the best assignment")
-    search = _priced(graph, observation, free, limit) if engine == "auto" else None
-    if search is None and engine == "ground":
-        search = _on_the_ground(graph, listed_parts(graph, observation, None, None)[0], limit)
+    search = None
+    if engine == "ground":
+        search = _on_the_ground(graph, observation, limit)
+    elif engine == "auto":
+        search = _priced(graph, observation, free, limit)
     if search is None:
         search = plan_search(reduce(graph, observation, free, (), maximise=True), limit)
     return PreparedBest(graph, observation, search)
 
 
 def _on_the_ground(
-    graph: FactorGraph, rest: Residual, limit: int, most: float = math.inf
+    graph: FactorGraph, evidence: Evidence, limit: int, most: float = math.inf
 ) -> Search:
-    names = graph.variable_names
+    names, (rest, _) = graph.variable_names, listed_parts(graph, evidence, None, None)
     return _search(Untouched(names), rest, names.__getitem__, limit, most)
 
 
 def _priced(
     graph: FactorGraph, evidence: Evidence, free: NDArray[np.bool_], limit: int
 ) -> Search | None:
-    """The search on the ground where it is expected to cost less than lifted steps; None where it
-    is not.
-    """
+    """The search on the ground where that is expected to cost less than lifted steps, else None."""
     if hardly_shares(graph):
-        rest, _ = listed_parts(graph, evidence, None, None)
-        return replace(_on_the_ground(graph, rest, limit), why="hardly any table is shared")
+        return replace(_on_the_ground(graph, evidence, limit), why=NOT_SHARED)
     most = worth_planning(graph, evidence, BEST_ASSIGNMENT, lambda: int(free.sum()))
     if not most:
         return None
-    rest, _ = listed_parts(graph, evidence, None, None)
     try:
-        search = _on_the_ground(graph, rest, limit, most)
+        search = _on_the_ground(graph, evidence, limit, most)
     except (TooDearError, TooLargeError):
         return None
-    return replace(
-        search, why=f"its plan of {search.total:,} entries costs less than looking for lifted steps"
-    )
+    return replace(search, why=costs_less(search.total))

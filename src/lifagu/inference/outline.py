@@ -1,5 +1,4 @@
-"""A graph as the ground engine reads it: tables on variables as lists, and what nobody needs who
-does not ask for it.
+"""A graph as the ground engine reads it: tables as lists, and what is only needed if asked for.
 
 An outline knows neither evidence nor questions, so that one serves all questions to a graph.
 """
@@ -13,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.inference.barren import TOLERANCE
-from lifagu.inference.table import SAFE, Table, constant_sum, log_values
+from lifagu.inference.barren import constant_sum, peel
+from lifagu.inference.table import Table, from_potentials
 
 MOST_KEPT = 2**14  # factors up to which the outline of a graph is kept with it
 
@@ -24,7 +23,7 @@ ALONE = -1  # in `goes_with`: it is dropped, and no factor with it
 
 @dataclass(frozen=True, eq=False)
 class Outline:
-    """The table of each factor (None if it is unknown) on its variables with more than one value.
+    """Each factor's variables with more than one value, and its table on them (None: unknown).
 
     goes_with[v]: the factor that leaves only a constant when v is summed out, once all that was
     dropped before it is gone; constants[v]: the log of that. core: variables and factors that are
@@ -32,6 +31,7 @@ class Outline:
     """
 
     sizes: list[int]
+    scopes: list[tuple[int, ...]]
     tables: list[Table | None]
     goes_with: list[int]
     constants: list[float]
@@ -40,8 +40,7 @@ class Outline:
     log_constant: float
 
     def needed(self, wanted: Iterable[int]) -> tuple[list[int], list[int], float]:
-        """The variables and factors that matter if some variables are wanted, and the log of what
-        the others leave.
+        """Variables and factors that matter if some are wanted; the log of what others leave.
 
         In a Bayesian network these are the ancestors. Cost: linear in what matters.
         """
@@ -52,7 +51,7 @@ class Outline:
             factor = self.goes_with[waiting.pop()]
             if factor >= 0:
                 factors.add(factor)
-                for other in _on(self.tables[factor]):
+                for other in self.scopes[factor]:
                     if other not in variables:
                         variables.add(other)
                         waiting.append(other)
@@ -71,87 +70,59 @@ def make_outline(graph: FactorGraph) -> Outline:
     given = _given(graph)
     arguments, offsets = graph.arguments.tolist(), graph.offsets.tolist()
     tables: list[Table | None] = []
-    holders: list[list[int]] = [[] for _ in sizes]
+    scopes: list[tuple[int, ...]] = []
     for factor, number in enumerate(graph.factor_table.tolist()):
-        scope = tuple(
-            [each for each in arguments[offsets[factor] : offsets[factor + 1]] if sizes[each] > 1]
-        )
-        tables.append(None if number < 0 else Table(scope, *given[number]))
-        for variable in scope:
-            holders[variable].append(factor)
-    goes_with, constants, clear = _dropped(graph, tables, holders)
+        scope = arguments[offsets[factor] : offsets[factor + 1]]
+        scopes.append(tuple([each for each in scope if sizes[each] > 1]))
+        tables.append(None if number < 0 else Table(scopes[-1], *given[number][1:]))
+    goes_with, constants, clear = _dropped(graph, tables, scopes)
     gone = set(goes_with)
     core = (
         [variable for variable, factor in enumerate(goes_with) if factor == NEVER],
         [factor for factor in range(len(tables)) if factor not in gone],
     )
-    return Outline(sizes, tables, goes_with, constants, core, clear, math.fsum(constants))
+    return Outline(sizes, scopes, tables, goes_with, constants, core, clear, math.fsum(constants))
 
 
-def _on(table: Table | None) -> tuple[int, ...]:
-    return table.ranks if table is not None else ()
-
-
-def _given(graph: FactorGraph) -> list[tuple[np.ndarray, float, float, bool]]:
-    """The distinct tables without axes of size one, bounds on their logs, and whether they hold
-    logs themselves.
-    """
-    values, offsets = graph.tables.values, graph.tables.offsets
-    if not len(offsets) - 1:
+def _given(graph: FactorGraph) -> list[Table]:
+    """The distinct tables without axes of size one; what they are on is not said."""
+    values, starts = graph.tables.values, graph.tables.offsets[:-1]
+    if not len(starts):
         return []
     with np.errstate(divide="ignore"):
-        highest = np.log(np.maximum.reduceat(values, offsets[:-1])).tolist()
-        lowest = np.log(
-            np.minimum.reduceat(np.where(values > 0, values, np.inf), offsets[:-1])
-        ).tolist()
+        highest = np.log(np.maximum.reduceat(values, starts)).tolist()
+        positive = np.where(values > 0, values, np.inf)
+        lowest = np.log(np.minimum.reduceat(positive, starts)).tolist()
     found = []
     for number, (low, high) in enumerate(zip(lowest, highest, strict=True)):
         table = graph.tables[number]
         table = table.reshape([size for size in table.shape if size > 1])
-        if high == -math.inf:
-            found.append((table, 0.0, 0.0, False))
-        elif low >= -SAFE and high <= SAFE:
-            found.append((table, low, high, False))
-        else:
-            found.append((log_values(Table((), table, low, high)), -math.inf, math.inf, True))
+        found.append(from_potentials((), table, low, high))
     return found
 
 
 def _dropped(
-    graph: FactorGraph, tables: list[Table | None], holders: list[list[int]]
+    graph: FactorGraph, tables: list[Table | None], scopes: list[tuple[int, ...]]
 ) -> tuple[list[int], list[float], bool]:
-    """What goes with each variable if nothing is asked, the log it leaves, and whether there was no
-    choice.
-    """
+    """What goes with each variable if nothing is asked, the log it leaves, and if all was clear."""
     known: dict[tuple[int, int], float | None] = {}
     numbers, sizes = graph.factor_table.tolist(), graph.sizes.tolist()
-    left = [set(each) for each in holders]
-    goes_with, constants, clear = [NEVER] * len(left), [0.0] * len(left), True
 
-    def constant(factor: int, axis: int) -> float | None:
-        key, table = (numbers[factor], axis), tables[factor]
+    def constant(factor: int, variable: int) -> float | None:
+        table = tables[factor]
+        if table is None:
+            return None
+        key = numbers[factor], table.ranks.index(variable)
         if key not in known:
-            known[key] = (
-                None if table is None else constant_sum(table, table.ranks[axis], TOLERANCE)
-            )
+            known[key] = constant_sum(table, variable)
         return known[key]
 
-    waiting = [variable for variable in reversed(range(len(left))) if len(left[variable]) <= 1]
-    while waiting:
-        variable = waiting.pop()
-        if goes_with[variable] != NEVER or len(left[variable]) > 1:
-            continue
-        if not left[variable]:
+    goes_with, constants, clear = [NEVER] * len(sizes), [0.0] * len(sizes), True
+    for variable, factor, log in peel(range(len(sizes)), scopes, (), constant):
+        if factor is None:
             goes_with[variable], constants[variable] = ALONE, math.log(sizes[variable])
-            continue
-        (factor,) = left[variable]
-        scope = _on(tables[factor])
-        logs = [constant(factor, axis) for axis in range(len(scope))]
-        if scope and (log := logs[scope.index(variable)]) is not None:
+        else:
             goes_with[variable], constants[variable] = factor, log
-            clear = clear and sum(each is not None for each in logs) == 1
-            for other in scope:
-                left[other].discard(factor)
-                if len(left[other]) <= 1 and other != variable:
-                    waiting.append(other)
+            others = [constant(factor, other) for other in scopes[factor]]
+            clear = clear and sum(each is not None for each in others) == 1
     return goes_with, constants, clear

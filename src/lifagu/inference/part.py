@@ -49,9 +49,7 @@ class Part(_Placed):
 
 @dataclass(frozen=True, eq=False)
 class TablePart(_Placed):
-    """The same, given as tables on variables with more than one value; logs are taken where
-    somebody wants them.
-    """
+    """The same, given as tables on variables with more than one value; logs when wanted."""
 
     variables: tuple[int, ...]
     sizes: dict[int, int]
@@ -74,8 +72,7 @@ AnyPart = Part | TablePart
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """Connected parts, the part of each variable (-1 for those that are gone), and the log weight
-    of everything else.
+    """Connected parts, the part of each variable (-1: gone), and the log weight of all else.
 
     row_of[p][i]: arity and row of factor i of part p.
     """

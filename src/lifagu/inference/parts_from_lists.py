@@ -7,8 +7,8 @@ and what hangs together is found by search.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,18 +19,17 @@ from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.views import counted
 from lifagu.inference.outline import outline_of
 from lifagu.inference.part import Residual, TablePart
-from lifagu.inference.table import SAFE, Table, clamp, log_values
+from lifagu.inference.table import Table, clamp, from_potentials, log_values
 
 
 @dataclass(frozen=True)
 class Untouched:
-    """What stands in the place of lifted steps where there are none: names, and how many variables
-    were dropped.
-    """
+    """What stands in place of lifted steps where there are none; dropped: how many variables."""
 
     names: Names
     dropped: int = 0
     steps: tuple[object, ...] = ()
+    listed: Mapping[int, tuple[int, str]] = field(default_factory=dict)
 
     def __str__(self) -> str:
         return (
@@ -53,8 +52,7 @@ def listed_parts(
     asked: Iterable[int] | None,
     included: NDArray[np.bool_] | None,
 ) -> tuple[Residual, int]:
-    """The connected parts that matter if these variables are asked for (None: all), and how many
-    variables do not.
+    """The connected parts that matter for what is asked (None: all), and how many variables do not.
 
     included[v]: whether v, and so the factors on it, takes part; None if all do.
     """
@@ -94,9 +92,7 @@ def count_variables(rest: Residual) -> int:
 
 
 def _cut(tables: Iterable[Table], observed: dict[int, int]) -> list[Table]:
-    """The tables at the observed values; those that are cut alike from one table share their
-    values.
-    """
+    """The tables at the observed values; those cut alike from one table share their values."""
     known: dict[tuple[int, tuple[tuple[int, int], ...]], np.ndarray] = {}
     found = []
     for table in tables:
@@ -121,9 +117,7 @@ def _soft(evidence: Evidence, observed: dict[int, int]) -> Iterable[Table]:
         ranks = () if variable in observed or len(likelihood) == 1 else (variable,)
         values = np.asarray(likelihood if ranks else likelihood[observed.get(variable, 0)])
         low, high = math.log(likelihood[likelihood > 0].min()), math.log(likelihood.max())
-        plain = low >= -SAFE and high <= SAFE
-        table = Table(ranks, values, low, high)
-        yield table if plain else Table(ranks, log_values(table), -math.inf, math.inf, True)
+        yield from_potentials(ranks, values, low, high)
 
 
 def _search(

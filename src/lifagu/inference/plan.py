@@ -1,5 +1,4 @@
-"""In which order to sum variables out, and what it will cost: known, printable and refusable before
-anything runs.
+"""In which order to sum variables out, and what it will cost, known before anything runs.
 
 Orders are greedy: the variable whose elimination leaves the smallest table first (min-weight).
 Where running that would cost much more than planning, others are tried (min-fill, and the order of
@@ -18,6 +17,7 @@ from time import monotonic
 from typing import NamedTuple
 
 from lifagu.basics.inputs import whole
+from lifagu.errors import Remedy, TooLargeError
 from lifagu.graph.views import counted
 from lifagu.inference import elimination_orders
 
@@ -43,8 +43,24 @@ ORDERS: dict[str, Order] = {
 }
 
 
+class PlanTooLargeError(TooLargeError):
+    """A plan is refused, as connected parts do not fit into memory (or are too many to enumerate).
+
+    parts: the variables of each, listed ones by the name of their kind, and what it would take.
+    """
+
+    remedy: Remedy
+
+    def __init__(
+        self, what: str, parts: Sequence[tuple[tuple[int | str, ...], str]], engine: str
+    ) -> None:
+        remedy = Remedy.GROUND_ENGINE if engine == "enumerate" else Remedy.ASK_FOR_LESS
+        super().__init__(f"{what} {parts[0][1]}", remedy=remedy)
+        self.parts = parts
+
+
 class TooDearError(Exception):
-    """A plan takes more entries than are wanted."""
+    """A plan takes more entries than are wanted, as another engine is then cheaper: no refusal."""
 
 
 class Step(NamedTuple):
@@ -91,18 +107,16 @@ class Plan:
         return BYTES_PER_ENTRY * (WORKING_COPIES * self.largest + stored)
 
     def obstacle(self, limit: int) -> str | None:
-        """Why the plan does not fit into so many bytes, as the end of a sentence; None if it does."""
+        """Why the plan does not fit into so many bytes, to end a sentence; None if it does."""
         if self.memory <= limit:
             return None
         dearest = max(self.steps, key=lambda step: step.entries, default=None)
-        where = (
-            f" (summing out {self.names(dearest.variable)})"
-            if dearest and dearest.entries == self.largest
-            else ""
-        )
+        where = ""
+        if dearest and dearest.entries == self.largest:
+            where = f" (summing out {self.names(dearest.variable)})"
         return (
-            f"needs a table of {_power(self.largest)} entries{where}, about {readable_size(self.memory)}, but the "
-            f"limit is {readable_size(limit)}"
+            f"needs a table of {readable_count(self.largest)} entries{where}, "
+            f"about {readable_size(self.memory)}, but the limit is {readable_size(limit)}"
         )
 
     def __str__(self) -> str:
@@ -111,21 +125,19 @@ class Plan:
     @cached_property
     def _text(self) -> str:
         kept = f", keep {', '.join(map(self.names, self.kept))}" if self.kept else ""
-        dropped = (
-            f"drop {counted(len(self.dropped), 'variable')} that cannot matter, "
-            if self.dropped
-            else ""
-        )
-        head = (
-            f"{dropped}eliminate {counted(len(self.steps), 'variable')} in {self.method} order{kept}: largest table "
-            f"{self.largest} entries, {self.total} entries in all, about {readable_size(self.memory)}"
-        )
-        dearest = sorted(self.steps, key=lambda step: -step.entries)[:3]
+        gone = counted(len(self.dropped), "variable")
+        dropped = f"drop {gone} that cannot matter, " if self.dropped else ""
         lines = [
-            f"  {self.names(step.variable)} with {counted(len(step.neighbours), 'neighbour')}: {step.entries} entries"
-            for step in dearest
+            f"{dropped}eliminate {counted(len(self.steps), 'variable')} in {self.method} order"
+            f"{kept}: largest table {self.largest} entries, {self.total} entries in all, "
+            f"about {readable_size(self.memory)}"
         ]
-        return "\n".join([head, *(["  dearest steps:", *lines] if lines else [])])
+        if self.steps:
+            lines.append("  dearest steps:")
+        for step in sorted(self.steps, key=lambda step: -step.entries)[:3]:
+            around = counted(len(step.neighbours), "neighbour")
+            lines.append(f"  {self.names(step.variable)} with {around}: {step.entries} entries")
+        return "\n".join(lines)
 
 
 def make_plan(
@@ -137,23 +149,21 @@ def make_plan(
     names: Callable[[int], str] = str,
     most: float = math.inf,
 ) -> Plan:
-    """A good elimination order for tables on these scopes. sizes: range size of every variable to
-    be handled.
+    """A good elimination order for tables on these scopes; sizes: those of all variables to handle.
 
     Where the first order takes more than `most` entries, none is wanted: that is a `TooDearError`.
-
-    Cost: see `orders`; more than one is tried only where that is small beside the cost of running.
+    More than one is tried only where its cost is small beside that of running.
     """
     near = neighbours(scopes, sizes, keep)
     kept = math.prod([sizes[variable] for variable in keep])
 
     def plan(order: Order, method: str, most: float) -> Plan | None:
         steps, total = [], 0
-        for variable, around in order(
-            {each: set(others) for each, others in near.items()}, sizes, set(keep)
-        ):
-            steps.append(_step(variable, around, sizes))
-            total += steps[-1].entries
+        copied = {each: set(others) for each, others in near.items()}
+        for variable, around in order(copied, sizes, set(keep)):
+            entries = math.prod([sizes[each] for each in around], start=sizes[variable])
+            steps.append(Step(variable, tuple(sorted(around)), entries))
+            total += entries
             if total > most:
                 return None
         return Plan(tuple(steps), tuple(keep), kept, method, keeps_tables, names)
@@ -172,9 +182,7 @@ def make_plan(
 
 
 def _further_orders(sizes: dict[int, int]) -> list[str]:
-    """Orders to be tried in turn while a plan is dear; weights say nothing where all ranges are of
-    one size.
-    """
+    """Orders to be tried while a plan is dear; weights say nothing if all sizes are equal."""
     if len(sizes) > SMALL:
         return []
     alike = len(set(sizes.values())) == 1
@@ -198,42 +206,34 @@ def neighbours(
     return near
 
 
-def _step(variable: int, around: set[int], sizes: dict[int, int]) -> Step:
-    near = tuple(sorted(around))
-    return Step(variable, near, math.prod([sizes[each] for each in near], start=sizes[variable]))
-
-
 def readable_size(size: int) -> str:
     """``1.5 GiB`` and the like.
 
     >>> readable_size(3 * 2**29)
     '1.5 GiB'
     """
+    if size >= 2**50:
+        return f"2^{round(math.log2(size))} bytes"
     for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
         if size >= 2**power:
-            return (
-                f"{size / 2**power:.3g} {unit}"
-                if size < 2 ** (power + 20)
-                else f"2^{round(math.log2(size))} bytes"
-            )
+            return f"{size / 2**power:.3g} {unit}"
     return f"{size} bytes"
 
 
-def _power(entries: int) -> str:
-    return str(entries) if entries < 10**6 else f"2^{math.log2(entries):.3g}"
+def readable_count(number: int) -> str:
+    """The number, or a power of two where it is large."""
+    return str(number) if number < 10**6 else f"2^{math.log2(number):.3g}"
 
 
 def memory_limit_of(given: int | None) -> int:
     """A memory limit as it was given, in bytes, or the usual one."""
-    return (
-        default_memory_limit() if given is None else whole("memory_limit", given, 1, of=" of bytes")
-    )
+    if given is None:
+        return default_memory_limit()
+    return whole("memory_limit", given, 1, of=" of bytes")
 
 
 def default_memory_limit() -> int:
-    """Three quarters of the memory that is free, in bytes (of 8 GiB where the system does not
-    tell).
-    """
+    """Three quarters of the free memory in bytes (of 8 GiB where the system does not tell)."""
     return _free_memory(int(monotonic())) * 3 // 4
 
 

@@ -1,5 +1,4 @@
-"""Questions taken apart and planned: by the ground engine where that is cheap, by lifted steps
-where they save more.
+"""Questions planned: by the ground engine where that is cheap, or by lifted steps.
 
 The lifted engine does what can be done for many places at once; what it leaves falls into connected
 parts, which are planned one at a time, those equal up to renaming once. The ground engine takes the
@@ -17,21 +16,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.errors import ModelError, TooLargeError
-from lifagu.graph.evidence import Evidence, EvidenceLike
+from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import parts_without
 from lifagu.inference.engines import ENGINES
 from lifagu.inference.part import Residual
 from lifagu.inference.parts_from_lists import Untouched, count_variables, listed_parts
-from lifagu.inference.plan import TooDearError, memory_limit_of
+from lifagu.inference.plan import PlanTooLargeError, TooDearError, memory_limit_of
 from lifagu.inference.planning_by_part import plan_parts, plan_rest
-from lifagu.inference.prepared import Prepared
-from lifagu.inference.price import ALL_MARGINALS, LISTED, ONE_ANSWER, hardly_shares, worth_planning
+from lifagu.inference.prepared import Prepared, Questions
+from lifagu.inference.price import (
+    ALL_MARGINALS,
+    LISTED,
+    NOT_SHARED,
+    ONE_ANSWER,
+    costs_less,
+    hardly_shares,
+    worth_planning,
+)
 from lifagu.inference.question_checks import (
-    PartsTooLargeError,
     Question,
     TooLarge,
     check_known,
+    kept_for,
     known_variables,
     question_of,
 )
@@ -60,25 +67,22 @@ def prepare(
 def plan_marginals(
     graph: FactorGraph, evidence: EvidenceLike, *, engine: str, limit: int
 ) -> tuple[Prepared, tuple[TooLarge, ...]]:
-    """Plan all single marginals; connected parts that do not fit are left out, unless that would be
-    all of them.
-    """
+    """Plan all single marginals; parts that do not fit are left out, unless that would be all."""
     inquiry = _inquiry(graph, (), evidence, engine, limit, everything=True)
     left: list[TooLarge] = []
     while True:
         try:
             return inquiry.planned(), tuple(left)
-        except PartsTooLargeError as error:
+        except PlanTooLargeError as error:
             inquiry, more = _without(inquiry, error)
             left += more
 
 
-def _without(inquiry: Inquiry, error: PartsTooLargeError) -> tuple[Inquiry, list[TooLarge]]:
-    """The inquiry without the connected parts that do not fit, and these; the error, if nothing
-    would be left.
-    """
+def _without(inquiry: Inquiry, error: PlanTooLargeError) -> tuple[Inquiry, list[TooLarge]]:
+    """The inquiry without the parts that do not fit, and these; the error, if nothing is left."""
     graph = inquiry.graph
-    part_of = parts_without(graph, inquiry.evidence.value_of_each(len(graph.variable_names)) >= 0)
+    observed = inquiry.questions.evidence.value_of_each(len(graph.variable_names)) >= 0
+    part_of = parts_without(graph, observed)
     included = part_of >= 0 if inquiry.included is None else inquiry.included & (part_of >= 0)
     estimates = {
         int(part_of[part[0]]): estimate
@@ -93,7 +97,7 @@ def _without(inquiry: Inquiry, error: PartsTooLargeError) -> tuple[Inquiry, list
         TooLarge(tuple(names.of_nodes(np.flatnonzero(part_of == number))), estimate, error.remedy)
         for number, estimate in estimates.items()
     ]
-    return replace(inquiry, included=fits), left
+    return Inquiry(graph, replace(inquiry.questions, whole=False), fits), left
 
 
 def _inquiry(
@@ -104,114 +108,84 @@ def _inquiry(
     limit: int,
     everything: bool,
 ) -> Inquiry:
-    """Questions checked: there is such an engine, and no unknown factor is connected to what is
-    asked for.
-    """
+    """Questions checked: the engine exists, and nothing asked for is connected to an unknown."""
     if not isinstance(engine, str) or engine not in ENGINES:
         raise ModelError(f"there is no engine '{engine}'; choose one of {', '.join(ENGINES)}")
-    observation = graph.evidence(evidence)
+    seen = graph.evidence(evidence)
     included = None
     if len(graph.unknown):
-        part_of = parts_without(graph, observation.value_of_each(len(graph.variable_names)) >= 0)
+        part_of = parts_without(graph, seen.value_of_each(len(graph.variable_names)) >= 0)
         included = known_variables(graph, part_of)
         if not everything:
             check_known(graph, part_of, included, asked)
-    return Inquiry(graph, tuple(asked), observation, engine, limit, everything, included)
+    names, whole = graph.variable_names, included is None
+    titles = tuple([tuple([names[variable] for variable in question]) for question in asked])
+    posed = Questions(graph, seen, engine, tuple(asked), titles, limit, everything, whole)
+    return Inquiry(graph, posed, included)
 
 
 @dataclass(frozen=True, eq=False)
 class Inquiry:
-    """Questions to a graph that have answers. everything: all single marginals are asked for
-    instead.
+    """Questions to a graph that have answers.
 
     included[v]: whether v takes part, which those connected to unknown factors do not, nor those
     that do not fit; None if all do.
     """
 
     graph: FactorGraph
-    asked: tuple[Question, ...]
-    evidence: Evidence
-    engine: str
-    limit: int
-    everything: bool
+    questions: Questions
     included: NDArray[np.bool_] | None
 
     def planned(self) -> Prepared:
         """A plan by the engine that was chosen; `auto` compares what two of them cost."""
-        if self.engine == "ground":
+        if self.questions.engine == "auto":
+            return self.priced()
+        if self.questions.engine == "ground":
             return self.ground()
-        if self.engine == "lifted":
-            return self.lifted()
-        return self.priced() if self.engine == "auto" else self.attempt(walks=False)
+        return self.lifted() if self.questions.engine == "lifted" else self.attempt(walks=False)
 
     @cached_property
     def parts(self) -> tuple[Residual, int]:
         """The graph's own parts as far as they matter, and the number of variables that do not."""
-        asked = (
-            None
-            if self.everything
-            else {variable for question in self.asked for variable in question}
-        )
-        return listed_parts(self.graph, self.evidence, asked, self.included)
+        asked = {variable for question in self.questions.asked for variable in question}
+        wanted = None if self.questions.everything else asked
+        return listed_parts(self.graph, self.questions.evidence, wanted, self.included)
 
     def ground(self, why: str = "", most: float = math.inf) -> Prepared:
         """The graph's own parts, planned one by one."""
         rest, dropped = self.parts
         untouched = Untouched(self.graph.variable_names, dropped)
-        # fmt: skip
-        return plan_parts(
-            self.graph,
-            self.evidence,
-            self.engine,
-            self.asked,
-            self._titles,
-            untouched,
-            rest,
-            self.limit,
-            everything=self.everything,
-            walks=False,
-            whole=self.included is None,
-            why=why,
-            most=most,
-        )
+        return plan_parts(self.questions, untouched, rest, why=why, most=most)
 
     def priced(self) -> Prepared:
-        """Ground or lifted, whichever is expected to cost less; a ground plan is only made where
-        that is quick.
-        """
+        """Ground or lifted, whichever should cost less; a ground plan is only made where quick."""
         if hardly_shares(self.graph):
-            return self.ground("hardly any table is shared")
-        effort = ALL_MARGINALS if self.everything or len(self.asked) > 1 else ONE_ANSWER
+            return self.ground(NOT_SHARED)
+        posed = self.questions
+        effort = ALL_MARGINALS if posed.everything or len(posed.asked) > 1 else ONE_ANSWER
         most = worth_planning(
-            self.graph, self.evidence, effort, lambda: count_variables(self.parts[0])
+            self.graph, posed.evidence, effort, lambda: count_variables(self.parts[0])
         )
         try:
             found = self.ground(most=most) if most else None
         except (TooDearError, TooLargeError):
             found = None
         if found is None:
-            return self._lifted_or_ground(
-                "" if len(self.graph.factor_names) > LISTED else "much looks alike"
-            )
-        return replace(
-            found,
-            why=f"its plan of {found.total:,} entries costs less than looking for lifted steps",
-        )
+            return self._lifted_or_ground()
+        return replace(found, why=costs_less(found.total))
 
-    def _lifted_or_ground(self, why: str = "") -> Prepared:
-        """Lifted steps; where what they leave is dear or does not fit, the ground plan if that
-        costs less.
-        """
+    def _lifted_or_ground(self) -> Prepared:
+        """Lifted steps; where they leave what is dear or too large, a ground plan if cheaper."""
         listed = len(self.graph.factor_names) <= LISTED
         try:
-            lifted = replace(self.lifted(), why=why)
+            lifted = replace(self.lifted(), why="much looks alike" if listed else "")
         except TooLargeError as error:
             if not listed:
                 raise
             try:
                 return self.ground("what lifted steps leave does not fit")
             except TooLargeError as other:
-                raise other if self.everything else error from None
+                raise other if self.questions.everything else error from None
         if lifted.total < DEAR or not listed:
             return lifted
         try:
@@ -226,8 +200,9 @@ class Inquiry:
         to it instead: what is kept is no longer like others, which can be in the way of counting
         them.
         """
-        if len(self.asked) != 1 or len(self.asked[0]) > 1:
-            return self.attempt(self.everything or len(set(self.asked)) > 1)
+        asked = self.questions.asked
+        if len(asked) != 1 or len(asked[0]) > 1:
+            return self.attempt(self.questions.everything or len(set(asked)) > 1)
         try:
             kept = self.attempt(walks=False)
             if kept.total < DEAR:
@@ -243,37 +218,16 @@ class Inquiry:
             return kept
 
     def attempt(self, walks: bool) -> Prepared:
-        """Lifted steps (none for the engine that enumerates) that keep what is asked for jointly,
-        or does not walk.
-        """
+        """Lifted steps (none when enumerating) that keep what is asked jointly or does not walk."""
         from lifagu.inference.lifted.engine import do_nothing, reduce
 
-        graph, count = self.graph, len(self.graph.variable_names)
-        observed = self.evidence.value_of_each(count) >= 0
-        free = ~observed if self.included is None else self.included & ~observed
-        keep = {
-            each for question in self.asked if len(question) > 1 or not walks for each in question
-        }
-        keep -= set(np.flatnonzero(observed).tolist())
-        if self.engine in ("auto", "lifted"):
-            reduced = reduce(graph, self.evidence, free, sorted(keep), drop=not walks)
+        graph, evidence = self.graph, self.questions.evidence
+        free = evidence.value_of_each(len(graph.variable_names)) < 0
+        if self.included is not None:
+            free &= self.included
+        keep = kept_for(self.questions.asked, walks, evidence)
+        if self.questions.engine == "enumerate":
+            reduced = do_nothing(graph, evidence, free, keep)
         else:
-            reduced = do_nothing(graph, self.evidence, free, sorted(keep))
-        whole = self.included is None
-        return plan_rest(
-            graph,
-            self.evidence,
-            self.engine,
-            self.asked,
-            self._titles,
-            reduced,
-            self.limit,
-            self.everything,
-            walks,
-            whole,
-        )
-
-    @property
-    def _titles(self) -> tuple[tuple[str, ...], ...]:
-        names = self.graph.variable_names
-        return tuple([tuple([names[variable] for variable in question]) for question in self.asked])
+            reduced = reduce(graph, evidence, free, keep, drop=not walks)
+        return plan_rest(self.questions, reduced, walks)

@@ -50,10 +50,28 @@ class Subject(Protocol):
         """For each of these labels the value that stands for it."""
 
 
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """Questions about a subject under some evidence, checked, and which engine may use how much.
+
+    asked, titles: each question by numbers, and by the names that its answer shows; everything: all
+    single marginals are asked for instead; whole: whether no factor is unknown or left out, so that
+    log Z exists; limit: of the memory, in bytes.
+    """
+
+    subject: Subject
+    evidence: Evidence
+    engine: str
+    asked: tuple[Question, ...]
+    titles: tuple[tuple[str, ...], ...]
+    limit: int
+    everything: bool = False
+    whole: bool = True
+
+
 @dataclass(frozen=True)
 class Result(Shown):
-    """Answers in the order of the questions; log Z is None where it does not exist or did not fit
-    (see notes).
+    """Answers in the order of the questions; log Z is None where it does not exist or did not fit.
 
     unknown: how many factors came without a table; transferred: how many of them got one.
     """
@@ -81,9 +99,7 @@ Asked = Planned[Result]
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """What was computed: log Z, the marginals of variables that were walked back to, and those of
-    pieces asked for.
-    """
+    """What was computed: log Z, marginals of variables walked back to, and pieces asked for."""
 
     log_partition: float | None
     marginals: Marginals
@@ -92,9 +108,7 @@ class Solution:
 
 @dataclass(frozen=True, eq=False)
 class Ran:
-    """What travels of questions that were answered: the engine, the plan in words, and the
-    evidence.
-    """
+    """What travels of answered questions: the engine, the plan in words, and the evidence."""
 
     name: str
     text: str
@@ -109,7 +123,8 @@ class Staying(Frozen, Shown):
 
     def __getstate__(self) -> NoReturn:
         raise ModelError(
-            "a plan stays in the process that made it; pickle the model and the questions, or what the plan found"
+            "a plan stays in the process that made it; pickle the model and the questions, "
+            "or what the plan found"
         )
 
 
@@ -117,35 +132,66 @@ class Staying(Frozen, Shown):
 class Prepared(Staying):
     """Questions, lifted steps, parts and plans; `str` shows the plan and its cost, `run` computes.
 
-    titles: the names that questions are about; walks: whether probabilities walk back through the
-    lifted steps;
-    part_questions: what each part that is left is asked, rows first where they are needed for that;
-    like: for each part the first that equals it up to renaming, whose plan and run stand for both;
-    whole: whether no factor is unknown, so that log Z exists; why: in words, why this engine was
-    taken, where others could have been.
+    Attributes
+    ----------
+    questions : Questions
+        What is asked.
+    reduced : Reduced or Untouched
+        The lifted steps, if there are any.
+    rest : Residual
+        The connected parts that they leave.
+    plans : dict[int, PartPlan]
+        The plan of a part by its number, where it fits.
+    part_questions : tuple
+        What each part is asked, rows first where the walk back needs them.
+    like : tuple[int, ...]
+        For each part the first that equals it up to renaming, whose plan and run stand for both.
+    walks : Reduced or None
+        The lifted steps through which probabilities walk back, if they do.
+    notes : tuple[str, ...]
+        Remarks beside the answers.
+    why : str
+        In words, why this engine was taken, where others could have been.
+
+    Examples
+    --------
+    >>> import lifagu
+    >>> from lifagu.inference.planning import prepare
+    >>> builder = lifagu.FactorGraph.build().variables(["A", "B"])
+    >>> graph = builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
+    >>> prepared = prepare(graph, [["A"]], engine="ground")
+    >>> print(str(prepared).splitlines()[0])
+    ground engine, 1 connected part
+    >>> prepared.run().answers
+    [<P(A): false: 0.3, true: 0.7>]
     """
 
-    subject: Subject
-    evidence: Evidence
-    engine: str
-    questions: tuple[Question, ...]
-    titles: tuple[tuple[str, ...], ...]
+    questions: Questions
     reduced: Reduced | Untouched
     rest: Residual
     plans: dict[int, PartPlan]
     part_questions: tuple[tuple[Question, ...], ...]
     like: tuple[int, ...]
-    walks: bool
-    whole: bool
+    walks: Reduced | None
     notes: tuple[str, ...]
     why: str = ""
 
     @property
+    def subject(self) -> Subject:
+        """What the questions are about."""
+        return self.questions.subject
+
+    @property
+    def evidence(self) -> Evidence:
+        """What was observed."""
+        return self.questions.evidence
+
+    @property
     def name(self) -> str:
         """The engine that does the work."""
-        return (
-            self.engine if self.engine != "auto" else "lifted" if self.reduced.steps else "ground"
-        )
+        if self.questions.engine != "auto":
+            return self.questions.engine
+        return "lifted" if self.reduced.steps else "ground"
 
     @property
     def total(self) -> int:
@@ -157,21 +203,14 @@ class Prepared(Staying):
 
     @cached_property
     def _text(self) -> str:
-        parts, why = (
-            counted(len(self.rest.parts), "connected part"),
-            f", because {self.why}" if self.why else "",
-        )
-        lines = [
-            f"{self.name} engine, {parts}{why}",
-            *([str(self.reduced)] if self.reduced.dropped else []),
-        ]
-        if not isinstance(self.reduced, Untouched) and (self.reduced.steps or self.reduced.dropped):
-            shown = sum(1 for step in self.reduced.steps if str(step))
-            lines = [
-                f"{self.name} engine, {counted(shown, 'lifted step')}{why}:",
-                str(self.reduced),
-                f"leaving {parts}",
-            ]
+        parts = counted(len(self.rest.parts), "connected part")
+        why = f", because {self.why}" if self.why else ""
+        told = [str(self.reduced)] if self.reduced.steps or self.reduced.dropped else []
+        if isinstance(self.reduced, Untouched) or not told:
+            lines = [f"{self.name} engine, {parts}{why}", *told]
+        else:
+            shown = counted(sum(1 for step in self.reduced.steps if str(step)), "lifted step")
+            lines = [f"{self.name} engine, {shown}{why}:", *told, f"leaving {parts}"]
         alike = Counter(self.like)
         dearest = sorted(self.plans, key=lambda number: -self.plans[number].total)[:3]
         for number in dearest:
@@ -184,35 +223,31 @@ class Prepared(Staying):
     def run(self, progress: Tell | None = None) -> Result:
         """Compute the answers. progress(done, total) is called now and then."""
         solution = self.solve(progress)
-        asked = zip(self.questions, self.titles, strict=True)
+        asked = zip(self.questions.asked, self.questions.titles, strict=True)
         answers = [self._answer(question, names, solution) for question, names in asked]
         return Result(answers, solution.log_partition, self.notes)
 
     def solve(self, progress: Tell | None = None) -> Solution:
         """Compute log Z and all that was asked for, without putting answers together."""
         tick = _ticker(progress, self.total)
-        logs, pieces, of_part = (
-            [self.rest.log_constant],
-            dict[Question, Floats](),
-            dict[int, dict[Question, Floats]](),
-        )
+        logs, pieces = [self.rest.log_constant], dict[Question, Floats]()
+        of_part: dict[int, dict[Question, Floats]] = {}
         for number, part_log, found in self._parts(tick):
             logs.append(part_log)
             pieces |= found
             of_part[number] = found
-        complete = self.whole and all(number in self.plans for number in self.like)
+        complete = self.questions.whole and all(number in self.plans for number in self.like)
         marginals = Marginals(len(self.rest.part_of))
         _add_single(marginals, pieces)
         if self.walks:
-            self._walk_back(of_part, marginals)
+            self._walk_back(self.walks, of_part, marginals)
         return Solution(math.fsum(logs) if complete else None, marginals, pieces)
 
-    def _walk_back(self, of_part: dict[int, dict[Question, Floats]], marginals: Marginals) -> None:
-        """Add marginals of what the lifted steps took away, from the joint marginals of the rows
-        that they left.
-        """
-        assert not isinstance(self.reduced, Untouched), "there are steps to walk back through"
-        labels = self.reduced.problem.rows.labels
+    def _walk_back(
+        self, steps: Reduced, of_part: dict[int, dict[Question, Floats]], marginals: Marginals
+    ) -> None:
+        """Add marginals of what lifted steps took away, from joint ones of rows they left."""
+        labels = steps.problem.rows.labels
         of_row = {arity: np.full(len(each), -1, dtype=np.int64) for arity, each in labels.items()}
         joints = Joints()
         for number, found in of_part.items():
@@ -220,14 +255,12 @@ class Prepared(Staying):
             for (arity, row), (scope, _) in rows:
                 if scope in found:
                     of_row[arity][row] = joints.add(found[scope].astype(np.longdouble))
-        self.reduced.walk_back(Adjoints(of_row, joints, marginals), self._wanted)
+        steps.walk_back(Adjoints(of_row, joints, marginals), self._wanted)
 
     def _parts(
         self, tick: Callable[[int], None]
     ) -> Iterator[tuple[int, float, dict[Question, Floats]]]:
-        """Each part with a plan: its number, log Z and what it was asked. Weight zero is refused
-        where it turns up.
-        """
+        """Each part with a plan: number, log Z and what it was asked; weight zero is refused."""
         if self.rest.log_constant == -math.inf:
             raise NoAnswerError(why_zero(self.evidence))
         known: dict[int, tuple[float, dict[Question, Floats]]] = {}
@@ -237,7 +270,7 @@ class Prepared(Staying):
                 continue
             part, asked = self.rest.parts[number], self.part_questions[number]
             if number == first:
-                part_log, tables = run_part(self.engine, part, self.plans[number], asked, tick)
+                part_log, tables = run_part(part, self.plans[number], asked, tick)
                 if part_log == -math.inf:
                     raise NoAnswerError(why_zero(self.evidence))
                 if alike[number] == 1:
@@ -245,21 +278,16 @@ class Prepared(Staying):
                     continue
                 known[number] = part_log, dict(zip(part.places(asked), tables, strict=True))
             part_log, by_place = known[first]
-            yield (
-                number,
-                part_log,
-                dict(zip(asked, map(by_place.__getitem__, part.places(asked)), strict=True)),
-            )
+            found = [by_place[places] for places in part.places(asked)]
+            yield number, part_log, dict(zip(asked, found, strict=True))
 
-    @cached_property
+    @property
     def _wanted(self) -> Ints | None:
         """The variables whose marginals are asked for, None if that is all of them."""
-        single = [question[0] for question in self.questions if len(question) == 1]
-        return (
-            np.array([each for each in single if self._observed[each] < 0], dtype=np.int64)
-            if self.questions
-            else None
-        )
+        asked = self.questions.asked
+        single = [question[0] for question in asked if len(question) == 1]
+        free = [variable for variable in single if self._observed[variable] < 0]
+        return np.array(free, dtype=np.int64) if asked else None
 
     @cached_property
     def _observed(self) -> Ints:
@@ -279,9 +307,7 @@ class Prepared(Staying):
         )
 
     def _joint(self, question: Question, solution: Solution) -> Floats:
-        """The log probabilities of a question: a product of its pieces in each part and of observed
-        values.
-        """
+        """Log probabilities of a question: a product of its pieces and of observed values."""
         observed, sizes = self._observed, self.subject.sizes[list(question)]
         joint = np.zeros(sizes)
         for place, variable in enumerate(question):
@@ -293,8 +319,8 @@ class Prepared(Staying):
                 joint += np.asarray(solution.marginals[variable], dtype=np.float64).reshape(axes)
         for piece in pieces_of(question, self.rest.part_of).values():
             axes = [
-                int(self.subject.sizes[variable]) if variable in piece else 1
-                for variable in question
+                size if variable in piece else 1
+                for variable, size in zip(question, sizes.tolist(), strict=True)
             ]
             joint += solution.pieces[piece].reshape(axes)
         return joint

@@ -1,5 +1,4 @@
-"""What answers are expected to cost: a ground plan by its steps and entries, lifted steps by how
-much looks alike.
+"""What answers should cost: ground plans by steps and entries, lifted steps by likeness.
 
 Rough on purpose: prices only decide which engine answers, never what the answer is.
 """
@@ -31,6 +30,15 @@ VARIABLE, ENTRY = 12.0, 0.002
 BEGIN, FACTOR, CLASS, LIFTED_ENTRY = 2000.0, 2.0, 40.0, 0.05
 
 
+# why the ground engine is taken where hardly any table is shared …
+NOT_SHARED = "hardly any table is shared"
+
+
+def costs_less(entries: int) -> str:
+    """… and where its plan costs little."""
+    return f"its plan of {entries:,} entries costs less than looking for lifted steps"
+
+
 class Effort(NamedTuple):
     """How many times as dear as one answer a task is, on the ground and with lifted steps."""
 
@@ -43,8 +51,7 @@ ONE_ANSWER, ALL_MARGINALS, BEST_ASSIGNMENT = Effort(1, 1), Effort(3, 2), Effort(
 
 @dataclass(frozen=True)
 class Likeness:
-    """How much of a graph looks alike: factors, variables and classes of these, and how many values
-    they have.
+    """How much of a graph looks alike: its factors, variables, classes and numbers of values.
 
     fewest_neighbours: of any variable, so that every elimination begins with a table on at least
     these.
@@ -57,8 +64,7 @@ class Likeness:
     fewest_neighbours: int
 
     def most_entries(self, variables: int, effort: Effort) -> float:
-        """Entries of a ground plan for so many variables up to which it costs less than lifted
-        steps; below 0: none.
+        """Entries of a ground plan up to which it costs less than lifted steps; below 0: none.
 
         On lifted steps each entry serves many places, but is computed with more digits; where much
         is interchangeable and has few values, counting may make all of them unnecessary.
@@ -75,10 +81,10 @@ class Likeness:
 def worth_planning(
     graph: FactorGraph, evidence: Evidence, effort: Effort, variables: Callable[[], int]
 ) -> float:
-    """Entries up to which a ground plan costs less than lifted steps; 0 where none will, or to see
-    that takes too long.
+    """Entries up to which a ground plan costs less than lifted steps; 0 where none will.
 
-    variables: how many there are to be eliminated, where that has to be known.
+    0 also where it takes too long to see that. variables: how many there are to be eliminated,
+    where that has to be known.
     """
     if len(graph.factor_names) > LISTED:
         return 0.0
@@ -90,8 +96,7 @@ def worth_planning(
 
 
 def hardly_shares(graph: FactorGraph) -> bool:
-    """Whether there are few factors, with so many tables that nothing much can be done for several
-    places at once.
+    """Whether there are few factors, with so many tables that hardly anything is done at once.
 
     Where there are many factors, places of one shape are done at once even if their tables are not
     shared.
@@ -101,8 +106,7 @@ def hardly_shares(graph: FactorGraph) -> bool:
 
 
 def likeness_of(graph: FactorGraph) -> Likeness:
-    """How much of a graph looks alike from nearby, whichever way round; tables on one variable do
-    not tell it apart.
+    """How much of a graph looks alike from nearby; tables on one variable do not tell it apart.
 
     Cost: near-linear.
     """
@@ -125,9 +129,7 @@ def _fewest_neighbours(graph: FactorGraph) -> int:
 
 
 def _refined(graph: FactorGraph, colour: Ints) -> Ints:
-    """Variables told apart by their own colour and, as a bag, by the tables and colours that they
-    are next to.
-    """
+    """Variables told apart by their colour and the bag of tables and colours they are next to."""
     variables, codes, count = [np.zeros(0, np.int64)], [np.zeros(0, np.int64)], 0
     for factors, scopes in graph.scopes:
         if scopes.shape[1] > 1:

@@ -1,4 +1,4 @@
-"""Questions checked: names become numbers, and what cannot be answered is refused with the reason."""
+"""Questions checked: names become numbers; what cannot be answered is refused with the reason."""
 
 from __future__ import annotations
 
@@ -17,15 +17,25 @@ from lifagu.graph.parts import parts_of_factors
 from lifagu.inference.plan import BYTES_PER_ENTRY, WORKING_COPIES, readable_size
 
 Question = tuple[int, ...]
-HERE = " in the same connected part"
 
 
 @dataclass(frozen=True)
 class TooLarge:
-    """Variables (or classes of them) of a connected part that does not fit and was left out, and
-    what it would take.
+    """Variables (or classes) of a connected part that does not fit and was left out.
 
-    remedy: what to do about it.
+    Attributes
+    ----------
+    variables : tuple[str, ...]
+        Their names, or classes of them in words.
+    estimate : str
+        What the part would take, as the end of a sentence.
+    remedy : Remedy
+        What to do about it.
+
+    Examples
+    --------
+    >>> print(TooLarge(("A", "B"), "needs about 3 TiB", Remedy.ASK_FOR_LESS))
+    left out: A, B; what is connected to them needs about 3 TiB
     """
 
     variables: tuple[str, ...]
@@ -36,57 +46,43 @@ class TooLarge:
         return f"left out: {listed(self.variables)}; what is connected to them {self.estimate}"
 
 
-class PartsTooLargeError(TooLargeError):
-    """Some connected parts do not fit: for each its variables, those that were listed by the name
-    of their kind.
-    """
-
-    remedy: Remedy
-
-    def __init__(
-        self, what: str, parts: Sequence[tuple[tuple[int | str, ...], str]], engine: str
-    ) -> None:
-        remedy = Remedy.GROUND_ENGINE if engine == "enumerate" else Remedy.ASK_FOR_LESS
-        super().__init__(f"{what} {parts[0][1]}", remedy=remedy)
-        self.parts = parts
-
-
 def question_of(graph: FactorGraph, names: Sequence[str], limit: int) -> Question:
     """The variables of a question as numbers, none twice, and not too many for one answer."""
     question = tuple(graph.variable_names.number(name) for name in names)
-    check_question(
-        [graph.variable_names[variable] for variable in question],
-        graph.sizes[list(question)],
-        limit,
-    )
+    own_names = [graph.variable_names[variable] for variable in question]
+    check_question(own_names, graph.sizes[list(question)].tolist(), limit)
     return question
 
 
-def check_question(names: Sequence[str], sizes: Ints, limit: int) -> None:
-    """Refuse a question about nothing, about a variable twice, or with too many values for one
-    answer.
-    """
+def check_question(names: Sequence[str], sizes: Sequence[int], limit: int) -> None:
+    """Refuse a question about nothing, a variable twice, or too many values for one answer."""
     if not names:
         raise ModelError("a question names at least one variable")
     if len(set(names)) < len(names):
         twice = next(name for name in names if names.count(name) > 1)
         raise ModelError(f"the question names '{twice}' twice; name each variable once")
-    size = BYTES_PER_ENTRY * WORKING_COPIES * math.prod(sizes.tolist())
+    size = BYTES_PER_ENTRY * WORKING_COPIES * math.prod(sizes)
     if size > limit or len(names) > 60:
         raise TooLargeError(
-            f"a joint answer about {len(names)} variables needs about {readable_size(size)}, but the limit is "
-            f"{readable_size(limit)}",
+            f"a joint answer about {len(names)} variables needs about {readable_size(size)}, "
+            f"but the limit is {readable_size(limit)}",
             remedy=Remedy.FEWER_JOINTLY,
         )
 
 
 def pieces_of(question: Question, part_of: Ints) -> dict[int, Question]:
-    """For each part that holds variables of the question, those variables in the question's order."""
+    """For each part that holds variables of a question, those variables in its order."""
     pieces: dict[int, Question] = {}
     for variable in question:
         if (number := int(part_of[variable])) >= 0:
             pieces[number] = (*pieces.get(number, ()), variable)
     return pieces
+
+
+def kept_for(questions: Iterable[Question], walks: bool, evidence: Evidence) -> list[int]:
+    """The free variables that lifted steps keep: those asked jointly, or all if none walk back."""
+    kept = {each for question in questions if len(question) > 1 or not walks for each in question}
+    return sorted(kept.difference(evidence.variables.tolist()))
 
 
 def known_variables(graph: FactorGraph, part_of: Ints) -> NDArray[np.bool_]:
@@ -101,34 +97,29 @@ def check_known(
     asked: Sequence[Question],
     what: str = "log Z",
 ) -> None:
-    """Refuse questions about parts with unknown factors, and what is about the whole graph where
-    there are any.
-    """
+    """Refuse questions about parts with unknown factors, or about a whole graph with any."""
     holes = parts_of_factors(graph, part_of, graph.unknown)
     for question in asked:
         for number, piece in pieces_of(question, part_of).items():
             if not known[piece[0]]:
                 names = graph.variable_names
                 what = asked_for(names.__getitem__, len(names), [piece])
-                raise NoAnswerError(_missing(graph, graph.unknown[holes == number], what))
+                unknown = graph.factor_names.of_nodes(graph.unknown[holes == number])
+                raise NoAnswerError(no_answer(what, unknown))
     if not asked and len(graph.unknown):
-        raise NoAnswerError(_missing(graph, graph.unknown, what, where=""))
+        unknown = graph.factor_names.of_nodes(graph.unknown)
+        raise NoAnswerError(no_answer(what, unknown, where=""))
 
 
-def _missing(graph: FactorGraph, factors: Ints, what: str, where: str = HERE) -> str:
-    return no_answer(what, [graph.factor_names[factor] for factor in factors.tolist()], where)
-
-
-def no_answer(what: str, unknown: Sequence[str], where: str = HERE) -> str:
+def no_answer(what: str, unknown: Sequence[str], where: str = " in the same connected part") -> str:
     """Why a question about parts with unknown factors has no answer."""
     verb = "is" if len(unknown) == 1 else "are"
-    return f"{what} has no answer: {listed(unknown)} {verb} unknown{where}; give a table, or ask elsewhere"
+    why = f"{listed(unknown)} {verb} unknown{where}"
+    return f"{what} has no answer: {why}; give a table, or ask elsewhere"
 
 
 def asked_for(name: Callable[[int], str], count: int, pieces: Iterable[Question]) -> str:
-    """The questions in words, ``P(A, B)``, as far as they are about the first `count` variables;
-    else log Z.
-    """
+    """Questions in words, ``P(A, B)``, if about the first `count` variables; else log Z."""
     shown = [piece for piece in pieces if all(variable < count for variable in piece)]
     asked = [f"P({', '.join(map(name, piece))})" for piece in shown]
     return listed(asked, limit=2) or "log Z"
@@ -137,5 +128,6 @@ def asked_for(name: Callable[[int], str], count: int, pieces: Iterable[Question]
 def why_zero(evidence: Evidence) -> str:
     """Why the total weight is zero, as far as one can tell."""
     if evidence:
-        return "the evidence has probability zero; check the observed values against the zeros in the tables"
+        advice = "check the observed values against the zeros in the tables"
+        return f"the evidence has probability zero; {advice}"
     return "every assignment has weight zero; the zeros in the tables contradict each other"

@@ -30,16 +30,13 @@ ALONE = 8  # entries of an inner loop over what only one of two tables has
 SINGLES = 2**14  # entries times values up to which all sums over all but one axis are done at once
 ROUNDING = 1e-9  # by which measured bounds are widened
 
-
 LogTable = tuple[tuple[int, ...], Floats]  # ranks, and log potentials with one axis for each
 
 
 class Table(NamedTuple):
-    """Potentials with one axis per entry of `ranks`; what is not zero lies between exp(low) and
-    exp(high).
+    """Potentials with one axis per rank; what is not zero lies between exp(low) and exp(high).
 
-    logs: the values are logs (-inf for zero) instead, because they are further apart than floats
-    allow.
+    logs: the values are logs (-inf for zero), as they are further apart than floats allow.
     """
 
     ranks: tuple[int, ...]
@@ -49,10 +46,18 @@ class Table(NamedTuple):
     logs: bool = False
 
 
+def from_potentials(ranks: tuple[int, ...], values: Floats, low: float, high: float) -> Table:
+    """A table of potentials, given bounds on the logs of those that are not zero."""
+    if high == -math.inf:
+        return Table(ranks, values, 0.0, 0.0)
+    table = Table(ranks, values, low, high)
+    if low >= -SAFE and high <= SAFE:
+        return table
+    return Table(ranks, log_values(table), -math.inf, math.inf, True)
+
+
 def from_logs(ranks: Sequence[tuple[int, ...]], logs: Sequence[Floats]) -> list[Table]:
-    """Tables of log potentials, all at once; axes of size one are left out. Cost: linear in the
-    entries.
-    """
+    """Tables of log potentials, without axes of size one. Cost: linear in the entries."""
     if not logs:
         return []
     flat = np.concatenate([each.reshape(-1) for each in logs], dtype=np.float64)
@@ -62,9 +67,8 @@ def from_logs(ranks: Sequence[tuple[int, ...]], logs: Sequence[Floats]) -> list[
     plain = (lowest >= -SAFE) & (highest <= SAFE)
     numbers = np.exp(np.minimum(flat, SAFE, out=flat) if not plain.all() else flat)
     tables = []
-    for place, (low, high, stop) in enumerate(
-        zip(lowest.tolist(), highest.tolist(), starts[1:].tolist(), strict=True)
-    ):
+    bounds = zip(lowest.tolist(), highest.tolist(), starts[1:].tolist(), strict=True)
+    for place, (low, high, stop) in enumerate(bounds):
         log, on = logs[place], ranks[place]
         if 1 in log.shape:
             on = tuple(rank for rank, size in zip(on, log.shape, strict=True) if size > 1)
@@ -91,20 +95,8 @@ def clamp(table: Floats, positions: Sequence[int], values: Sequence[int]) -> Flo
     return table[tuple(index)]
 
 
-def constant_sum(table: Table, rank: int, tolerance: float) -> float | None:
-    """The log of the sum over one rank where it is the same for all values of the others; None
-    where it is not.
-    """
-    if table.logs:
-        return None
-    sums = table.values.sum(axis=table.ranks.index(rank))
-    highest, lowest = float(sums.max()), float(sums.min())
-    return math.log(highest) if lowest > 0 and highest - lowest <= tolerance * highest else None
-
-
 def contract(tables: Sequence[Table], drop: Collection[int] = ()) -> tuple[Table, float]:
-    """The product of tables (at least one) with some ranks summed out; and a log scale that was
-    taken out of it.
+    """The product of tables (at least one) with some ranks summed out, and a log scale taken out.
 
     Cost: proportional to the entries of the product, which is not always written down.
     """
@@ -141,17 +133,12 @@ def ratio(upper: Table, lower: Table) -> Table:
         np.divide(upper.values, below, out=quotient, where=below > 0)
         return Table(upper.ranks, quotient, upper.low - lower.high, upper.high - lower.low)
     above, below = log_values(upper), log_values(Table(upper.ranks, below, 0, 0, lower.logs))
-    return settle(
-        Table(
-            upper.ranks, above - np.where(np.isneginf(below), 0.0, below), -math.inf, math.inf, True
-        )
-    )[0]
+    logs = above - np.where(np.isneginf(below), 0.0, below)
+    return settle(Table(upper.ranks, logs, -math.inf, math.inf, True))[0]
 
 
 def settle(table: Table) -> tuple[Table, float]:
-    """The table with its maximum moved into a number of its own and its bounds measured; plain if
-    they allow it.
-    """
+    """The table with its maximum taken out and its bounds measured; plain if they allow it."""
     if table.high == (0.0 if table.logs else ROUNDING) or table.high == table.low == 0.0:
         return table, 0.0  # done already, or nothing but zeros and ones
     if not table.logs:
@@ -161,9 +148,8 @@ def settle(table: Table) -> tuple[Table, float]:
         if lowest == 0:
             lowest = float(table.values[table.values > 0].min())
         if (low := math.log(lowest) - math.log(highest)) >= -SAFE:
-            return Table(table.ranks, table.values / highest, low - ROUNDING, ROUNDING), math.log(
-                highest
-            )
+            shares = Table(table.ranks, table.values / highest, low - ROUNDING, ROUNDING)
+            return shares, math.log(highest)
     logs = log_values(table)
     if (top := float(logs.max())) == -math.inf:
         return Table(table.ranks, np.zeros(logs.shape), 0.0, 0.0), 0.0
@@ -182,16 +168,12 @@ def in_order(table: Table, ranks: Sequence[int]) -> Floats:
 
 
 def settled_if_wide(table: Table) -> tuple[Table, float]:
-    """The table, settled if its numbers may be too far apart to be divided by their sum; and the
-    scale taken out.
-    """
+    """The table, settled if too wide to be divided by its sum; and the scale taken out."""
     return settle(table) if table.logs or table.high - table.low > SAFE else (table, 0.0)
 
 
 def sums_of_each(table: Table) -> dict[int, Floats] | None:
-    """For each rank the sums over all others; None if the table is too large or its numbers are too
-    far apart.
-    """
+    """For each rank the sums over all others; None if the table is too large or too wide."""
     shape = table.values.shape
     if table.logs or table.high - table.low > SAFE or table.values.size * sum(shape) > SINGLES:
         return None
@@ -220,9 +202,7 @@ def log_values(table: Table) -> Floats:
 
 
 def _fits(tables: Iterable[Table]) -> bool:
-    """Whether every partial product and sum stays within what floats hold (sums may add log 2^60,
-    about 42).
-    """
+    """Whether partial products and sums stay within floats (sums may add log 2^60, about 42)."""
     low = high = 0.0
     for table in tables:
         low += min(table.low, 0.0)
@@ -248,13 +228,10 @@ def _contract_plain(tables: Sequence[Table], drop: Collection[int]) -> Table:
         return Table(out, _einsum(tables, out), low, high)
     left, waiting = list(tables), set(drop)
     while len(left) > 1 and len(waiting) > 1:
-        together, ranks = min(
-            (_around(rank, left, waiting, sizes) for rank in sorted(waiting)),
-            key=lambda each: each[2],
-        )[:2]
-        left = [table for place, table in enumerate(left) if place not in together] + [
-            _product([left[place] for place in together], ranks)
-        ]
+        options = [_around(rank, left, waiting, sizes) for rank in sorted(waiting)]
+        together, ranks, _ = min(options, key=lambda each: each[2])
+        made = _product([left[place] for place in together], ranks)
+        left = [table for place, table in enumerate(left) if place not in together] + [made]
         waiting -= ranks
     return _product(left, waiting)._replace(low=low, high=high)
 
@@ -262,14 +239,14 @@ def _contract_plain(tables: Sequence[Table], drop: Collection[int]) -> Table:
 def _around(
     rank: int, tables: Sequence[Table], drop: Collection[int], sizes: dict[int, int]
 ) -> tuple[set[int], set[int], int]:
-    """The tables (by place) with a rank, the ranks that their product can do without, and the size
-    of what is left.
-    """
-    together = {place for place, table in enumerate(tables) if rank in table.ranks}
-    inside = {each for place in together for each in tables[place].ranks}
-    outside = {
-        each for place, table in enumerate(tables) if place not in together for each in table.ranks
-    }
+    """The tables with a rank (by place), the ranks their product can lose, and the size left."""
+    together, inside, outside = set(), set[int](), set[int]()
+    for place, table in enumerate(tables):
+        if rank in table.ranks:
+            together.add(place)
+            inside.update(table.ranks)
+        else:
+            outside.update(table.ranks)
     ranks = {each for each in inside if each in drop and each not in outside}
     return together, ranks, math.prod([sizes[each] for each in inside - ranks])
 
@@ -284,8 +261,7 @@ def _product(tables: Sequence[Table], drop: Collection[int]) -> Table:
 
 
 def _product_of_two(small: Table | None, large: Table, drop: Collection[int]) -> Table:
-    """A product with sums; laid out so that the inner loop runs over neighbouring entries of the
-    larger table.
+    """A product with sums, whose inner loop runs over neighbouring entries of the larger table.
 
     What only the smaller table has comes first in the result. The last axes of the larger one are
     written out in the smaller one too, unless it has none of them; they are summed out afterwards.
@@ -335,27 +311,19 @@ def _inner_last(small: Table, large: Table) -> tuple[int, ...]:
 
 
 def _laid_out_like(small: Table, large: Table, tail: tuple[int, ...]) -> Table:
-    """The smaller table with its own axes first and the others as in the larger one; the tail
-    written out if shared.
-    """
+    """The smaller table, own axes first, then as in the larger one; a shared tail written out."""
     own = [rank for rank in small.ranks if rank not in large.ranks]
     shared = [rank for rank in large.ranks if rank in small.ranks]
     if not any(rank in small.ranks for rank in tail):
-        return Table(
-            (*own, *shared), np.ascontiguousarray(in_order(small, [*own, *shared])), 0.0, 0.0
-        )
+        ranks = (*own, *shared)
+        return Table(ranks, np.ascontiguousarray(in_order(small, ranks)), 0.0, 0.0)
     ranks = (*own, *(rank for rank in shared if rank not in tail), *tail)
     present = in_order(small, [rank for rank in ranks if rank in small.ranks])
-    sizes = dict(zip(large.ranks, large.values.shape, strict=True)) | dict(
-        zip(small.ranks, small.values.shape, strict=True)
-    )
+    sizes = dict(zip(large.ranks, large.values.shape, strict=True))
+    sizes.update(zip(small.ranks, small.values.shape, strict=True))
     thin = present.reshape([sizes[rank] if rank in small.ranks else 1 for rank in ranks])
-    return Table(
-        ranks,
-        np.ascontiguousarray(np.broadcast_to(thin, [sizes[rank] for rank in ranks])),
-        0.0,
-        0.0,
-    )
+    wide = np.broadcast_to(thin, [sizes[rank] for rank in ranks])
+    return Table(ranks, np.ascontiguousarray(wide), 0.0, 0.0)
 
 
 def _einsum(tables: Sequence[Table], out: tuple[int, ...]) -> Floats:
@@ -374,15 +342,12 @@ def _contract_logs(tables: Sequence[Table], drop: Collection[int]) -> tuple[Tabl
     total = log_product([(table.ranks, log_values(table)) for table in tables], ranks)
     axes = tuple(axis for axis, rank in enumerate(ranks) if rank in drop)
     left = tuple(rank for rank in ranks if rank not in drop)
-    return settle(
-        Table(left, log_sum(total, axis=axes) if axes else total, -math.inf, math.inf, True)
-    )
+    logs = log_sum(total, axis=axes) if axes else total
+    return settle(Table(left, logs, -math.inf, math.inf, True))
 
 
 def log_product(tables: Iterable[LogTable], ranks: Sequence[int]) -> Floats:
-    """The sum of logs on some ranks each, axes in the order of the given ranks, which are all of
-    them.
-    """
+    """The sum of logs on some ranks each, axes in the order of the given ranks: all of them."""
     total: Floats = np.zeros((1,) * len(ranks))
     for own, logs in tables:
         index = sorted(range(len(own)), key=lambda axis: ranks.index(own[axis]))
@@ -396,8 +361,7 @@ def log_product(tables: Iterable[LogTable], ranks: Sequence[int]) -> Floats:
 def max_out(
     tables: Sequence[LogTable], rank: int, size: int
 ) -> tuple[LogTable, NDArray[np.unsignedinteger]]:
-    """The maximum over one rank of a product in log space, and the lowest value where it is
-    reached.
+    """The maximum over one rank of a product in log space, and the lowest value that reaches it.
 
     Only two slices of the product exist at any time. All other axes are in ascending order.
     """

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from lifagu.basics.arrays import Floats, Ints, distinct
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.inference.barren import TOLERANCE
-from lifagu.inference.barren_rows import peel_rows
+from lifagu.inference.barren import TOLERANCE, peel_rows
 from lifagu.inference.lifted.cells import Pattern
 from lifagu.inference.lifted.chain import chain
 from lifagu.inference.lifted.counting import MOST_ENTRIES, count, count_cheapest

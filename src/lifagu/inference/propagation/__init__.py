@@ -1,9 +1,8 @@
-"""Belief propagation: approximate marginals of every variable, exact on trees; on groups when a
-colouring is given.
+"""Belief propagation: approximate marginals of every variable, exact on trees.
 
-Kschischang, Frey and Loeliger (2001) for the messages; Kersting, Ahmadi and Natarajan (2009),
-"Counting belief propagation", and Ahmadi, Kersting, Mladenov and Natarajan (2013) for groups. It is
-never chosen silently.
+On groups when a colouring is given. Kschischang, Frey and Loeliger (2001) for the messages;
+Kersting, Ahmadi and Natarajan (2009), "Counting belief propagation", and Ahmadi, Kersting, Mladenov
+and Natarajan (2013) for groups. It is never chosen silently.
 """
 
 from __future__ import annotations
@@ -50,33 +49,27 @@ class Beliefs:
 
     @property
     def convergence(self) -> Convergence:
-        """Whether the messages stand still, after how many iterations, and how much they still
-        changed.
-        """
+        """Whether the messages stand still, after how many iterations, and their last change."""
         return Convergence(self.converged, self.iterations, self.residual)
 
     def marginal(self, variable: int) -> Floats:
         """Log probabilities of a variable, in canonical label order."""
-        first: Floats = self.marginals([variable])[0]
-        return first
+        return np.asarray(self.marginals([variable])[0])
 
     def marginals(self, variables: Any) -> Floats:
-        """Log probabilities of n variables whose ranges have one size r, n×r, in canonical order.
-        O(n·r).
-        """
+        """Log probabilities of n variables whose ranges have one size r, n×r, canonical. O(n·r)."""
         groups = self.compressed.variable_group[as_ids(variables, "variables")]
         sizes = distinct(self.compressed.group_size[groups])
         if len(sizes) != 1:
             raise ModelError(
-                "marginals come as one array for variables with ranges of one size; ask size by size"
+                "marginals come as one array for variables with ranges of one size; "
+                "ask size by size"
             )
         columns: Floats = self.log_marginals[int(sizes[0])][:, self.compressed.group_place[groups]]
         return columns.T
 
     def message(self, factor: int, position: int) -> Floats:
-        """Last log message from a factor to its argument at a position, canonical order, its
-        largest entry 0.
-        """
+        """Last log message from a factor to an argument, canonical order, largest entry 0."""
         number, column = self.compressed.factor_place[self.compressed.factor_group[factor]].tolist()
         block = self.compressed.blocks[number]
         return self.messages[block.shape[position]][:, block.starts[position] + column]
@@ -84,14 +77,9 @@ class Beliefs:
     def __str__(self) -> str:
         how = f"{counted(self.iterations, 'iteration')} (residual {self.residual:.2g})"
         came = f"converged after {how}" if self.converged else f"did NOT converge within {how}"
-        advice = (
-            ""
-            if self.converged
-            else "; answers may be far off: more iterations or damping may help"
-        )
-        return (
-            f"belief propagation {came}; log Z estimate {self.log_partition_estimate:.10g}{advice}"
-        )
+        text = f"belief propagation {came}; log Z estimate {self.log_partition_estimate:.10g}"
+        advice = "; answers may be far off: more iterations or damping may help"
+        return text if self.converged else text + advice
 
 
 def propagate(
@@ -105,26 +93,20 @@ def propagate(
     iterations: int = 1000,
     progress: Tell | None = None,
 ) -> Beliefs:
-    """Pass messages until none changes by more than the tolerance (in its log), or the iterations
-    are used up.
+    """Pass messages until none changes by more than the tolerance, or the iterations are used up.
 
-    colouring: None for loopy belief propagation on the graph itself; that of this graph with this
-    evidence for counting belief propagation, one message per (variable group, factor group,
-    position): the same messages, for the price of the groups. damping: share of the old message
-    that is kept, 0 ≤ damping < 1. schedule: "parallel" (all messages at once) or "sequential"
-    (factor group by factor group, each using the newest messages; slow on many groups). An
-    iteration costs O(table entries × arity) over factor groups, without a Python loop over edges.
+    colouring: None for loopy belief propagation; that of this graph with this evidence for counting
+    belief propagation: the same messages, for the price of the groups. damping: share of the old
+    message that is kept, 0 ≤ damping < 1. schedule: "parallel" (all messages at once) or
+    "sequential" (each factor group uses the newest ones; slow on many groups). An iteration costs
+    O(table entries × arity) over factor groups, without a Python loop over edges. NoAnswerError
+    where a variable is left without a value: the evidence then has probability zero. The reverse
+    does not hold: on a graph with loops, a contradiction may be overlooked.
 
-    NoAnswerError where the messages leave a variable without a value: the evidence then has
-    probability zero. The
-    reverse does not hold: on a graph with loops, belief propagation may overlook a contradiction.
-
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
-    >>> beliefs = propagate(graph, {"B": "true"}, None)
-    >>> print(beliefs)
+    >>> builder = FactorGraph.build().variables(["A", "B"])
+    >>> graph = builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
+    >>> print(propagate(graph, {"B": "true"}, None))
     belief propagation converged after 2 iterations (residual 0); log Z estimate 1.791759469
-    >>> np.exp(beliefs.marginal(0)).round(6).tolist()
-    [0.333333, 0.666667]
     """
     _check(graph, damping, schedule, tolerance, iterations)
     observed = graph.evidence(evidence)
@@ -137,13 +119,28 @@ def propagate(
         done += 1
         if progress:
             progress(done, iterations)
+    came = Convergence(residual <= tolerance, done, residual)
+    return _beliefs(compressed, messages, heard, observed, came)
+
+
+def _beliefs(
+    compressed: Compressed,
+    messages: Messages,
+    heard: dict[int, Heard],
+    evidence: Evidence,
+    came: Convergence,
+) -> Beliefs:
+    """What the last messages say."""
     estimate = bethe(compressed, messages, heard)
     if estimate == -math.inf:
-        raise NoAnswerError(_why_zero(observed, "the messages that reach a factor"))
-    marginals = {size: each.logs() - log_sum(each.logs(), axis=0) for size, each in heard.items()}
-    for array in (*marginals.values(), *messages.values()):
-        frozen(array)
-    return Beliefs(compressed, marginals, messages, residual <= tolerance, done, residual, estimate)
+        raise NoAnswerError(_why_zero(evidence, "the messages that reach a factor"))
+    marginals = {
+        size: frozen(each.logs() - log_sum(each.logs(), axis=0)) for size, each in heard.items()
+    }
+    messages = {size: frozen(each) for size, each in messages.items()}
+    return Beliefs(
+        compressed, marginals, messages, came.converged, came.iterations, came.residual, estimate
+    )
 
 
 def answers(
@@ -153,31 +150,25 @@ def answers(
     colouring: Colouring | None,
     **settings: Any,
 ) -> list[Answer]:
-    """Answers to questions about single variables, in their order; `convergence` tells how far the
-    messages came.
+    """Answers to questions about single variables; `convergence` tells how far messages came.
 
     questions: names, or sequences of one name. settings: those of `propagate`. log_partition is
     None, since Bethe's is only an estimate; it stands in the note.
 
-    >>> graph = FactorGraph.build().variables(["A", "B"]).factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
+    >>> builder = FactorGraph.build().variables(["A", "B"])
+    >>> graph = builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).graph()
     >>> answers(graph, ["A"], None, None)
     [<P(A): false: 0.3, true: 0.7>]
     """
-    asked = [
-        _single(graph, [question] if isinstance(question, str) else question)
-        for question in questions
-    ]
+    asked = [_single(graph, question) for question in questions]
     beliefs = propagate(graph, evidence, colouring, **settings)
-    plan = (
-        f"belief propagation, {settings.get('schedule', 'parallel')} schedule: {beliefs.compressed}"
-    )
+    schedule = settings.get("schedule", "parallel")
+    plan = f"belief propagation, {schedule} schedule: {beliefs.compressed}"
     return [
         Answer(
             (graph.variable_names[variable],),
             (graph.labels(variable),),
-            beliefs.marginal(variable)[
-                graph.ranges.to_declared(int(graph.variable_declared[variable]))
-            ],
+            beliefs.marginal(variable)[graph.declared_order(variable)],
             None,
             "bp",
             plan,
@@ -188,7 +179,8 @@ def answers(
     ]
 
 
-def _single(graph: FactorGraph, names: Sequence[str]) -> int:
+def _single(graph: FactorGraph, question: str | Sequence[str]) -> int:
+    names = [question] if isinstance(question, str) else question
     if not names:
         raise ModelError("a question names at least one variable")
     if len(names) > 1:
@@ -202,7 +194,7 @@ def _check(
     graph: FactorGraph, damping: float, schedule: str, tolerance: float, iterations: int
 ) -> None:
     if len(graph.unknown):
-        names = listed([graph.factor_names[factor] for factor in graph.unknown.tolist()])
+        names = listed(graph.factor_names.of_nodes(graph.unknown))
         raise ModelError(
             f"belief propagation needs every table; unknown: {names}; give tables, or transfer them"
         )
@@ -232,6 +224,9 @@ def _possible(
 
 
 def _why_zero(evidence: Evidence, where: str) -> str:
-    if evidence:
-        return f"the evidence has probability zero: {where} exclude every value; check it against the zeros in tables"
-    return f"every assignment has weight zero: {where} exclude every value; the zeros in tables contradict each other"
+    what, advice = (
+        ("the evidence has probability zero", "check it against the zeros in tables")
+        if evidence
+        else ("every assignment has weight zero", "the zeros in tables contradict each other")
+    )
+    return f"{what}: {where} exclude every value; {advice}"

@@ -1,5 +1,4 @@
-"""The graph on which messages travel: groups of variables and of factors, with counts, as flat
-arrays.
+"""The graph on which messages travel: groups of variables and factors with counts, flat.
 
 Without a colouring every node is a group of its own and every count is 1, so ground and counting
 belief propagation are the same code. Edges are stored per range size, factors per table shape, both
@@ -42,7 +41,7 @@ class Pool:
 
 
 @dataclass(frozen=True, eq=False)
-class Block:
+class MessageBlock:
     """The n factor groups whose tables have one shape s1×…×sk.
 
     groups[n]: their numbers; weights[n]: how many factors each stands for; logs[s1×…×sk×d]: the d
@@ -72,14 +71,10 @@ class Block:
         return slice(self.starts[position] + columns.start, self.starts[position] + columns.stop)
 
     def tables(self, columns: slice) -> Floats:
-        """Log tables of some of the factor groups, s1×…×sk×(how many), or ×1 if all groups share
-        one.
-        """
-        return (
-            self.logs
-            if self.logs.shape[-1] == 1
-            else np.take(self.logs, self.table[columns], axis=-1)
-        )
+        """Log tables of some factor groups, s1×…×sk×(how many), or ×1 if all share one."""
+        if self.logs.shape[-1] == 1:
+            return self.logs
+        return np.take(self.logs, self.table[columns], axis=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,7 +92,7 @@ class Compressed:
     group_place: Ints
     factor_place: Ints
     pools: dict[int, Pool]
-    blocks: tuple[Block, ...]
+    blocks: tuple[MessageBlock, ...]
 
     def __str__(self) -> str:
         edges = sum(len(pool.edge_group) for pool in self.pools.values())
@@ -107,16 +102,16 @@ class Compressed:
 
 
 def compress(graph: FactorGraph, evidence: Evidence, colouring: Colouring | None) -> Compressed:
-    """One node per group; the groups are those of the colouring, or every node its own. Near-linear
-    in the graph.
+    """One node per group of the colouring, or every node its own. Near-linear in the graph.
 
     A factor group stands for c factors, a variable group for g variables; since the colouring is
     stable, each of these has c/g edges to the factor group at each position (Kersting, Ahmadi and
     Natarajan 2009). This is checked. No factor may be unknown.
 
-    >>> graph = FactorGraph.build().variables(list("ABC")).factors({"f": ["A", "B"], "g": ["C", "B"]}, [1, 2, 3, 4])
+    >>> builder = FactorGraph.build().variables(list("ABC"))
+    >>> graph = builder.factors({"f": ["A", "B"], "g": ["C", "B"]}, [1, 2, 3, 4]).graph()
     >>> alike = Colouring(np.array([0, 1, 0]), np.array([0, 0]))
-    >>> compress(graph.graph(), Evidence(), alike).pools[2].edge_count.tolist()
+    >>> compress(graph, Evidence(), alike).pools[2].edge_count.tolist()
     [1.0, 2.0]
     """
     variables, factors = np.arange(len(graph.variable_names)), np.arange(len(graph.factor_names))
@@ -150,10 +145,8 @@ def _blocks(
     factors: Ints,
     weights: Floats,
     ends: dict[int, list[tuple[Ints, Floats]]],
-) -> Iterator[Block]:
-    """Blocks of factor groups; the variable group and count of each edge are appended to `ends` of
-    its range size.
-    """
+) -> Iterator[MessageBlock]:
+    """Blocks of factor groups; group and count of each edge are appended to `ends` of its size."""
     first = first_places(factors)
     factor_weights = np.bincount(factors).astype(np.float64)
     for same_arity, matrix in graph.scopes:
@@ -169,13 +162,11 @@ def _blocks(
                     (variables[column], factor_weights[groups] / weights[variables[column]])
                 )
             logs, table = _log_tables(graph, leaders[alike])
-            yield Block(groups, factor_weights[groups], logs, table, tuple(starts))
+            yield MessageBlock(groups, factor_weights[groups], logs, table, tuple(starts))
 
 
 def _log_tables(graph: FactorGraph, factors: Ints) -> tuple[Floats, Ints]:
-    """Distinct log tables of factors with tables of one shape, the number of the table last, and
-    each factor's.
-    """
+    """Distinct log tables of factors of one shape, their number last, and each factor's."""
     distinct, table = np.unique(graph.factor_table[factors], return_inverse=True)
     shape = graph.tables[int(distinct[0])].shape
     span = np.arange(int(np.prod(shape)))
@@ -187,9 +178,7 @@ def _log_tables(graph: FactorGraph, factors: Ints) -> tuple[Floats, Ints]:
 def _likelihoods(
     graph: FactorGraph, evidence: Evidence, first: Ints, size_of: Ints, place: Ints
 ) -> dict[int, Floats]:
-    """Log likelihoods of the variable groups (their first members), values × groups, per range
-    size.
-    """
+    """Log likelihoods of the variable groups (first members), values × groups, per range size."""
     likelihoods: dict[int, Floats] = {}
     value = evidence.value_of_each(len(graph.variable_names))[first]
     for size in distinct(size_of).tolist():
@@ -211,13 +200,12 @@ def _likelihoods(
 def _check_colouring(
     graph: FactorGraph, evidence: Evidence, variables: Ints, factors: Ints
 ) -> None:
-    """Refuse a colouring of another graph, or with other evidence, or that is not stable. O(e log
-    e).
-    """
+    """Refuse a colouring of another graph or other evidence, or an unstable one. O(e log e)."""
     if len(variables) != len(graph.variable_names) or len(factors) != len(graph.factor_names):
         raise ModelError(
-            f"the colouring has {len(variables)} variables and {len(factors)} factors, the graph has "
-            f"{len(graph.variable_names)} and {len(graph.factor_names)}; colour the graph itself"
+            f"the colouring has {len(variables)} variables and {len(factors)} factors, "
+            f"the graph has {len(graph.variable_names)} and {len(graph.factor_names)}; "
+            "colour the graph itself"
         )
     leader, factor_leader = first_places(variables)[variables], first_places(factors)[factors]
     seen = np.column_stack((graph.variable_range, observations(graph, evidence)))
@@ -238,6 +226,6 @@ def _check_colouring(
         fits = fits and np.array_equal(ground * np.bincount(variables)[group], weight)
     if not fits:
         raise ModelError(
-            "the colouring does not fit: variables or factors of one colour differ in range, evidence, table or "
-            "neighbours; colour this graph with this evidence"
+            "the colouring does not fit: variables or factors of one colour differ in range, "
+            "evidence, table or neighbours; colour this graph with this evidence"
         )

@@ -1,5 +1,4 @@
-"""Messages in log space: one sweep of updates, what each variable hears in all, and the Bethe
-estimate of log Z.
+"""Messages in log space: a sweep of updates, what variables hear, and Bethe's log Z.
 
 A message is a column of values × edges, its largest entry 0; -inf is a probability of zero. No
 operation makes nan: zeros are counted apart from the sums, so that one of them can be taken out
@@ -14,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.basics.arrays import Floats
-from lifagu.inference.propagation.compressed import Block, Compressed, Pool
+from lifagu.inference.propagation.compressed import Compressed, MessageBlock, Pool
 from lifagu.inference.table import log_sum
 
 # by range size: log messages from factors to variables, values × edges of its pool
@@ -23,9 +22,7 @@ Messages = dict[int, Floats]
 
 @dataclass(frozen=True, eq=False)
 class Heard:
-    """What the g variable groups of a pool hear in all: sums[r×g] of finite logs, and how many
-    zeros[r×g].
-    """
+    """What the g groups of a pool hear: sums[r×g] of finite logs, and how many zeros[r×g]."""
 
     sums: Floats
     zeros: Floats
@@ -41,9 +38,7 @@ def uniform(compressed: Compressed) -> Messages:
 
 
 def hear(compressed: Compressed, messages: Messages) -> dict[int, Heard]:
-    """Evidence and messages multiplied per variable group, each message to the power of its count.
-    O(e).
-    """
+    """Evidence and messages multiplied per variable group, to the power of their counts. O(e)."""
     return {size: _heard(pool, messages[size]) for size, pool in compressed.pools.items()}
 
 
@@ -65,14 +60,12 @@ def _finite(logs: Floats) -> Floats:
 
 def arriving(
     compressed: Compressed,
-    block: Block,
+    block: MessageBlock,
     columns: slice,
     messages: Messages,
     heard: dict[int, Heard],
 ) -> list[Floats]:
-    """Messages from variables to some factor groups, per position sj × (how many): all but the
-    factor's own.
-    """
+    """Messages from variables to factor groups, per position sj × (how many), less their own."""
     result = []
     for position, size in enumerate(block.shape):
         edges = block.edges(position, columns)
@@ -87,10 +80,8 @@ def arriving(
     return result
 
 
-def leaving(block: Block, columns: slice, incoming: list[Floats]) -> list[Floats]:
-    """Messages from some factor groups to their variables, per position sj × (how many, or 1 if all
-    are equal).
-    """
+def leaving(block: MessageBlock, columns: slice, incoming: list[Floats]) -> list[Floats]:
+    """Messages from factor groups to variables, per position sj × (how many, or 1 if all equal)."""
     tables = block.tables(columns)
     spread = [_on_axis(message, axis, len(incoming)) for axis, message in enumerate(incoming)]
     result = []
@@ -104,9 +95,7 @@ def leaving(block: Block, columns: slice, incoming: list[Floats]) -> list[Floats
 
 
 def _on_axis(message: Floats, axis: int, arity: int) -> Floats:
-    """A message of values × columns as an array whose `axis` of `arity` holds the values, columns
-    last.
-    """
+    """A message of values × columns with its values on one of `arity` axes, columns last."""
     shape = [1] * arity + [message.shape[1]]
     shape[axis] = message.shape[0]
     return message.reshape(shape)
@@ -121,9 +110,7 @@ def normalised(logs: Floats) -> Floats:
 def parallel_sweep(
     compressed: Compressed, messages: Messages, heard: dict[int, Heard], damping: float
 ) -> tuple[Messages, float]:
-    """Every message computed anew from the old ones ("flooding"), and the largest change. No loop
-    over edges.
-    """
+    """Every message anew from the old ones ("flooding"), and the largest change; no edge loop."""
     new = {size: np.empty_like(old) for size, old in messages.items()}
     for block in compressed.blocks:
         for columns in block.passes():
@@ -137,9 +124,7 @@ def parallel_sweep(
 def sequential_sweep(
     compressed: Compressed, messages: Messages, heard: dict[int, Heard], damping: float
 ) -> tuple[Messages, float]:
-    """Factor groups one after the other, in order, each using the newest messages; a Python loop
-    over groups.
-    """
+    """Factor groups in order, each using the newest messages; a Python loop over groups."""
     messages = {size: old.copy() for size, old in messages.items()}
     # kept up to date below
     heard = {size: Heard(each.sums.copy(), each.zeros.copy()) for size, each in heard.items()}
@@ -162,7 +147,7 @@ SWEEPS = {"parallel": parallel_sweep, "sequential": sequential_sweep}
 
 
 def _damped(new: Floats, old: Floats, damping: float) -> Floats:
-    """A weighted geometric mean of new and old; zeros come at once, for once there they never go."""
+    """A weighted geometric mean of new and old; zeros come at once, as they never go."""
     return normalised((1 - damping) * new + damping * old) if damping else new
 
 
@@ -174,8 +159,7 @@ def _change(new: Floats, old: Floats) -> float:
 
 
 def bethe(compressed: Compressed, messages: Messages, heard: dict[int, Heard]) -> float:
-    """The Bethe estimate of log Z, exact on trees: Σ log Z_variable + Σ log Z_factor − Σ log
-    Z_edge, with weights.
+    """Bethe's log Z, exact on trees: Σ log Z_variable + Σ log Z_factor − Σ log Z_edge, weighted.
 
     At a fixed point it does not depend on how messages are scaled (Yedidia, Freeman and Weiss 2005;
     this form is that of Mézard and Montanari 2009, chapter 14). -inf if some factor has no

@@ -1,6 +1,5 @@
-"""Questions to relational models, answered over cells of interchangeable individuals, without
-grounding.
+"""Questions to relational models, answered over cells of interchangeable individuals.
 
-The engine is the same as for graphs: its variables here are kinds of ground variables, its rows
-patterns.
+Nothing is grounded. The engine is the same as for graphs: its variables here are kinds of ground
+variables, its rows patterns.
 """

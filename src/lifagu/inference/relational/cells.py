@@ -13,13 +13,12 @@ from lifagu.relational.relations import Domain
 from lifagu.relational.terms import constant_text
 
 # the first and the last of consecutive constants, and what marks them
-Mark = tuple[int, int, Hashable]
+MarkedSpan = tuple[int, int, Hashable]
 
 
 @dataclass(frozen=True, eq=False)
-class Partition:
-    """Cells of a domain, as intervals of consecutive constants; cells are numbered by their first
-    constant.
+class DomainCells:
+    """Cells of a domain as intervals of consecutive constants, numbered by their first constant.
 
     starts[i], cell[i], offset[i]: interval i's first constant, its cell, and that constant's place
     in the cell;
@@ -76,19 +75,17 @@ class Partition:
         for low, high in self.intervals(cell):
             numbered = self.domain.constants is None and high > low
             whole = range(low, high + 1)[: limit + 1]
-            parts += (
-                [f"{low + 1}..{high + 1}"]
-                if numbered
-                else [constant_text(self.domain.constant(x)) for x in whole]
-            )
+            if numbered:
+                parts.append(f"{low + 1}..{high + 1}")
+            else:
+                parts += [constant_text(self.domain.constant(each)) for each in whole]
             if len(parts) > limit:
                 return f"{', '.join(parts[:limit])}, … ({self.sizes[cell]} in all)"
         return ", ".join(parts)
 
 
-def partition(domain: Domain, marks: Sequence[Mark]) -> Partition:
-    """Constants with the same marks are in one cell. Cost: near-linear in the intervals that marks
-    cover.
+def partition(domain: Domain, marks: Sequence[MarkedSpan]) -> DomainCells:
+    """Constants with the same marks are in one cell. Cost: near-linear in the intervals marked.
 
     >>> found = partition(Domain("Person", 10), [(2, 4, "smokes"), (7, 7, "smokes"), (4, 4, "eve")])
     >>> [found.text(cell) for cell in range(len(found.sizes))], found.sizes
@@ -96,7 +93,7 @@ def partition(domain: Domain, marks: Sequence[Mark]) -> Partition:
     """
     if not domain.size:
         nothing = np.zeros(0, dtype=np.int64)
-        return Partition(domain, nothing, nothing, nothing, ())
+        return DomainCells(domain, nothing, nothing, nothing, ())
     numbers: dict[Hashable, int] = {}
     tag = np.array([numbers.setdefault(mark, len(numbers)) for _, _, mark in marks], dtype=np.int64)
     low = np.array([first for first, _, _ in marks], dtype=np.int64)
@@ -108,7 +105,7 @@ def partition(domain: Domain, marks: Sequence[Mark]) -> Partition:
     offsets = np.searchsorted(pairs, np.arange(len(starts) + 1) * max(len(numbers), 1))
     cell = group_lists(offsets, pairs % max(len(numbers), 1))
     lengths = np.diff(np.append(starts, domain.size))
-    return Partition(domain, starts, cell, *_within(cell, lengths))
+    return DomainCells(domain, starts, cell, *_within(cell, lengths))
 
 
 def _incidences(first: Ints, stop: Ints) -> tuple[Ints, Ints]:
@@ -138,10 +135,8 @@ def runs(constants: Iterable[int]) -> list[tuple[int, int]]:
     [(1, 3), (7, 7)]
     """
     numbers = np.fromiter(constants, dtype=np.int64)
+    if not len(numbers):
+        return []
     breaks = np.flatnonzero(np.diff(numbers) != 1)
     first, last = np.append(0, breaks + 1), np.append(breaks, len(numbers) - 1)
-    return (
-        list(zip(numbers[first].tolist(), numbers[last].tolist(), strict=True))
-        if len(numbers)
-        else []
-    )
+    return list(zip(numbers[first].tolist(), numbers[last].tolist(), strict=True))

@@ -11,10 +11,10 @@ from lifagu.relational.parfactor_graph import ParfactorGraph
 
 
 def describe_relational(model: ParfactorGraph) -> dict[str, Any]:
-    """Sizes, unknown factors and what can be asked, as plain values; what cells cannot express is a
-    `NotLiftedError`.
+    """Sizes, unknown factors and what can be asked, as plain values.
 
-    Cost: the number of classes, whatever the sizes of the domains.
+    What cells cannot express is a `NotLiftedError`. Cost: the number of classes, whatever the sizes
+    of the domains.
     """
     whole = shattered(model, {}, ())
     kinds, individuals = whole.kinds, whole.kinds.individuals

@@ -1,9 +1,8 @@
-"""Kinds of ground variables: all those of a relation that differ only in interchangeable
-individuals.
-"""
+"""Kinds of ground variables: all of a relation that differ only in interchangeable individuals."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -14,7 +13,7 @@ from lifagu.errors import ModelError
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.ranges import Labels
 from lifagu.inference.lifted.cells import Individuals
-from lifagu.inference.relational.cells import Partition
+from lifagu.inference.relational.cells import DomainCells
 from lifagu.inference.relational.telling_apart import observation_key
 from lifagu.relational.parfactor_graph import Observed, ParfactorGraph
 from lifagu.relational.relations import GroundAtom
@@ -26,8 +25,7 @@ LETTERS = "XYZUVW"
 
 @dataclass(frozen=True)
 class Kind:
-    """A relation and, for each of its terms, the cell and which individual of the name it is (-1:
-    the only one there).
+    """A relation and, for each term, a cell and which individual of the name (-1: its only one).
 
     A plain variable is a kind of its own, with relation -1. counted: where it is a histogram, the
     kinds whose values it counts, and which individual of their names (-1: none, they are told
@@ -41,12 +39,10 @@ class Kind:
 
 
 class Kinds:
-    """All kinds that exist, numbered in the order in which they were met; numbers are the engine's
-    variables.
-    """
+    """All kinds, numbered in the order in which they were met: these are the engine's variables."""
 
     def __init__(
-        self, model: ParfactorGraph, partitions: Sequence[Partition], evidence: Sequence[Observed]
+        self, model: ParfactorGraph, partitions: Sequence[DomainCells], evidence: Sequence[Observed]
     ) -> None:
         self.model = model
         self.partitions = partitions
@@ -84,9 +80,7 @@ class Kinds:
         return kind, tuple(number)
 
     def histogram(self, counted: Sequence[int], logical: int, size: int) -> int:
-        """The variable that counts the values of kinds, over one of the individuals in their name
-        (-1: none).
-        """
+        """The variable that counts values of kinds, over an individual in their name (-1: none)."""
         cells = self.individuals.cells_of[counted[0]]
         left = tuple(cell for place, cell in enumerate(cells) if place != logical)
         return self._add(Kind(-1, -1, (), tuple((each, logical) for each in counted)), left, size)
@@ -104,22 +98,27 @@ class Kinds:
         return self.first_cell[domain] + int(self.partitions[domain].cells(np.array([constant]))[0])
 
     def find(self, place: GroundAtom) -> int | None:
-        """The kind of a ground variable, or of a plain one (relation -1); None if no factor has it."""
+        """The kind of a ground variable, or a plain one (relation -1); None if in no factor."""
         relation, constants = place
         if relation < 0:
             return self._numbers.get(Kind(-1, constants[0]))
+        return self._numbers.get(Kind(relation, -1, tuple(self.bind(relation, constants, {}))))
+
+    def bind(
+        self, relation: int, constants: Sequence[int], individuals: dict[Binding, int]
+    ) -> list[Binding]:
+        """The cells of a ground variable's constants, and who is who among the individuals so far.
+
+        individuals: cell and constant of each, by number; new ones are added.
+        """
         bindings = []
-        for domain, constant in zip(
-            self.model.vocabulary.domains_of[relation], constants, strict=True
-        ):
-            cell = self.cell(domain, constant)
-            bindings.append((cell, constant if self.individuals.sizes[cell] > 1 else -1))
-        number: dict[Binding, int] = {}
-        terms = tuple(
-            (cell, number.setdefault((cell, constant), len(number)) if constant >= 0 else -1)
-            for cell, constant in bindings
-        )
-        return self._numbers.get(Kind(relation, -1, terms))
+        of = self.model.vocabulary.domains_of[relation]
+        for domain, constant in zip(of, constants, strict=True):
+            cell, individual = self.cell(domain, constant), -1
+            if self.individuals.sizes[cell] > 1:
+                individual = individuals.setdefault((cell, constant), len(individuals))
+            bindings.append((cell, individual))
+        return bindings
 
     def sort_key(self, number: int) -> tuple[int, int, tuple[Binding, ...]]:
         """Plain variables first, then kinds by relation and cells."""
@@ -130,15 +129,11 @@ class Kinds:
 
     @property
     def evidence(self) -> list[Observed]:
-        """The evidence; of pieces that say the same about single ground variables of one kind, the
-        first.
-        """
+        """The evidence; of pieces that say the same about ground variables of a kind, the first."""
         return [*self._ranges, *self._single.values()]
 
     def observed(self, number: int) -> Observed | None:
-        """The evidence on a kind: that on one of its ground variables, as cells tell apart what
-        evidence does.
-        """
+        """The evidence on a kind: that on one of its ground variables, as cells tell it apart."""
         if number not in self._seen:
             self._seen[number] = self._find_observed(self.kinds[number])
         return self._seen[number]
@@ -146,29 +141,18 @@ class Kinds:
     def _find_observed(self, kind: Kind) -> Observed | None:
         if kind.counted:
             return None
+        same = [each for each in self._ranges if each.relation == kind.relation]
         if kind.relation < 0:
-            return next(
-                (
-                    each
-                    for each in self._ranges
-                    if each.variable == kind.variable and each.relation < 0
-                ),
-                None,
-            )
+            return next((each for each in same if each.variable == kind.variable), None)
         example = self._example(kind)
         found = [
             each
-            for each in self._ranges
-            if each.relation == kind.relation
-            and all(
-                low <= own <= high for own, (low, high) in zip(example, each.spans, strict=True)
-            )
+            for each in same
+            if all(low <= own <= high for own, (low, high) in zip(example, each.spans, strict=True))
         ]
-        look = (
-            kind.relation,
-            *self.look(kind.relation, np.array([example], dtype=np.int64))[0].tolist(),
-        )
-        found += [self._single[look]] if look in self._single else []
+        look = self.look(kind.relation, np.array([example], dtype=np.int64))[0]
+        if (key := (kind.relation, *look.tolist())) in self._single:
+            found.append(self._single[key])
         for other in found[1:]:
             if observation_key(other) != observation_key(found[0]):
                 raise ModelError(
@@ -177,9 +161,7 @@ class Kinds:
         return found[0] if found else None
 
     def look(self, relation: int, constants: Ints) -> Ints:
-        """What ground variables of a relation look like: the cells of their constants, and which of
-        these are equal.
-        """
+        """What ground variables look like: the cells of their constants, and which are equal."""
         columns = [np.zeros(len(constants), dtype=np.int64)]
         for place, domain in enumerate(self.model.vocabulary.domains_of[relation]):
             columns.append(self.partitions[domain].cells(constants[:, place]))
@@ -199,26 +181,16 @@ class Kinds:
     @property
     def observation(self) -> Evidence:
         """The evidence as numbers of kinds and values."""
-        hard = [
-            (number, self.value(number)) for number in range(len(self)) if self.value(number) >= 0
-        ]
-        soft = [
-            (number, seen)
-            for number in range(len(self))
-            if (seen := self._likelihood(number)) is not None
-        ]
-        return Evidence(
-            np.array([number for number, _ in hard], dtype=np.int64),
-            np.array([value for _, value in hard], dtype=np.int64),
-            np.array([number for number, _ in soft], dtype=np.int64),
-            tuple(likelihood for _, likelihood in soft),
-        )
-
-    def _likelihood(self, number: int) -> Floats | None:
-        seen = self.observed(number)
-        if seen is None or not isinstance(seen.observation, Mapping):
-            return None
-        return np.array([float(seen.observation[label]) for label in self.labels(number)])
+        values = np.array([self.value(number) for number in range(len(self))], dtype=np.int64)
+        hard = np.flatnonzero(values >= 0)
+        soft: dict[int, Floats] = {}
+        for number in range(len(self)):
+            seen = self.observed(number)
+            if seen is not None and isinstance(seen.observation, Mapping):
+                weights = [float(seen.observation[label]) for label in self.labels(number)]
+                soft[number] = np.array(weights)
+        soft_variables = np.array(list(soft), dtype=np.int64)
+        return Evidence(hard, values[hard], soft_variables, tuple(soft.values()))
 
     # ---- names
 
@@ -248,15 +220,20 @@ class Kinds:
                 taken[cell] = taken.get(cell, 0) + 1
         return [self.constant(cell, chosen.get(individual, 0)) for cell, individual in kind.terms]
 
+    def _within(self, cell: int) -> tuple[DomainCells, int]:
+        """The cells of its domain, and a cell's number among these."""
+        domain = bisect_right(self.first_cell, cell) - 1
+        return self.partitions[domain], cell - self.first_cell[domain]
+
     def constant(self, cell: int, place: int) -> int:
         """The constant at a place in a cell."""
-        domain = int(np.searchsorted(self.first_cell, cell, side="right")) - 1
-        return self.partitions[domain].first(cell - self.first_cell[domain], place + 1)[place]
+        cells, own = self._within(cell)
+        return cells.first(own, place + 1)[place]
 
     def constants(self, cell: int) -> Ints:
         """All constants of a cell."""
-        domain = int(np.searchsorted(self.first_cell, cell, side="right")) - 1
-        return self.partitions[domain].constants(cell - self.first_cell[domain])
+        cells, own = self._within(cell)
+        return cells.constants(own)
 
     def members(self, number: int) -> str:
         """The ground variables of a kind in words: ``Smokes(X), X in 2..1000000``."""
@@ -264,36 +241,31 @@ class Kinds:
         cells = self.individuals.cells_of[number]
         if not cells:
             return self.name(number)
-        letters = [
-            LETTERS[each] if len(cells) <= len(LETTERS) else f"X{each + 1}"
-            for each in range(len(cells))
+        letters: Sequence[str] = LETTERS
+        if len(cells) > len(LETTERS):
+            letters = [f"X{each + 1}" for each in range(len(cells))]
+        terms = [
+            letters[individual] if individual >= 0 else self._text(cell)
+            for cell, individual in kind.terms
         ]
-        words = self.model.vocabulary
-        texts = []
-        for domain, (cell, individual) in zip(
-            words.domains_of[kind.relation], kind.terms, strict=True
-        ):
-            texts.append(letters[individual] if individual >= 0 else self._text(domain, cell))
         ranges: dict[int, list[str]] = {}
         for individual, cell in enumerate(cells):
             ranges.setdefault(cell, []).append(letters[individual])
-        parts = [f"{words.relations[kind.relation].name}({','.join(texts)})"]
+        parts = [f"{self.model.vocabulary.relations[kind.relation].name}({','.join(terms)})"]
         for cell, own in ranges.items():
-            domain = int(np.searchsorted(self.first_cell, cell, side="right")) - 1
-            parts.append(f"{', '.join(own)} in {self._text(domain, cell)}")
+            parts.append(f"{', '.join(own)} in {self._text(cell)}")
             parts += [
                 f"{left} != {right}" for place, right in enumerate(own) for left in own[:place]
             ]
         return ", ".join(parts)
 
-    def _text(self, domain: int, cell: int) -> str:
-        return self.partitions[domain].text(cell - self.first_cell[domain])
+    def _text(self, cell: int) -> str:
+        cells, own = self._within(cell)
+        return cells.text(own)
 
 
 def _by_look(kinds: Kinds, evidence: Sequence[Observed]) -> dict[tuple[int, ...], Observed]:
-    """Evidence on single ground variables by relation and look; the first of those that say the
-    same of a kind.
-    """
+    """Evidence on single ground variables by relation and look, the first of what says the same."""
     of_relation: dict[int, list[Observed]] = {}
     for observed in evidence:
         of_relation.setdefault(observed.relation, []).append(observed)

@@ -1,6 +1,4 @@
-"""All single marginals of a relational model: one for each kind of interchangeable ground
-variables.
-"""
+"""All single marginals of a relational model: one for each kind of ground variables."""
 
 from __future__ import annotations
 
@@ -17,12 +15,13 @@ from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
 from lifagu.graph.views import counted
 from lifagu.inference.lifted.engine import reduce_cells
 from lifagu.inference.marginals import Computed
-from lifagu.inference.plan import memory_limit_of
-from lifagu.inference.prepared import Prepared
-from lifagu.inference.question_checks import PartsTooLargeError, TooLarge
+from lifagu.inference.plan import PlanTooLargeError, memory_limit_of
+from lifagu.inference.planning_by_part import plan_rest
+from lifagu.inference.prepared import Prepared, Questions
+from lifagu.inference.question_checks import TooLarge
 from lifagu.inference.relational.ground_variables import ground_names
 from lifagu.inference.relational.problem import Shattered, missing, shattered, start
-from lifagu.inference.relational.questions import Observed, known_kinds, plan_cells
+from lifagu.inference.relational.questions import GivenEvidence, KindsAsked, known_kinds
 from lifagu.inference.relational.telling_apart import lists_individuals
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
@@ -31,9 +30,7 @@ MOST_LISTED = 10**7  # ground variables that may be listed by name
 
 @dataclass(frozen=True)
 class MarginalClass:
-    """Interchangeable ground variables: the first one's name, all of them in words, how many, and
-    their marginal.
-    """
+    """Interchangeable ground variables: the first one's name, all in words, how many, and P(v)."""
 
     representative: str
     members: str
@@ -51,7 +48,7 @@ class ListedMarginals(dict[str, dict[str, float]]):
 
 
 def prepare_relational_marginals(
-    model: ParfactorGraph, evidence: Observed, memory_limit: int | None = None
+    model: ParfactorGraph, evidence: GivenEvidence, memory_limit: int | None = None
 ) -> PreparedClassMarginals:
     """Plan the marginals of all kinds in connected parts without unknown factors."""
     limit = memory_limit_of(memory_limit)
@@ -61,33 +58,31 @@ def prepare_relational_marginals(
         )
     whole = shattered(model, evidence or {}, ())
     included = known_kinds(whole, [], "")
+    subject, seen = KindsAsked(whole.kinds), whole.kinds.observation
     left: list[TooLarge] = []
     while True:
+        known = not left and not whole.unknown
+        posed = Questions(subject, seen, "lifted", (), (), limit, everything=True, whole=known)
         reduced = reduce_cells(start(whole, included, (), maximise=False))
         try:
-            prepared = plan_cells(
-                whole, [], (), reduced, limit, everything=True, walks=True, complete=not left
-            )
+            prepared = plan_rest(posed, reduced, walks=True)
             return PreparedClassMarginals(model, whole, prepared, tuple(left))
-        except PartsTooLargeError as error:
+        except PlanTooLargeError as error:
             included, more = _without(whole, included, error)
             left += more
 
 
 def _without(
-    whole: Shattered, included: NDArray[np.bool_], error: PartsTooLargeError
+    whole: Shattered, included: NDArray[np.bool_], error: PlanTooLargeError
 ) -> tuple[NDArray[np.bool_], list[TooLarge]]:
-    """The kinds without those in connected parts that do not fit, and these; the error, if nothing
-    would be left.
-    """
+    """The kinds without parts that do not fit, and these; the error, if nothing would be left."""
     kinds = whole.kinds
     numbers = {kinds.name(number): number for number in range(len(kinds))}
     estimates: dict[int, str] = {}
     for variables, estimate in error.parts:
         for each in variables[:1]:
-            estimates[int(whole.part_of[numbers[each] if isinstance(each, str) else each])] = (
-                estimate
-            )
+            number = numbers[each] if isinstance(each, str) else each
+            estimates[int(whole.part_of[number])] = estimate
     fits = included & ~np.isin(whole.part_of, list(estimates))
     if not fits.any() or not estimates:
         raise error
@@ -125,8 +120,32 @@ class ClassMarginals(Computed):
     """P(variable | evidence) of every ground variable of a relational model, kept by class.
 
     By name like any mapping (label → probability); `classes` has one entry per class. Variables
-    connected to unknown factors are left out, and those in connected parts that do not fit, which
-    `too_large` lists. log_partition is then None.
+    connected to unknown factors are left out, and those in connected parts that do not fit.
+    log_partition is then None.
+
+    Attributes
+    ----------
+    prepared : Prepared or Ran
+        How they were computed.
+    solution : Solution
+        What was computed.
+    too_large : tuple[TooLarge, ...]
+        The connected parts that do not fit, with the estimate.
+    model : ParfactorGraph
+        What they are about.
+    whole : Shattered
+        The model over cells.
+
+    Examples
+    --------
+    >>> from lifagu import ParfactorGraph
+    >>> builder = ParfactorGraph.build().domain("Person", 1000).relation("Sick", "Person")
+    >>> model = builder.relation("Epidemic").parfactor("p", ["Sick(X)", "Epidemic"], [4, 1, 1, 2])
+    >>> found = prepare_relational_marginals(model.model(), {"Sick(1)": "true"}).run()
+    >>> [(each.members, each.count) for each in found.classes]
+    [('Sick(1)', 1), ('Sick(X), X in 2..1000', 999), ('Epidemic', 1)]
+    >>> round(found["Sick(7)"]["true"], 6)
+    0.2
     """
 
     model: ParfactorGraph
@@ -196,7 +215,7 @@ class ClassMarginals(Computed):
 
     @property
     def count(self) -> int:
-        """How many ground variables have a marginal, also where they are more than `len` can say."""
+        """How many ground variables have a marginal, even if more than `len` can say."""
         return sum(map(self.whole.kinds.individuals.members, self._known))
 
     def __len__(self) -> int:
@@ -222,4 +241,5 @@ class ClassMarginals(Computed):
             raise TooLargeError(what, remedy=Remedy.BY_CLASS)
 
     def __repr__(self) -> str:
-        return f"<ClassMarginals: {counted(self.count, 'variable')} of {counted(len(self._known), 'kind')}>"
+        kinds = counted(len(self._known), "kind")
+        return f"<ClassMarginals: {counted(self.count, 'variable')} of {kinds}>"

@@ -1,6 +1,4 @@
-"""A most probable assignment of a relational model: found over cells, then given to every ground
-variable.
-"""
+"""A most probable assignment of a relational model: found over cells, given to all."""
 
 from __future__ import annotations
 
@@ -13,13 +11,13 @@ from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
 from lifagu.errors import TooLargeError
-from lifagu.inference.lifted.assignment import CellValues
+from lifagu.inference.lifted.assignment import CellValues, GroundValues
 from lifagu.inference.lifted.engine import reduce_cells
 from lifagu.inference.most_probable import Search, plan_search
 from lifagu.inference.plan import memory_limit_of
 from lifagu.inference.relational.ground_variables import ground_names
 from lifagu.inference.relational.problem import Shattered, shattered, start
-from lifagu.inference.relational.questions import Observed, known_kinds
+from lifagu.inference.relational.questions import GivenEvidence, known_kinds
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
 MOST_VALUES = 2**26  # ground variables that are given values
@@ -27,11 +25,32 @@ MOST_VALUES = 2**26  # ground variables that are given values
 
 @dataclass(frozen=True, eq=False)
 class RelationalBest(Frozen, Shown):
-    """A most probable assignment of all ground variables, and the natural log of its weight."""
+    """A most probable assignment of all ground variables of a relational model.
+
+    Attributes
+    ----------
+    whole : Shattered
+        The model over cells.
+    log_weight : float
+        Natural log of the product of all potentials at the assignment.
+    values : GroundValues or CellValues
+        Canonical values, by kind and individuals.
+    plan : str
+        What was computed, in words.
+
+    Examples
+    --------
+    >>> from lifagu import ParfactorGraph
+    >>> builder = ParfactorGraph.build().domain("Person", 2).relation("Sick", "Person")
+    >>> model = builder.relation("Epidemic").parfactor("p", ["Sick(X)", "Epidemic"], [4, 1, 1, 2])
+    >>> best = prepare_relational_best(model.model(), {"Sick(1)": "true"}).run()
+    >>> best.assignment
+    {'Sick(1)': 'true', 'Sick(2)': 'false', 'Epidemic': 'false'}
+    """
 
     whole: Shattered
     log_weight: float
-    values: CellValues
+    values: GroundValues | CellValues
     plan: str
 
     @cached_property
@@ -51,7 +70,7 @@ class RelationalBest(Frozen, Shown):
 
 @dataclass(frozen=True, eq=False)
 class PreparedRelationalBest(Shown):
-    """The search for a best assignment planned and ready to run; `str` shows the plan and its cost."""
+    """The search for a best assignment, planned and ready to run; `str` shows the plan."""
 
     whole: Shattered
     search: Search
@@ -62,16 +81,13 @@ class PreparedRelationalBest(Shown):
     def run(self, progress: Tell | None = None) -> RelationalBest:
         """Find it; progress(done, total) is called now and then."""
         log_weight, found = self.search.run(self.whole.kinds.observation, progress)
-        assert isinstance(found, CellValues)
         return RelationalBest(self.whole, log_weight, found, str(self))
 
 
 def prepare_relational_best(
-    model: ParfactorGraph, evidence: Observed, memory_limit: int | None = None
+    model: ParfactorGraph, evidence: GivenEvidence, memory_limit: int | None = None
 ) -> PreparedRelationalBest:
-    """Plan the search for a most probable assignment that agrees with the evidence; what does not
-    fit is refused.
-    """
+    """Plan the search for a most probable assignment; what does not fit is refused."""
     limit = memory_limit_of(memory_limit)
     whole = shattered(model, evidence or {}, ())
     individuals = whole.kinds.individuals
@@ -81,8 +97,8 @@ def prepare_relational_best(
     )
     if ground > MOST_VALUES:
         raise TooLargeError(
-            f"the best assignment lists {float(ground):.3g} ground variables, and {MOST_VALUES:.3g} is the limit; "
-            "make the domains smaller, or ask for marginals"
+            f"the best assignment lists {float(ground):.3g} ground variables, "
+            f"and {MOST_VALUES:.3g} is the limit; make the domains smaller, or ask for marginals"
         )
     included = known_kinds(whole, [], "the best assignment")
     reduced = reduce_cells(start(whole, included, (), maximise=True))

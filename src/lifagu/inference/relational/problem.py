@@ -1,6 +1,4 @@
-"""A relational model as a problem over cells: kinds of variables, patterns of rows, and what was
-observed.
-"""
+"""A relational model as a problem over cells: kinds of variables and patterns of rows."""
 
 from __future__ import annotations
 
@@ -10,7 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Ints, by_first_occurrence, connected_parts, group_rows, members
+from lifagu.basics.arrays import (
+    Floats,
+    Ints,
+    by_first_occurrence,
+    connected_parts,
+    group_rows,
+    members,
+)
 from lifagu.basics.frozen import Frozen
 from lifagu.errors import ModelError, NotLiftedError
 from lifagu.graph.evidence import Observation
@@ -55,8 +60,7 @@ class Shattered(Frozen):
 def shattered(
     model: ParfactorGraph, evidence: Mapping[str, Observation], named: Iterable[GroundAtom]
 ) -> Shattered:
-    """Take a model apart over cells. named: ground variables that are asked for jointly, so told
-    apart from others.
+    """Take a model apart over cells; named: those asked for jointly, so told apart from others.
 
     What cells cannot express is a `NotLiftedError`.
     """
@@ -68,11 +72,7 @@ def shattered(
         pieces += listed(kinds, bound) if number in deferred else shatter(kinds, bound)
         if len(pieces) > MOST_PATTERNS:
             raise NotLiftedError(f"the model falls into more than {MOST_PATTERNS} patterns")
-    part = model.ground_part
-    for variable in range(len(part.variable_names)):
-        if variable not in model.places:
-            kinds.plain(variable)
-    _propositions(kinds)
+    _add_without_factors(kinds)
     _check_existence(kinds, pieces)
     _check_evidence(kinds)
     observed = np.array([kinds.value(number) for number in range(len(kinds))], dtype=np.int64)
@@ -86,17 +86,18 @@ def shattered(
     return Shattered(kinds, observed, without, part_of, unknown)
 
 
-def _propositions(kinds: Kinds) -> None:
-    """Relations without individuals exist even if no factor has them."""
+def _add_without_factors(kinds: Kinds) -> None:
+    """Plain variables, and relations without individuals, exist even if no factor has them."""
+    for variable in range(len(kinds.model.ground_part.variable_names)):
+        if variable not in kinds.model.places:
+            kinds.plain(variable)
     for relation, of in enumerate(kinds.model.vocabulary.domains_of):
         if not of:
             kinds.of(relation, ())
 
 
 def _check_existence(kinds: Kinds, pieces: Sequence[Piece]) -> None:
-    """A kind exists as a whole: where rows are listed, they must reach every one of its ground
-    variables.
-    """
+    """A kind exists as a whole: listed rows must reach every one of its ground variables."""
     reached: dict[int, list[Ints]] = {}
     for piece in pieces:
         for slot, (number, _) in enumerate(piece.arguments):
@@ -202,24 +203,19 @@ def start(
 ) -> Problem[Pattern]:
     """The problem over cells, of the included kinds; kept ones stay."""
     kinds, tables = model.kinds, TablePool()
-    alike: dict[object, list[tuple[Piece, Pattern, int]]] = {}
+    alike: dict[object, tuple[Floats, list[tuple[Piece, Pattern, int]]]] = {}
     for piece in [*model.pieces, *_soft(kinds)]:
         if piece.table is not None and all(included[each] for each, _ in piece.arguments):
             pattern = Pattern(piece.cells, piece.arguments)
-            many = (
-                piece.many
-                if piece.listed is not None
-                else piece.many * kinds.individuals.weight(pattern)
-            )
-            alike.setdefault((piece.table.shape, piece.table.tobytes()), []).append(
-                (piece, pattern, many)
-            )
+            many = piece.many
+            if piece.listed is None:
+                many *= kinds.individuals.weight(pattern)
+            key = piece.table.shape, piece.table.tobytes()
+            alike.setdefault(key, (piece.table, []))[1].append((piece, pattern, many))
     rows: list[tuple[Pattern, Ints]] = []
     aside: list[Deferred] = []
     weights = []
-    for same in alike.values():
-        table = same[0][0].table
-        assert table is not None, "unknown ones were left out"
+    for table, same in alike.values():
         label, weight = tables.add(given(table), sum(many for _, _, many in same))
         weights.append(weight)
         for piece, pattern, _ in same:

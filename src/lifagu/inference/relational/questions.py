@@ -14,25 +14,28 @@ from lifagu.errors import ModelError, NoAnswerError, NotLiftedError
 from lifagu.graph.evidence import Observation
 from lifagu.graph.ranges import Labels
 from lifagu.inference.lifted.engine import reduce_cells
-from lifagu.inference.lifted.reduced import Reduced
 from lifagu.inference.plan import memory_limit_of
 from lifagu.inference.planning_by_part import plan_rest
-from lifagu.inference.prepared import Prepared
-from lifagu.inference.question_checks import Question, asked_for, check_question, no_answer
+from lifagu.inference.prepared import Prepared, Questions
+from lifagu.inference.question_checks import (
+    Question,
+    asked_for,
+    check_question,
+    kept_for,
+    no_answer,
+)
 from lifagu.inference.relational.kinds import Kinds
 from lifagu.inference.relational.problem import Shattered, missing, shattered, start
 from lifagu.inference.relational.telling_apart import lists_individuals
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.relations import GroundAtom
 
-Observed = Mapping[str, Observation] | None
+GivenEvidence = Mapping[str, Observation] | None
 
 
 @dataclass(frozen=True, eq=False)
 class KindsAsked:
-    """The kinds of a model as what answers are about; values stand in the order in which they are
-    declared.
-    """
+    """The kinds of a model as what answers are about; values stand in their declared order."""
 
     kinds: Kinds
 
@@ -53,7 +56,7 @@ class KindsAsked:
 def prepare_relational(
     model: ParfactorGraph,
     questions: Sequence[Sequence[str]],
-    evidence: Observed,
+    evidence: GivenEvidence,
     memory_limit: int | None = None,
 ) -> Prepared:
     """Plan the answers to several questions; none at all asks for log Z alone.
@@ -78,36 +81,16 @@ def prepare_relational(
     walks = len(set(asked)) > 1 or any(
         cells_of[number] for question in asked for number in question
     )
-    keep = {number for question in asked if len(question) > 1 or not walks for number in question}
-    keep -= set(np.flatnonzero(whole.observed >= 0).tolist())
-    reduced = reduce_cells(start(whole, included, sorted(keep), maximise=False))
-    return plan_cells(whole, asked, titles, reduced, limit, everything=False, walks=walks)
-
-
-def plan_cells(
-    whole: Shattered,
-    asked: Sequence[Question],
-    titles: tuple[tuple[str, ...], ...],
-    reduced: Reduced,
-    limit: int,
-    *,
-    everything: bool,
-    walks: bool,
-    complete: bool = True,
-) -> Prepared:
-    """A plan for what the lifted steps have left of a model over cells; complete: whether nothing
-    was left out.
-    """
-    seen, known = whole.kinds.observation, complete and not whole.unknown
-    subject = KindsAsked(whole.kinds)
-    return plan_rest(
-        subject, seen, "lifted", asked, titles, reduced, limit, everything, walks, known
-    )
+    seen = whole.kinds.observation
+    keep = kept_for(asked, walks, seen)
+    reduced = reduce_cells(start(whole, included, keep, maximise=False))
+    subject, known = KindsAsked(whole.kinds), not whole.unknown
+    posed = Questions(subject, seen, "lifted", tuple(asked), titles, limit, whole=known)
+    return plan_rest(posed, reduced, walks)
 
 
 def known_kinds(whole: Shattered, asked: Sequence[Question], what: str) -> NDArray[np.bool_]:
-    """Which kinds are in connected parts without unknown factors; questions about others are
-    refused.
+    """Which kinds are in parts without unknown factors; questions about others are refused.
 
     what: what else is refused where a factor is unknown, if nothing in particular is asked.
     """
@@ -136,9 +119,7 @@ def _question(
         if kind is None:
             raise ModelError(missing(name))
         question.append(kind)
-    check_question(
-        names, np.array([whole.kinds.sizes[kind] for kind in question], dtype=np.int64), limit
-    )
+    check_question(names, [whole.kinds.sizes[kind] for kind in question], limit)
     return tuple(question)
 
 

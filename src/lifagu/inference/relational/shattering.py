@@ -1,5 +1,4 @@
-"""Parfactors taken apart over cells: one pattern for each way in which their individuals can fall
-into cells.
+"""Parfactors taken apart over cells: a pattern for each way to put individuals into cells.
 
 Individuals of one cell are either the same or different: each of these ways is a pattern of its
 own, so that inside a pattern all individuals of a cell differ. Cost: the number of patterns,
@@ -10,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +31,7 @@ FEW_STATES = 2**12
 
 @dataclass(frozen=True, eq=False)
 class Piece:
-    """Rows with one table: a pattern's cells and arguments, and potentials with one axis per
-    argument (None: unknown).
+    """Rows with one table: cells and arguments of a pattern, and potentials (None: unknown).
 
     listed: for rows that are listed one by one, for each argument the places of its individuals in
     their cells; many: how many they are.
@@ -86,20 +84,15 @@ def _different(
 
 
 def _bindings(kinds: Kinds, bound: BoundParfactor) -> Iterator[tuple[Binding, ...]]:
-    """All ways in which the free logical variables can fall into cells and coincide, as the
-    constraints admit.
-    """
-    domains = _domain_numbers(kinds, bound)
-    allowed = [
-        _allowed(kinds, bound, variable, domains[variable]) for variable in range(bound.free)
-    ]
+    """All ways that constraints admit for logical variables to fall into cells and coincide."""
+    allowed = [_allowed(kinds, bound, variable) for variable in range(bound.free)]
     partners = [bound.partners(variable) for variable in range(bound.free)]
     sizes = kinds.individuals.sizes
 
     def extend(done: tuple[Binding, ...], used: int) -> Iterator[tuple[Binding, ...]]:
         variable = len(done)
         if variable == bound.free:
-            if _admitted(kinds, bound, domains, done):
+            if _admitted(kinds, bound, done):
                 yield done
             return
         apart = {done[each] for each in partners[variable] if each < variable}
@@ -116,15 +109,10 @@ def _bindings(kinds: Kinds, bound: BoundParfactor) -> Iterator[tuple[Binding, ..
     return extend((), 0)
 
 
-def _domain_numbers(kinds: Kinds, bound: BoundParfactor) -> list[int]:
+def _allowed(kinds: Kinds, bound: BoundParfactor, variable: int) -> list[int]:
+    """The cells that satisfy the constraints on one logical variable; cells are never divided."""
     names = [domain.name for domain in kinds.model.vocabulary.domains]
-    return [names.index(domain.name) for domain in bound.domains]
-
-
-def _allowed(kinds: Kinds, bound: BoundParfactor, variable: int, domain: int) -> list[int]:
-    """The cells whose constants satisfy the constraints on one logical variable alone; cells are
-    never divided.
-    """
+    domain = names.index(bound.domains[variable].name)
     cells = kinds.partitions[domain].firsts
     inside = np.ones(len(cells), dtype=np.bool_)
     for left, code, equal in bound.comparisons:
@@ -136,12 +124,8 @@ def _allowed(kinds: Kinds, bound: BoundParfactor, variable: int, domain: int) ->
     return [kinds.first_cell[domain] + cell for cell in np.flatnonzero(inside).tolist()]
 
 
-def _admitted(
-    kinds: Kinds, bound: BoundParfactor, domains: Sequence[int], done: Sequence[Binding]
-) -> bool:
-    """Whether the explicit constraints between several logical variables hold; their constants are
-    told apart.
-    """
+def _admitted(kinds: Kinds, bound: BoundParfactor, done: Sequence[Binding]) -> bool:
+    """Whether explicit constraints between logical variables hold; constants are told apart."""
     for variables, rows, inside in bound.memberships:
         if len(variables) > 1:
             alone = all(done[each][1] < 0 for each in variables)
@@ -171,11 +155,8 @@ def _argument(
 # ---- counting formulas
 
 
-@dataclass(frozen=True, eq=False)
-class _Term:
-    """An argument that a counting formula stands for, and what each of its values counts: values ×
-    range size.
-    """
+class _Term(NamedTuple):
+    """An argument that a counting formula stands for, and what its values count: values × size."""
 
     argument: Argument
     counts: NDArray[Any]
@@ -184,8 +165,7 @@ class _Term:
 def _counted(
     kinds: Kinds, bound: BoundParfactor, argument: BoundArgument, bindings: Sequence[Binding]
 ) -> tuple[list[_Term], Ints]:
-    """The arguments that a counting formula stands for under some bindings, and what observed cells
-    add to the counts.
+    """The arguments a counting formula stands for, and what observed cells add to the counts.
 
     Individuals that are told apart are arguments themselves, or one histogram if they are many;
     those of a cell are one histogram. One that must not be counted, but is not in the formula, is
@@ -193,7 +173,6 @@ def _counted(
     value of X.
     """
     size = argument.size
-    domain = _domain_numbers(kinds, bound)[argument.counted]
     beside = [
         bindings[code] for code in dict.fromkeys(argument.codes) if 0 <= code != argument.counted
     ]
@@ -202,13 +181,11 @@ def _counted(
     terms: list[_Term] = []
     fixed = np.zeros(size, dtype=np.int64)
     fresh = 1 + max((individual for _, individual in bindings), default=-1)
-    for cell in _allowed(kinds, bound, argument.counted, domain):
+    for cell in _allowed(kinds, bound, argument.counted):
         members_of = kinds.individuals.sizes[cell]
-        there = (
-            list(dict.fromkeys(each for each in beside if each[0] == cell))
-            if members_of > 1
-            else [(cell, -1)]
-        )
+        there = [(cell, -1)]
+        if members_of > 1:
+            there = list(dict.fromkeys(each for each in beside if each[0] == cell))
         single += [_argument(kinds, argument, bindings, own) for own in there if own not in apart]
         many = members_of - len(there)
         if not many:
@@ -218,17 +195,15 @@ def _counted(
         if (value := kinds.value(number)) >= 0:
             fixed[value] += many - len(less)
             continue
-        terms.append(
-            _Term(_histogram(kinds, bound.name, number, names, fresh, many), histograms(many, size))
-        )
+        histogram = _histogram(kinds, bound.name, number, names, fresh, many)
+        terms.append(_Term(histogram, histograms(many, size)))
         taken = [_argument(kinds, argument, bindings, own) for own in less]
         terms += [_Term(own, -np.eye(size, dtype=np.int64)) for own in taken]
     return [*_told_apart(kinds, single, size, fixed), *terms], fixed
 
 
 def _told_apart(kinds: Kinds, single: Sequence[Argument], size: int, fixed: Ints) -> list[_Term]:
-    """Counted individuals that are told apart: each an argument, or all of them one histogram if
-    they are many.
+    """Counted individuals that are told apart: each an argument, or one histogram if many.
 
     Observed ones are added to the fixed counts.
     """
@@ -261,8 +236,7 @@ def _histogram(
 def _along(
     table: Floats | None, axis: int, size: int, terms: Sequence[_Term], fixed: Ints
 ) -> Floats | None:
-    """A table in which the axis of a counting formula is replaced by those of the arguments it
-    stands for.
+    """A table with the axis of a counting formula replaced by those of what it stands for.
 
     Values that cannot go together, as less than nothing would be left, have potential 0.
     """
@@ -274,36 +248,25 @@ def _along(
             raise NotLiftedError("a counting formula over too many combinations of individuals")
         total = (total[:, None, :] + term.counts).reshape(-1, size)
     possible = np.asarray((total >= 0).all(axis=1))
-    chosen = np.take(
-        table,
-        histogram_places(np.where(possible[:, None], total, total[int(np.argmax(possible))])),
-        axis=axis,
-    )
+    some = np.where(possible[:, None], total, total[int(np.argmax(possible))])
+    chosen = np.take(table, histogram_places(some), axis=axis)
     chosen = np.where(possible.reshape(-1, *(1,) * (table.ndim - axis - 1)), chosen, 0.0)
-    return chosen.reshape(
-        (*table.shape[:axis], *(len(term.counts) for term in terms), *table.shape[axis + 1 :])
-    )
+    sizes = [len(term.counts) for term in terms]
+    return chosen.reshape([*table.shape[:axis], *sizes, *table.shape[axis + 1 :]])
 
 
 # ---- rows that are listed one by one
 
 
 def listed(kinds: Kinds, bound: BoundParfactor) -> Iterator[Piece]:
-    """The ground factors of a parfactor whose constraint lists single individuals, grouped by the
-    kinds they are on.
-    """
+    """The ground factors of a parfactor that lists single individuals, grouped by their kinds."""
     if any(argument.counted >= 0 for argument in bound.arguments):
         raise NotLiftedError(f"parfactor '{bound.name}' counts under an explicit constraint")
     rows = substitutions(bound)
     constants = [_constants(argument, rows) for argument in bound.arguments]
     table = None if bound.table is None else bound.table.reshape(bound.shape)
-    yield from listed_pieces(
-        kinds, bound.name, [_place(argument) for argument in bound.arguments], constants, table
-    )
-
-
-def _place(argument: BoundArgument) -> tuple[int, int]:
-    return argument.relation, argument.variable
+    places = [(argument.relation, argument.variable) for argument in bound.arguments]
+    yield from listed_pieces(kinds, bound.name, places, constants, table)
 
 
 def _constants(argument: BoundArgument, rows: Ints) -> Ints:
@@ -348,30 +311,17 @@ def _listed_piece(
     """Listed rows on the same kinds."""
     arguments: list[Argument] = []
     own_places: list[Ints] = []
-    individuals: dict[tuple[int, int], int] = {}
+    individuals: dict[Binding, int] = {}
     for (relation, variable), own in zip(places, constants, strict=True):
         if relation < 0:
             arguments.append((kinds.plain(variable), ()))
             own_places.append(own)
             continue
         of = kinds.model.vocabulary.domains_of[relation]
-        cells = [
-            kinds.cell(domain, constant)
-            for domain, constant in zip(of, own[0].tolist(), strict=True)
-        ]
-        bindings = [
-            (
-                cell,
-                individuals.setdefault((cell, constant), len(individuals))
-                if kinds.individuals.sizes[cell] > 1
-                else -1,
-            )
-            for cell, constant in zip(cells, own[0].tolist(), strict=True)
-        ]
+        bindings = kinds.bind(relation, own[0].tolist(), individuals)
         arguments.append(kinds.of(relation, bindings))
-        terms = [
-            [individual for _, individual in bindings].index(each) for each in arguments[-1][1]
-        ]
+        named = [individual for _, individual in bindings]
+        terms = [named.index(each) for each in arguments[-1][1]]
         parts = [kinds.partitions[of[term]].places(own[:, term]) for term in terms]
         own_places.append(np.column_stack([np.zeros((len(own), 0), dtype=np.int64), *parts]))
     piece = _different(name, (), arguments, table)

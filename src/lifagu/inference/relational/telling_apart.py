@@ -1,5 +1,4 @@
-"""What tells individuals apart: constants in parfactors and ground factors, evidence, joint
-questions.
+"""What tells individuals apart: constants in factors, evidence, joint questions.
 
 Individuals that no mark tells apart are interchangeable in everything that is computed.
 """
@@ -18,7 +17,7 @@ from lifagu.basics.arrays import (
     group_lists,
     group_rows,
 )
-from lifagu.inference.relational.cells import Mark, Partition, partition, runs
+from lifagu.inference.relational.cells import DomainCells, MarkedSpan, partition, runs
 from lifagu.relational.bound_parfactors import BoundParfactor
 from lifagu.relational.parfactor_graph import Observed, ParfactorGraph
 from lifagu.relational.relations import GroundAtom
@@ -33,15 +32,14 @@ def partitions(
     evidence: Sequence[Observed],
     named: frozenset[GroundAtom],
     deferred: frozenset[int],
-) -> list[Partition]:
-    """Each domain's cells. named: ground variables asked for jointly; deferred: parfactors whose
-    rows are listed.
+) -> list[DomainCells]:
+    """Each domain's cells; named: asked for jointly; deferred: parfactors whose rows are listed.
 
     What is listed tells apart only who is listed at all.
     """
     words = model.vocabulary
     of_domain = {domain.name: number for number, domain in enumerate(words.domains)}
-    marks: list[list[Mark]] = [[] for _ in words.domains]
+    marks: list[list[MarkedSpan]] = [[] for _ in words.domains]
     for number, bound in enumerate(model.bound):
         for relation, place, constant in _named(bound):
             marks[words.domains_of[relation][place]].append((constant, constant, ("one", constant)))
@@ -68,9 +66,7 @@ def partitions(
 
 
 def deferred_parfactors(model: ParfactorGraph) -> frozenset[int]:
-    """Parfactors with explicit constraints between individuals that are too long to tell all of
-    those apart.
-    """
+    """Parfactors whose explicit constraints are too long to tell all individuals in them apart."""
     return frozenset(
         number
         for number, bound in enumerate(model.bound)
@@ -83,13 +79,11 @@ def deferred_parfactors(model: ParfactorGraph) -> frozenset[int]:
 
 def defers_ground_part(model: ParfactorGraph) -> bool:
     """Whether ground factors name too many individuals to tell all of them apart."""
-    return len({(relation, constants) for relation, constants in model.places.values()}) > FEW_NAMED
+    return len(set(model.places.values())) > FEW_NAMED
 
 
 def lists_individuals(model: ParfactorGraph) -> bool:
-    """Whether some rows are listed one by one, so that individuals of one cell are not
-    interchangeable in the end.
-    """
+    """Whether rows are listed one by one: individuals of a cell are then not interchangeable."""
     return bool(deferred_parfactors(model)) or defers_ground_part(model)
 
 
@@ -101,8 +95,10 @@ def _named(bound: BoundParfactor) -> Iterable[tuple[int, int, int]]:
                 yield argument.relation, place, ~code
 
 
-def _of_constraints(number: int, bound: BoundParfactor, listed: bool) -> Iterable[tuple[str, Mark]]:
-    """The individuals that a parfactor's constraints tell apart, each with the name of its domain."""
+def _of_constraints(
+    number: int, bound: BoundParfactor, listed: bool
+) -> Iterable[tuple[str, MarkedSpan]]:
+    """The individuals that a parfactor's constraints tell apart, with the name of their domain."""
     for left, code, _ in bound.comparisons:
         if code < 0:
             yield bound.domains[left].name, (~code, ~code, ("one", ~code))
@@ -118,9 +114,8 @@ def _of_constraints(number: int, bound: BoundParfactor, listed: bool) -> Iterabl
                     )
 
 
-def _of_evidence(observed: Observed, of: Sequence[int], marks: list[list[Mark]]) -> None:
-    """The individuals that a piece of evidence is about: those of pieces that are alike but for
-    them stay together.
+def _of_evidence(observed: Observed, of: Sequence[int], marks: list[list[MarkedSpan]]) -> None:
+    """The individuals that evidence is about; those of pieces alike but for them stay together.
 
     Two individuals with the same marks may be swapped also where a relation has their domain twice:
     whatever is observed of R(x, y) is observed of R(x', y) for all y, x and x' included, and so of
@@ -134,9 +129,8 @@ def _of_evidence(observed: Observed, of: Sequence[int], marks: list[list[Mark]])
         )
 
 
-def _of_pairs(relation: int, pieces: Sequence[Observed]) -> Iterable[Mark]:
-    """The individuals that evidence on single pairs R(x, y) tells apart: all that cannot be
-    swapped.
+def _of_pairs(relation: int, pieces: Sequence[Observed]) -> Iterable[MarkedSpan]:
+    """The individuals that evidence on pairs R(x, y) tells apart: all that cannot be swapped.
 
     x and x' can be swapped if the same is observed of them with all others, of (x, x) and (x', x'),
     and of (x, x') and (x', x): nothing at all, so that both have the same observations; or both
@@ -161,21 +155,15 @@ def _of_pairs(relation: int, pieces: Sequence[Observed]) -> Iterable[Mark]:
         )
     )
     every = np.arange(len(named))
-    linked, to = [], []
-    for key in (None, *range(len(keys))) if len(keys) <= FEW_KEYS else (None,):
-        loops = (
-            []
-            if key is None
-            else [
-                np.column_stack((every, every * 0 + way, every, every * 0 + key)) for way in (0, 1)
-            ]
-        )
-        alike = group_rows(
-            np.column_stack((itself, _lists(np.concatenate((edges, *loops)), len(named))))
-        )
-        linked.append(first_places(alike)[alike])
-        to.append(every)
-    classes = connected_parts(len(named), np.concatenate(linked), np.concatenate(to))
+    put_down = [edges]  # as observed, and with each k put down for everybody
+    for key in range(len(keys)) if len(keys) <= FEW_KEYS else ():
+        loops = [
+            np.column_stack((every, every * 0 + way, every, every * 0 + key)) for way in (0, 1)
+        ]
+        put_down.append(np.concatenate((edges, *loops)))
+    alike = [group_rows(np.column_stack((itself, _lists(each, len(named))))) for each in put_down]
+    linked = np.concatenate([first_places(each)[each] for each in alike])
+    classes = connected_parts(len(named), linked, np.tile(every, len(alike)))
     for number, class_ in zip(named.tolist(), classes.tolist(), strict=True):
         yield number, number, ("pairs", relation, class_)
 
@@ -191,8 +179,6 @@ def _lists(edges: Ints, count: int) -> Ints:
 def observation_key(observed: Observed) -> Hashable:
     """An observation as something that can be compared."""
     seen = observed.observation
-    return (
-        seen
-        if isinstance(seen, str)
-        else tuple(sorted((label, float(value)) for label, value in seen.items()))
-    )
+    if isinstance(seen, str):
+        return seen
+    return tuple(sorted((label, float(value)) for label, value in seen.items()))

@@ -17,7 +17,7 @@ from lifagu.errors import Remedy, TooLargeError
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Observation
 from lifagu.inference.lifted.tables_by_label import Labels
-from lifagu.inference.listed_rows import Known, Listed, check_asked, prepare_listed
+from lifagu.inference.listed_rows import Known, RowsLeft, check_asked, prepare_listed
 from lifagu.inference.plan import readable_size
 from lifagu.inference.prepared import Prepared, Result
 from lifagu.questions.by_sql.completing import Completed, Stage, fill_on, take_on
@@ -135,7 +135,7 @@ def left_over(
     limit: int,
     enough: int,
     stage: Stage,
-) -> tuple[Listed, tuple[str, ...]]:
+) -> tuple[RowsLeft, tuple[str, ...]]:
     """What is left of a folder when most variables are summed out, and what each round did.
 
     numbers: of the variables that are asked about, by name; asked: the questions about them.
@@ -161,7 +161,7 @@ def left_over(
         what = f"{given.folder}: {obstacle}, too many for SQL"
         raise TooLargeError(what, remedy=Remedy.IN_MEMORY) from None
     seen = (mark.observed >= 0 or mark.likelihood is not None for mark in marks if mark.many)
-    return Listed(labels, listed, known, _unknown_names(whole), any(seen)), tuple(rounds)
+    return RowsLeft(labels, listed, known, _unknown_names(whole), any(seen)), tuple(rounds)
 
 
 def _known(
