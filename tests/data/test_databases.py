@@ -15,13 +15,13 @@ import psycopg
 import pytest
 
 import lifagu
-from data.test_templates import SMALL, TABLES, changed, made, written
 from lifagu.basics.columns import Lists, Nullable, Numbered, texts
 from lifagu.data.databases import opened
 from lifagu.relational.loaded import Source
 from lifagu.relational.template import Query
-from support import naive_templates as naive
 from support.helpers import run_cli
+from support.naive import templates as naive
+from support.small_hospital import SMALL, TABLES, changed, made, written
 
 RESULTS = {
     "lifagu_one": {

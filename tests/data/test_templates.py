@@ -2,7 +2,6 @@
 
 import json
 import math
-from pathlib import Path
 
 import duckdb
 import jsonschema
@@ -10,25 +9,9 @@ import numpy as np
 import pytest
 
 import lifagu
-from support import naive_templates as naive
-from support.helpers import run_cli
-
-KINDS = ("duckdb", "csv", "parquet", "sqlite")
-
-
-def made(kind, tables, folder, name="data"):
-    """The address of a database of this kind that holds these tables."""
-    if kind in ("csv", "parquet"):
-        return naive.in_files(tables, folder / f"{name}-{kind}", kind)
-    return {"duckdb": naive.in_duckdb, "sqlite": naive.in_sqlite}[kind](
-        tables, folder / f"{name}.{kind}"
-    )
-
-
-def written(template, folder):
-    path = folder / "hospital.json"
-    path.write_text(json.dumps(template, indent=1))
-    return path
+from support.helpers import SCHEMA, run_cli
+from support.naive import templates as naive
+from support.small_hospital import KINDS, SMALL, TABLES, changed, made, written
 
 
 def fetcher(tables):
@@ -128,53 +111,6 @@ def test_batches_do_not_show(tmp_path, monkeypatch, new_database):
 
 
 # ---- a small hospital, for what is told by hand
-
-WARDS = (
-    [("w1", True, True)] * 6
-    + [("w1", True, False)] * 2
-    + [("w1", False, False)] * 4
-    + [("w2", True, True)]
-)
-TABLES = {
-    "patients": (
-        {"id": "VARCHAR", "ward": "VARCHAR", "test": "BOOLEAN"},
-        [("al", "w1", True), ("bo", "w2", False), ("eve", "w3", None), ("fay", None, None)],
-    ),
-    "history": (
-        {"ward": "VARCHAR", "sick": "BOOLEAN", "test": "BOOLEAN"},
-        [*WARDS, ("w1", None, True)],
-    ),
-}
-SMALL = {
-    "format": "lifagu/1",
-    "source": "data.duckdb",
-    "domains": {"Patient": {"sql": "SELECT id FROM patients"}},
-    "relations": [{"name": "Sick", "of": ["Patient"]}, {"name": "Test", "of": ["Patient"]}],
-    "tables": {
-        "phi": [9, 1, 2, 8],
-        "test": {
-            "sql": "SELECT * FROM history",
-            "columns": ["sick", "test"],
-            "given": ["sick"],
-            "by": ["ward"],
-            "min_support": 5,
-        },
-    },
-    "parfactors": [
-        {
-            "name": "test",
-            "args": ["Sick(Id)", "Test(Id)"],
-            "rows": {"sql": "SELECT id, ward FROM patients"},
-            "table": "test",
-        }
-    ],
-    "evidence": {"Test": {"sql": "SELECT id, test FROM patients"}},
-    "queries": ["Sick"],
-}
-
-
-def changed(**sections):
-    return {**json.loads(json.dumps(SMALL)), **sections}
 
 
 def learned(**settings):
@@ -386,10 +322,9 @@ def test_new_individuals_can_be_added_to_templates(small, tmp_path, capsys):
 
 
 def test_the_schema_knows_templates():
-    schema = json.loads((Path(lifagu.__file__).parent / "formats/lifagu-1.schema.json").read_text())
-    jsonschema.validate(SMALL, schema)
+    jsonschema.validate(SMALL, SCHEMA)
     for seed in range(10):
-        jsonschema.validate(naive.random_hospital(seed)[0], schema)
+        jsonschema.validate(naive.random_hospital(seed)[0], SCHEMA)
     for wrong in (
         changed(source=7),
         changed(domains={"Patient": {"sql": 7}}),
@@ -397,7 +332,7 @@ def test_the_schema_knows_templates():
         changed(queries=[7]),
     ):
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(wrong, schema)
+            jsonschema.validate(wrong, SCHEMA)
 
 
 # ---- mistakes

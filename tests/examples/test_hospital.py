@@ -99,8 +99,7 @@ def imputed(template, database=None, **settings):
     return lifagu.impute(loaded.model, loaded.evidence, loaded.queries, **settings)
 
 
-# --- The generator
-# ----------------------------------------------------------------------------------------------------
+# ---- The generator
 
 
 def test_the_same_seed_gives_the_same_hospital_whatever_the_hashes():
@@ -143,8 +142,7 @@ def test_the_database_says_what_is_so_but_for_its_gaps(template):
     assert unknown == {"age", "intake", "lab", "stay", "response", "roster"}
 
 
-# --- From the database to answers
-# -------------------------------------------------------------------------------------
+# ---- From the database to answers
 
 
 def test_whole_individuals_come_closer_to_the_truth_than_the_published_rule(template):
@@ -189,8 +187,7 @@ def test_a_new_patient_adds_rows_and_keeps_the_others(template):
     assert all(new[name] == row for name, row in old.items())
 
 
-# --- Every database alike
-# ---------------------------------------------------------------------------------------------
+# ---- Every database alike
 
 
 def test_duckdb_and_postgresql_give_the_same(template, server):
@@ -266,8 +263,7 @@ def test_a_killed_run_leaves_the_database_as_it_was(database, template, capsys):
     assert everything(database, file) != before
 
 
-# --- The command
-# ------------------------------------------------------------------------------------------------------
+# ---- The command
 
 
 def test_nothing_is_written_unless_asked_for(template, capsys, tmp_path):

@@ -10,9 +10,9 @@ from itertools import product
 import pytest
 
 import lifagu
-from filling.test_transfer import check_columns, same_factors
-from support import naive
 from support.helpers import graph_of
+from support.naive import graphs as naive
+from support.transfers import assert_same_factors, check_columns
 
 KINDS = {"Age": 3, "Travel": 2, "Sick": 2, "Stay": 3}
 FACTORS = {
@@ -191,7 +191,7 @@ def test_profiles_equal_their_definition(seed):
         else each
         for each in model["factors"]
     ]
-    assert same_factors(moved.graph, graph_of({**model, "factors": completed}))
+    assert_same_factors(moved.graph, graph_of({**model, "factors": completed}))
 
 
 def listed(model, factor):

@@ -12,12 +12,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from formats.test_round_trip import graphs
 from lifagu.formats.blog import parse_blog, parse_evidence, parse_queries
 from lifagu.formats.blog_names import RESERVED, Identifiers
 from lifagu.formats.blog_writer import format_blog
-from relational.test_relational import LIFTED, people, random_relational, relational
 from support.helpers import ROOT, run_cli
+from support.relational_models import LIFTED, people, random_relational, relational
+from support.strategies import graphs
 
 HOSPITAL = """
 // the hospital, with a fever

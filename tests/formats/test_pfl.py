@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import lifagu
 from lifagu.formats.pfl import parse_evidence, parse_pfl
-from relational.test_relational import scopes
 from support.helpers import run_cli
+from support.relational_models import scopes
 
 ALARM = """
 :- use_module(library(pfl)).

@@ -10,10 +10,8 @@ from hypothesis import given, settings
 
 import lifagu
 from lifagu.formats import fg, native, uai
-from support.helpers import ROOT, graph_of, random_model
+from support.helpers import SCHEMA, graph_of, random_model
 from support.strategies import graphs
-
-SCHEMA = json.loads((ROOT / "src/lifagu/formats/lifagu-1.schema.json").read_text())
 
 
 @settings(deadline=None, max_examples=150)

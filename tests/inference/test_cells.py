@@ -487,7 +487,6 @@ def test_filled_models_answer_by_class_too(capsys, tmp_path):
     }
     path.write_text(json.dumps(text))
     found = json.loads(run_cli(capsys, "marginals", path, "--json", "--evidence", "C(3)=true")[1])
-    # fmt: skip
     assert [(each["representative"], each["count"]) for each in found["classes"]] == [
         ("S(1)", 8),
         ("S(3)", 1),

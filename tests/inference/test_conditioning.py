@@ -13,8 +13,8 @@ import pytest
 import lifagu
 from lifagu.inference import conditioning, elimination
 from lifagu.inference.part import Part
-from support import naive
 from support.helpers import graph_of, random_model
+from support.naive import graphs as naive
 
 LIMITS = (240, 400, 1000)  # bytes: tables of 10, 16 and 41 entries
 COPIES = 50

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from support import naive
 from support.helpers import graph_of, random_model
+from support.naive import graphs as naive
 
 ENGINES = ("auto", "lifted", "ground", "enumerate")
 SEEDS = range(150)

@@ -16,8 +16,8 @@ from lifagu.inference.lifted.elimination import EliminateStep
 from lifagu.inference.lifted.joining import JoinStep
 from lifagu.inference.lifted.pivot import PivotStep
 from lifagu.inference.lifted.weighted_counting import WeightedCountStep
-from support import naive
 from support.helpers import CASES, graph_of, random_model
+from support.naive import graphs as naive
 
 FORCED = {
     "as it is": {},
@@ -420,7 +420,6 @@ def all_pairs(people, with_self=False):
 
 def closed_form(people):
     """log Z of the pairs X ≠ Y: adding up over the number of smokers."""
-    # fmt: skip
     terms = [
         math.log(math.comb(people, k))
         + (people - k) * math.log(3)
@@ -451,11 +450,7 @@ def test_products_of_two_sets_are_counted():
     terms = [
         log(math.comb(59, k))
         + 50
-        * np.logaddexp(
-            # fmt: skip
-            (k + 1) * log(3) + (59 - k) * log(1),
-            (k + 1) * log(1.5) + (59 - k) * log(2),
-        )
+        * np.logaddexp((k + 1) * log(3) + (59 - k) * log(1), (k + 1) * log(1.5) + (59 - k) * log(2))
         for k in range(60)
     ]
     assert found.log_partition == pytest.approx(float(np.logaddexp.reduce(terms)), rel=1e-12)

@@ -259,7 +259,6 @@ def test_households_with_something_in_common():
         ([1, 2, 2.5, 1], [(each, common) for group in groups for each in group]),
     )
     answer = lifagu.query(graph, f"x{common}")
-    # fmt: skip
     logs = [
         households
         * log_sum(
@@ -299,7 +298,6 @@ def test_alike_groups_are_counted_in_one_step():
             in answer.plan.replace("x12", "x1")
         )
         lengths.append(len(answer.plan.splitlines()))
-        # fmt: skip
         inner = [
             [
                 log_sum(
@@ -456,7 +454,6 @@ def test_three_relations_that_cross_are_joined(grounded):
 
 def test_a_ground_factor_without_arguments_counts_once(tmp_path, capsys):
     path = tmp_path / "model.json"
-    # fmt: skip
     path.write_text(
         json.dumps(
             {

@@ -1,7 +1,7 @@
 """Many places of one shape, each with its own numbers: every engine and question against each
 individual by itself.
 
-`pytest tests/test_own_tables.py -m full` runs the long campaign; every failure names the kind, the
+`pytest tests/inference/test_own_tables.py -m full` runs the long campaign; every failure names the kind, the
 seed and the engine.
 """
 
@@ -21,7 +21,7 @@ import lifagu
 from lifagu import FactorGraph
 from lifagu.inference.lifted import stack
 from support.helpers import ROOT
-from support.naive_individuals import Oracle, World
+from support.naive.individuals import Oracle, World
 from support.own_tables import KINDS, drawn, evidence_of, graph_of
 
 ENGINES = ("auto", "lifted", "ground")

@@ -20,8 +20,7 @@ RANGES = [["false", "true"], ["true", "false"], ["low", "mid", "high"], ["only"]
 LOGS = {"rtol": 1e-9, "atol": 1e-9}
 
 
-# --- A naive belief propagation, written from the definition
-# --------------------------------------------------------
+# ---- A naive belief propagation, written from the definition
 
 
 def naive_messages(graph, evidence, iterations, damping=0.0):
@@ -72,8 +71,7 @@ def naive_messages(graph, evidence, iterations, damping=0.0):
     )
 
 
-# --- Random models
-# --------------------------------------------------------------------------------------------------
+# ---- Random models
 
 
 def random_evidence(rng, graph, share=0.25):
@@ -114,8 +112,7 @@ def random_forest(seed):
     return graph, random_evidence(rng, graph)
 
 
-# --- Trees
-# ----------------------------------------------------------------------------------------------------------
+# ---- Trees
 
 
 def check_tree(seed, **settings):
@@ -181,8 +178,7 @@ def test_extreme_potentials_on_a_long_chain():
         )
 
 
-# --- Graphs with loops: naive = ground = groups
-# ---------------------------------------------------------------------
+# ---- Graphs with loops: naive = ground = groups
 
 
 def check_messages(graph, evidence, iterations, damping=0.0):
@@ -314,8 +310,7 @@ def test_hexagon_and_triangles_look_the_same():
     )
 
 
-# --- Evidence and zeros
-# ---------------------------------------------------------------------------------------------
+# ---- Evidence and zeros
 
 
 def chain(count=3, table=(1, 0, 0, 1)):
@@ -393,8 +388,7 @@ def test_evidence_bound_to_numbers_may_be_hard_and_soft_at_once():
     assert propagate(graph, both, None).log_partition_estimate == pytest.approx(math.log(4 * 7))
 
 
-# --- Small graphs, limits, errors
-# -----------------------------------------------------------------------------------
+# ---- Small graphs, limits, errors
 
 
 @pytest.mark.parametrize("schedule", ["parallel", "sequential"])
@@ -562,8 +556,7 @@ def test_coarser_colourings_are_refused(seed):
             propagate(graph, evidence, Colouring(merged, colouring.factor_colours))
 
 
-# --- Scale
-# ----------------------------------------------------------------------------------------------------------
+# ---- Scale
 
 
 def test_an_epidemic_of_a_hundred_thousand_persons():

@@ -15,8 +15,8 @@ from lifagu.likeness.argument_order import (
     swappable,
     swappable_axes,
 )
-from support import naive
 from support.helpers import CASES, graph_of, groups_by_name
+from support.naive import graphs as naive
 
 
 def symmetric_table(rng, shape):

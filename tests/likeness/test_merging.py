@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import lifagu
 from lifagu.graph.tables import GivenTables
 from lifagu.likeness.close_numbers import narrow_groups, ranks, significant
-from support import naive
 from support.helpers import ROOT, graph_of, groups_by_name, random_model, run_cli
+from support.naive import graphs as naive
 
 EPIDEMIC = str(ROOT / "examples/epidemic.json")
 

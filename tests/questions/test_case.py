@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from data.test_parquet import observed_graphs
 from lifagu.web.limits import Limits
 from lifagu.web.sources import Source
 from lifagu.web.views import OPERATIONS
 from lifagu.web.workbench import Workbench
 from support.helpers import ROOT, run_cli
+from support.strategies import observed_graphs
 
 EXAMPLES = {  # model, who is added, evidence, what is asked
     "epidemic": ("epidemic.json", [("eve", "alice")], {"Travel.eve": "true"}, "Sick.eve"),
@@ -138,8 +138,7 @@ def test_what_nothing_competes_in_is_the_same_in_every_way():
         large.ask("Smokes(1)", engine="ground")
 
 
-# --- The value itself
-# -------------------------------------------------------------------------------------------------
+# ---- The value itself
 
 
 def test_cases_never_change():
@@ -236,8 +235,7 @@ def test_cases_travel(name, travel):
         again.graph.arguments[:1] = 7
 
 
-# --- Every verb
-# -------------------------------------------------------------------------------------------------------
+# ---- Every verb
 
 
 def test_every_verb_answers(tmp_path):
@@ -299,8 +297,7 @@ def test_mistakes_are_named(wrong, message):
         wrong(lifagu.open(ROOT / "examples/epidemic.json"))
 
 
-# --- The same in memory and on an engine
-# ------------------------------------------------------------------------------
+# ---- The same in memory and on an engine
 
 
 @settings(deadline=None, max_examples=6, suppress_health_check=list(HealthCheck))

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import lifagu
-from support import naive
-from support import naive_competing_tables as oracle
 from support.helpers import graph_of, random_model
+from support.naive import competing_tables as oracle
+from support.naive import graphs as naive
 
 WAYS = ("one", "mean", "mixture", "bounds")
 OPTIONS = {
@@ -23,8 +23,7 @@ OPTIONS = {
 MOST = 24  # combinations tried one by one
 
 
-# --- Comparing
-# -------------------------------------------------------------------------------------------------------
+# ---- Comparing
 
 
 def near(answer, values, expected):
@@ -134,8 +133,7 @@ def fits(model, classes):
     return all(set(table) == set(product(*scopes[name])) for name, table in lent)
 
 
-# --- Random models
-# ---------------------------------------------------------------------------------------------------
+# ---- Random models
 
 
 def look_alikes(seed):
@@ -256,8 +254,7 @@ def test_log_partition(seed):
                 lifagu.log_partition(moved, evidence=evidence, unknown=way)
 
 
-# --- By hand
-# ---------------------------------------------------------------------------------------------------------
+# ---- By hand
 
 
 def made(variables, factors):
@@ -404,8 +401,7 @@ def test_structure_alone_lets_tables_change_their_owner():
     assert answer.weakest_share == 0.25
 
 
-# --- What an answer rests on
-# -----------------------------------------------------------------------------------------
+# ---- What an answer rests on
 
 BRIDGE = (  # C and D are connected and transferred: u with share 2/3, w with share 1/2
     "A1:x A2:x A3:x C:x B1:y B2:y D:y Z",
@@ -455,8 +451,7 @@ def test_a_mixture_rests_on_all_that_explains_the_evidence():
     assert support(moved_from(*BRIDGE), "C", way="mixture", D="true") == (("u", "w"), 0.5)
 
 
-# --- What stays unknown
-# ----------------------------------------------------------------------------------------------
+# ---- What stays unknown
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -519,8 +514,7 @@ def test_an_observed_variable_is_certain(way):
     assert joint.probabilities[1] == shown(lifagu.query(moved, "A1").probabilities)
 
 
-# --- What is impossible, and what is too much
-# ------------------------------------------------------------------------
+# ---- What is impossible, and what is too much
 
 
 def rows(*tables):
@@ -588,8 +582,7 @@ def test_too_many_combinations_are_refused_before_computing(way, monkeypatch):
     assert refusal.value.exit_status == 4
 
 
-# --- What was once wrong
-# ---------------------------------------------------------------------------------------------
+# ---- What was once wrong
 
 
 @pytest.mark.parametrize("way", ["mixture", "bounds"])

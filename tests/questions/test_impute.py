@@ -50,8 +50,7 @@ def read_back(folder, table):
     return [dict(zip(names, row, strict=True)) for row in ordered.fetchall()]
 
 
-# --- What was lent, and what was left
-# ---------------------------------------------------------------------------------
+# ---- What was lent, and what was left
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -109,8 +108,7 @@ def test_factors_of_different_parfactors_are_told_apart():
     ]
 
 
-# --- Answers and what they rest on
-# ------------------------------------------------------------------------------------
+# ---- Answers and what they rest on
 
 
 def asked(moved, name, evidence, **settings):
@@ -220,8 +218,7 @@ def test_they_are_not_too_many():
     assert (len(found.marginals), found.offered) == (100, 199)
 
 
-# --- What is written
-# --------------------------------------------------------------------------------------------------
+# ---- What is written
 
 
 @pytest.mark.parametrize("unknown", ["one", "mean"])
@@ -312,8 +309,7 @@ def test_equal_runs_write_equal_bytes(tmp_path):
         ).read_bytes()
 
 
-# --- The command
-# ------------------------------------------------------------------------------------------------------
+# ---- The command
 
 EVE = ["impute", ROOT / "examples/epidemic.json", "--add", "eve=alice"]
 

@@ -383,7 +383,6 @@ def test_right_types_of_other_libraries_are_taken():
 
 # ---- anything anywhere
 
-# fmt: skip
 ODD = [
     None,
     True,
@@ -526,7 +525,6 @@ def doors():
     }
     for name, model in (("graph", GRAPH), ("model", MODEL), ("transfer", MOVED)):
         model_ = {"model": model, **asked}
-        # fmt: skip
         found[f"query {name}"] = (
             lambda variable, **given: lifagu.query(given.pop("model"), variable, **given),
             {"variable": "Epid", **model_},
@@ -541,7 +539,6 @@ def doors():
             "prepare_map",
         ):
             found[f"{each} {name}"] = getattr(lifagu, each), model_
-    # fmt: skip
     for name, start, calls in (
         (
             "builder",

@@ -9,7 +9,7 @@ import pytest
 
 import lifagu
 from lifagu.relational.terms import Atom, Logical, Membership
-from relational.test_relational import random_relational
+from support.relational_models import random_relational
 
 
 def start():

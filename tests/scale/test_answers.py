@@ -19,7 +19,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from data.test_parquet import MISTAKES, make_folder, observed_graphs
 from lifagu.inference.prepared import Result
 from lifagu.questions.by_sql import resting
 from lifagu.questions.by_sql.asking import plan_by_sql, plan_on
@@ -28,9 +27,13 @@ from lifagu.questions.place import Place
 from lifagu.scale.eliminating import blocks, loading, rows
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.journal import Journal
-from scale.test_lifting import WAYS, Told, cases
-from support import naive
+from support.by_sql import WAYS, Told, cases
 from support.helpers import ROOT, graph_of, random_model, run_cli
+from support.naive import graphs as naive
+from support.parquet_folders import make_folder
+from support.parquet_mistakes import MISTAKES
+from support.same_results import assert_same_answers
+from support.strategies import observed_graphs
 
 LIMIT = 2**30
 
@@ -356,16 +359,6 @@ def test_filled_on_the_way(tmp_path_factory, observed, ways, unknown):
             len(moved.transferred),
         )
         assert_same_answers(planned.run(), expected)
-
-
-def assert_same_answers(found, expected):
-    """Everything but plans and engines; probabilities may differ by rounding."""
-    if expected.log_partition is not None and found.log_partition is not None:
-        assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-9, abs=1e-9)
-    for mine, theirs in zip(found.answers, expected.answers, strict=True):
-        assert (mine.variables, mine.ranges) == (theirs.variables, theirs.ranges)
-        assert (mine.rests_on, mine.weakest_share) == (theirs.rests_on, theirs.weakest_share)
-        np.testing.assert_allclose(mine.probabilities, theirs.probabilities, rtol=1e-9, atol=1e-12)
 
 
 @settings(

@@ -21,7 +21,8 @@ import lifagu
 from lifagu.scale.engines import spark_session
 from lifagu.scale.engines.on_spark import SparkEngine
 from lifagu.scale.engines.opening import open_engine
-from scale.test_lifting import Told, big_graph, lifted_by_sql
+from support.by_sql import Told, lifted_by_sql
+from support.graphs_for_engines import big_graph
 from support.spark_cluster import WHY_NOT, cluster, end
 
 needs_java = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "it is here")

@@ -12,7 +12,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from data.test_parquet import make_folder
 from lifagu.filling.individuals import factor_owners, variable_owners
 from lifagu.questions.by_sql.completing import fill_on
 from lifagu.questions.requested_marginals import near_unknown
@@ -20,74 +19,18 @@ from lifagu.scale import individuals
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.journal import Journal
 from lifagu.scale.near_holes import find_near
-from scale.test_impute import assert_imputed_alike
-from scale.test_lifting import (
+from support.by_sql import (
+    WAYS_FOR_INDIVIDUALS,
     Forgetful,
-    assert_same_lift,
-    assert_same_tables,
     cases,
     lifted_by_sql,
     lifted_in_memory,
     stop_at,
 )
+from support.graphs_for_engines import hospital
 from support.helpers import ROOT
-
-SINGLE = [[1, 2], [2, 4], [3, 1]]
-PAIR = [[1, 2, 3, 4], [2, 4, 6, 8], [4, 3, 2, 1]]
-WAYS = [{}, {"up_to_scale": True}, {"theta": 0.6}, {"evidence_in_roles": True}]
-
-
-def patient_scopes(rng, patient, shape):
-    """Variables (name, kind, individuals) of a patient, some with others listed after it, and
-    scopes of factors.
-    """
-    priors, treatments, links = shape
-    sick = f"Sick.{patient}"
-    treated = [f"Treat{number}.{patient}" for number in range(treatments)]
-    variables = [(sick, "Sick", [patient])]
-    variables += [
-        (each, "Treat", [patient, "drug", "ward"][: rng.randint(1, 3)]) for each in treated
-    ]
-    return variables, [[sick]] * priors + [[sick, each] for each in treated] + [
-        [sick, "Epid"]
-    ] * links
-
-
-def hospital(rng):
-    """Patients of two shapes and of cohorts with a table each, some with holes, some in contact, in
-    any order.
-    """
-    patients = [f"p{number}" for number in range(rng.randint(2, 12))]
-    shapes = [[rng.randint(0, 2) for _ in range(3)] for _ in range(2)]
-    cohorts = rng.randint(1, 3)
-    variables = [("Epid", "Epid", []), ("Drug", "Drug", ["drug"])]
-    factors = [(["Epid"], 0, 0), (["Epid", "Drug"], 0, 0.2)]
-    for patient in patients:
-        own, scopes = patient_scopes(rng, patient, shapes[rng.random() < 0.3])
-        variables += own
-        cohort, holes = rng.randrange(cohorts), rng.choice([0, 0, 0.4, 1])
-        factors += [
-            (scope, cohort if rng.random() < 0.9 else rng.randrange(3), holes) for scope in scopes
-        ]
-    factors += [
-        ([f"Sick.{each}" for each in rng.sample(patients, 2)], 0, 0.5)
-        for _ in range(rng.randint(0, 2))
-    ]
-    for nodes in (variables, factors):
-        if rng.random() < 0.8:
-            rng.shuffle(nodes)
-    builder = lifagu.FactorGraph.build()
-    for name, kind, listed in variables:
-        builder.variable(name, kind=kind, individual=listed)
-    for number, (scope, which, holes) in enumerate(factors):
-        table = (SINGLE if len(scope) == 1 else PAIR)[which]
-        if len(scope) == 2 and rng.random() < 0.3:
-            scope, table = scope[::-1], [table[0], table[2], table[1], table[3]]
-        builder.factor(f"f{number}", scope, None if rng.random() < holes else table)
-    graph = builder.graph()
-    return graph, {
-        name: rng.choice(["true", "false"]) for name in graph.variable_names if rng.random() < 0.1
-    }
+from support.parquet_folders import make_folder
+from support.same_results import assert_imputed_alike, assert_same_lift, assert_same_tables
 
 
 def assert_as_from_memory(graph, evidence, ways, place, **more):
@@ -100,7 +43,9 @@ def assert_as_from_memory(graph, evidence, ways, place, **more):
 @pytest.mark.parametrize("seed", range(12))
 def test_hospitals_come_out_as_from_memory(tmp_path, seed):
     graph, evidence = hospital(random.Random(seed))
-    assert_as_from_memory(graph, evidence, WAYS[seed % len(WAYS)], tmp_path)
+    assert_as_from_memory(
+        graph, evidence, WAYS_FOR_INDIVIDUALS[seed % len(WAYS_FOR_INDIVIDUALS)], tmp_path
+    )
 
 
 def test_hospitals_are_of_every_sort():

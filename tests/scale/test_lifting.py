@@ -7,7 +7,6 @@ import os
 import random
 import subprocess
 import sys
-from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -16,7 +15,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from data.test_parquet import MISTAKES, TABLES, make_folder, observed_graphs
 from lifagu.basics.arrays import by_first_occurrence
 from lifagu.questions.by_sql.lifting import _refined, lift_on
 from lifagu.questions.place import Place
@@ -27,81 +25,14 @@ from lifagu.scale.engines.on_duckdb import DuckEngine
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.finishing_in_memory import handing_over
 from lifagu.scale.journal import Journal
+from support.by_sql import WAYS, Forgetful, Told, cases, lifted_by_sql, lifted_in_memory, stop_at
+from support.graphs_for_engines import big_graph, chain
 from support.helpers import run_cli
+from support.parquet_folders import make_folder
+from support.parquet_mistakes import MISTAKES
+from support.same_results import assert_same_groups, assert_same_lift, assert_same_tables
 from support.spark_cluster import cluster
-
-COMPARED = (*TABLES, "evidence", "variable_groups", "factor_groups", "transfers")
-WAYS = [
-    {},
-    {"structure_only": True},
-    {"published": True},
-    {"evidence_in_roles": True},
-    {"up_to_scale": True},
-    {"theta": 0.6},
-]
-
-
-class Told:
-    """Progress that keeps what it is told, or does something about it."""
-
-    def __init__(self, act=None):
-        self.lines, self._act = [], act
-
-    def stage(self, text):
-        self.lines.append(text)
-        if self._act is not None:
-            self._act(text)
-
-    def __call__(self, done, total):
-        pass
-
-
-def cases(folder, evidence=None, ways=None, **place):
-    """The same case in memory and on an engine, DuckDB unless another one is named."""
-    opened = lifagu.open(folder, on="memory"), lifagu.open(folder, **{"on": "duckdb", **place})
-    return [case.observe(evidence).fill(**(ways or {})) for case in opened]
-
-
-def lifted_in_memory(folder, out, evidence=None, **ways):
-    return cases(folder, evidence, ways)[0].lift(out=out)
-
-
-def lifted_by_sql(folder, out, evidence=None, ways=None, **place):
-    return (
-        lifagu.open(folder, **{"on": "duckdb", **place})
-        .observe(evidence)
-        .fill(**(ways or {}))
-        .lift(out=out)
-    )
-
-
-def assert_same_groups(found, expected):
-    for field in ("variable_count", "variables", "factor_count", "factors", "largest"):
-        assert getattr(found, field) == getattr(expected, field), field
-    assert (found.within is None, expected.within is None) == (True, False)
-
-
-def assert_same_lift(found, expected):
-    """What is said of a lift, whichever place did it."""
-    assert (found.unknown, found.filled, found.way) == (
-        expected.unknown,
-        expected.filled,
-        expected.way,
-    )
-    assert (found.lent, found.left, found.bound) == (expected.lent, expected.left, expected.bound)
-    assert_same_groups(found.groups, expected.groups)
-
-
-def assert_same_tables(folder, other):
-    """Columns, types and rows in order are the same."""
-    for table in COMPARED:
-        files = [Path(each) / f"{table}.parquet" for each in (folder, other)]
-        assert files[0].exists() == files[1].exists(), table
-        if files[0].exists():
-            one, two = (duckdb.sql(f"FROM '{file}'") for file in files)
-            assert (one.columns, one.types) == (two.columns, two.types), table
-            assert repr(one.fetchall()) == repr(two.fetchall()), table
-
+from support.strategies import observed_graphs
 
 # ---- the protocol
 
@@ -135,13 +66,6 @@ def test_tables_are_replaced_exported_and_found_again(tmp_path):
 
 
 # ---- colours by rounds
-
-
-class Forgetful(Journal):
-    """A journal that keeps nothing, so that one engine serves many graphs."""
-
-    def once(self, step, work):
-        return work()
 
 
 def random_arrays(rng):
@@ -321,27 +245,6 @@ def test_what_cannot_be_read_is_refused(tmp_path, tables):
     assert not list((tmp_path / "temp").glob("*"))
 
 
-def big_graph(people=111_111):
-    """10^6 arguments: an epidemic with every tenth factor unknown, in two cohorts of persons."""
-    travel, sick, first, second = 1 + 4 * np.arange(people) + np.arange(4)[:, None]
-    hub = np.zeros(people, dtype=np.int64)
-    rows = np.stack([np.stack([other, sick, hub], 1) for other in (travel, first, second)], 1)
-    tables = np.tile([1, 2, 2], people) + 2 * np.repeat(np.arange(people) % 7 == 0, 3)
-    return lifagu.FactorGraph.from_arrays(
-        ranges=[["false", "true"]],
-        variable_ranges=np.zeros(4 * people + 1, dtype=np.int64),
-        offsets=np.concatenate([[0], 1 + 3 * np.arange(3 * people + 1)]),
-        arguments=np.concatenate([[0], rows.reshape(-1)]),
-        tables=[[1, 3], *([1, 2, 3, 4, 5, 6, 7, each] for each in range(8, 12))],
-        factor_tables=np.concatenate([[0], np.where(np.arange(3 * people) % 10 == 3, -1, tables)]),
-        kinds=["Epid", "Travel", "Sick", "Treat"],
-        variable_kinds=np.concatenate([[0], np.tile([1, 2, 3, 3], people)]),
-        individuals=[f"p{person}" for person in range(people)],
-        individual_offsets=np.concatenate([[0], np.arange(4 * people + 1)]),
-        variable_individuals=np.repeat(np.arange(people), 4),
-    )
-
-
 def test_a_million_arguments_in_less_memory_than_they_take(tmp_path):
     """DuckDB gets 36 MiB; the arguments alone are 24 MB, and every join holds more."""
     lifagu.write(big_graph(), tmp_path / "big")
@@ -356,14 +259,6 @@ def test_a_million_arguments_in_less_memory_than_they_take(tmp_path):
 
 
 # ---- interrupted and refused
-
-
-def stop_at(line):
-    def stop(text):
-        if text.startswith(line):
-            raise KeyboardInterrupt
-
-    return Told(stop)
 
 
 def counted_creates(monkeypatch):
@@ -396,15 +291,6 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, line):
     assert whole <= len(made) <= whole + 3
     assert_same_tables(tmp_path / "again", tmp_path / "memory")
     assert not list((tmp_path / "temp").iterdir())
-
-
-def chain(length):
-    builder = lifagu.FactorGraph.build().variables([f"v{each}" for each in range(length)])
-    for each in range(length - 1):
-        builder.factor(
-            f"f{each}", [f"v{each}", f"v{each + 1}"], None if each % 3 == 1 else [1, 2, 3, 4]
-        )
-    return builder.graph()
 
 
 def test_a_killed_process_leaves_what_it_finished(tmp_path):

@@ -12,10 +12,11 @@ from typing import Any
 from lifagu.cli import main
 from lifagu.formats.native import from_json
 from lifagu.graph.factor_graph import Colouring, FactorGraph
-from support import naive
+from support.naive import graphs as naive
 
 ROOT = Path(__file__).parent.parent.parent
 CASES = {case["name"]: case for case in json.loads((ROOT / "tests/cases/lifagu.json").read_text())}
+SCHEMA = json.loads((ROOT / "src/lifagu/formats/lifagu-1.schema.json").read_text())
 
 
 def graph_of(model: dict[str, Any]) -> FactorGraph:

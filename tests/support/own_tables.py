@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lifagu import FactorGraph
-from support.naive_individuals import Factor, Floats, World
+from support.naive.individuals import Factor, Floats, World
 
 LABELS: dict[int, list[tuple[str, ...]]] = {
     1: [("only",)],

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from support import naive
 from support.helpers import graph_of, groups_by_name, random_model
+from support.naive import graphs as naive
 
 
 def check(model, evidence):

@@ -25,7 +25,7 @@ from lifagu.basics.kernel import loaded
 from lifagu.graph.factor_graph import Colouring
 from lifagu.symmetry.colour import compiled, reference
 from support.helpers import ROOT, graph_of, random_model, run_cli
-from support.naive_kernel import (
+from support.naive.kernel import (
     kernel_colours,
     naive_colours,
     numbered,
@@ -362,7 +362,7 @@ def test_the_kernel_is_clean_under_sanitizers(tmp_path):
         [compiler, *flags, str(ROOT / "kernel/module.cpp"), "-o", str(built)], check=True
     )
     tried = subprocess.run(
-        [sys.executable, str(ROOT / "tests/support/naive_kernel.py"), str(built), "300"],
+        [sys.executable, str(ROOT / "tests/support/naive/kernel.py"), str(built), "300"],
         env={**os.environ, "LD_PRELOAD": " ".join(libraries), "ASAN_OPTIONS": "detect_leaks=0"},
         capture_output=True,
         text=True,

@@ -107,7 +107,6 @@ def test_fuzzed_uploads(client, ending):
         answered(client.open(f"ending={ending}", bytes(body)))
 
 
-# fmt: skip
 @pytest.mark.parametrize(
     "body",
     [

@@ -46,8 +46,7 @@ class Graph:
     factors: list[Factor]
 
 
-# --- Reading and small table operations (semantics §1)
-# ---------------------------------------------------------------
+# ---- Reading and small table operations (semantics §1)
 
 
 def text(label: Any) -> str:
@@ -101,8 +100,7 @@ def bag(items: Iterable[Hashable]) -> Hashable:
     return frozenset(Counter(items).items())
 
 
-# --- Roles and signatures (semantics §3; the paper's symmetric 2-step neighbourhoods)
-# --------------------------------
+# ---- Roles and signatures (semantics §3; the paper's symmetric 2-step neighbourhoods)
 
 
 def degree(graph: Graph, name: str) -> int:
@@ -179,8 +177,7 @@ def incoming(graph: Graph, roles: dict[str, Any], hub: set[str], depth: int) -> 
     }
 
 
-# --- Possibly identical factors (the paper's definition; alignment by semantics §3)
-# ----------------------------------
+# ---- Possibly identical factors (the paper's definition; alignment by semantics §3)
 
 
 def bijection(donor: Factor, receiver: Factor, keys: Keys) -> tuple[int, ...] | None:
@@ -236,8 +233,7 @@ def largest_agreeing(
     return [candidates[i] for i in best], any(len(s) == len(best) and s != best for s in sets)
 
 
-# --- Transfer (Algorithm 1; semantics §3)
-# ----------------------------------------------------------------------------
+# ---- Transfer (Algorithm 1; semantics §3)
 
 
 def verdict(
@@ -431,8 +427,7 @@ def transfer(
     return completed, records
 
 
-# --- Colour passing (the paper's preliminaries; semantics §2)
-# --------------------------------------------------------
+# ---- Colour passing (the paper's preliminaries; semantics §2)
 
 
 def canonical_order(table: Table) -> tuple[int, ...]:
@@ -544,8 +539,7 @@ def colour_passing(
             return groups(variable_colour), groups(factor_colour)
 
 
-# --- Answers (semantics §5)
-# ------------------------------------------------------------------------------------------
+# ---- Answers (semantics §5)
 
 
 def enumerate_answers(
@@ -581,8 +575,7 @@ def enumerate_answers(
     }
 
 
-# --- Random models
-# ---------------------------------------------------------------------------------------------------
+# ---- Random models
 
 
 def random_table(rng: random.Random, labels: Sequence[tuple[str, ...]], zeros: float) -> Table:

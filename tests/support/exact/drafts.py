@@ -10,7 +10,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from support import naive_inference as naive
+from support.naive import inference as naive
 
 LABELS = [
     ("false", "true"),

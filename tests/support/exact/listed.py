@@ -8,8 +8,8 @@ import itertools
 import random
 from typing import Any
 
-from support.exact_checks import Known, known_of
-from support.exact_drafts import Draft, table
+from support.exact.checks import Known, known_of
+from support.exact.drafts import Draft, table
 
 BOOLEAN = ("false", "true")
 Rows = list[list[str]]

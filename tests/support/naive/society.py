@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from support.naive_inference import TooManyStatesError
+from support.naive.inference import TooManyStatesError
 
 MOST = 200_000
 Logs = np.ndarray

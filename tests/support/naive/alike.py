@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from support.naive_inference import (
+from support.naive.inference import (
     Model,
     TooManyStatesError,
     Weights,

@@ -13,10 +13,9 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 
-from support import naive_inference as naive
-from support.exact_checks import Known, enumerated
-from support.exact_drafts import Draft, table, whole
-from support.exact_sums import (
+from support.exact.checks import Known, enumerated
+from support.exact.drafts import Draft, table, whole
+from support.exact.sums import (
     BOOLEAN,
     Log,
     Model,
@@ -35,6 +34,7 @@ from support.exact_sums import (
     times,
     ways,
 )
+from support.naive import inference as naive
 
 
 def large(rng: random.Random) -> tuple[Model, Known]:

@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from support.exact_checks import Known
-from support.exact_drafts import Draft
+from support.exact.checks import Known
+from support.exact.drafts import Draft
 
 Model = dict[str, Any]
 BOOLEAN = ("false", "true")

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from support.exact_checks import Known
-from support.exact_drafts import Draft, symmetric, table
-from support.naive_inference import Weights, unfolded
-from support.naive_society import Logs, Society, added, histograms, log_factorials, logs, powers
+from support.exact.checks import Known
+from support.exact.drafts import Draft, symmetric, table
+from support.naive.inference import Weights, unfolded
+from support.naive.society import Logs, Society, added, histograms, log_factorials, logs, powers
 
 Model = dict[str, Any]
 BOOLEAN = ("false", "true")

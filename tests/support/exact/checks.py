@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 import lifagu
-from support import naive_inference as naive
-from support.naive_alike import Representatives
+from support.naive import inference as naive
+from support.naive.alike import Representatives
 
 Model = dict[str, Any]
 MANY = 2**11

@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from support.exact_drafts import Draft, nudged, single, table
+from support.exact.drafts import Draft, nudged, single, table
 
 Model = dict[str, Any]
 BOOLEAN = ("false", "true")
@@ -184,7 +184,6 @@ def parted(draft: Draft) -> None:
     rng = draft.rng
     count = rng.choice([2, 2, 3])
     equal = rng.randint(1, 5)
-    # fmt: skip
     parts = [
         group(
             draft,

@@ -11,13 +11,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-import exact_societies as single
 import numpy as np
 
-from support.exact_drafts import Draft, table
-from support.exact_societies import BOOLEAN, Asked, answers, sized, unary
-from support.naive_inference import TooManyStatesError
-from support.naive_society import Logs, Society, added, logs, powers
+from support.exact import societies as single
+from support.exact.drafts import Draft, table
+from support.exact.societies import BOOLEAN, Asked, answers, sized, unary
+from support.naive.inference import TooManyStatesError
+from support.naive.society import Logs, Society, added, logs, powers
 
 
 def society(rng: random.Random) -> Asked:

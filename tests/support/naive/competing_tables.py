@@ -14,7 +14,7 @@ from collections.abc import Hashable, Iterable
 from itertools import product
 from typing import Any
 
-from support import naive
+from support.naive import graphs as naive
 
 Model = dict[str, Any]
 Evidence = dict[str, Any]
