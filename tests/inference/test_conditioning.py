@@ -64,7 +64,7 @@ def test_runs_add_up(seed, zeros):
     whole = elimination.plan(part, questions, str)
     limit = max(whole.memory // 5, 64)
     if whole.obstacle(limit) is None:
-        pytest.skip("fits anyway")
+        return  # it fits as it is
     plan = conditioning.plan(part, whole, questions, limit)
     assert plan.obstacle(limit) is None
     assert plan.each.memory <= limit
