@@ -84,11 +84,12 @@ def main() -> None:
     part = begin(
         "Answers where the data is",
         ("lifagu", "numpy", "duckdb", "pyspark"),
-        "The paper's epidemic and a ring of ternary variables as folders of Parquet tables, asked about one variable:",
-        "by DuckDB and by Spark (`local[*]`) under a memory limit, and in memory after reading the folder while it is",
-        "small enough. *Rounds*: in which rows become fewer; with none, they were few to begin with. *Error*: the",
-        "largest relative one of log Z and, for the epidemic, of the log odds, against closed forms with 50 digits.",
-        f"A run has {PATIENCE:g} s.",
+        "The paper's epidemic and a ring of ternary variables as folders of Parquet tables, asked",
+        "about one variable: by DuckDB and by Spark (`local[*]`) under a memory limit, and in",
+        "memory after reading the folder while it is small enough. *Rounds*: in which rows become",
+        "fewer; with none, they were few to begin with. *Error*: the largest relative one of log Z",
+        "and, for the epidemic, of the log odds, against closed forms with 50 digits. A run has",
+        f"{PATIENCE:g} s.",
         *ABOUT_COSTS,
     )
     families = [
@@ -183,8 +184,12 @@ def write_ring(folder: Path, size: int) -> None:
         folder,
         variables=f"SELECT range AS id, ['0', '1', '2'] AS range FROM range({size})",
         factors=f"SELECT range AS id, 0 AS table_id FROM range({size})",
-        arguments="SELECT range // 2 AS factor_id, range % 2 AS position, (range // 2 + range % 2) % "
-        f"{size} AS variable_id FROM range({2 * size})",
+        arguments=f"""
+            SELECT range // 2 AS factor_id,
+                   range % 2 AS position,
+                   (range // 2 + range % 2) % {size} AS variable_id
+            FROM range({2 * size})
+        """,
         tables=f"SELECT 0 AS id, {RING} AS potentials",
     )
 

@@ -24,12 +24,13 @@ ENGINES = [LIFAGU, *PEERS]
 PACKAGES = ("numpy", *(engine.package for engine in ENGINES))
 HEAD = ["model", *(engine.name for engine in ENGINES), "reference"]
 HOW_TO_READ = (
-    f"One answer each, planning included, building the engine's model not; best of {REPEATS} below 1 s. A cell reads",
-    "*time relative to lifagu · correct digits* (above 1× the peer is slower), lifagu's own in absolute time. Digits",
-    "are against the reference named in the last column. Threads are as the engines set them: lifagu uses one;",
-    f"pyAgrum, cotengra and numpy's linear algebra up to {os.cpu_count()}. Limits: {{limit}} s and",
-    f"{MEMORY // 2**30} GiB per answer; – means that the engine failed on a smaller model of the family, or does not",
-    "offer all marginals in one pass.",
+    f"One answer each, planning included, building the engine's model not; best of {REPEATS} below",
+    "1 s. A cell reads *time relative to lifagu · correct digits* (above 1× the peer is slower),",
+    "lifagu's own in absolute time. Digits are against the reference named in the last column.",
+    "Threads are as the engines set them: lifagu uses one; pyAgrum, cotengra and numpy's linear",
+    f"algebra up to {os.cpu_count()}. Limits: {{limit}} s and {MEMORY // 2**30} GiB per answer; –",
+    "means that the engine failed on a smaller model of the family, or does not offer all",
+    "marginals in one pass.",
 )
 
 Measure = Callable[[Engine, float], Measured]  # given the seconds that each step may take
@@ -112,8 +113,8 @@ class Tally:
         if not self.families:
             return f"{text}."
         return (
-            f"{text}. Time of the fastest peer by that of lifagu, on the largest model of a family that any peer "
-            f"answers: {', '.join(self.families)}."
+            f"{text}. Time of the fastest peer by that of lifagu, on the largest model of a family "
+            f"that any peer answers: {', '.join(self.families)}."
         )
 
 

@@ -106,20 +106,22 @@ def _with_pynauty(graph: FactorGraph) -> Ask:
 PEERS = (
     Peer(
         *("networkx", "networkx", "networkx"),
-        "Weisfeiler–Lehman hashes after 4 rounds; equal hashes, not equal signatures, decide; on long graphs 4 rounds "
-        "are not enough, and more would be as many passes over the graph.",
+        "Weisfeiler–Lehman hashes after 4 rounds; equal hashes, not equal signatures, decide; on "
+        "long graphs 4 rounds are not enough, and more would be as many passes over the graph.",
         _with_networkx,
     ),
     Peer(
         *("scikit-network", "scikit-network", "sknetwork"),
-        "Weisfeiler–Lehman rounds until nothing changes, on the bare graph: it takes no start colours and no "
-        "positions, so tables, variables and factors, and the order of arguments are not told apart; on large graphs "
-        "its hashes merge nodes that the rounds would tell apart (random triples).",
+        "Weisfeiler–Lehman rounds until nothing changes, on the bare graph: it takes no start "
+        "colours and no positions, so tables, variables and factors, and the order of arguments "
+        "are not told apart; on large graphs its hashes merge nodes that the rounds would tell "
+        "apart (random triples).",
         _with_scikit_network,
     ),
     Peer(
         *("igraph (bliss)", "igraph", "igraph"),
-        "generators of the automorphism group; the groups are its orbits, a harder problem and sometimes finer.",
+        "generators of the automorphism group; the groups are its orbits, a harder problem and "
+        "sometimes finer.",
         _with_igraph,
     ),
     Peer(

@@ -28,11 +28,19 @@ from support.servers import NoServerError, postgresql
 PANEL = "Loading a template, ids being {}"
 IDS = {"whole numbers": "i", "texts": "'patient-' || i"}
 DATA = """
-CREATE TABLE patients AS SELECT {id} AS id, i % 40 AS ward, CASE WHEN i % 3 > 0 THEN i % 7 = 0 END AS test
-    FROM {series};
-CREATE TABLE treatments AS SELECT {id} AS patient, 'm' || i % 5 AS drug,
-    CASE WHEN i % 11 = 0 THEN NULL WHEN i % 2 = 0 THEN 'strong' ELSE 'weak' END AS effect FROM {series};
-CREATE TABLE history AS SELECT i % 39 AS ward, i % 4 = 0 AS sick, (i + i % 5) % 3 = 0 AS test FROM {series};
+CREATE TABLE patients AS
+SELECT {id} AS id, i % 40 AS ward, CASE WHEN i % 3 > 0 THEN i % 7 = 0 END AS test
+FROM {series};
+
+CREATE TABLE treatments AS
+SELECT {id} AS patient,
+       'm' || i % 5 AS drug,
+       CASE WHEN i % 11 = 0 THEN NULL WHEN i % 2 = 0 THEN 'strong' ELSE 'weak' END AS effect
+FROM {series};
+
+CREATE TABLE history AS
+SELECT i % 39 AS ward, i % 4 = 0 AS sick, (i + i % 5) % 3 = 0 AS test
+FROM {series};
 """
 TEMPLATE: dict[str, Any] = {
     "format": "lifagu/1",
@@ -87,9 +95,10 @@ def main() -> None:
     part = begin(
         "Templates on large databases",
         ("lifagu", "numpy", "duckdb", "sqlalchemy", "psycopg"),
-        "A hospital with n patients, n treatments and 3n factors: learned tables by ward, a column of keys, evidence",
-        "with gaps. Each load runs in a process of its own; in parentheses the seconds that it computed, without the",
-        "server's. The floor is one stable argsort of as many integers as there are factors.",
+        "A hospital with n patients, n treatments and 3n factors: learned tables by ward, a column",
+        "of keys, evidence with gaps. Each load runs in a process of its own; in parentheses the",
+        "seconds that it computed, without the server's. The floor is one stable argsort of as",
+        "many integers as there are factors.",
     )
     head = [
         "patients",

@@ -37,9 +37,10 @@ def main() -> None:
     part = begin(
         "End to end",
         PACKAGES,
-        "A tenth of the factors is unknown, in the paper's epidemic and in cohorts (persons whose tables differ by",
-        "cohort). From arrays to a graph, transfer to the completed graph, colour passing, lifting with its proof,",
-        "and one query to the lifted model. Each row has a process of its own.",
+        "A tenth of the factors is unknown, in the paper's epidemic and in cohorts (persons whose",
+        "tables differ by cohort). From arrays to a graph, transfer to the completed graph, colour",
+        "passing, lifting with its proof, and one query to the lifted model. Each row has a",
+        "process of its own.",
     )
     warm_up(PEERS)
     chain(partial(epidemic_with_holes, 3))  # what is imported on first use is imported now
@@ -51,8 +52,9 @@ def stages(part: Part) -> None:
     """Where the time goes as graphs grow."""
     part.section(
         "Stages",
-        "All of it as a ratio to one stable argsort of as many integers as there are arguments; each stage in per",
-        "cent of all. Checked: largest difference to the answer of the ground graph, up to 10,000 persons.",
+        "All of it as a ratio to one stable argsort of as many integers as there are arguments;",
+        "each stage in per cent of all. Checked: largest difference to the answer of the ground",
+        "graph, up to 10,000 persons.",
     )
     head = [
         "model",
@@ -163,9 +165,9 @@ def beside_peers(part: Part) -> None:
     """The whole chain against peers that are spared all but building their model and one query."""
     part.section(
         "Beside peers",
-        "No peer fills unknown factors. They are given the completed graph; a cell is the time to build their model",
-        "and to answer the one query, by lifagu's time for the *whole* chain, and the correct digits against the",
-        "median of all.",
+        "No peer fills unknown factors. They are given the completed graph; a cell is the time to",
+        "build their model and to answer the one query, by lifagu's time for the *whole* chain,",
+        "and the correct digits against the median of all.",
     )
     people = (4, 16) if part.small else (16, 64, 256, 1_024, 4_096)
     show(part, [_family(title, make, people) for title, make in FAMILIES.items()])

@@ -34,10 +34,11 @@ Result = TypeVar("Result")
 EPIDEMIC = ([1, 3], [3, 1, 2, 2, 1, 2, 5, 1], [1, 4, 2, 1, 3, 1, 1, 2])
 COSTS = ["start", "time", "of threads", "memory", "Java", "disk", "spilled"]
 ABOUT_COSTS = (
-    "Each run has a process of its own. *Start*: until the engine is ready; apart from that, the *time*, as a ratio to",
-    "one stable argsort of as many integers as there are arguments. *Of threads*: seconds of all threads together.",
-    "*Memory*: the peak of the process, which DuckDB is part of; Spark's Java stands beside. *Disk*: the most that the",
-    "engine had there, and what of it was *spilled*, with Spark also what was shuffled.",
+    "Each run has a process of its own. *Start*: until the engine is ready; apart from that, the",
+    "*time*, as a ratio to one stable argsort of as many integers as there are arguments. *Of",
+    "threads*: seconds of all threads together. *Memory*: the peak of the process, which DuckDB is",
+    "part of; Spark's Java stands beside. *Disk*: the most that the engine had there, and what of",
+    "it was *spilled*, with Spark also what was shuffled.",
 )
 SHARE = (
     0.8  # of the machine's memory, for what runs in memory: it must fail before the machine does
@@ -181,11 +182,22 @@ def write_epidemic(folder: Path, people: int) -> None:
     write_tables(
         folder,
         variables=f"SELECT range AS id FROM range({4 * people + 1})",
-        factors="SELECT range AS id, CASE WHEN range = 0 THEN 0 WHEN range % 3 = 1 THEN 1 ELSE 2 END AS table_id "
-        f"FROM range({3 * people + 1})",
-        arguments="SELECT 0 AS factor_id, 0 AS position, 0 AS variable_id UNION ALL "
-        f"SELECT 1 + range // 3, range % 3, {variable} FROM range({9 * people})",
-        tables=f"SELECT unnest([0, 1, 2]) AS id, unnest([{EPIDEMIC[0]}, {EPIDEMIC[1]}, {EPIDEMIC[2]}]) AS potentials",
+        factors=f"""
+            SELECT range AS id,
+                   CASE WHEN range = 0 THEN 0 WHEN range % 3 = 1 THEN 1 ELSE 2 END AS table_id
+            FROM range({3 * people + 1})
+        """,
+        arguments=f"""
+            SELECT 0 AS factor_id, 0 AS position, 0 AS variable_id
+            UNION ALL
+            SELECT 1 + range // 3, range % 3, {variable}
+            FROM range({9 * people})
+        """,
+        tables=f"""
+            SELECT * FROM (
+                VALUES (0, {EPIDEMIC[0]}), (1, {EPIDEMIC[1]}), (2, {EPIDEMIC[2]})
+            ) AS t(id, potentials)
+        """,
     )
 
 

@@ -23,8 +23,8 @@ def main() -> None:
         "Ground inference beside peers",
         PACKAGES,
         *HOW_TO_READ,
-        "On Bayesian networks pyAgrum and pgmpy are told which table is whose distribution and may drop what does not",
-        "matter; the others see tables only.",
+        "On Bayesian networks pyAgrum and pgmpy are told which table is whose distribution and may",
+        "drop what does not matter; the others see tables only.",
     )
     warm_up(ENGINES)
     show(part, families(part.small))

@@ -34,16 +34,18 @@ def main() -> None:
     show(part, families(part.small))
     part.section(
         "Large graphs",
-        "Building from arrays (or reading a file), one query, all marginals and the best assignment, each as a ratio",
-        "to one stable argsort of as many integers as there are arguments; peak memory; steps of the plan. Each row",
-        "has a process of its own. Checked: largest difference between the query and the marginals computed apart.",
+        "Building from arrays (or reading a file), one query, all marginals and the best",
+        "assignment, each as a ratio to one stable argsort of as many integers as there are",
+        "arguments; peak memory; steps of the plan. Each row has a process of its own. Checked:",
+        "largest difference between the query and the marginals computed apart.",
     )
     measured(partial(_epidemic, 3))  # what is imported on first use is imported now
     table = part.table(HEAD, _large(part))
     largest = [row for row in table if row["model"].startswith("epidemic")][-1]
     found = ", ".join(f"{work} {largest[work]}" for work in WORK)
     part.in_short(
-        f"{largest['model']} persons, by one argsort of its {largest['arguments']} arguments: {found}."
+        f"{largest['model']} persons, by one argsort of its {largest['arguments']} arguments: "
+        f"{found}."
     )
     part.section("Families with closed forms", *checked.HOW_TO_READ)
     checked.show(part, closed_forms(part.small))

@@ -18,7 +18,10 @@ import lifagu
 
 def machine(packages: Iterable[str]) -> str:
     """One line: date, machine, load, Python and the versions of these packages."""
-    where = f"{date.today()}, {processor()}, {os.cpu_count()} cores, load {load()}, Python {platform.python_version()}"
+    where = (
+        f"{date.today()}, {processor()}, {os.cpu_count()} cores, load {load()}, Python "
+        f"{platform.python_version()}"
+    )
     return f"{where}; {versions(packages)}."
 
 

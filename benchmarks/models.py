@@ -16,7 +16,6 @@ from lifagu import FactorGraph
 from lifagu.errors import FormatError
 
 BOOLEAN = [["true", "false"]]
-# fmt: skip
 NETWORKS = (
     "asia",
     "cancer",

@@ -68,13 +68,15 @@ def main() -> None:
     part = begin(
         "Relational models over cells",
         ("lifagu", "numpy"),
-        "One query on a model that is built already, without interpreter start and imports. Error: largest relative",
-        "difference of the probabilities, or of their logs where they underflow, to a closed form summed here",
+        "One query on a model that is built already, without interpreter start and imports. Error:",
+        "largest relative difference of the probabilities, or of their logs where they underflow,",
+        "to a closed form summed here",
         'independently; "ground" where the same model was grounded and asked again instead.',
         "",
-        "No other lifted engine can be installed as a Python package, so the last column is *not* of this run: it is",
-        "the best time of HORUS, Forclift, L2C and GC-FOVE, measured earlier on a machine like this one, by lifagu's",
-        "time now; where the best of them was stopped, at least that much.",
+        "No other lifted engine can be installed as a Python package, so the last column is *not*",
+        "of this run: it is the best time of HORUS, Forclift, L2C and GC-FOVE, measured earlier on",
+        "a machine like this one, by lifagu's time now; where the best of them was stopped, at",
+        "least that much.",
     )
     better: list[str] = []
     part.table(
@@ -86,7 +88,8 @@ def main() -> None:
     )
     part.section(
         "Growth",
-        "The same questions over cells and, while that lasts, on the ground graph, as ratio to the former.",
+        "The same questions over cells and, while that lasts, on the ground graph, as ratio "
+        "to the former.",
     )
     part.table(
         ["model", "individuals", "ground factors", "over cells", "ground graph, built already"],
@@ -282,7 +285,10 @@ def _with_counts(sizes: tuple[int, ...]) -> list[Family]:
             ),
         ]
     for exactly, two_domains in product((False, True), repeat=2):
-        title = f"#Y[F(X,Y)], {'exactly one' if exactly else 'some'} Y, {'n × n/2' if two_domains else 'n × n'}"
+        title = (
+            f"#Y[F(X,Y)], {'exactly one' if exactly else 'some'} Y, "
+            f"{'n × n/2' if two_domains else 'n × n'}"
+        )
         make = partial(counting.rows_counted, exactly=exactly, two_domains=two_domains)
         found.append(Family(title, sizes, make))
     return found
@@ -326,7 +332,10 @@ def _with_evidence(small: bool) -> list[Family]:
         make = partial(families.members, size=size, same=same)
         found.append(Family(title, (2, 4) if small else (10, 100), make))
     for overlap in (True, False):
-        title = f"S(X), F(X,Y), S(Y), a rectangle of F listed, sets {'overlap' if overlap else 'are disjoint'}, n"
+        title = (
+            f"S(X), F(X,Y), S(Y), a rectangle of F listed, sets "
+            f"{'overlap' if overlap else 'are disjoint'}, n"
+        )
         found.append(
             Family(
                 title,

@@ -61,12 +61,13 @@ LONGER = {
     **{"scale": 7_200.0, "answers_by_sql": 5_400.0},
 }
 MARK = "<!-- part: {} -->"
-HOW_TO_READ = """Written by `make bench`, last on {date}; `make bench BENCH="--only PART"` renews one part. What each
-part shows, and how to repeat it: [docs/benchmarks.md](../docs/benchmarks.md).
+HOW_TO_READ = """Written by `make bench`, last on {date}; `make bench BENCH="--only PART"` renews one
+part. What each part shows, and how to repeat it: [docs/benchmarks.md](../docs/benchmarks.md).
 
-Ratios are what counts; absolute times are context. Peers and floors ran in the same minutes on the same machine, one
-part after the other, each in a process of its own; each says how busy the machine was otherwise. A peer that fails is
-shown as such: *nan*, *inf*, *memory*, *>15 s*, or its error. What the parts say in short:"""
+Ratios are what counts; absolute times are context. Peers and floors ran in the same minutes on the
+same machine, one part after the other, each in a process of its own; each says how busy the machine
+was otherwise. A peer that fails is shown as such: *nan*, *inf*, *memory*, *>15 s*, or its error.
+What the parts say in short:"""
 
 
 @dataclass(frozen=True)
@@ -88,7 +89,8 @@ def main() -> int:
     sections = _kept(out) if options.only else {}
     if sections and (changed := differences((out / "REPORT.md").read_text(), about)):
         print(
-            f"error: REPORT.md is from another machine or other settings ({changed}): run all parts, or use --out",
+            f"error: REPORT.md is from another machine or other settings ({changed}): run all "
+            f"parts, or use --out",
             file=sys.stderr,
         )
         return 2

@@ -184,7 +184,10 @@ def test_belief_propagation_that_did_not_converge_is_never_silent(
     lifagu.write(frustrated(), "model.json")
     name, *more = command
     asked = [name, "model.json", *more, "--engine", "bp", *quiet]
-    warning = r"warning: belief propagation did NOT converge within 300 iterations \(residual 0\.68\);.*may be far off.*"
+    warning = (
+        r"warning: belief propagation did NOT converge within 300 iterations \(residual "
+        r"0\.68\);.*may be far off.*"
+    )
     status, _, err = run_cli(capsys, *asked, "--iterations", "300")
     assert status == 0
     assert re.fullmatch(f"{warning}\n", err)
@@ -371,14 +374,16 @@ def test_explain_goes_to_stderr(capsys):
     status, out, err = run_cli(capsys, "query", EPIDEMIC, "Epid", "--explain", "--json")
     assert status == 0
     assert err.startswith(
-        "ground engine, 1 connected part, because its plan of 56 entries costs less than looking for lifted steps\n"
+        "ground engine, 1 connected part, because its plan of 56 entries costs less than looking "
+        "for lifted steps\n"
     )
     json.loads(out)
     _, _, err = run_cli(
         capsys, "query", EPIDEMIC, "Epid", "--explain", "--json", "--engine", "lifted"
     )
     assert err.startswith(
-        "lifted engine, 2 lifted steps:\n  eliminate 6 variables like Travel.alice, Treat.alice.m1 in 2 groups"
+        "lifted engine, 2 lifted steps:\n"
+        "  eliminate 6 variables like Travel.alice, Treat.alice.m1 in 2 groups"
     )
 
 

@@ -77,7 +77,10 @@ def tables_in(address):
     """All tables with all their rows."""
     listing = "SELECT name FROM sqlite_master WHERE type = 'table'"
     if not address.endswith("sqlite"):
-        listing = "SELECT table_name FROM information_schema.tables WHERE table_schema IN ('public', 'main')"
+        listing = (
+            "SELECT table_name FROM information_schema.tables "
+            "WHERE table_schema IN ('public', 'main')"
+        )
     return {name: run(address, f'SELECT * FROM "{name}"') for (name,) in run(address, listing)}
 
 
@@ -104,7 +107,8 @@ def test_types_of_results(new_database):
     lifagu.write_results(url, RESULTS)
     listed = run(
         url,
-        "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'lifagu_one'",
+        "SELECT column_name, data_type FROM information_schema.columns "
+        "WHERE table_name = 'lifagu_one'",
     )
     assert dict(listed) == {
         **dict.fromkeys(["id", "table_id"], "bigint"),
@@ -157,7 +161,8 @@ def test_a_process_that_dies_midway_leaves_all_as_it_was(when, database):
                     yield item
 
         many = {"id": np.arange(50_000), "share": np.random.default_rng(0).random(50_000)}
-        lifagu.write_results(sys.argv[1], Tables(lifagu_one=many, lifagu_new=many, lifagu_last=many))
+        tables = Tables(lifagu_one=many, lifagu_new=many, lifagu_last=many)
+        lifagu.write_results(sys.argv[1], tables)
         """
     )
     how = signal.SIGKILL if when == "killed" else signal.SIGINT
@@ -323,7 +328,10 @@ def test_what_cannot_be_written_is_refused(tmp_path, new_database):
 
 def test_a_database_that_another_process_writes_is_refused(tmp_path):
     address = made("duckdb", TABLES, tmp_path)
-    program = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+    program = (
+        "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('held', flush=True); "
+        "sys.stdin.read()"
+    )
     command = [sys.executable, "-c", program, address]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -403,11 +411,15 @@ def test_all_queries_see_one_state(tmp_path, new_database):
 
 
 def test_values_of_many_types_are_the_same_texts(tmp_path, new_database):
-    sql = (
-        "SELECT id * 10000000000000001 AS id, CAST(day AS DATE) AS day, CAST(code AS DECIMAL(9,2)) AS code, "
-        "CAST(share AS DOUBLE PRECISION) AS share "
-        "FROM (VALUES (1, '2024-02-29', '7.50', '0.1'), (2, '2023-01-01', '8.00', '2')) AS t(id, day, code, share)"
-    )
+    sql = """
+        SELECT id * 10000000000000001 AS id,
+               CAST(day AS DATE) AS day,
+               CAST(code AS DECIMAL(9,2)) AS code,
+               CAST(share AS DOUBLE PRECISION) AS share
+        FROM (
+            VALUES (1, '2024-02-29', '7.50', '0.1'), (2, '2023-01-01', '8.00', '2')
+        ) AS t(id, day, code, share)
+    """
     duck = str(tmp_path / "types.duckdb")
     run(duck, f"CREATE TABLE things AS {sql}")
     url = new_database()

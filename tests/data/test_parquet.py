@@ -103,7 +103,8 @@ def test_neither_the_order_of_rows_nor_the_ids_matter(tmp_path, seed):
             for column in source.columns
         ]
         duckdb.sql(
-            f"COPY (SELECT {', '.join(shown)} FROM source ORDER BY hash(row_number() OVER () + {1000 * seed})) "
+            f"COPY (SELECT {', '.join(shown)} FROM source "
+            f"ORDER BY hash(row_number() OVER () + {1000 * seed})) "
             f"TO '{tmp_path}/shuffled/{table}.parquet'"
         )
     assert lifagu.read(tmp_path / "shuffled") == graph
@@ -196,8 +197,17 @@ def test_the_smallest_folder(tmp_path):
     """Only what is required, nulls of any type, ids as floats, labels as numbers and truth values."""
     make_folder(
         tmp_path,
-        variables="SELECT unnest([4.0, 9]) AS id, unnest([[0, 1], NULL]) AS range, NULL AS kind, NULL AS individual",
-        factors="SELECT 5::UTINYINT AS id, 3::DOUBLE AS table_id UNION ALL SELECT 7, NULL UNION ALL SELECT 8, 1",
+        variables="""
+            SELECT unnest([4.0, 9]) AS id,
+                   unnest([[0, 1], NULL]) AS range,
+                   NULL AS kind,
+                   NULL AS individual
+        """,
+        factors="""
+            SELECT 5::UTINYINT AS id, 3::DOUBLE AS table_id
+            UNION ALL SELECT 7, NULL
+            UNION ALL SELECT 8, 1
+        """,
         arguments="SELECT 5 AS factor_id, 1 AS position, 4 AS variable_id UNION ALL SELECT 5, 0, 9",
         tables="SELECT 3 AS id, [1::DECIMAL(4,1), 2, 3, 4] AS potentials UNION ALL SELECT 1, NULL",
         evidence="SELECT 9 AS variable_id, true AS value",
@@ -231,7 +241,8 @@ def test_individuals_as_texts_and_as_lists(tmp_path):
     )
     make_folder(
         tmp_path / "many",
-        variables="SELECT unnest([2, 1, 0]) AS id, unnest([['m', 'al'], NULL, ['al', 'm']]) AS individual",
+        variables="SELECT unnest([2, 1, 0]) AS id, "
+        "unnest([['m', 'al'], NULL, ['al', 'm']]) AS individual",
     )
     one, two, many = (lifagu.read(tmp_path / name) for name in ("one", "two", "many"))
     assert one == two

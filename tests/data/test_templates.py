@@ -413,7 +413,8 @@ MISTAKES = [
     ({"tables": learned(given=["sick", "test"])}, "tables.test: given has all columns"),
     (
         {"tables": learned(columns=["sick", "tset"], given=[])},
-        "tables.test: the learned table needs a column 'tset', which is not among .*; did you mean 'test'",
+        "tables.test: the learned table needs a column 'tset', which is not among .*; did "
+        "you mean 'test'",
     ),
     ({"tables": learned(min_support=-1)}, "tables.test: min_support is a whole number"),
     ({"tables": learned(prior=-1)}, "tables.test: prior is a number of imagined records"),
@@ -423,7 +424,8 @@ MISTAKES = [
     ),
     (
         {"tables": learned(columns=["sick", "ward"], by=[])},
-        "'ward' has the value 'w1', which is not among false, true, the labels of argument 2; .* SELECT . FROM history",
+        "'ward' has the value 'w1', which is not among false, true, the labels of argument 2; .* "
+        "SELECT . FROM history",
     ),
     (
         {"tables": learned(by=["clinic"])},

@@ -209,7 +209,10 @@ def everything(database, path):
         if database is None
         else psycopg.connect(database) as connection
     ):
-        here = "SELECT table_name FROM information_schema.tables WHERE table_schema IN ('main', 'ward') ORDER BY 1"
+        here = (
+            "SELECT table_name FROM information_schema.tables "
+            "WHERE table_schema IN ('main', 'ward') ORDER BY 1"
+        )
         names = [row[0] for row in connection.execute(here).fetchall()]
         return {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in names}
 

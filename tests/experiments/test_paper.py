@@ -403,8 +403,8 @@ def test_the_command_says_what_was_found(tmp_path, capsys):
     )
     assert (status, err) == (0, "")
     assert (
-        "mean divergence near zero for all d (published: close to zero)\n  employee  holds: at most 0\n"
-        in out
+        "mean divergence near zero for all d (published: close to zero)\n"
+        "  employee  holds: at most 0\n" in out
     )
     assert out.endswith("report.md\n")
     kept = json.loads((tmp_path / "new/folder/cells/similar-4-0.json").read_text())

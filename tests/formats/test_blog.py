@@ -77,7 +77,8 @@ def test_the_first_argument_is_slowest_and_true_comes_first():
 
 def test_a_counted_argument_goes_from_all_true_down_and_its_entries_are_of_single_assignments():
     model = parse_blog(
-        "type P; guaranteed P p[3]; random Boolean S(P); factor MultiArrayPotential[[5, 3, 2, 1]] (#(P X)[S(X)]);"
+        "type P; guaranteed P p[3]; random Boolean S(P); factor MultiArrayPotential[[5, 3, 2, 1]] "
+        "(#(P X)[S(X)]);"
     )
     graph = lifagu.ground(model)
     weights = {3: 5, 2: 3, 1: 2, 0: 1}
@@ -88,7 +89,10 @@ def test_a_counted_argument_goes_from_all_true_down_and_its_entries_are_of_singl
 
 
 def test_a_range_that_is_a_type_has_an_entry_for_null():
-    text = "type L; guaranteed L low, mid, high; random L T; random Boolean A; factor MultiArrayPotential[[{}]] (A, T);"
+    text = (
+        "type L; guaranteed L low, mid, high; random L T; random Boolean A; factor "
+        "MultiArrayPotential[[{}]] (A, T);"
+    )
     graph = parse_blog(text.format("1, 2, 3, 0, 4, 5, 6, 0"))
     assert graph.variable("T").range == ("low", "mid", "high")
     assert graph.factor("f1").table.tolist() == [[4, 5, 6], [1, 2, 3]]
@@ -531,8 +535,8 @@ random Boolean Takes(Person, Drug);
             "2 potentials, but the arguments span 3",
         ),
         (
-            "type L; guaranteed L a; random L R(Person); factor MultiArrayPotential[[1]] (#(Person X)[R(X)]);",
-            "only Boolean",
+            "type L; guaranteed L a; random L R(Person); factor MultiArrayPotential[[1]] (#(Person",
+            "X)[R(X)]); only Boolean",
         ),
         ("random Boolean Sick;", "random function 'Sick' is declared twice"),
         ("random Integer Age;", "there is no type 'Integer'"),

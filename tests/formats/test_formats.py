@@ -36,7 +36,8 @@ BOOL = {"format": "lifagu/1", "variables": [{"name": "A"}, {"name": "B"}]}
         (
             "m.json",
             '{"format": "lifagu/1", "domains": {"P": true}}',
-            r"m\.json:1: domains\.P: domain 'P' is given as a whole number or a list of constants, not True",
+            r"m\.json:1: domains\.P: domain 'P' is given as a whole number or a list "
+            r"of constants, not True",
         ),
         ("m.json", '{"format": "lifagu/1", "format": "lifagu/1"}', "the key 'format' stands twice"),
         ("m.json", {**BOOL, "variables": {}}, "variables: a list .* is expected, not an object"),

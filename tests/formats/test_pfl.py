@@ -47,7 +47,8 @@ pair(X,Y) :- person(X), person(Y), X \\== Y.
 likes(p1,p2).  likes(p2,p3).  likes(p1,p2).  % the third says nothing new
 likes(p3, 7).
 markov smokes(X)::[t,f] ; [1.5, 4.0] ; [person(X)].
-markov friends(X,Y)::[no,yes,often], smokes(X), smokes(Y) ; [1,2,3,4,5,6,7,8,9,10,11,12] ; [pair(X,Y)].
+markov friends(X,Y)::[no,yes,often], smokes(X), smokes(Y) ;
+  [1,2,3,4,5,6,7,8,9,10,11,12] ; [pair(X,Y)].
 markov smokes(A), series::[t,f] ; table(2) ; [likes(A,_)].
 markov smokes(Joe), smokes(_B) ; [1, 2, 3, 4] ; [Joe = p1, likes(p2,_B)].
 markov smokes(p2) ; [1, 2] ; [likes(p1,p2)].

@@ -449,8 +449,8 @@ def test_explicit_constraints_are_listed_and_everything_else_stays_over_cells():
     answer = lifagu.query(model, "S(7)", evidence={"S(1)": "true"})
     assert "eliminate 50000 variables like T(1,1)" in answer.plan
     assert (
-        "list 998 variables like S(2), which stand in factors that name their individuals one by one"
-        in answer.plan
+        "list 998 variables like S(2), which stand in factors that name their individuals one by "
+        "one" in answer.plan
     )
     graph = lifagu.ground(model)
     assert answer["true"] == pytest.approx(

@@ -217,7 +217,10 @@ def counted_runs(monkeypatch):
 
 def test_too_much_even_so_is_refused_soon():
     start = time.perf_counter()
-    refusal = r"log Z needs a table of .* entries .*limit is .*; conditioning would take .* runs or more .*; observe"
+    refusal = (
+        r"log Z needs a table of .* entries .*limit is .*; conditioning would take .* runs "
+        r"or more .*; observe"
+    )
     with pytest.raises(lifagu.TooLargeError, match=refusal):
         lifagu.log_partition(grid(40))
     with pytest.raises(

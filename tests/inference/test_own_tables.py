@@ -285,7 +285,8 @@ for kind, seed in ((kind, seed) for kind in KINDS for seed in (1, 2)):
     except lifagu.NoAnswerError as error:
         print(error)
         continue
-    print(found.log_partition.hex(), {name: [each.hex() for each in found[name].values()] for name in found})
+    shown = {name: [each.hex() for each in found[name].values()] for name in found}
+    print(found.log_partition.hex(), shown)
     print(best.log_weight.hex(), best.assignment, found.plan, best.plan)
     print([each.hex() for each in lifagu.query(graph, "v0", **given).probabilities.tolist()])
 """

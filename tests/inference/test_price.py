@@ -188,7 +188,8 @@ def test_the_plan_says_which_engine_won_and_why():
     answer = lifagu.query(small, "A0")
     assert answer.engine == "ground"
     assert answer.plan.startswith(
-        "ground engine, 1 connected part, because its plan of 20 entries costs less than looking for lifted steps\n"
+        "ground engine, 1 connected part, because its plan of 20 entries costs less than looking "
+        "for lifted steps\n"
     )
     answer = lifagu.query(large, "A0")
     assert answer.engine == "lifted"
@@ -291,10 +292,12 @@ def test_the_command_line_answers_the_other_parts(capsys, tmp_path, monkeypatch)
     assert status == 0
     assert out == "  a  false 0.3  true 0.7\n  b  false 0.4  true 0.6\n"
     assert err.startswith(
-        "warning: left out: c0, c1, c2, c3, c4 and 7 more; what is connected to them needs a table of"
+        "warning: left out: c0, c1, c2, c3, c4 and 7 more; what is connected to them needs a table "
+        "of"
     )
     assert err.endswith(
-        "log Z is left out, too; observe some variables (--evidence), raise --memory-limit, or ask for less at once\n"
+        "log Z is left out, too; observe some variables (--evidence), raise --memory-limit, or ask "
+        "for less at once\n"
     )
     status, out, _ = run_cli(capsys, "marginals", path, "--memory-limit", str(LIMIT), "--json")
     result = json.loads(out)

@@ -87,7 +87,8 @@ REFUSED = {
     "masked ids": (lambda: arrays(arguments=MASKED), "arguments hold a MaskedArray"),
     "unsigned -1": (
         lambda: arrays(factor_tables=np.array([-1]).astype(np.uint64)),
-        "factor_tables hold 18446744073709551615, which no number is; -1 needs an array of signed integers",
+        "factor_tables hold 18446744073709551615, which no number is; -1 needs an array "
+        "of signed integers",
     ),
     "ragged tables": (
         lambda: arrays(tables=[[[1, 2], [3]]]),

@@ -659,7 +659,8 @@ def test_the_command_line_layers_evidence(capsys, tmp_path):
     status, _, err = run_cli(capsys, "query", target, "Friends(1,1)")
     assert (status, err) == (
         2,
-        "error: 'Friends(1,1)' does not exist in the model: no ground factor has it as an argument\n",
+        "error: 'Friends(1,1)' does not exist in the model: no ground factor has it "
+        "as an argument\n",
     )
 
 

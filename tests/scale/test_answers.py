@@ -12,7 +12,6 @@ from contextlib import closing
 from decimal import Decimal
 from itertools import combinations, permutations
 
-import duckdb
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -588,22 +587,29 @@ TABLES = [3, 1, 2, 2, 1, 2, 5, 1], [1, 4, 2, 1, 3, 1, 1, 2]
 
 def make_epidemic(folder, people):
     """The epidemic of the benchmarks, written by DuckDB row by row."""
-    folder.mkdir()
-    of_person = (
-        "CASE range % 3 WHEN 2 THEN 0 WHEN 1 THEN 2 + 4 * (range // 9) ELSE 1 + 4 * (range // 9) + "
+    of_person = "1 + 4 * (range // 9) + [0, 2, 3][1 + (range // 3) % 3]"
+    variable = f"CASE range % 3 WHEN 2 THEN 0 WHEN 1 THEN 2 + 4 * (range // 9) ELSE {of_person} END"
+    return make_folder(
+        folder,
+        variables=f"SELECT range AS id FROM range({4 * people + 1})",
+        factors=f"""
+            SELECT range AS id,
+                   CASE WHEN range = 0 THEN 0 WHEN range % 3 = 1 THEN 1 ELSE 2 END AS table_id
+            FROM range({3 * people + 1})
+        """,
+        arguments=f"""
+            SELECT 0 AS factor_id, 0 AS position, 0 AS variable_id
+            UNION ALL
+            SELECT 1 + range // 3, range % 3, {variable}
+            FROM range({9 * people})
+        """,
+        tables=f"""
+            SELECT * FROM (
+                VALUES (0, [1, 3]), (1, {TABLES[0]}), (2, {TABLES[1]})
+            ) t(id, potentials)
+        """,
+        evidence=None,
     )
-    of_person += "[0, 2, 3][1 + (range // 3) % 3] END"
-    parts = {
-        "variables": f"SELECT range AS id FROM range({4 * people + 1})",
-        "factors": f"SELECT range AS id, CASE WHEN range = 0 THEN 0 WHEN range % 3 = 1 THEN 1 ELSE 2 END AS table_id "
-        f"FROM range({3 * people + 1})",
-        "arguments": "SELECT 0 AS factor_id, 0 AS position, 0 AS variable_id UNION ALL "
-        f"SELECT 1 + range // 3, range % 3, {of_person} FROM range({9 * people})",
-        "tables": f"SELECT * FROM (VALUES (0, [1, 3]), (1, {TABLES[0]}), (2, {TABLES[1]})) t(id, potentials)",
-    }
-    for name, query in parts.items():
-        duckdb.sql(f"COPY ({query}) TO '{folder}/{name}.parquet'")
-    return folder
 
 
 def test_a_million_arguments_under_a_memory_limit(folder, tmp_path):
@@ -691,7 +697,8 @@ def test_filled_and_asked_on_the_command_line(folder, tmp_path, capsys):
     status, _, err = run_cli(capsys, "query", str(folder), "H", "--on", "duckdb", *told)
     assert (status, err) == (
         3,
-        "error: P(H) has no answer: f0 is unknown in the same connected part; give a table, or ask elsewhere\n",
+        "error: P(H) has no answer: f0 is unknown in the same connected part; give a table, "
+        "or ask elsewhere\n",
     )
 
 
@@ -700,7 +707,8 @@ def test_auto_says_why_it_goes_elsewhere(folder, capsys):
     status, out, err = run_cli(capsys, "logz", str(folder), "--memory-limit", "80M", "--explain")
     assert (status, float(out)) == (0, pytest.approx(closed_form(40_000)[0], rel=1e-14))
     assert err.startswith(
-        "note: duckdb was chosen: 360001 arguments need about 85.8 MiB, beyond the limit of 80 MiB\n"
+        "note: duckdb was chosen: 360001 arguments need about 85.8 MiB, beyond the limit "
+        "of 80 MiB\n"
     )
     assert "rows in duckdb, 1 round:" in err
 

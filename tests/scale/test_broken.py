@@ -350,7 +350,8 @@ def test_somebody_else_at_the_master(tmp_path):
         )
     assert status == 2
     assert said == (
-        f"error: Spark at {master} cannot be started: no master answers; see that one runs there, and its port"
+        f"error: Spark at {master} cannot be started: no master answers; see that one runs there, "
+        "and its port"
     )
 
 
@@ -374,8 +375,8 @@ def test_nobody_works(tmp_path, workers):
                 pass
             assert terminal.process.wait(PATIENCE) == 2
     assert terminal.shown.decode().splitlines()[-1] == (
-        f"error: spark: no executor at {running.master} for 2 seconds; see that workers run there with 30g of memory "
-        "free (spark.executor.memory), or set spark.lifagu.wait to more seconds"
+        f"error: spark: no executor at {running.master} for 2 seconds; see that workers run there "
+        "with 30g of memory free (spark.executor.memory), or set spark.lifagu.wait to more seconds"
     )
 
 

@@ -79,18 +79,34 @@ def test_all_is_lent_by_the_individual_declared_first(tmp_path):
         builder.factor(f"f.{factor}", [factor], None if "eve" in factor else [1, 2])
     assert_as_from_memory(builder.graph(), {}, {}, tmp_path)
     donors = duckdb.sql(
-        f"SELECT f.name FROM '{tmp_path}/sql/transfers.parquet' t JOIN '{tmp_path}/sql/factors.parquet' f "
-        "ON f.id = t.donor_id ORDER BY t.factor_id"
+        f"""
+        SELECT f.name
+        FROM '{tmp_path}/sql/transfers.parquet' t
+        JOIN '{tmp_path}/sql/factors.parquet' f ON f.id = t.donor_id
+        ORDER BY t.factor_id
+        """
     )
     assert donors.fetchall() == [("f.A.ann",), ("f.B.ann",)]
 
 
 PEOPLE = {  # texts in place of lists, ids with gaps, rows in any order, some variables of nobody
-    "variables": "SELECT 3 * i AS id, concat('k', i % 2) AS kind, CASE WHEN i < 40 THEN concat('p', i // 2) END AS "
-    "individual FROM range(42) t(i) ORDER BY hash(i)",
-    "factors": "SELECT 2 * i AS id, CASE WHEN i % 7 <> 3 THEN i // 20 END AS table_id FROM range(40) t(i)",
-    "arguments": "SELECT 2 * i AS factor_id, p AS position, 3 * (CASE WHEN p = 0 THEN (i * 17) % 40 ELSE 40 + i % 2 "
-    "END) AS variable_id FROM range(40) t(i), range(2) u(p)",
+    "variables": """
+        SELECT 3 * i AS id,
+               concat('k', i % 2) AS kind,
+               CASE WHEN i < 40 THEN concat('p', i // 2) END AS individual
+        FROM range(42) t(i)
+        ORDER BY hash(i)
+    """,
+    "factors": """
+        SELECT 2 * i AS id, CASE WHEN i % 7 <> 3 THEN i // 20 END AS table_id
+        FROM range(40) t(i)
+    """,
+    "arguments": """
+        SELECT 2 * i AS factor_id,
+               p AS position,
+               3 * (CASE WHEN p = 0 THEN (i * 17) % 40 ELSE 40 + i % 2 END) AS variable_id
+        FROM range(40) t(i), range(2) u(p)
+    """,
     "tables": "SELECT * FROM (VALUES (0, [1, 2, 3, 4]), (1, [4, 3, 2, 1])) t(id, potentials)",
     "evidence": None,
 }

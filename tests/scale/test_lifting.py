@@ -205,15 +205,32 @@ def test_neither_the_order_of_rows_nor_the_ids_matter(tmp_path):
     """Ids with gaps, rows in any order, numbers as floats, evidence that is overridden."""
     make_folder(
         tmp_path / "big",
-        variables="SELECT 7 * i AS id, CASE WHEN i % 3 = 0 THEN ['no', 'yes'] WHEN i % 3 = 1 THEN ['yes', 'no'] END AS "
-        "range, CASE WHEN i % 2 = 0 THEN 'even' END AS kind FROM range(40) t(i) ORDER BY hash(i)",
-        factors="SELECT 5.0 * i AS id, CASE WHEN i % 4 <> 1 THEN 3 * (i % 3) END AS table_id FROM range(38) t(i) "
-        "ORDER BY hash(i)",
-        arguments="SELECT 5 * i AS factor_id, p AS position, 7 * (i + p) AS variable_id FROM range(38) t(i), range(2) "
-        "u(p) ORDER BY hash(i + 100 * p)",
-        tables="SELECT * FROM (VALUES (0, [1, 2, 3, 4]), (3, [1, 2, 3, 4]), (6, NULL)) t(id, potentials)",
-        evidence="SELECT 7 * i AS variable_id, CASE WHEN i % 3 < 2 THEN 'yes' ELSE 'true' END AS value "
-        "FROM range(9) t(i)",
+        variables="""
+            SELECT 7 * i AS id,
+                   CASE i % 3 WHEN 0 THEN ['no', 'yes'] WHEN 1 THEN ['yes', 'no'] END AS range,
+                   CASE WHEN i % 2 = 0 THEN 'even' END AS kind
+            FROM range(40) t(i)
+            ORDER BY hash(i)
+        """,
+        factors="""
+            SELECT 5.0 * i AS id, CASE WHEN i % 4 <> 1 THEN 3 * (i % 3) END AS table_id
+            FROM range(38) t(i)
+            ORDER BY hash(i)
+        """,
+        arguments="""
+            SELECT 5 * i AS factor_id, p AS position, 7 * (i + p) AS variable_id
+            FROM range(38) t(i), range(2) u(p)
+            ORDER BY hash(i + 100 * p)
+        """,
+        tables="""
+            SELECT * FROM (
+                VALUES (0, [1, 2, 3, 4]), (3, [1, 2, 3, 4]), (6, NULL)
+            ) t(id, potentials)
+        """,
+        evidence="""
+            SELECT 7 * i AS variable_id, CASE WHEN i % 3 < 2 THEN 'yes' ELSE 'true' END AS value
+            FROM range(9) t(i)
+        """,
     )
     evidence = {"x0": "no", "x70": {"yes": 1.0, "no": 3.0}}
     for ways in ({}, {"published": True}):
@@ -303,7 +320,8 @@ def test_a_killed_process_leaves_what_it_finished(tmp_path):
         "    def stage(self, text):\n"
         "        if text.startswith('round 2'):\n"
         "            os._exit(9)\n"
-        "lifagu.open(sys.argv[1], on='duckdb', temp=sys.argv[3], progress=Deadly()).lift(out=sys.argv[2])\n"
+        "lifagu.open(sys.argv[1], on='duckdb', temp=sys.argv[3], "
+        "progress=Deadly()).lift(out=sys.argv[2])\n"
     )
     places = [str(tmp_path / each) for each in ("big", "sql", "temp")]
     done = subprocess.run([sys.executable, "-c", script, *places], env=os.environ, check=False)
@@ -413,13 +431,28 @@ def test_a_lost_worker_changes_nothing(tmp_path, monkeypatch, spark):
     monkeypatch.chdir(tmp_path / "here")
     make_folder(
         tmp_path / "big",
-        variables="SELECT i AS id, CASE WHEN i % 5 = 0 THEN ['no', 'yes'] END AS range, concat('k', i % 3) AS kind, "
-        "CASE WHEN i < 60 THEN [concat('p', i % 20), 'ward'] ELSE [] END AS individual FROM range(61) t(i)",
-        factors="SELECT i AS id, CASE WHEN i % 6 <> 1 THEN i % 20 // 10 END AS table_id FROM range(60) t(i)",
-        arguments="SELECT i AS factor_id, p AS position, CASE WHEN p = 0 THEN i ELSE 60 END AS variable_id "
-        "FROM range(60) t(i), range(2) u(p)",
+        variables="""
+            SELECT i AS id,
+                   CASE WHEN i % 5 = 0 THEN ['no', 'yes'] END AS range,
+                   concat('k', i % 3) AS kind,
+                   CASE WHEN i < 60 THEN [concat('p', i % 20), 'ward'] ELSE [] END AS individual
+            FROM range(61) t(i)
+        """,
+        factors="""
+            SELECT i AS id, CASE WHEN i % 6 <> 1 THEN i % 20 // 10 END AS table_id
+            FROM range(60) t(i)
+        """,
+        arguments="""
+            SELECT i AS factor_id,
+                   p AS position,
+                   CASE WHEN p = 0 THEN i ELSE 60 END AS variable_id
+            FROM range(60) t(i), range(2) u(p)
+        """,
         tables="SELECT * FROM (VALUES (0, [1, 2, 3, 4]), (1, [4, 3, 2, 1])) t(id, potentials)",
-        evidence="SELECT i AS variable_id, NULL AS value, [1.0, i % 2 + 2.0] AS likelihood FROM range(1, 9, 5) t(i)",
+        evidence="""
+            SELECT i AS variable_id, NULL AS value, [1.0, i % 2 + 2.0] AS likelihood
+            FROM range(1, 9, 5) t(i)
+        """,
     )
     expected = lifted_in_memory(tmp_path / "big", tmp_path / "memory")
     ended = []

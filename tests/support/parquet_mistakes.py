@@ -2,6 +2,12 @@
 
 from support.parquet_folders import GOOD
 
+
+def at(table, column, row, what):
+    return f"{table}.parquet: column {column}, row {row} (counted from 0): {what}"
+
+
+# by what is wrong: the tables that have it, and what is said
 MISTAKES = {
     "no file": (
         {"factors": None},
@@ -9,7 +15,8 @@ MISTAKES = {
     ),
     "no column": (
         {"arguments": "SELECT 0 AS factor_id, 0 AS variable_id"},
-        "arguments.parquet: there is no column position; arguments.parquet has the columns factor_id, position",
+        "arguments.parquet: there is no column position; arguments.parquet has the columns "
+        "factor_id, position",
     ),
     "a column too many": (
         {"variables": "SELECT 0 AS id, 'S' AS kinds"},
@@ -25,81 +32,84 @@ MISTAKES = {
     ),
     "a null id": (
         {"variables": "SELECT unnest([0, NULL]) AS id"},
-        "variables.parquet: column id, row 1 (counted from 0): null; give a whole number",
+        at("variables", "id", 1, "null; give a whole number"),
     ),
     "nothing but null ids": (
         {"arguments": "SELECT NULL::VARCHAR AS factor_id, 0 AS position, 0 AS variable_id"},
-        "arguments.parquet: column factor_id, row 0 (counted from 0): null; give a whole number",
+        at("arguments", "factor_id", 0, "null; give a whole number"),
     ),
     "half an id": (
         {"factors": "SELECT unnest([0, 1]) AS id, unnest([0, 0.5]) AS table_id"},
-        "factors.parquet: column table_id, row 1 (counted from 0): 0.5 is not a whole number from 0 on",
+        at("factors", "table_id", 1, "0.5 is not a whole number from 0 on"),
     ),
     "a negative id": (
         {"variables": "SELECT unnest([0, 1, 2, -3]) AS id"},
-        "variables.parquet: column id, row 3 (counted from 0): -3 is not a whole number from 0 on",
+        at("variables", "id", 3, "-3 is not a whole number from 0 on"),
     ),
     "nan for an id": (
         {"variables": "SELECT unnest([0, 1, 'nan'::DOUBLE]) AS id"},
-        "variables.parquet: column id, row 2 (counted from 0): nan is not a whole number from 0 on",
+        at("variables", "id", 2, "nan is not a whole number from 0 on"),
     ),
     "an id beyond all": (
         {"variables": "SELECT unnest([0, 18446744073709551615::UBIGINT]) AS id"},
-        "variables.parquet: column id, row 1 (counted from 0): 18446744073709551615 is not a whole number",
+        at("variables", "id", 1, "18446744073709551615 is not a whole number"),
     ),
     "an id twice": (
         {"variables": "SELECT unnest([2, 0, 1, 5, 1, 2]) AS id"},
-        "variables.parquet: column id, row 4 (counted from 0): 1 stands in an earlier row already; give each row",
+        at("variables", "id", 4, "1 stands in an earlier row already; give each row"),
     ),
     "a name twice": (
         {"factors": "SELECT unnest([1, 0]) AS id, unnest(['f', 'f']) AS name, 0 AS table_id"},
-        "factors.parquet: column name, row 1 (counted from 0): factor 'f' stands in an earlier row already",
+        at("factors", "name", 1, "factor 'f' stands in an earlier row already"),
     ),
     "an empty name": (
         {"factors": "SELECT unnest([0, 1]) AS id, unnest(['f', '']) AS name, 0 AS table_id"},
-        "factors.parquet: column name, row 1 (counted from 0): an empty name",
+        at("factors", "name", 1, "an empty name"),
     ),
     "a null name": (
         {"factors": "SELECT unnest([0, 1]) AS id, unnest(['f', NULL]) AS name, 0 AS table_id"},
-        "factors.parquet: column name, row 1 (counted from 0): null; give every row a text, or leave the column out",
+        at("factors", "name", 1, "null; give every row a text, or leave the column out"),
     ),
     "a null label": (
         {
-            "variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], ['a', NULL], NULL]) AS range"
+            "variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], ['a', NULL], "
+            "NULL]) AS range"
         },
-        "variables.parquet: column range, row 1 (counted from 0): a null in the list; leave it out",
+        at("variables", "range", 1, "a null in the list; leave it out"),
     ),
     "a label twice": (
         {"variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], ['a', 'a'], NULL]) AS range"},
-        "variables.parquet: column range, row 1 (counted from 0): the variable has the label 'a' twice in its range",
+        at("variables", "range", 1, "the variable has the label 'a' twice in its range"),
     ),
     "no labels": (
         {"variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], [], NULL]) AS range"},
-        "variables.parquet: column range, row 1 (counted from 0): the variable has an empty range",
+        at("variables", "range", 1, "the variable has an empty range"),
     ),
     "an empty kind": (
         {"variables": "SELECT unnest([0, 1, 2]) AS id, unnest(['a', NULL, '']) AS kind"},
-        "variables.parquet: column kind, row 2 (counted from 0): an empty text; give a name, or null for none",
+        at("variables", "kind", 2, "an empty text; give a name, or null for none"),
     ),
     "a null individual": (
         {
-            "variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], NULL, ['a', NULL]]) AS individual"
+            "variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], NULL, ['a', "
+            "NULL]]) AS individual"
         },
-        "variables.parquet: column individual, row 2 (counted from 0): a null in the list",
+        at("variables", "individual", 2, "a null in the list"),
     ),
     "a dangling table": (
         {"factors": "SELECT unnest([0, 1]) AS id, unnest([NULL, 4]) AS table_id"},
-        "factors.parquet: column table_id, row 1 (counted from 0): 4 is not an id in tables.parquet; add that row",
+        at("factors", "table_id", 1, "4 is not an id in tables.parquet; add that row"),
     ),
     "a dangling variable": (
         {
-            "arguments": "SELECT 0 AS factor_id, unnest([0, 1]) AS position, unnest([0, 99]) AS variable_id"
+            "arguments": "SELECT 0 AS factor_id, unnest([0, 1]) AS position, unnest([0, "
+            "99]) AS variable_id"
         },
-        "arguments.parquet: column variable_id, row 1 (counted from 0): 99 is not an id in variables.parquet",
+        at("arguments", "variable_id", 1, "99 is not an id in variables.parquet"),
     ),
     "a dangling factor": (
         {"arguments": "SELECT 2 AS factor_id, 0 AS position, 0 AS variable_id"},
-        "arguments.parquet: column factor_id, row 0 (counted from 0): 2 is not an id in factors.parquet",
+        at("arguments", "factor_id", 0, "2 is not an id in factors.parquet"),
     ),
     "a dangling id among ids with gaps": (
         {
@@ -107,19 +117,21 @@ MISTAKES = {
             "evidence": None,
             "arguments": GOOD["arguments"] + " UNION ALL SELECT 1, 1, 10",
         },
-        "arguments.parquet: column variable_id, row 3 (counted from 0): 10 is not an id in variables.parquet",
+        at("arguments", "variable_id", 3, "10 is not an id in variables.parquet"),
     ),
     "a position beyond": (
         {
-            "arguments": "SELECT 0 AS factor_id, unnest([0, 2]) AS position, unnest([0, 1]) AS variable_id"
+            "arguments": "SELECT 0 AS factor_id, unnest([0, 2]) AS position, unnest([0, "
+            "1]) AS variable_id"
         },
-        "arguments.parquet: column position, row 1 (counted from 0): 2, but factor 0 has 2 arguments; number them",
+        at("arguments", "position", 1, "2, but factor 0 has 2 arguments; number them"),
     ),
     "a position twice": (
         {
-            "arguments": "SELECT 0 AS factor_id, unnest([1, 1]) AS position, unnest([0, 1]) AS variable_id"
+            "arguments": "SELECT 0 AS factor_id, unnest([1, 1]) AS position, unnest([0, "
+            "1]) AS variable_id"
         },
-        "arguments.parquet: column position, row 1 (counted from 0): factor 0 has an argument at position 1 already",
+        at("arguments", "position", 1, "factor 0 has an argument at position 1 already"),
     ),
     "an argument twice": (
         {"arguments": "SELECT 0 AS factor_id, unnest([1, 0]) AS position, 0 AS variable_id"},
@@ -127,48 +139,51 @@ MISTAKES = {
     ),
     "too few potentials": (
         {"tables": "SELECT 0 AS id, [1, 2] AS potentials"},
-        "factor 'f' has 2 potentials but its arguments (A, B) span 4 states; give 4, or null if unknown",
+        "factor 'f' has 2 potentials but its arguments (A, B) span 4 states; give 4, or "
+        "null if unknown",
     ),
     "a negative potential": (
         {"tables": "SELECT unnest([5, 0]) AS id, unnest([NULL, [1, 2, -1, 4]]) AS potentials"},
-        "tables.parquet: column potentials, row 1 (counted from 0): the table has the potential -1.0 at place 2",
+        at("tables", "potentials", 1, "the table has the potential -1.0 at place 2"),
     ),
     "nan for a potential": (
         {"tables": "SELECT 0 AS id, [1, 2, 'nan'::DOUBLE, 4] AS potentials"},
-        "tables.parquet: column potentials, row 0 (counted from 0): the table has the potential nan at place 2; write",
+        at("tables", "potentials", 0, "the table has the potential nan at place 2; write"),
     ),
     "a null potential": (
         {
-            "tables": "SELECT unnest([5, 6, 0]) AS id, unnest([NULL, [1], [1, 2, NULL, 4]]) AS potentials"
+            "tables": "SELECT unnest([5, 6, 0]) AS id, unnest([NULL, [1], [1, 2, NULL, "
+            "4]]) AS potentials"
         },
-        "tables.parquet: column potentials, row 2 (counted from 0): a null in the list; give numbers, or null",
+        at("tables", "potentials", 2, "a null in the list; give numbers, or null"),
     ),
     "only zeros": (
         {"tables": "SELECT unnest([0, 1]) AS id, unnest([[1, 2, 3, 4], [0, 0]]) AS potentials"},
-        "tables.parquet: column potentials, row 1 (counted from 0): the table has only zero potentials",
+        at("tables", "potentials", 1, "the table has only zero potentials"),
     ),
     "a variable observed twice": (
         {"evidence": "SELECT unnest([1, 1]) AS variable_id, 'true' AS value"},
-        "evidence.parquet: column variable_id, row 1 (counted from 0): 1 stands in an earlier row already",
+        at("evidence", "variable_id", 1, "1 stands in an earlier row already"),
     ),
     "a dangling observation": (
         {"evidence": "SELECT 7 AS variable_id, 'true' AS value"},
-        "evidence.parquet: column variable_id, row 0 (counted from 0): 7 is not an id in variables.parquet",
+        at("evidence", "variable_id", 0, "7 is not an id in variables.parquet"),
     ),
     "a value and a likelihood": (
         {"evidence": "SELECT 1 AS variable_id, 'true' AS value, [1, 2] AS likelihood"},
-        "evidence.parquet: column value, row 0 (counted from 0): a value and a likelihood; give one of them",
+        at("evidence", "value", 0, "a value and a likelihood; give one of them"),
     ),
     "too many likelihoods": (
         {"evidence": "SELECT 1 AS variable_id, [1, 2, 3] AS likelihood"},
-        "evidence.parquet: column likelihood, row 0 (counted from 0): 3 numbers for the 2 labels of 'B'; give one",
+        at("evidence", "likelihood", 0, "3 numbers for the 2 labels of 'B'; give one"),
     ),
     "a label that is not there": (
         {"evidence": "SELECT 0 AS variable_id, 'maybe' AS value"},
-        "evidence.parquet: column value, row 0 (counted from 0): variable 'A' has no value 'maybe'; its range is",
+        at("evidence", "value", 0, "variable 'A' has no value 'maybe'; its range is"),
     ),
     "a table of another name": (
         {"evidences": GOOD["evidence"]},
-        "evidences.parquet: this table means nothing here; known are arguments.parquet, atoms.parquet",
+        "evidences.parquet: this table means nothing here; known are arguments.parquet, "
+        "atoms.parquet",
     ),
 }

@@ -57,7 +57,10 @@ def postgresql() -> Iterator[str]:
             "-N",
         ]
         _run([place / "initdb", "-D", data, *asked], folder)
-        settings = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={folder} -c fsync=off"
+        settings = (
+            f"-c listen_addresses=127.0.0.1 -c port={port} -c "
+            f"unix_socket_directories={folder} -c fsync=off"
+        )
         _run(
             [place / "pg_ctl", "-D", data, "-w", "-l", f"{folder}/log", "-o", settings, "start"],
             folder,

@@ -355,7 +355,8 @@ def test_a_missing_extra_is_named(package, capsys, monkeypatch):
     assert status == 2
     assert (
         written
-        == f"error: serving the page needs the package {package}; install it with: pip install 'lifagu[web]'\n"
+        == f"error: serving the page needs the package {package}; install it with: pip install "
+        f"'lifagu[web]'\n"
     )
 
 

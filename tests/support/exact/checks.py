@@ -184,7 +184,8 @@ def check_joint(answer: Any, known: Known) -> None:
         found = answer[state] if len(state) > 1 else answer[state[0]]
         if not close_to(found, probability):
             raise WrongError(
-                f"P({', '.join(known.question)} = {', '.join(state)}) = {found!r}, expected {probability!r}"
+                f"P({', '.join(known.question)} = {', '.join(state)}) = {found!r}, expected "
+                f"{probability!r}"
             )
 
 

@@ -96,8 +96,10 @@ def slots(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
     )
     draft.parfactor(["S(X)"], [], values=own)
     evidence, seen = observed(rng, "S", size, BOOLEAN, min(size // 3, 10))
-    by_ones = [plus(log(value) for place, value in enumerate(values) if place.bit_count() == ones)
-               for ones in range(count + 1)]  # fmt: skip
+    by_ones = [
+        plus(log(value) for place, value in enumerate(values) if place.bit_count() == ones)
+        for ones in range(count + 1)
+    ]
     tuples: Callable[[int, int], int] = falling if different else pow
 
     def weight(true: int) -> Log:

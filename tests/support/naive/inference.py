@@ -284,8 +284,11 @@ class Weights:
             for name, seen in self.evidence.items()
             if not isinstance(seen, str)
         }
-        self.fixed = {name: labels.index(hard.get(name, labels[0])) for name, labels in self.labels.items()
-                      if name in hard or len(labels) == 1}  # fmt: skip
+        self.fixed = {
+            name: labels.index(hard.get(name, labels[0]))
+            for name, labels in self.labels.items()
+            if name in hard or len(labels) == 1
+        }
         self.free = [name for name in self.labels if name not in self.fixed]
 
     @property
@@ -379,8 +382,10 @@ class Elimination(Weights):
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         self.parts = [self.as_array(factor) for factor in self.factors]
-        self.parts += [((name,), logs) if name not in self.fixed else ((), logs[self.fixed[name]])
-                       for name, logs in self.soft.items()]  # fmt: skip
+        self.parts += [
+            ((name,), logs) if name not in self.fixed else ((), logs[self.fixed[name]])
+            for name, logs in self.soft.items()
+        ]
 
     def as_array(self, factor: Factor) -> tuple[tuple[str, ...], np.ndarray]:
         """A factor as an array over its free variables."""
