@@ -1,6 +1,4 @@
-"""Answers where the data is: folders of growing size, asked by SQL under a memory limit and in
-memory.
-"""
+"""Answers where the data is: growing folders, asked by SQL under a memory limit and in memory."""
 
 from __future__ import annotations
 
@@ -46,9 +44,7 @@ Expected = tuple[float, float | None]  # log Z, and the log odds of the last val
 
 @dataclass(frozen=True)
 class Family:
-    """Models of one shape: how to write one, what the answer is, sizes, and arguments per unit of
-    size.
-    """
+    """Models of one shape: how to write one, the answer, sizes, and arguments per unit of size."""
 
     title: str
     write: Callable[[Path, int], None]
@@ -209,7 +205,7 @@ def epidemic_closed(people: int) -> Expected:
 
 
 def ring_closed(size: int) -> Expected:
-    """log Z is the log of the trace of a power of the table: by its eigenvalues, the largest apart."""
+    """log Z is the log of the trace of a power of the table: by eigenvalues, the largest apart."""
     values = np.linalg.eigvals(np.array(RING, dtype=np.float64).reshape(3, 3))
     largest = max(values, key=abs).real
     rest = sum((value / largest) ** size for value in values)

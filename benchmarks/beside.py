@@ -1,6 +1,4 @@
-"""Exact answers of lifagu beside those of its peers: one table per family of models, each cell time
-and digits.
-"""
+"""Exact answers of lifagu beside those of its peers: a table per family, with time and digits."""
 
 from __future__ import annotations
 
@@ -38,8 +36,7 @@ Measure = Callable[[Engine, float], Measured]  # given the seconds that each ste
 
 @dataclass(frozen=True)
 class Family:
-    """Models of one kind: (row title, how to measure an engine on it), by growing size if `sizes`
-    are given.
+    """Models of one kind: (row title, how to measure an engine), growing if `sizes` are given.
 
     Sizes, in `unit`, put the rows into a growth curve. every: each row asks about every variable.
     """
@@ -81,7 +78,7 @@ def _member(family: Callable[[int], FactorGraph], size: int, variable: str) -> M
 
 @dataclass
 class Tally:
-    """What the rows amount to: who answered how often, and how the fastest peer did on each family."""
+    """What the rows amount to: who answered how often, and the fastest peer on each family."""
 
     rows: int = 0
     answered: Counter[str] = field(default_factory=Counter)
@@ -187,9 +184,7 @@ def find_reference(exact: Measured, measured: list[Measured]) -> tuple[Outcome |
 
 
 def digits(outcome: Outcome, reference: Outcome) -> int:
-    """Correct decimal digits of the probabilities (each relative to itself), and of log Z where
-    both know it.
-    """
+    """Correct decimal digits of each probability, and of log Z where both know it."""
     expected, found = reference[1], outcome[1]
     with np.errstate(all="ignore"):
         errors = np.where(expected == found, 0.0, np.abs(found - expected) / expected).tolist()
@@ -200,9 +195,7 @@ def digits(outcome: Outcome, reference: Outcome) -> int:
 
 
 def cell(measured: Measured, reference: Outcome | None, own: float | None) -> str:
-    """``2.3× · 15``: time relative to lifagu and correct digits; absolute time where there is
-    nothing to compare.
-    """
+    """``2.3× · 15``: time relative to lifagu (absolute if that is missing) and correct digits."""
     failed = trouble(measured)
     if failed or measured.outcome is None or measured.seconds is None:
         return failed or "–"

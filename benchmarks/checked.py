@@ -1,6 +1,4 @@
-"""Answers checked against closed forms: time and error at growing sizes, or in a word why there is
-no answer.
-"""
+"""Answers checked against closed forms: time and error at growing sizes, or why there is none."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ Closed = Logs | tuple[Logs, np.longdouble]
 
 @dataclass(frozen=True)
 class Asked:
-    """A model, the variables asked for jointly (none: every marginal), and the logs of the weights
-    of their values.
-    """
+    """A model, the variables asked for jointly (none: every marginal), logs of their weights."""
 
     model: FactorGraph | ParfactorGraph
     question: tuple[str, ...]
@@ -161,9 +157,7 @@ def _marginals(asked: Asked) -> tuple[Logs, float]:
 
 
 def error(found: Found, closed: Closed) -> float:
-    """The largest relative difference of what was found to the logs of weights, whose last axis is
-    the values.
-    """
+    """The largest relative difference to the logs of weights, whose last axis is the values."""
     weights, aside = closed if isinstance(closed, tuple) else (closed, np.longdouble(0))
     totals = np.array([log_sum(each) for each in weights.reshape(-1, weights.shape[-1])])
     expected = weights - totals.reshape(*weights.shape[:-1], 1)

@@ -1,6 +1,4 @@
-"""What colour passing costs, against sorting as many numbers in the same run, as it grows, and
-beside peers.
-"""
+"""What colour passing costs against sorting as many numbers, as it grows, and beside peers."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ Floor = Callable[[int], float]
 
 @dataclass(frozen=True)
 class Measured:
-    """Of one graph: sizes, seconds of the floor and of colouring, bytes beyond the graph, peak of
-    the process.
-    """
+    """Of one graph: sizes, seconds of floor and colouring, bytes beyond the graph, the peak."""
 
     arguments: int
     groups: tuple[int, int]

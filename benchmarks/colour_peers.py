@@ -1,5 +1,4 @@
-"""Peers that colour graphs or find their symmetries, each asked how many groups of nodes a factor
-graph has.
+"""Peers that colour graphs or find symmetries, each asked how many groups a factor graph has.
 
 Where edges cannot carry positions, every argument becomes a node of its own, coloured by its
 position, between its factor and its variable; those nodes are not counted as groups.
@@ -21,9 +20,7 @@ Ask = Callable[[], int]
 
 @dataclass(frozen=True)
 class Peer:
-    """build(graph) makes the peer's own graph; calling what it returns does the work and counts the
-    groups.
-    """
+    """build(graph) makes the peer's own graph; calling what it returns counts the groups."""
 
     name: str
     package: str
@@ -142,9 +139,7 @@ def _owners(graph: FactorGraph) -> tuple[Any, Any]:
 
 
 def _with_argument_nodes(graph: FactorGraph) -> tuple[Any, Any, int]:
-    """Edges and start colours of the graph with a node for each argument, and how many nodes come
-    before those.
-    """
+    """Edges and start colours with a node for each argument, and how many nodes come before."""
     nodes, (owner, place) = len(graph.variable_names), _owners(graph)
     counted = nodes + len(graph.factor_names)
     arguments = counted + np.arange(len(graph.arguments))

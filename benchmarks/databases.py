@@ -1,6 +1,4 @@
-"""Templates on large databases: how long loading takes and how much memory it needs, from each kind
-of database.
-"""
+"""Templates on large databases: time and memory of loading, from each kind of database."""
 
 from __future__ import annotations
 
@@ -178,9 +176,7 @@ def databases(
 
 
 def loaded(template: str, database: str) -> dict[str, Any]:
-    """Seconds, the peak of memory beyond what was used before, sizes, and sums by which two graphs
-    are compared.
-    """
+    """Seconds, the peak of memory beyond that before, sizes, and sums to compare graphs by."""
     before, start, computed = memory_now(), time.perf_counter(), time.process_time()
     found = lifagu.load(template, database)
     seconds, computed = time.perf_counter() - start, time.process_time() - computed

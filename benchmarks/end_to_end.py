@@ -1,6 +1,4 @@
-"""From arrays with unknown factors to an answer: build, transfer, colour, lift, query, each stage
-and all of it.
-"""
+"""From arrays with unknown factors to an answer: build, transfer, colour, lift, query."""
 
 from __future__ import annotations
 
@@ -105,7 +103,7 @@ def _stages(part: Part, width: int) -> Iterator[list[str]]:
 def _measured(
     make: Callable[[int], FactorGraph], people: int
 ) -> tuple[int, int, list[float], str, str]:
-    """Arguments, unknown factors, seconds of each stage, what the lifted model is, and the check."""
+    """Arguments, unknown factors, seconds of each stage, the lifted model, and the check."""
     done = best_chain(partial(make, people))
     checked = "–"
     if people <= CHECKED_UP_TO:

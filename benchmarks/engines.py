@@ -1,6 +1,4 @@
-"""The engine that lifagu chooses by itself beside those that it chooses from: what the choice
-costs.
-"""
+"""The engine that lifagu chooses beside those that it chooses from: what the choice costs."""
 
 from __future__ import annotations
 
@@ -96,9 +94,7 @@ def _asked(small: bool, limit: float) -> Iterator[tuple[str, Times]]:
 
 
 def _growing(rows: list[Row]) -> Iterator[tuple[str, Times]]:
-    """The questions of a family; where sizes grow, an engine that fails is not asked again. Size 0:
-    not growing.
-    """
+    """A family's questions; while sizes grow, an engine that fails is not asked again. 0: fixed."""
     given_up: set[str] = set()
     for title, size, ask in rows:
         if size > LARGEST:

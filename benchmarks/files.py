@@ -78,9 +78,7 @@ def main() -> None:
 
 
 def import_now(folder: Path, *modules: str) -> None:
-    """What would be imported on first use; DuckDB is not started, since its threads would not
-    survive a fork.
-    """
+    """What first use would import; DuckDB is not started, as its threads do not survive a fork."""
     for name in ("small.json", "small.uai"):
         lifagu.write(epidemic_by_arrays(1), folder / name)
         lifagu.read(folder / name)

@@ -1,6 +1,4 @@
-"""Folders of Parquet tables for the parts that work where the data is: how they are written, and
-what a run takes.
-"""
+"""Folders of Parquet tables for work where the data is: writing them, and what a run takes."""
 
 from __future__ import annotations
 
@@ -50,8 +48,7 @@ SHARE = (
 
 @dataclass(frozen=True)
 class Took:
-    """What a run took: seconds until the engine was ready, seconds then, seconds of all threads
-    then, and bytes.
+    """What a run took: seconds until the engine was ready, seconds then, of all threads, and bytes.
 
     memory: the peak of the process; java: of those it started; disk: the most the engine had there;
     spilled: of that.
@@ -87,9 +84,7 @@ class Took:
 def measured(
     work: Callable[[Path], Result], within: Path, limit: float | None = None
 ) -> Result | str:
-    """Work in a process and in a folder of its own, which is gone afterwards; in a word why it
-    failed, if it did.
-    """
+    """Work in a process and a folder of its own, gone afterwards; or in a word why it failed."""
     with tempfile.TemporaryDirectory(dir=within, ignore_cleanup_errors=True) as place:
         return run_apart(partial(work, Path(place)), limit)
 
@@ -97,8 +92,7 @@ def measured(
 def took(
     on: str, folder: Path, limit: int, task: Callable[[Engine | None], Result]
 ) -> tuple[Result, Took]:
-    """What a task gives on an engine that keeps its tables in a folder, None for memory, and what
-    it took.
+    """What a task gives on an engine with its tables in a folder (None: memory), and what it took.
 
     limit: bytes for the engine.
     """
@@ -119,7 +113,7 @@ def took(
 
 
 def keep_within(limit: int) -> None:
-    """From now on this process lacks memory, and says so, rather than take more from the machine."""
+    """From now on this process lacks memory, and says so, rather than take more of it."""
     if limit:
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
@@ -174,9 +168,7 @@ def size_of(folder: Path) -> int:
 
 
 def write_epidemic(folder: Path, people: int) -> None:
-    """Figure 1 of the paper for so many persons, written by SQL: x0 is Epid, then four variables
-    per person.
-    """
+    """The paper's Figure 1 for so many persons, by SQL: x0 is Epid, then four variables each."""
     of_person = "1 + 4 * (range // 9) + [0, 2, 3][1 + (range // 3) % 3]"
     variable = f"CASE range % 3 WHEN 2 THEN 0 WHEN 1 THEN 2 + 4 * (range // 9) ELSE {of_person} END"
     write_tables(
@@ -202,9 +194,7 @@ def write_epidemic(folder: Path, people: int) -> None:
 
 
 def write_tables(folder: Path, **tables: str) -> None:
-    """Write the rows of queries; to be called in a process of its own, as DuckDB's threads would
-    not survive a fork.
-    """
+    """Write the rows of queries, in a process of its own: DuckDB does not survive a fork."""
     folder.mkdir()
     for name, query in tables.items():
         duckdb.sql(f"COPY ({query}) TO '{folder}/{name}.parquet' (COMPRESSION zstd)")

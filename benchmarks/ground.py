@@ -1,6 +1,4 @@
-"""Exact answers about one or every variable of ground models: lifagu beside its peers, in the same
-run.
-"""
+"""Exact answers about one or every variable of ground models: lifagu beside its peers."""
 
 from __future__ import annotations
 

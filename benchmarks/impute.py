@@ -1,6 +1,4 @@
-"""From a hospital's database to answers at growing sizes, and how far the answers are from the
-truth.
-"""
+"""From a hospital's database to answers at growing sizes, and how far these are from the truth."""
 
 from __future__ import annotations
 
@@ -187,9 +185,7 @@ def make(folder: Path, patients: int) -> None:
 
 
 def measured(folder: Path) -> tuple[list[int], dict[str, tuple[float, float]], int, float]:
-    """How many factors there are and are unknown, seconds of each step, the peak of memory, and an
-    answer.
-    """
+    """How many factors there are and are unknown, seconds of each step, memory, and an answer."""
     memory_now()
     loaded, load = _timed(lambda: lifagu.load(folder / "template.json"))
     graph = lifagu.ground(loaded.model)

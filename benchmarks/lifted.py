@@ -1,6 +1,4 @@
-"""The lifted engine on ground graphs: beside the peers until they break, and on to millions of
-arguments.
-"""
+"""The lifted engine on ground graphs: beside peers until they break, and on to millions."""
 
 from __future__ import annotations
 
@@ -125,9 +123,7 @@ def _large(part: Part) -> Iterator[list[str]]:
 
 
 def measured(make: Callable[[], Asked]) -> tuple[int, list[float], int, int, float]:
-    """Arguments; seconds to build, to ask, for all marginals and the best assignment; memory,
-    steps, difference.
-    """
+    """Arguments; seconds to build, ask, find marginals and the best; memory, steps, difference."""
     (graph, name, evidence), building = timed(make)
     answer, asking = timed(lambda: lifagu.query(graph, name, evidence=evidence))
     found, all_marginals = timed(lambda: lifagu.marginals(graph, evidence=evidence))

@@ -1,6 +1,4 @@
-"""What lifting costs beside colour passing: ground graphs of growing size, and what becomes of
-them.
-"""
+"""What lifting costs beside colour passing: ground graphs of growing size, and what they become."""
 
 from __future__ import annotations
 
@@ -94,8 +92,7 @@ def _rows(part: Part) -> Iterator[list[str]]:
 def measured(
     make: Callable[[], FactorGraph],
 ) -> tuple[int, float, tuple[float, float, float, float], str]:
-    """Arguments; seconds of sorting; of colouring, lifting and the two queries; and what the lifted
-    model is.
+    """Arguments; seconds of sorting, colouring, lifting and two queries; what the lifted model is.
 
     Nothing that a run left in the graph helps the next.
     """

@@ -1,6 +1,4 @@
-"""Where a benchmark ran: processor, memory, system, versions, load; nothing that names the machine
-or its folders.
-"""
+"""Where a benchmark ran: processor, memory, system, versions, load; nothing that names it."""
 
 from __future__ import annotations
 
@@ -83,9 +81,7 @@ def load() -> str:
 
 
 def busy_seconds() -> float | None:
-    """Processor seconds that all processes of the machine have used since it started; None where
-    that is unknown.
-    """
+    """Processor seconds of all processes since the machine started; None where unknown."""
     with suppress(OSError, ValueError, AttributeError):
         ticks = [int(each) for each in Path("/proc/stat").read_text().splitlines()[0].split()[1:]]
         # all but idle, waiting and guests

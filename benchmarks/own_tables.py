@@ -1,6 +1,4 @@
-"""Rows with their own tables: many places of one shape, each with its own numbers, and auto beside
-other engines.
-"""
+"""Rows with their own tables: many places of one shape, and auto beside other engines."""
 
 from __future__ import annotations
 
@@ -59,9 +57,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds to build, to answer, and to read all that was answered (None if there is nothing to
-    read); the rest.
-    """
+    """Seconds to build, to answer, and to read all answers (None if there are none); the rest."""
 
     entries: int
     building: float
@@ -131,9 +127,7 @@ def sections(small: bool) -> list[tuple[str, list[str], list[Workload]]]:
 
 
 def _individuals(sizes: Sequence[int]) -> list[Workload]:
-    """Individuals around one variable, apart, and in wards; one's own variable is one in the
-    middle.
-    """
+    """Individuals around one variable, apart, and in wards; their variable is a middle one."""
     four = (EVERY, SHARED, ONE, BEST)
 
     def inner(first: int, size: int) -> int:

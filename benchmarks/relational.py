@@ -1,6 +1,4 @@
-"""Relational models answered over cells: single queries at growing sizes, beside what other lifted
-engines take.
-"""
+"""Relational models answered over cells: queries at growing sizes, beside other lifted engines."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ GROUND_UP_TO = 100_000  # ground factors
 
 @dataclass(frozen=True)
 class Earlier:
-    """What a lifted engine took on a machine like this one, but not in this run; or when it was
-    stopped.
-    """
+    """What a lifted engine took on a machine like this one, in another run, or till stopped."""
 
     name: str
     seconds: float

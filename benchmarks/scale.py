@@ -1,6 +1,4 @@
-"""Lifting where the data is: folders of growing size, in memory, by DuckDB and by Spark, under one
-memory limit.
-"""
+"""Lifting where the data is: growing folders, in memory, by DuckDB and Spark, under one limit."""
 
 from __future__ import annotations
 
@@ -93,9 +91,7 @@ def main() -> None:
 
 
 def _rows(part: Part, family: Family, place: Path) -> Iterator[Sequence[str]]:
-    """One row for each size and each place; where it ends before the largest size, the last row
-    says why.
-    """
+    """One row for each size and place; where it ends early, the last row says why."""
     pace = 0.0  # seconds of DuckDB for an argument
     for size in (10**3, 10**4) if part.small else (*SIZES, *FURTHER * part.far):
         people, far = size // family.arguments, size > SIZES[-1]
@@ -129,8 +125,7 @@ def _rows(part: Part, family: Family, place: Path) -> Iterator[Sequence[str]]:
 
 
 def obstacle(arguments: int, free: int, pace: float) -> str:
-    """Why a run is not tried, "" if it is; free: bytes of disk; pace: seconds that an argument
-    should take.
+    """Why a run is not tried, "" if it is; free: bytes of disk; pace: seconds per argument.
 
     >>> obstacle(10**8, 10**11, 1e-5), obstacle(10**9, 10**11, 1e-5), obstacle(10**9, 10**12, 2e-5)
     ('', 'needs 120 GB of disk, 100 are free', 'would take about 20000 s')
@@ -188,9 +183,7 @@ def lifted(folder: Path, on: str, place: Path) -> Lifted:
 
 
 def in_memory(folder: Path, out: Path) -> int:
-    """The same in memory, without the relational model that memory also finds; the number of
-    groups.
-    """
+    """The same in memory, without the relational model that memory finds; number of groups."""
     moved = lifagu.transfer(lifagu.read(folder))
     colouring = lifagu.colour(moved.graph, factor_start=moved.factor_start)
     lifagu.write_lift(out, moved, colouring)
@@ -198,8 +191,7 @@ def in_memory(folder: Path, out: Path) -> int:
 
 
 def write_cohorts(folder: Path, people: int) -> None:
-    """Persons of some cohorts, written by SQL: f0(Epid), f1(Travel, Sick, Epid), f2(Treat, Sick) by
-    cohort.
+    """Persons of some cohorts, by SQL: f0(Epid), f1(Travel, Sick, Epid), f2(Treat, Sick) by cohort.
 
     Every tenth f2 is unknown.
     """

@@ -1,6 +1,4 @@
-"""Start-up: how long a small question waits before anything is computed, beside importing numpy
-alone.
-"""
+"""Start-up: how long a small question waits before anything is computed, beside numpy alone."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What filling holes costs, from 10^3 to 10^7 factors, against sorting as many numbers in the same
-run.
-"""
+"""What filling holes costs, from 10^3 to 10^7 factors, against sorting as many numbers."""
 
 from __future__ import annotations
 

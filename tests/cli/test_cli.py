@@ -25,7 +25,7 @@ FIGURE3 = str(ROOT / "examples/figure3.json")
 
 @pytest.fixture
 def holes(tmp_path):
-    """A model with an unknown factor between C and D that nobody can fill, and evidence of its own."""
+    """A model with an unknown factor between C and D that nobody can fill, and with evidence."""
     model = {
         "format": "lifagu/1",
         "variables": [
@@ -126,7 +126,7 @@ def test_marginals(capsys, tmp_path, holes):
 
 
 def test_progress_on_a_terminal(monkeypatch, tmp_path):
-    """What is being done, taken away again at the end; nothing with --quiet or without a terminal."""
+    """What is being done, taken away at the end; nothing with --quiet or without a terminal."""
 
     class Terminal(io.StringIO):
         def isatty(self):
@@ -177,9 +177,7 @@ def test_belief_propagation_says_what_it_is(capsys):
 def test_belief_propagation_that_did_not_converge_is_never_silent(
     capsys, tmp_path, monkeypatch, command, quiet
 ):
-    """Everyone wants to differ from everyone, and all change their minds at once; damping tames
-    that.
-    """
+    """Everyone wants to differ from everyone, and all turn at once; damping tames that."""
     monkeypatch.chdir(tmp_path)
     lifagu.write(frustrated(), "model.json")
     name, *more = command

@@ -1,6 +1,4 @@
-"""Errors speak the caller's language: arguments in Python, flags on the command line; one line,
-whatever they quote.
-"""
+"""Errors speak the caller's language, Python's or the command line's, in one line."""
 
 import ast
 import copy
@@ -47,9 +45,7 @@ def chain(length: int = 70) -> lifagu.FactorGraph:
 
 
 def people() -> lifagu.FactorGraph:
-    """Four people around a hub; for one of them two tables compete, and nobody lends what lonely
-    needs.
-    """
+    """Four people around a hub; two tables compete for one, and nobody lends what lonely needs."""
     builder = lifagu.FactorGraph.build().variable("H").variable("L", ["a", "b", "c"])
     for name, table in (("ann", [1, 2, 3, 4]), ("bob", [4, 2, 3, 1]), ("eve", None)):
         builder.variable(f"S.{name}", kind="S", individual=name).factor(

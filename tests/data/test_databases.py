@@ -1,6 +1,4 @@
-"""Databases: reading never changes them, results are put in whole or not at all, secrets stay
-secret.
-"""
+"""Databases: reading never changes them, results are written whole or not at all, secrets stay."""
 
 import json
 import signal

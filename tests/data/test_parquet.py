@@ -1,6 +1,4 @@
-"""Folders of Parquet tables: read ∘ write = identity, folders by hand, every mistake, and results
-as tables.
-"""
+"""Folders of Parquet tables: read ∘ write = identity, by hand, every mistake, and results."""
 
 import csv
 import json
@@ -194,7 +192,7 @@ def test_the_documented_folder(tmp_path, monkeypatch, capsys):
 
 
 def test_the_smallest_folder(tmp_path):
-    """Only what is required, nulls of any type, ids as floats, labels as numbers and truth values."""
+    """Only what is required, nulls of any type, ids as floats, labels as numbers and truths."""
     make_folder(
         tmp_path,
         variables="""
@@ -448,9 +446,7 @@ def test_the_lifted_model_is_in_the_tables(tmp_path, case):
 
 
 def relational_part(found, variable_names, lifted):
-    """Domains, relations and parfactors of a model file, from tables; the model tells the domains
-    of variables.
-    """
+    """Domains, relations and parfactors of a model file, from tables and the model's domains."""
     domains = {each["name"]: each["constants"] or each["size"] for each in found["domains"]}
 
     def constants(places, of):

@@ -1,4 +1,4 @@
-"""Templates: every kind of database against a naive loader, learned tables by hand, every mistake."""
+"""Templates: all kinds of databases against a naive loader, tables by hand, every mistake."""
 
 import json
 import math

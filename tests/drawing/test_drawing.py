@@ -1,6 +1,4 @@
-"""Figures: everything is in them once, names are harmless, equal models give equal bytes, large
-ones are lifted.
-"""
+"""Figures: everything is in them once, names are harmless, bytes the same, large ones lifted."""
 
 import os
 import re

@@ -1,6 +1,4 @@
-"""The example hospital: drawn alike everywhere, read alike from every database, imputed, written
-back, run again.
-"""
+"""The example hospital: drawn and read alike everywhere, imputed, written back, run again."""
 
 import json
 import os
@@ -57,9 +55,7 @@ def filled_schema(url, drawn=DRAWN):
 
 @pytest.fixture(params=["duckdb", "postgresql"])
 def database(request):
-    """What to name with --db: nothing for the template's own DuckDB file, or a server that holds
-    the same.
-    """
+    """What to name with --db: nothing for the template's DuckDB file, or a server with the same."""
     if request.param == "duckdb":
         yield None
         return

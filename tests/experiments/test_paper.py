@@ -1,6 +1,4 @@
-"""The paper's experiment: generators keep to the paper's numbers, divergences are what they say,
-runs can go on.
-"""
+"""The paper's experiment: the paper's numbers, divergences as they say, runs that go on."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Transfer against independent pairwise implementations, the worked cases, and laws it must obey."""
+"""Transfer against independent pairwise implementations, worked cases, and laws it must obey."""
 
 import random
 

@@ -43,9 +43,7 @@ query Temp(p1);
 
 
 def by_place(graph):
-    """The ground factors with variables as numbers and axes in the order of sorted labels: names do
-    not matter.
-    """
+    """Ground factors with numbered variables and axes by sorted labels: names do not matter."""
     found = Counter()
     for number, factor in enumerate(graph.factors):
         table = factor.table
@@ -126,9 +124,7 @@ def test_a_whole_file():
 
 
 def blog_name(case, name):
-    """A ground name of a model with numbered domains, as BLOG has it: ``Sick(3)`` of domain X is
-    ``Sick(x3)``.
-    """
+    """A ground name over numbered domains as BLOG has it: ``Sick(3)`` of X is ``Sick(x3)``."""
     relation, _, inner = name.rstrip(")").partition("(")
     of = next(each.get("of", []) for each in case["model"]["relations"] if each["name"] == relation)
     terms = [f"{domain.lower()}{each}" for domain, each in zip(of, inner.split(","), strict=False)]

@@ -1,6 +1,4 @@
-"""PFL: the order of its tables, constraints against a naive reading of the goals, and what is said
-about mistakes.
-"""
+"""PFL: the order of its tables, constraints against a naive reading of goals, and mistakes."""
 
 import itertools
 import math
@@ -119,9 +117,7 @@ def test_files_and_the_command_line(tmp_path, capsys):
 
 
 def random_program(rng):
-    """Facts, and parfactors as (formulas, goals, table); formulas and goals as tuples of name and
-    terms.
-    """
+    """Facts, and parfactors as (formulas, goals, table), formulas and goals as (name, terms)."""
     constants = ["a", "b", "c"]
     facts = {
         "one": [(each,) for each in rng.sample(constants, rng.randint(1, 3))],
@@ -179,9 +175,7 @@ def program_text(facts, parfactors):
 
 
 def naive_scopes(facts, parfactors):
-    """One ground factor per distinct substitution of the formulas' variables for which all goals
-    have a solution.
-    """
+    """One ground factor per distinct substitution for which all goals have a solution."""
     rows = {name: set(each) for name, each in facts.items()}
     rows["pair"] = {(one, two) for one, two in rows["two"] if (one,) in rows["one"] and one != two}
     found = Counter()

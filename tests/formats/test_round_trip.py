@@ -32,7 +32,7 @@ def test_uai(graph):
 @settings(deadline=None, max_examples=100)
 @given(graphs(unknown=False, plain=True))
 def test_libdai(graph):
-    """Isolated variables come back with a uniform factor of their own, everything else as it was."""
+    """Isolated variables come back with a uniform factor of their own, all else as it was."""
     back = fg.parse_fg(fg.format_fg(graph))
     isolated = int((graph.degrees == 0).sum())
     assert len(back.factor_names) == len(graph.factor_names) + isolated

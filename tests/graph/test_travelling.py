@@ -1,6 +1,4 @@
-"""Values that travel: evidence from one graph to another, and anything through pickle, copy and
-other processes.
-"""
+"""Values that travel: evidence from graph to graph, anything through pickle, copy, processes."""
 
 import copy
 import dataclasses
@@ -119,9 +117,7 @@ def test_evidence_by_number_must_fit_the_graph(wrong):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_bound_evidence_means_what_it_meant_by_name(seed):
-    """Graphs with shuffled variables and label orders answer as if the evidence had been given by
-    name.
-    """
+    """Graphs with shuffled variables and labels answer as if evidence had been given by name."""
     rng = random.Random(seed)
     names, labels = [f"v{each}" for each in range(5)], ["a", "b", "c"]
     size = {name: rng.randint(2, 3) for name in names}

@@ -1,5 +1,4 @@
-"""The benchmarks run, small; their tables are whole, lifagu is right wherever there is something to
-compare with.
+"""The benchmarks run, small; tables are whole, and lifagu is right wherever there is a reference.
 
 One run of the report covers every part. Where peers are not installed, cells say so.
 """
@@ -67,9 +66,7 @@ def section(out: Path, part: str) -> str:
 
 
 def tables(out: Path, part: str) -> dict[str, Table]:
-    """Each table of a part, row by row, by the first words of the heading above it; the first by
-    the part's.
-    """
+    """Each table of a part, row by row, by the first words of the heading above it."""
     found: dict[str, Table] = {}
     for piece in re.split(r"^#+ ", section(out, part), flags=re.MULTILINE)[1:]:
         rows = [
@@ -131,9 +128,7 @@ def test_equal_points_give_equal_figures(out, tmp_path):
 
 
 def check_beside_peers(table: Table, exact: bool) -> None:
-    """Every cell is a ratio with digits or says what failed, and lifagu is right where there is a
-    reference.
-    """
+    """Every cell is a ratio with digits or says what failed; lifagu is right where known."""
     names = [
         "model",
         "lifagu",
@@ -388,9 +383,7 @@ def test_end_to_end(out):
 
 
 def check_costs(row: dict[str, str], in_memory: bool) -> None:
-    """Time by one argsort, seconds of threads and memory for all; start and disk for engines only;
-    no Java.
-    """
+    """Time by one argsort, seconds of threads and memory for all; start and disk for engines."""
     assert re.fullmatch(rf"{RATIO} \({TIME}\)", row["time"]), row
     assert re.fullmatch(TIME, row["of threads"]), row
     assert re.fullmatch(r"\d+ MiB", row["memory"]), row

@@ -1,6 +1,4 @@
-"""Answers over cells of interchangeable individuals: those of the ground graph, and closed forms at
-any size.
-"""
+"""Answers over cells of interchangeable individuals: the ground graph's, and closed forms."""
 
 import itertools
 import json
@@ -36,9 +34,7 @@ def read(**parts):
 
 
 def random_model(rng, largest=3):
-    """A random model with self-joins, constants, constraints, counting formulas, zeros and ground
-    factors.
-    """
+    """A random model: self-joins, constants, constraints, counts, zeros, ground factors."""
     sizes = {"A": rng.randint(0, largest), "B": rng.randint(1, 2)}
     ranges = {**RANGES, "F": ["n", "y"], "R": rng.choice([["x", "y"], ["x", "y", "z"]])}
     relations = [{"name": name, "of": of, "range": ranges[name]} for name, of in OF.items()]
@@ -140,9 +136,7 @@ def forced(monkeypatch, rng):
 
 
 def check(seed, monkeypatch, largest=3):
-    """Log Z, all marginals, a joint question and a best assignment over cells equal those of the
-    ground graph.
-    """
+    """Log Z, marginals, a joint question and a best assignment equal those of the ground graph."""
     rng = random.Random(seed)
     spec, ranges = random_model(rng, largest)
     model = read(**spec)
@@ -428,9 +422,7 @@ def test_what_cells_cannot_express_is_grounded_with_the_reason():
 
 
 def test_explicit_constraints_are_listed_and_everything_else_stays_over_cells():
-    """A ring of individuals: their own variables are listed, those of each of them are eliminated
-    for all at once.
-    """
+    """A ring of individuals: their own variables are listed, the rest is eliminated at once."""
     size = 1000
     ring = [[str(each + 1), str((each + 1) % size + 1)] for each in range(size)]
     model = read(

@@ -1,6 +1,4 @@
-"""Conditioning where memory is short, against enumeration; and parts equal up to renaming, computed
-once.
-"""
+"""Conditioning where memory is short, against enumeration; parts equal up to renaming."""
 
 import itertools
 import math

@@ -1,6 +1,4 @@
-"""Every engine, every kind of question, random models: all equal to an enumeration written without
-the library.
-"""
+"""Every engine, every kind of question, random models: all equal to a naive enumeration."""
 
 import math
 import random

@@ -1,9 +1,7 @@
-"""Random models by the thousand: log Z, all marginals, a joint answer and a best assignment equal
-what is known.
+"""Random models by the thousand: log Z, marginals, joint answers and best assignments as known.
 
-Every failure names family and seed and prints the model as JSON. `pytest
-tests/inference/test_exact_campaign.py -m full` runs the long campaign, and `-k` chooses families: `-k "full
-and crossing"`. Another source tree is tried by PYTHONPATH.
+Every failure names family and seed and prints the model as JSON. With `-m full` the long campaign
+runs, and `-k` chooses families: `-k "full and crossing"`. PYTHONPATH names another source tree.
 """
 
 from __future__ import annotations
@@ -71,7 +69,7 @@ def case(family: str, seed: int) -> tuple[Model, Known]:
 
 
 def failures(family: str, seeds: range) -> list[str]:
-    """What is wrong with the models of these seeds; the first one is also shown on a smaller model."""
+    """What is wrong with the models of these seeds; the first is also shown made smaller."""
     found = []
     for seed in seeds:
         model, known = case(family, seed)
@@ -91,9 +89,7 @@ def smaller(model: Model, seed: int) -> Model:
 
 
 def is_wrong(model: Model, seed: int) -> bool:
-    """Whether something is wrong with a model that can be read and whose evidence is about
-    something.
-    """
+    """Whether something is wrong with a model that can be read and whose evidence fits."""
     try:
         lifagu.from_json(json.dumps(model))
         known = known_of(model, random.Random(seed))

@@ -1,6 +1,4 @@
-"""The lifted engine against enumeration: every identity forced in turn, on random and on symmetric
-models.
-"""
+"""The lifted engine against enumeration: every identity forced in turn, on many models."""
 
 import itertools
 import math
@@ -65,9 +63,7 @@ def test_random_models(seed, forced):
 
 
 def symmetric_model(seed):
-    """Interchangeable As (two or three values) and Bs, pairs and triples of As, in shuffled order,
-    some tables zero.
-    """
+    """Interchangeable As (two or three values) and Bs, tuples of As, shuffled, some tables zero."""
     rng = random.Random(seed)
     people, things, size, kind = (
         rng.randint(2, 4),
@@ -120,9 +116,7 @@ def test_symmetric_models(seed, forced):
 
 
 def pivot_model(seed):
-    """A(X), B(Y) for all X ≠ Y beside A(X), B(X); sometimes a common C, sometimes F(X, Y) in
-    between.
-    """
+    """A(X), B(Y) for all X ≠ Y beside A(X), B(X); sometimes a C, sometimes F(X, Y) between."""
     rng = random.Random(seed)
     people = rng.choice([3, 3, 4, 5])
     sizes = {
@@ -172,9 +166,7 @@ def test_pivot_counts(seed, forced):
 
 
 def test_a_pivot_costs_a_histogram_not_its_cube():
-    """Asthma and smoking: a joint histogram of 200 pairs would have 1.4 million values, and its
-    tables more.
-    """
+    """Asthma and smoking: a joint histogram of 200 pairs would have 1.4 million values."""
     people = range(200)
     builder = (
         lifagu.FactorGraph.build()
@@ -198,9 +190,7 @@ def test_a_pivot_costs_a_histogram_not_its_cube():
 
 
 def unary_model(seed):
-    """Interchangeable As but for their unary tables, some without one, beside Bs; sometimes all
-    pairs of As.
-    """
+    """As interchangeable but for unary tables, beside Bs; sometimes all pairs of As."""
     rng = random.Random(seed)
     people, things, size, pairs = (
         rng.randint(2, 5),
@@ -235,9 +225,7 @@ def test_counting_with_different_unary_tables(seed, forced):
 
 
 def test_soft_evidence_on_everybody_is_one_histogram():
-    """A hundred different likelihoods: a Poisson binomial distribution instead of a hundred
-    classes.
-    """
+    """A hundred different likelihoods: a Poisson binomial distribution, not a hundred classes."""
     people = range(100)
     builder = lifagu.FactorGraph.build().variables([f"A{x}" for x in people])
     builder.variables([f"B{y}" for y in range(8)])
@@ -255,9 +243,7 @@ def test_soft_evidence_on_everybody_is_one_histogram():
 
 
 def joined_model(seed):
-    """As in a pivot, but the As meet one another, too, and sometimes a pair meets a B: only pairs
-    can be counted.
-    """
+    """As in a pivot, but As meet one another, sometimes a pair a B: only pairs are counted."""
     rng = random.Random(seed)
     people = rng.choice([2, 3, 3, 4])
     sizes = {"A": rng.choice([2, 3]) if people < 4 else 2, "B": 2, "C": 2}
@@ -369,7 +355,7 @@ def test_lifted_long(seed, forced):
 
 
 def test_groups_that_are_not_orbits_do_not_mislead(forced):
-    """Hexagon and two triangles share all colours; their marginals differ all the same (case 11)."""
+    """Hexagon and two triangles share all colours; their marginals differ even so (case 11)."""
     case = CASES["11_hexagon_vs_two_triangles"]
     found = lifagu.marginals(graph_of(case["model"]))
     assert found["h0"]["true"] == pytest.approx(0.8551174961883273)

@@ -1,6 +1,4 @@
-"""Families that can be counted are counted: at sizes where anything else would be refused, against
-closed forms.
-"""
+"""Families that can be counted are counted, at sizes refused otherwise, as closed forms say."""
 
 import itertools
 import json
@@ -149,9 +147,7 @@ def test_histograms_of_individuals_who_are_told_apart(size, how):
 
 
 def ring_by_count(size):
-    """The weight of a ring of tables [2, 1, 1, 3] by how many are true: a transfer matrix of
-    polynomials.
-    """
+    """The weight of a ring of tables [2, 1, 1, 3] by how many are true: a matrix of polynomials."""
     total = np.zeros(size + 1)
     for first in (0, 1):
         state = {first: np.eye(1, size + 1, first)[0]}
@@ -278,7 +274,7 @@ def test_households_with_something_in_common():
 
 
 def test_alike_groups_are_counted_in_one_step():
-    """Three hundred groups of ten around hubs in a ring: as many steps, and lines, as for thirty."""
+    """Three hundred groups of ten around hubs in a ring: as many steps and lines as for thirty."""
     lengths = []
     for groups in (30, 300):
         scopes = [list(range(11 * each + 1, 11 * each + 11)) for each in range(groups)]

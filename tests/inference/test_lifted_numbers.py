@@ -1,6 +1,4 @@
-"""Numbers of the lifted engine: counts are exact at every border, and errors stay below the bounds
-that are carried.
-"""
+"""Numbers of the lifted engine: counts are exact at every border, errors stay below bounds."""
 
 import itertools
 import json
@@ -29,9 +27,7 @@ BORDERS = [2**31, 2**53, 2**63]
 @pytest.mark.parametrize("border", BORDERS)
 @pytest.mark.parametrize("slots", range(1, 9))
 def test_sets_of_members_at_the_borders(border, slots):
-    """As many members as make the number of ordered tuples pass a border: the counts are Python's
-    own.
-    """
+    """So many members that the ordered tuples pass a border: the counts are Python's own."""
     root = round(border ** (1 / slots)) if slots > 1 else border
     for members in range(max(root - 3, slots), root + 4):
         if members > 2**62:
@@ -286,9 +282,7 @@ def test_self_joins_beyond_64_bits(members, slots, log_z):
 
 @pytest.mark.parametrize("size", [2**31 - 1, 2**31, 2**53 - 1, 2**53 + 1, 2**62 - 1])
 def test_log_z_of_very_many_rows_that_cancel(size):
-    """Every table sums out to 1, so log Z is log 2 whatever the domain; before, 10¹⁸ rows left 35
-    of it.
-    """
+    """Every table sums out to 1, so log Z is log 2 at any size; once, 10¹⁸ rows left 35 of it."""
     model = read(
         domains={"P": size},
         relations=[{"name": "A", "of": ["P"]}, {"name": "F", "of": ["P", "P"]}, {"name": "E"}],
@@ -371,9 +365,7 @@ def test_more_variables_with_one_label_than_a_table_has_axes():
 
 @pytest.mark.parametrize("towns", [2, 3, 5])
 def test_differences_of_tables_with_entries_far_apart_are_taken_with_care(towns):
-    """10¹² citizens of each town pull one way, as many the other way; what is left is hardly
-    anything of either.
-    """
+    """10¹² citizens of each town pull one way, as many the other; hardly anything is left."""
     many, numbers = 10**12, range(1, towns + 1)
     pulls = [2 + town * 4e-12 for town in numbers]
     model = read(

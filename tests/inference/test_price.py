@@ -1,6 +1,4 @@
-"""The ground engine on a graph's own lists, which engine is taken and why, and answers beside what
-does not fit.
-"""
+"""The ground engine on a graph's own lists, the choice of engine, and what is too large."""
 
 import itertools
 import json
@@ -106,9 +104,7 @@ def test_the_ground_engine_on_networks_agrees_with_enumeration(seed, shared):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_doubly_constant_tables_are_dropped_from_either_end(seed):
-    """A chain of tables that sum to one over either argument: nothing but the question itself
-    matters.
-    """
+    """A chain of tables that sum to one over either argument: only the question matters."""
     rng = np.random.default_rng(seed)
     builder = lifagu.FactorGraph.build().variables([f"x{place}" for place in range(6)])
     for place in range(5):
@@ -125,9 +121,7 @@ def test_doubly_constant_tables_are_dropped_from_either_end(seed):
 
 
 def test_numbers_beyond_floats_on_the_ground():
-    """Potentials of 1e-300, five hundred of them in a chain: neither they nor their ratios are
-    lost.
-    """
+    """Potentials of 1e-300, five hundred in a chain: neither they nor their ratios are lost."""
     count = 500
     builder = lifagu.FactorGraph.build().variables([f"x{place}" for place in range(count)])
     for place in range(count - 1):
@@ -230,7 +224,7 @@ LIMIT = 2000  # bytes
 
 
 def two_parts():
-    """A clique of twelve different variables, which does not fit, and a pair beside it, which does."""
+    """A clique of twelve different variables, which does not fit, beside a pair, which does."""
     rng = np.random.default_rng(0)
     builder = (
         lifagu.FactorGraph.build().variables([f"c{x}" for x in range(12)]).variables(["a", "b"])

@@ -1,6 +1,4 @@
-"""Belief propagation: exact on trees, equal to a naive one elsewhere, and the same on groups as on
-the ground graph.
-"""
+"""Belief propagation: exact on trees, a naive one's elsewhere, on groups as on the ground graph."""
 
 import math
 import random
@@ -24,9 +22,7 @@ LOGS = {"rtol": 1e-9, "atol": 1e-9}
 
 
 def naive_messages(graph, evidence, iterations, damping=0.0):
-    """Messages by (factor, position), largest entry 1, and beliefs after so many rounds; None for a
-    contradiction.
-    """
+    """Messages by (factor, position), largest 1, and beliefs after rounds; None: contradiction."""
     local = [np.ones(size) for size in graph.sizes]
     for variable, value in zip(evidence.variables, evidence.values, strict=True):
         local[variable] *= np.arange(graph.sizes[variable]) == value
@@ -85,9 +81,7 @@ def random_evidence(rng, graph, share=0.25):
 
 
 def random_forest(seed):
-    """A factor graph without loops: each new factor joins variables of different trees, or has one
-    or none.
-    """
+    """A factor graph without loops: each factor joins different trees, or has at most one."""
     rng = random.Random(seed)
     builder = FactorGraph.build()
     count = rng.randint(1, 7)
@@ -215,7 +209,7 @@ def test_ground_and_counting_messages_are_the_naive_ones(seed):
 
 
 def repeated(seed, copies):
-    """A random model several times over, with a hub between the copies, so that counts are large."""
+    """A random model several times, with a hub between the copies, so that counts are large."""
     model, _ = random_model(seed, variables=5, factors=8, zeros=0.1)
     hub = {"name": "hub"}
     variables = [
@@ -541,9 +535,7 @@ def test_a_colouring_must_fit(variables, factors, evidence):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_coarser_colourings_are_refused(seed):
-    """Merging two colours of a coarsest stable partition never gives a stable one that respects the
-    start.
-    """
+    """Two colours of a coarsest stable partition, merged, never give one that is stable."""
     model, evidence = random_model(seed)
     graph, rng = graph_of(model), random.Random(seed)
     colouring = lifagu.colour(graph, evidence)

@@ -1,6 +1,4 @@
-"""Mean, mixture and bounds against every combination of competing tables tried one by one, and what
-they refuse.
-"""
+"""Mean, mixture and bounds against all combinations of competing tables, and what they refuse."""
 
 import math
 import random
@@ -51,9 +49,7 @@ def only(model, variables):
 
 
 def within(model, question, left, removed):
-    """The model without the connected parts in which factors are left unknown; None if that
-    concerns the question.
-    """
+    """The model without parts in which factors stay unknown; None if that concerns the question."""
     names = {variable["name"] for variable in model["variables"]}
     holes = [
         set(factor["args"]) - set(removed) for factor in model["factors"] if factor["name"] in left
@@ -66,9 +62,7 @@ def within(model, question, left, removed):
 
 
 def expected(model, classes, left, question, evidence):
-    """Way -> what it answers: distributions (bounds: lower, upper), "missing", "impossible", or
-    None (undecided).
-    """
+    """Way -> answer: distributions (bounds: two), "missing", "impossible", None (undecided)."""
     observed = [name for name, seen in evidence.items() if not isinstance(seen, dict)]
     kept = within(model, question, left, observed)
     if kept is None:
@@ -124,7 +118,7 @@ def soft(evidence):
 
 
 def fits(model, classes):
-    """Whether every competing table fits every receiver, which copies by position do not guarantee."""
+    """Whether every competing table fits every receiver, as copies by position may not."""
     labels = {name: variable.labels for name, variable in naive.parse(model).variables.items()}
     scopes = {
         factor["name"]: [labels[name] for name in factor["args"]] for factor in model["factors"]
@@ -137,8 +131,7 @@ def fits(model, classes):
 
 
 def look_alikes(seed):
-    """Blocks with the same scopes and two or three tables for each, connected by a hub or not; and
-    some evidence.
+    """Blocks with the same scopes and two or three tables for each, maybe with a hub; evidence.
 
     Blocks list their arguments in different orders, have holes in different places, and are
     individuals at times.
@@ -258,9 +251,7 @@ def test_log_partition(seed):
 
 
 def made(variables, factors):
-    """A model: "A B:kind C:kind:individual" and {"name(A,B)": table}; a range after the name as in
-    "A=no/yes".
-    """
+    """A model: "A=no/yes B:kind C:kind:individual" (a range if need be), {"name(A,B)": table}."""
     declared, listed = [], []
     for each in variables.split():
         (name, *labels), *known = (part.split("=") for part in each.split(":"))
@@ -318,9 +309,7 @@ def test_evidence_in_another_component_informs_the_mixture():
 
 @pytest.mark.parametrize("evidence", [{"D": "true", "K": "true"}, {"D": "true"}, {"K": "true"}])
 def test_evidence_reaches_the_question_through_two_classes(evidence):
-    """K speaks about the tables of the y's, those with D about the tables of the x's, and one of
-    these is C's.
-    """
+    """K speaks about the tables of the y's, those with D about the x's, of which one is C's."""
     unary = {"f(A)": [1, 3], "g(B)": [9, 1], "u(C)": None, "v(D)": None, "j(J)": [1, 3]}
     other = {"h(E)": [1, 1], "k(F)": [1, 7], "w(G)": [1, 1], "o(H)": None, "p(K)": None}
     links = {
@@ -331,9 +320,7 @@ def test_evidence_reaches_the_question_through_two_classes(evidence):
 
 
 def individuals(*receivers):
-    """Donors a and b disagree about both of their tables; P(S), P(T) are .75, .9 with a's and .25,
-    .1 with b's.
-    """
+    """Donors disagree about both tables; P(S), P(T) are .75, .9 with a's and .25, .1 with b's."""
     variables = " ".join(f"{v}.{name}:{v}:{name}" for name in ("a", "b", *receivers) for v in "ST")
     factors = {"f.a(S.a)": [1, 3], "g.a(T.a)": [1, 9], "f.b(S.b)": [3, 1], "g.b(T.b)": [9, 1]}
     return variables, factors | {
@@ -382,9 +369,7 @@ def test_a_receiver_with_a_known_table_has_fewer_donors():
 
 
 def test_unknown_factors_of_equal_role_are_averaged_in_list_order():
-    """Two unknown factors of c look alike: the first takes each donor's first table, the second its
-    second.
-    """
+    """Two unknown factors of c look alike: each takes each donor's table of the same place."""
     factors = {"f.a(S.a)": [1, 3], "g.a(S.a)": [1, 9], "f.b(S.b)": [3, 1], "g.b(S.b)": [4, 1]}
     model = made("S.a:S:a S.b:S:b S.c:S:c", factors | {"f.c(S.c)": None, "g.c(S.c)": None})
     tables = lifagu.transfer(graph_of(model)).averaged()
@@ -632,7 +617,7 @@ def test_far_too_many_combinations_are_refused_in_words():
 
 
 def by_position(labels):
-    """Two tables fit u as copies by position, a third does not: its ranges are the other way round."""
+    """Two tables fit u as copies by position, a third does not: its ranges are turned round."""
     variables = " ".join(f"{name} {name}2={labels} {name}3" for name in "ABCD")
     size = 2 * len(labels.split("/"))
     tables = {
@@ -646,9 +631,7 @@ def by_position(labels):
 
 @pytest.mark.parametrize("labels", ["off/on", "a/b/c"])
 def test_a_mean_never_adds_tables_of_different_ranges(labels):
-    """Whether a table that does not fit is left out or leaves the factor unknown: mean and mixture
-    must agree on it.
-    """
+    """A table that does not fit is left out or unknown: mean and mixture must agree on it."""
     moved = moved_from(*by_position(labels), published=True)
     refused = []
     for way in ("mean", "mixture"):

@@ -1,6 +1,4 @@
-"""Imputing on plain models: every number against `transfer` and `query` asked one by one, and what
-is written.
-"""
+"""Imputing on plain models: every number against `transfer` and `query`, and what is written."""
 
 import csv
 import json

@@ -1,6 +1,4 @@
-"""Notebooks: every value a user sees shows itself, hostile names are harmless, and the tutorial
-runs.
-"""
+"""Notebooks: every value a user sees shows itself, safe from hostile names; the tutorial runs."""
 
 import ast
 import json
@@ -19,9 +17,7 @@ VOID = {"br", "hr", "img", "meta"}
 
 
 class Balanced(HTMLParser):
-    """Collects elements, attributes and text, and complains about what is not closed as it was
-    opened.
-    """
+    """Collects elements, attributes and text, and complains about what is closed wrongly."""
 
     def __init__(self, text):
         super().__init__()
@@ -130,7 +126,7 @@ def cells(kind):
 
 
 def run(source, names):
-    """Run a cell as a notebook does; return the value of its last line, if that is an expression."""
+    """Run a cell as a notebook does; return its last line's value, if that is an expression."""
     tree = ast.parse(source)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, "tutorial", "exec"), names)

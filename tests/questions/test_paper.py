@@ -14,9 +14,7 @@ KNOWN = [
 
 
 def test_figure_3_round_by_round():
-    """A, B, C start alike and so do the factors; B, at the second place of two factors, parts from
-    A and C.
-    """
+    """A, B, C start alike, as do the factors; B, second in two of them, parts from A and C."""
     graph = example("figure3").graph
     rounds = [
         (each.variable_colours.tolist(), each.factor_colours.tolist())

@@ -78,9 +78,7 @@ def test_a_mistake_in_the_evidence_does_not_hide_the_model(tmp_path):
 
 @contextmanager
 def replaced_all_the_time(way, target, pause=0.0) -> Iterator[None]:
-    """Another process replaces the target in this way, several times at least; pause: in seconds,
-    in between.
-    """
+    """Another process replaces the target in this way, several times; pause: seconds between."""
     command = [sys.executable, replacer.__file__, way, str(target), str(pause)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True

@@ -1,6 +1,4 @@
-"""Values of the wrong type at the public door: each is taken, or refused in one line of the
-library's own.
-"""
+"""Values of the wrong type at the public door: each is taken, or refused in one line."""
 
 import inspect
 import random

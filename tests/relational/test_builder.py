@@ -1,6 +1,4 @@
-"""The builder of relational models: equal to what files say, and mistakes reported where they are
-made.
-"""
+"""The builder of relational models: equal to what files say, and mistakes where they are made."""
 
 import json
 import random

@@ -1,6 +1,4 @@
-"""Names and rows of constants that are arrays: they behave as the texts they stand for, and are
-found as fast.
-"""
+"""Names and rows of constants as arrays: they behave as their texts do, and are found as fast."""
 
 import json
 import random

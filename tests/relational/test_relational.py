@@ -1,6 +1,4 @@
-"""Relational models: what they mean (against a naive grounding), what they look like, and what is
-said when wrong.
-"""
+"""Relational models: what they mean (as a naive grounding says), their looks, and mistakes."""
 
 import itertools
 import json
@@ -45,9 +43,7 @@ def test_grounding_is_the_naive_one(seed):
 
 @pytest.mark.parametrize("path", LIFTED, ids=lambda path: path.stem)
 def test_closed_forms(path):
-    """Answers and log Z of models whose answers are known in closed form, at the sizes where
-    grounding is quick.
-    """
+    """Answers and log Z known in closed form, at the sizes where grounding is quick."""
     asked = 0
     for case in json.loads(path.read_text())["cases"]:
         if math.prod(case["model"]["domains"].values()) > 100:
@@ -344,9 +340,7 @@ def test_ranges_that_meet_where_nothing_is_do_not_contradict(size):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_ranges_against_their_definition(seed):
-    """Every pair within a range that exists is observed; only pairs that exist can be observed in
-    two ways.
-    """
+    """Every pair that exists in a range is observed; only such can be observed in two ways."""
     rng = random.Random(seed)
     model = pairs(4)
     expected, contradicted, evidence = {}, False, {}
@@ -368,7 +362,7 @@ def test_ranges_against_their_definition(seed):
 
 @pytest.mark.parametrize("engine", ["auto", "ground"])
 def test_what_is_left_of_a_range_may_not_exist(capsys, tmp_path, engine):
-    """Of b(1..2,2) in the file only b(2,2) is left, which there is not; that is as good as nothing."""
+    """Of b(1..2,2) in the file only b(2,2), which there is not, is left: as good as nothing."""
     model = pairs(3)
     seen = model.layered([{"b(1..2,2)": "true"}, {"b(1,2)": "false"}])
     assert seen == {"b(2..2,2..2)": "true", "b(1,2)": "false"}

@@ -1,6 +1,4 @@
-"""Answers where the data is: equal to enumeration and to answers in memory, whatever SQL does with
-the rows.
-"""
+"""Answers where the data is: as by enumeration and in memory, whatever SQL does with rows."""
 
 import decimal
 import json
@@ -70,9 +68,7 @@ def test_equal_to_enumeration_long(folder, seed):
 
 
 def check_model(folder, seed, variables):
-    """Random models with zeros, repeated scopes, other label orders; evidence in the folder, beside
-    it, and both.
-    """
+    """Random models with zeros, equal scopes, turned labels; evidence in and beside folders."""
     model, evidence = random_model(seed, variables=variables)
     graph, rng = graph_of(model), random.Random(seed)
     inside = {name for name in evidence if rng.random() < 0.5}
@@ -103,9 +99,7 @@ def check_model(folder, seed, variables):
 
 
 def relational(rng, people):
-    """Persons with a few variables each, a hub, all pairs or a ring; tables with zeros; ids in any
-    order.
-    """
+    """Persons with a few variables, a hub, all pairs or a ring; zeros; ids in any order."""
     names = [f"{letter}{person}" for letter in "AB" for person in range(people)] + ["H", "Lonely"]
     order = rng.sample(names, len(names))
     ternary = rng.random() < 0.3
@@ -218,9 +212,7 @@ def test_interchangeable_variables_are_counted(folder, ordered):
 
 
 def all_pairs(rng, people):
-    """All pairs of people, perhaps beside a hub, each in all orders or once in any order; often
-    with a blemish.
-    """
+    """All pairs of people, maybe with a hub, in all orders or once each; often with a blemish."""
     builder = lifagu.FactorGraph.build().variables(
         ["H", *(f"S{person}" for person in range(people))]
     )
@@ -289,9 +281,7 @@ def test_counting_before_summing_out_long(folder, seed, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_equal_rows_that_stay_apart(folder, seed, monkeypatch):
-    """Where merging would make too many tables, rows are not merged, and nothing is counted that is
-    not proved.
-    """
+    """Where merging makes too many tables, rows stay, and only what is proved is counted."""
     monkeypatch.setattr(rows, "MOST_LABELS", 1)
     check_against_memory(folder, seed, people=4)
 
@@ -301,9 +291,7 @@ def test_equal_rows_that_stay_apart(folder, seed, monkeypatch):
 )
 @given(observed_graphs())
 def test_any_names_any_labels(tmp_path_factory, observed):
-    """Graphs drawn anew, with names in all letters, label orders, factors without arguments, and
-    unknown ones.
-    """
+    """Graphs drawn anew: names in all letters, label orders, factors empty or unknown."""
     graph, evidence = observed
     folder = tmp_path_factory.mktemp("model") / "big"
     lifagu.write(graph, folder, evidence)
@@ -333,9 +321,7 @@ def test_any_names_any_labels(tmp_path_factory, observed):
 )
 @given(observed_graphs(), st.sampled_from(WAYS), st.sampled_from(["one", "mean"]))
 def test_filled_on_the_way(tmp_path_factory, observed, ways, unknown):
-    """Unknown factors are filled as in memory before rows are made fewer, by all ways that SQL
-    knows.
-    """
+    """Unknown factors are filled as in memory before rows get fewer, in all ways SQL knows."""
     graph, evidence = observed
     folder = tmp_path_factory.mktemp("model") / "big"
     lifagu.write(graph, folder, evidence)
@@ -408,9 +394,7 @@ def test_names_that_do_not_fit(folder):
 
 
 def test_a_power_that_is_another_table(folder, monkeypatch):
-    """f twice on a pair is g, which stands on another pair: rows are told apart before they are
-    counted.
-    """
+    """f twice on a pair is g, which another pair has: rows are told apart before counting."""
     people = range(4)
     builder = lifagu.FactorGraph.build().variables([f"A{person}" for person in people])
     pairs = list(combinations(people, 2))
@@ -432,9 +416,7 @@ def test_a_power_that_is_another_table(folder, monkeypatch):
 
 
 def test_unknown_factors(folder):
-    """Only questions about their own part are refused, as in memory; observed variables divide
-    parts.
-    """
+    """Only questions about their own part are refused, as in memory; evidence divides parts."""
     builder = lifagu.FactorGraph.build().variables(["A", "B", "C", "D", "E"])
     builder.factor("f", ["A", "B"], [1, 2, 3, 4]).factor("g", ["B", "C"], None).factor(
         "h", ["D"], [1, 4]
@@ -534,7 +516,7 @@ def test_mistakes_in_folders(tmp_path, mistake):
 
 
 def test_floats_that_do_not_tell_ids_apart(tmp_path):
-    """Neighbouring whole numbers beyond 2^53 are one as floats; such ids are refused as in memory."""
+    """Neighbouring numbers beyond 2^53 are one as floats; such ids are refused as in memory."""
     high = 2**53 + 2
     make_folder(
         tmp_path,
@@ -568,9 +550,7 @@ def test_questions_that_make_no_sense(folder):
 
 
 def closed_form(people):
-    """log Σ over Epid of f0 · (Σ over Sick of (Σ f1) (Σ f2)²)^people, and the log odds of Epid,
-    with all digits.
-    """
+    """log Σ over Epid of f0 · (Σ over Sick of (Σ f1) (Σ f2)²)^people, and Epid's log odds."""
     f0, f1, f2 = np.array([1, 3]), *(np.array(each).reshape(2, 2, 2) for each in TABLES)
     person = (f1.sum(axis=0) * f2.sum(axis=0) ** 2).sum(axis=0)
     with decimal.localcontext(prec=50):
@@ -613,9 +593,7 @@ def make_epidemic(folder, people):
 
 
 def test_a_million_arguments_under_a_memory_limit(folder, tmp_path):
-    """Nine million bytes per column and more, within a tenth of what the graph would need in
-    memory.
-    """
+    """Nine million bytes per column and more, in a tenth of what the graph needs in memory."""
     people = 115_000
     make_epidemic(folder, people)
     said = []
@@ -632,7 +610,7 @@ def test_a_million_arguments_under_a_memory_limit(folder, tmp_path):
 
 
 def test_rows_that_cannot_be_made_fewer_are_refused(folder, tmp_path):
-    """A clique of different tables: nothing is alike, so all that is left would have to be listed."""
+    """A clique of different tables: nothing is alike, so all that is left would be listed."""
     names = [f"V{number}" for number in range(30)]
     builder = lifagu.FactorGraph.build().variables(names)
     for number, (one, other) in enumerate(combinations(names, 2)):
@@ -668,9 +646,7 @@ def test_the_command_line(folder, capsys):
 
 
 def test_filled_and_asked_on_the_command_line(folder, tmp_path, capsys):
-    """A hole is filled from its likes on the way, or by itself into another folder, and answers are
-    as in memory.
-    """
+    """A hole is filled from its likes on the way or by itself; answers are as in memory."""
     builder = lifagu.FactorGraph.build().variable("H")
     for person in range(5):
         builder.variables([f"A{person}", f"B{person}"])
@@ -750,9 +726,7 @@ def test_files_stay_in_memory(capsys):
 
 @pytest.mark.skipif(not shutil.which("java"), reason="Spark needs Java, which is not here")
 def test_spark(tmp_path):
-    """The same statements on Spark: evidence of both sorts, a range of three, an unknown factor
-    elsewhere.
-    """
+    """The same statements on Spark: all sorts of evidence, a range of three, an unknown factor."""
     builder = lifagu.FactorGraph.build().variable("H", ["lo", "mid", "hi"]).variables(["U", "W"])
     builder.factor("u", ["U"], None)
     for person in range(4):

@@ -78,9 +78,7 @@ def test_what_works_in_memory_only(tmp_path):
 
 
 def test_the_command_line(tmp_path, capsys):
-    """The report names the same lines, JSON has the same keys, and what works in memory only is
-    said.
-    """
+    """The same lines and JSON keys; what works in memory only is said."""
     big, out = str(tmp_path / "big"), str(tmp_path / "out")
     lifagu.write(chain(8), big)
     reports = []

@@ -1,6 +1,4 @@
-"""Whole individuals filled by SQL: row for row what memory gives, whoever is like whom and in
-whatever order.
-"""
+"""Whole individuals filled by SQL: row for row what memory gives, in whatever order."""
 
 import random
 from contextlib import closing
@@ -67,9 +65,7 @@ def test_hospitals_are_of_every_sort():
 
 
 def test_all_is_lent_by_the_individual_declared_first(tmp_path):
-    """Of ann and ben, who are alike, ann has the first factor, ben the first of another sort, and
-    eve takes ann's.
-    """
+    """Of ann and ben, who are alike, each has a first factor of some sort; eve takes ann's."""
     builder = lifagu.FactorGraph.build()
     for name in ("eve", "ben", "ann"):
         builder.variable(f"A.{name}", kind="A", individual=[name]).variable(
@@ -166,9 +162,7 @@ def test_questions_about_somebody_who_was_filled(tmp_path, unknown):
 
 @st.composite
 def owned_graphs(draw):
-    """Variables that list none, one or several individuals, in any order; factors over some of
-    them, some unknown.
-    """
+    """Variables of none, one or several individuals; factors over some of them, some unknown."""
     lists = st.lists(st.sampled_from(["ann", "ben", "eve", "ward"]), max_size=3, unique=True)
     builder, count = lifagu.FactorGraph.build(), draw(st.integers(1, 8))
     for number in range(count):
@@ -185,9 +179,7 @@ def owned_graphs(draw):
 @settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
 @given(owned_graphs(), st.booleans())
 def test_owners_and_what_is_near(tmp_path_factory, observed, as_texts):
-    """Whose each variable and factor is, and what is near unknown factors, is the same in both
-    languages.
-    """
+    """Whose variables and factors are, and what is near holes, is the same in both languages."""
     place, (graph, evidence) = tmp_path_factory.mktemp("owned"), observed
     if as_texts:  # a column of texts in place of lists
         one = "CASE WHEN individual IS NOT NULL THEN individual[1] END AS individual"

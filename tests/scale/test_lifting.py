@@ -1,6 +1,4 @@
-"""Folders lifted where they are: equal to memory array for array, out of core, interrupted, on a
-broken cluster.
-"""
+"""Folders lifted where they are: as in memory, out of core, interrupted, on a broken cluster."""
 
 import json
 import os
@@ -69,9 +67,7 @@ def test_tables_are_replaced_exported_and_found_again(tmp_path):
 
 
 def random_arrays(rng):
-    """Scopes with isolated variables, factors without arguments, hubs and several factors over one
-    scope.
-    """
+    """Scopes with isolated variables, factors without arguments, hubs, some scopes repeated."""
     variables, factors = rng.randint(1, 14), rng.randint(0, 16)
     scopes = [
         rng.sample(range(variables), rng.randint(0, min(3, variables))) for _ in range(factors)
@@ -130,9 +126,7 @@ def engine(tmp_path_factory):
 
 @pytest.mark.parametrize("seed", range(24))
 def test_rounds_by_sql_give_the_kernels_colours(engine, monkeypatch, seed):
-    """To the end by SQL, or handed over after the first, the second, … round at which anything
-    changes.
-    """
+    """To the end by SQL, or handed over after the first, second, … round that changes anything."""
     monkeypatch.setattr(colour_rounds, "FIRST_HAND_OVER", 1 + seed % 4 // 2)
     arrays = random_arrays(random.Random(seed))
     found, _ = passed(engine, *arrays, memory=None if seed % 2 else 2**20)
@@ -141,9 +135,7 @@ def test_rounds_by_sql_give_the_kernels_colours(engine, monkeypatch, seed):
 
 
 def test_what_still_changes_is_handed_over(engine):
-    """Two long paths beside a star: only the paths are handed over, after four rounds, and all is
-    as in the end.
-    """
+    """Two long paths beside a star: only they are handed over, after four rounds."""
     scopes, *_ = path_arrays(12)
     scopes = [[each + shift for each in scope] for shift in (0, 12) for scope in scopes]
     scopes += [[24 + leaf, 30] for leaf in range(6)]
@@ -421,8 +413,7 @@ def spark(tmp_path_factory):
 
 
 def test_a_lost_worker_changes_nothing(tmp_path, monkeypatch, spark):
-    """A master, two workers, one of which is killed after the first round; the current folder stays
-    as it was.
+    """One of two workers is killed after the first round; the current folder stays as it was.
 
     Twenty individuals with three factors each, of which every other one takes its unknown factor
     from another's.

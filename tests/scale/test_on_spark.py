@@ -1,6 +1,4 @@
-"""Lifting, asking and imputing on Spark, in one session: row for row what memory gives; this takes
-minutes.
-"""
+"""Lifting, asking and imputing on Spark: row for row what memory gives; this takes minutes."""
 
 import random
 

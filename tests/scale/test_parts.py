@@ -1,6 +1,4 @@
-"""Connected parts by SQL: those of memory, for stars, chains, grids and crowds of small parts, in
-few rounds.
-"""
+"""Connected parts by SQL: those of memory, for stars, chains, grids and crowds, in few rounds."""
 
 import random
 from contextlib import closing

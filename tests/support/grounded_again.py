@@ -11,9 +11,7 @@ from support.helpers import SCHEMA
 
 
 def factors_of(graph):
-    """The factors as a multiset of (arguments by name, potentials), written for comparing and
-    nothing else.
-    """
+    """The factors as a multiset of (arguments by name, potentials), to be compared."""
     return Counter(
         (each.arguments, None if each.table is None else tuple(each.table.reshape(-1).tolist()))
         for each in graph.factors
@@ -21,9 +19,7 @@ def factors_of(graph):
 
 
 def assert_means(model, graph):
-    """The grounding of a model is the graph: variables by name with their ranges, factors as a
-    multiset.
-    """
+    """The grounding of a model is the graph: ranges by name, factors as a multiset."""
     back = lifagu.ground(model)
     assert factors_of(back) == factors_of(graph)
     assert {each.name: each.range for each in back.variables} == {

@@ -1,6 +1,4 @@
-"""What several tests share: random models, models from dictionaries, and the command line run in
-this process.
-"""
+"""What several tests share: random models, models from dictionaries, and the command line."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ def random_model(seed: int, **settings: Any) -> tuple[dict[str, Any], dict[str, 
 
 
 def frustrated() -> FactorGraph:
-    """Everyone wants to differ from everyone: sent all at once, the messages swing to and fro for
-    ever.
-    """
+    """Everyone wants to differ from everyone: sent all at once, messages swing for ever."""
     names = [f"v{number}" for number in range(8)]
     builder = FactorGraph.build().variables(names)
     for first, name in enumerate(names):

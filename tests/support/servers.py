@@ -1,6 +1,4 @@
-"""A PostgreSQL server of the tests' own: started on loopback in a temporary folder, stopped at the
-end.
-"""
+"""A PostgreSQL server of the tests' own: on loopback, in a temporary folder, stopped at the end."""
 
 from __future__ import annotations
 
@@ -73,9 +71,7 @@ def postgresql() -> Iterator[str]:
 
 @contextmanager
 def _ended_after(stop: list[str], folder: str) -> Iterator[None]:
-    """Afterwards a process that waits stops the server and removes its folder; also if this one is
-    killed hard.
-    """
+    """Afterwards a waiting process stops the server and removes its folder, even after a kill."""
     script = f"read nothing; {shlex.join(stop)} >>said 2>&1; rm -rf {shlex.quote(folder)}"
     with subprocess.Popen(
         ["/bin/sh", "-c", script], cwd=folder, stdin=subprocess.PIPE, start_new_session=True

@@ -71,9 +71,7 @@ def test_a_ring_is_one_group_until_something_is_observed():
 
 
 def test_a_long_broken_ring_is_not_quadratic():
-    """Rounds over the whole graph would look at 10^5 × 10^5 arguments; the worklist looks at each a
-    few times.
-    """
+    """Whole rounds would look at 10^5 × 10^5 arguments; the worklist sees each a few times."""
     assert len(lifagu.colour(ring(100_000), {"x0": "1"}).variable_groups) == 100_000
 
 

@@ -1,6 +1,4 @@
-"""The compiled kernel: equal to the reference and to the definition, safe, interruptible, and
-dispensable.
-"""
+"""The compiled kernel: equal to reference and definition, safe, interruptible, dispensable."""
 
 import _thread
 import os
@@ -98,9 +96,7 @@ def test_kernel_and_reference_are_equal_array_for_array(seed):
 @needs_kernel
 @pytest.mark.parametrize("seed", range(150))
 def test_the_door_gives_the_same_with_and_without_the_kernel(seed, monkeypatch):
-    """Evidence hard and soft, ranges, tables, unknown factors, exchangeable arguments, start
-    colours of one's own.
-    """
+    """Evidence hard and soft, ranges, tables, holes, exchangeable arguments, start colours."""
     model, evidence = random_model(
         seed, unknown=0.3, variables=4 + seed % 20, factors=seed % 30, kinds=seed % 3 == 0
     )
@@ -201,9 +197,7 @@ def test_lists_are_numbered_alike_without_the_kernel(seed, ordered, monkeypatch)
 
 @needs_kernel
 def test_many_distinct_rows_stay_apart():
-    """More than any small table holds; also numbers that differ in their highest bits only, as
-    potentials do.
-    """
+    """More than any small table holds; also numbers that differ in their highest bits only."""
     for matrix in (np.arange(200_000).reshape(-1, 2), np.arange(100_000).reshape(-1, 1) << 43):
         twice = np.concatenate((matrix, matrix[::-1]))
         count = len(matrix)
@@ -218,7 +212,7 @@ def test_many_distinct_rows_stay_apart():
 
 @needs_kernel
 def test_ctrl_c_stops_the_kernel_and_leaves_everything_sane():
-    """The other thread gets its turn only because the kernel lets it run, and then presses Ctrl-C."""
+    """The other thread gets its turn only because the kernel lets it, and presses Ctrl-C."""
     path = path_arrays(1_000_000)
     variables, factors = np.full(1_000_000, -1), np.full(999_999, -1)
     entered = threading.Event()

@@ -1,6 +1,4 @@
-"""Lifting: grounded again, every lifted model is the graph it came from; shapes, names, figures and
-cases.
-"""
+"""Lifting: grounded again, every lifted model is the graph it came from; names and figures."""
 
 import json
 import os
@@ -60,9 +58,7 @@ def test_random_graphs_come_back(seed):
 @given(seed=st.integers(0, 10**6), colours=st.integers(1, 3))
 @settings(deadline=None, max_examples=100)
 def test_any_groups_are_lifted_rightly(seed, colours):
-    """Groups only say where to look: any partition gives a right model, with constants and lists
-    where need be.
-    """
+    """Groups only say where to look: any partition gives a right model, with lists if need be."""
     graph, rng = random_graph(seed), np.random.default_rng(seed)
     drawn = [
         rng.integers(0, colours, len(each)) for each in (graph.variable_names, graph.factor_names)
@@ -169,9 +165,7 @@ def test_what_is_no_product_is_listed(name):
 
 
 def test_pairs_across_regions_keep_their_inequality():
-    """A person could be called by region and number, but then X ≠ Y would have to be listed for all
-    pairs.
-    """
+    """A person could be called by region and number, but X ≠ Y would be a list of all pairs."""
     assert shown(lifagu.lift(shape("pairs across regions")))[1] == "Sick(M), Sick(N)) | M ≠ N"
 
 
@@ -261,9 +255,7 @@ def test_stems(given, expected):
 
 
 def test_no_name_is_taken_for_another():
-    """Where names look like ground names of a relation, but of other constants, the relation takes
-    another name.
-    """
+    """Where names look like a relation's, but of other constants, it takes another name."""
     scopes = [(["Sick(1)"], [1, 2]), (["Sick(2)"], [1, 2])]
     lifted = checked_lift(graph(["Sick(1)", "Sick(2)"], scopes))
     assert [(each.name, len(each.names)) for each in lifted.relations] == [("Sick", 0)], (
@@ -304,9 +296,7 @@ def test_declared_individuals_become_constants_where_they_fit():
 
 
 def test_one_individual_is_one_constant():
-    """Alignment follows the factors, not the order of declaration (case 31b), also across
-    unconnected relations.
-    """
+    """Alignment follows factors, not declarations (case 31b), also across unconnected relations."""
     lifted = lifagu.lift(graph_of(CASES["31b_individual_alignment_broken"]["model"]))
     words = lifted.vocabulary
     assert words.find("C0")[1] == words.find("S0")[1] != words.find("C1")[1] == words.find("S1")[1]

@@ -1,6 +1,4 @@
-"""Lifting where kinds and individuals are declared oddly: it never fails, its proof holds, and
-answers stay.
-"""
+"""Lifting where kinds and individuals are declared oddly: it never fails, and answers stay."""
 
 import json
 import random
@@ -39,9 +37,7 @@ def evidence_for(graph, seed):
 
 
 def assert_answers(lifted, graph, evidence):
-    """log Z and all marginals of a lifted model are those that adding up every state of the graph
-    gives.
-    """
+    """log Z and all marginals of a lifted model are those of adding up every state."""
     log_partition, expected = naive.enumerate_answers(as_model(graph), evidence)
     names = list(graph.variable_names)
     for engine in ENGINES:
@@ -56,9 +52,7 @@ def assert_answers(lifted, graph, evidence):
 
 
 def campaign(seed):
-    """One odd model, with swappable arguments told apart and not, its groups with and without
-    evidence.
-    """
+    """One odd model, swappable arguments told apart or not, groups with and without evidence."""
     given = graph_of(odd_model(seed))
     evidence = evidence_for(given, seed)
     for commutative in (False, True):

@@ -1,6 +1,4 @@
-"""A few hundred hostile requests: each gets a clean refusal, no other status, and the server goes
-on.
-"""
+"""A few hundred hostile requests: each gets a clean refusal, and the server goes on."""
 
 import gzip
 import json

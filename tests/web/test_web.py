@@ -1,6 +1,4 @@
-"""The page's server: what it answers is what the library says; who may ask, how much, and what is
-left at the end.
-"""
+"""The page's server: it answers as the library; who may ask, how much, and what is left."""
 
 import asyncio
 import gzip

@@ -7,9 +7,7 @@ from lifagu.relational.terms import Atom, Count, Logical, parse_argument
 
 
 def naive_scopes(model):
-    """Ground factors by running through every substitution; written from the definition, for small
-    models.
-    """
+    """Ground factors by running through every substitution, for small models."""
     domains = {
         name: [str(each) for each in (range(1, given + 1) if isinstance(given, int) else given)]
         for name, given in model["domains"].items()
