@@ -322,9 +322,9 @@ def test_new_individuals_can_be_added_to_templates(small, tmp_path, capsys):
 
 
 def test_the_schema_knows_templates():
-    jsonschema.validate(SMALL, SCHEMA)
+    SCHEMA.validate(SMALL)
     for seed in range(10):
-        jsonschema.validate(naive.random_hospital(seed)[0], SCHEMA)
+        SCHEMA.validate(naive.random_hospital(seed)[0])
     for wrong in (
         changed(source=7),
         changed(domains={"Patient": {"sql": 7}}),
@@ -332,7 +332,7 @@ def test_the_schema_knows_templates():
         changed(queries=[7]),
     ):
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(wrong, SCHEMA)
+            SCHEMA.validate(wrong)
 
 
 # ---- mistakes

@@ -3,7 +3,6 @@
 import gzip
 import json
 
-import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -14,13 +13,17 @@ from support.helpers import SCHEMA, graph_of, random_model
 from support.strategies import graphs
 
 
+def test_the_schema_is_one():
+    SCHEMA.check_schema(SCHEMA.schema)
+
+
 @settings(deadline=None, max_examples=150)
 @given(graphs())
 def test_lifagu_json(graph):
     text = native.to_json(graph)
     assert native.from_json(text) == graph
     assert native.to_json(native.from_json(text)) == text
-    jsonschema.validate(json.loads(text), SCHEMA)
+    SCHEMA.validate(json.loads(text))
 
 
 @settings(deadline=None, max_examples=100)
@@ -68,7 +71,7 @@ def test_evidence_goes_along(tmp_path):
     evidence = {"A": "false", "B": {"true": 1.0, "false": 3.0}}
     lifagu.write(graph, tmp_path / "m.json", evidence)
     assert lifagu.read_evidence(tmp_path / "m.json") == evidence
-    jsonschema.validate(json.loads((tmp_path / "m.json").read_text()), SCHEMA)
+    SCHEMA.validate(json.loads((tmp_path / "m.json").read_text()))
     lifagu.write(graph, tmp_path / "m.uai.gz", {"B": "false"})
     assert (tmp_path / "m.uai.evid").read_text() == "1 1 1\n"
     assert lifagu.read_evidence(tmp_path / "m.uai.evid") == {"x1": "1"}

@@ -206,7 +206,7 @@ def check_best(model, graph, evidence, seen):
     assert weight == pytest.approx(best.log_weight, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(400))
+@pytest.mark.parametrize("seed", range(200))
 def test_cells_are_the_ground_graph(seed, monkeypatch):
     check(seed, monkeypatch)
 
@@ -217,9 +217,9 @@ def test_most_random_models_are_lifted(monkeypatch):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seed", range(1000, 4000))
+@pytest.mark.parametrize("seed", [*range(200, 400), *range(1000, 4000)])
 def test_cells_long(seed, monkeypatch):
-    check(seed, monkeypatch, largest=4)
+    check(seed, monkeypatch, largest=3 if seed < 1000 else 4)
 
 
 @pytest.mark.parametrize("path", LIFTED, ids=lambda path: path.stem)
@@ -299,14 +299,14 @@ def test_counts_beyond_doubles_are_exact():
 
 
 def test_classes():
-    found = lifagu.marginals(friends(10**6), evidence={"S(2..5)": "true", "C(7)": "false"})
+    found = lifagu.marginals(friends(10**5), evidence={"S(2..5)": "true", "C(7)": "false"})
     assert [each.members for each in found.classes[:4]] == [
-        "S(X), X in 1, 6, 8..1000000",
+        "S(X), X in 1, 6, 8..100000",
         "S(X), X in 2..5",
         "S(7)",
-        "C(X), X in 1, 6, 8..1000000",
+        "C(X), X in 1, 6, 8..100000",
     ]
-    assert [each.count for each in found.classes[:3]] == [999995, 4, 1]
+    assert [each.count for each in found.classes[:3]] == [99995, 4, 1]
     assert found.classes[1].probabilities == {"false": 0.0, "true": 1.0}
     assert found["S(8)"] == found.classes[0].probabilities
     assert "S(9)" in found
@@ -491,7 +491,7 @@ def test_answers_on_the_command_line(capsys, tmp_path):
     path = tmp_path / "friends.json"
     text = {
         "format": "lifagu/1",
-        "domains": {"P": 10**6},
+        "domains": {"P": 10**5},
         **FRIENDS,
         "evidence": {"S(1..9)": "true"},
     }
@@ -502,7 +502,7 @@ def test_answers_on_the_command_line(capsys, tmp_path):
     assert [each["members"] for each in classes[:3]] == [
         "S(X), X in 1..2, 4..9",
         "S(3)",
-        "S(X), X in 10..1000000",
+        "S(X), X in 10..100000",
     ]
     assert set(classes[0]) == {"representative", "members", "count", "probabilities"}
     assert run_cli(capsys, "marginals", path, "--expand")[0] == 4
@@ -518,7 +518,7 @@ def test_answers_on_the_command_line(capsys, tmp_path):
         .startswith('S(1),"S(X), X in 1..3",3,false,')
     )
     facts = json.loads(run_cli(capsys, "info", path, "--json")[1])
-    assert facts["variables"] == facts["factors"] == 10**12 + 10**6
+    assert facts["variables"] == facts["factors"] == 10**10 + 10**5
     assert facts["classes_of_variables"] == 3
     assert "ask, for instance" in run_cli(capsys, "info", small)[1]
     best = json.loads(run_cli(capsys, "map", small, "--json")[1])

@@ -58,8 +58,15 @@ def test_histograms_are_listed_in_order_and_found_again(members, size):
     assert integers.histogram_places(found).tolist() == list(range(len(found)))
 
 
+LARGE = [(5, 26), (2, 500), (3, 120), (10**6, 2)]
+
+
 @pytest.mark.parametrize(
-    ("members", "size"), [(2, 42), (3, 33), (4, 29), (5, 26), (2, 500), (3, 120), (10**6, 2)]
+    ("members", "size"),
+    [
+        *[(2, 42), (3, 33), (4, 29), (2, 150), (10**5, 2)],
+        *[pytest.param(*each, marks=pytest.mark.full) for each in LARGE],
+    ],
 )
 def test_histograms_of_many_labels_have_a_place(members, size):
     found = integers.histograms(members, size)
@@ -71,7 +78,9 @@ def test_one_label_takes_any_number_of_members():
     assert logs.log_multinomial(integers.histograms(10**30, 1)).tolist() == [0.0]
 
 
-@pytest.mark.parametrize("limit", [0, 1, 63, 64, 65, 1000, 100_000])
+@pytest.mark.parametrize(
+    "limit", [0, 1, 63, 64, 65, 1000, 20_000, pytest.param(100_000, marks=pytest.mark.full)]
+)
 def test_log_factorials_to_the_last_digits(limit):
     with localcontext() as context:
         context.prec = 40

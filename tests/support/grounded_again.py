@@ -3,8 +3,6 @@
 import json
 from collections import Counter
 
-import jsonschema
-
 import lifagu
 from lifagu.relational.proof import Proof
 from support.helpers import SCHEMA
@@ -37,7 +35,7 @@ def checked_lift(graph, **settings):
         len(graph.factor_names),
     )
     text = lifagu.to_json(lifted)
-    jsonschema.validate(json.loads(text), SCHEMA)
+    SCHEMA.validate(json.loads(text))
     again = lifagu.from_json(text)
     assert again == lifted
     assert lifagu.to_json(again) == text

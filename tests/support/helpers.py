@@ -7,6 +7,8 @@ import random
 from pathlib import Path
 from typing import Any
 
+from jsonschema import Draft202012Validator
+
 from lifagu.cli import main
 from lifagu.formats.native import from_json
 from lifagu.graph.factor_graph import Colouring, FactorGraph
@@ -14,7 +16,10 @@ from support.naive import graphs as naive
 
 ROOT = Path(__file__).parent.parent.parent
 CASES = {case["name"]: case for case in json.loads((ROOT / "tests/cases/lifagu.json").read_text())}
-SCHEMA = json.loads((ROOT / "src/lifagu/formats/lifagu-1.schema.json").read_text())
+# made once: making it takes longer than validating
+SCHEMA = Draft202012Validator(
+    json.loads((ROOT / "src/lifagu/formats/lifagu-1.schema.json").read_text())
+)
 
 
 def graph_of(model: dict[str, Any]) -> FactorGraph:

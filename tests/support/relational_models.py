@@ -5,8 +5,6 @@ import json
 import math
 from collections import Counter
 
-import jsonschema
-
 import lifagu
 from support.helpers import ROOT, SCHEMA
 
@@ -16,7 +14,7 @@ LIFTED = sorted((ROOT / "tests/cases/lifted").glob("*.json"))
 def relational(**parts):
     """A model as in a lifagu file, read."""
     text = json.dumps({"format": "lifagu/1", "domains": {}, **parts})
-    jsonschema.validate(json.loads(text), SCHEMA)
+    SCHEMA.validate(json.loads(text))
     return lifagu.from_json(text)
 
 

@@ -7,7 +7,6 @@ import sys
 from collections import Counter
 from dataclasses import replace
 
-import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -632,7 +631,7 @@ def test_a_million_persons():
 def test_the_same_bytes_whatever_the_hash_seed():
     program = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
-        "import lifagu; from shapes import SHAPES, random_graph, shape\n"
+        "import lifagu; from support.shapes import SHAPES, random_graph, shape\n"
         "graphs = [*map(shape, SHAPES), *map(random_graph, range(30))]\n"
         "print(*(lifagu.to_json(lifagu.lift(each)) + str(lifagu.lift(each)) for each in graphs))"
     )
@@ -654,7 +653,7 @@ def test_the_command_line_shows_and_writes_it(capsys, tmp_path):
     options = ("--add", "eve=alice", "--evidence", "Sick.eve=true", "--json")
     _, out, _ = run_cli(capsys, "lift", ROOT / "examples/epidemic.json", *options)
     model = json.loads(out)["model"]
-    jsonschema.validate(model, SCHEMA)
+    SCHEMA.validate(model)
     assert model["evidence"] == {"Sick.eve": "true"}
     target = tmp_path / "lifted.json"
     target.write_text(json.dumps(model))
