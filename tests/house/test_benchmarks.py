@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from support.helpers import ROOT
+from support.spark_cluster import WHY_NOT
 
 BENCHMARKS = ROOT / "benchmarks"
 FAILURE = r"–|nan|inf|memory|crashed|not installed|>\d+ s( to build)?|error: .*"
@@ -414,7 +415,8 @@ def test_answers_where_the_data_is(out):
 
 
 @pytest.mark.full
-@pytest.mark.skipif(not shutil.which("java"), reason="Spark needs Java, which is not here")
+@pytest.mark.full
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "it is here")
 def test_spark_where_the_data_is(tmp_path):
     found = run_beside(
         "from pathlib import Path\nfrom folders import *\nfrom apart import run_apart\n"

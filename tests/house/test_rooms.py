@@ -180,10 +180,7 @@ def test_heavy_packages_have_one_door(package):
     ("model", "name", "most"), [("epidemic.json", "Epid", 95), ("smokers.json", "Smokes(1)", 130)]
 )
 def test_a_small_question_imports_what_it_needs(model, name, most):
-    program = (
-        "import sys; from lifagu.cli import main; main(sys.argv[1:]); sys.stderr.write(' "
-        "'.join(sys.modules))"
-    )
+    program = "import sys; from lifagu.cli import main; main(sys.argv[1:]); sys.stderr.write(' '.join(sys.modules))"
     command = [sys.executable, "-c", program, "query", str(ROOT / "examples" / model), name]
     found = subprocess.run(command, check=True, capture_output=True, text=True).stderr.split()
     own = {each.removeprefix("lifagu.") for each in found if is_own(each)}

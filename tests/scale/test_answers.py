@@ -5,7 +5,6 @@ import json
 import math
 import random
 import re
-import shutil
 from contextlib import closing
 from decimal import Decimal
 from itertools import combinations, permutations
@@ -30,6 +29,7 @@ from support.naive import graphs as naive
 from support.parquet_folders import make_folder
 from support.parquet_mistakes import MISTAKES
 from support.same_results import assert_same_answers
+from support.spark_cluster import WHY_NOT
 from support.strategies import observed_graphs
 
 LIMIT = 2**30
@@ -287,7 +287,7 @@ def test_equal_rows_that_stay_apart(folder, seed, monkeypatch):
 
 
 @settings(
-    deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(observed_graphs())
 def test_any_names_any_labels(tmp_path_factory, observed):
@@ -317,7 +317,7 @@ def test_any_names_any_labels(tmp_path_factory, observed):
 
 
 @settings(
-    deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(observed_graphs(), st.sampled_from(WAYS), st.sampled_from(["one", "mean"]))
 def test_filled_on_the_way(tmp_path_factory, observed, ways, unknown):
@@ -347,7 +347,7 @@ def test_filled_on_the_way(tmp_path_factory, observed, ways, unknown):
 
 
 @settings(
-    deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(observed_graphs(), st.sampled_from(WAYS), st.data())
 def test_a_case_is_asked_as_in_memory(tmp_path_factory, observed, ways, data):
@@ -724,7 +724,7 @@ def test_files_stay_in_memory(capsys):
     assert run_cli(capsys, "logz", model, "--on", "auto")[0] == 0
 
 
-@pytest.mark.skipif(not shutil.which("java"), reason="Spark needs Java, which is not here")
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "it is here")
 def test_spark(tmp_path):
     """The same statements on Spark: all sorts of evidence, a range of three, an unknown factor."""
     builder = lifagu.FactorGraph.build().variable("H", ["lo", "mid", "hi"]).variables(["U", "W"])
