@@ -1,6 +1,4 @@
-"""Answers where the data is: folders of growing size, asked by SQL under a memory limit and in
-memory.
-"""
+"""Answers where the data is: growing folders, asked by SQL under a memory limit and in memory."""
 
 from __future__ import annotations
 
@@ -32,6 +30,7 @@ from folders import (
     write_tables,
 )
 from lifagu.inference.prepared import Result
+from lifagu.questions.planning import prepare
 from part import FLOOR, Part, begin, sized
 from timing import arranging
 
@@ -46,9 +45,7 @@ Expected = tuple[float, float | None]  # log Z, and the log odds of the last val
 
 @dataclass(frozen=True)
 class Family:
-    """Models of one shape: how to write one, what the answer is, sizes, and arguments per unit of
-    size.
-    """
+    """Models of one shape: how to write one, the answer, sizes, and arguments per unit of size."""
 
     title: str
     write: Callable[[Path, int], None]
@@ -84,11 +81,12 @@ def main() -> None:
     part = begin(
         "Answers where the data is",
         ("lifagu", "numpy", "duckdb", "pyspark"),
-        "The paper's epidemic and a ring of ternary variables as folders of Parquet tables, asked about one variable:",
-        "by DuckDB and by Spark (`local[*]`) under a memory limit, and in memory after reading the folder while it is",
-        "small enough. *Rounds*: in which rows become fewer; with none, they were few to begin with. *Error*: the",
-        "largest relative one of log Z and, for the epidemic, of the log odds, against closed forms with 50 digits.",
-        f"A run has {PATIENCE:g} s.",
+        "The paper's epidemic and a ring of ternary variables as folders of Parquet tables, asked",
+        "about one variable: by DuckDB and by Spark (`local[*]`) under a memory limit, and in",
+        "memory after reading the folder while it is small enough. *Rounds*: in which rows become",
+        "fewer; with none, they were few to begin with. *Error*: the largest relative one of log Z",
+        "and, for the epidemic, of the log odds, against closed forms with 50 digits. A run has",
+        f"{PATIENCE:g} s.",
         *ABOUT_COSTS,
     )
     families = [
@@ -162,7 +160,7 @@ def answered(folder: Path, way: Way, enough: int, place: Path) -> Answered:
 
     def task(engine: Engine | None) -> tuple[Result, int | None]:
         if engine is None:
-            return lifagu.prepare(lifagu.read(folder), [("x0",)]).run(), None
+            return prepare(lifagu.read(folder), [("x0",)]).run(), None
         planned = plan_on(
             Journal(engine), folder, [["x0"]], {}, None, limit, enough, lambda _: None
         )
@@ -183,8 +181,12 @@ def write_ring(folder: Path, size: int) -> None:
         folder,
         variables=f"SELECT range AS id, ['0', '1', '2'] AS range FROM range({size})",
         factors=f"SELECT range AS id, 0 AS table_id FROM range({size})",
-        arguments="SELECT range // 2 AS factor_id, range % 2 AS position, (range // 2 + range % 2) % "
-        f"{size} AS variable_id FROM range({2 * size})",
+        arguments=f"""
+            SELECT range // 2 AS factor_id,
+                   range % 2 AS position,
+                   (range // 2 + range % 2) % {size} AS variable_id
+            FROM range({2 * size})
+        """,
         tables=f"SELECT 0 AS id, {RING} AS potentials",
     )
 
@@ -204,7 +206,7 @@ def epidemic_closed(people: int) -> Expected:
 
 
 def ring_closed(size: int) -> Expected:
-    """log Z is the log of the trace of a power of the table: by its eigenvalues, the largest apart."""
+    """log Z is the log of the trace of a power of the table: by eigenvalues, the largest apart."""
     values = np.linalg.eigvals(np.array(RING, dtype=np.float64).reshape(3, 3))
     largest = max(values, key=abs).real
     rest = sum((value / largest) ** size for value in values)

@@ -1,6 +1,4 @@
-"""Run something in a process of its own: its memory is its own, it can be limited, and it can be
-stopped.
-"""
+"""Something run in a process of its own, where its memory is its own and it can be stopped."""
 
 from __future__ import annotations
 
@@ -21,9 +19,7 @@ Result = TypeVar("Result")
 
 
 def run_apart(work: Callable[[], Result], limit: float | None = None) -> Result | str:
-    """What the work returns, or in a word why it returns nothing; after `limit` seconds it is
-    stopped.
-    """
+    """What the work returns, or in a word why it does not; after `limit` seconds it is stopped."""
     with child(lambda report: report(work())) as reports:
         if not reports.poll(limit):
             return f">{limit:g} s"
@@ -36,8 +32,7 @@ def run_apart(work: Callable[[], Result], limit: float | None = None) -> Result 
 
 @contextmanager
 def child(work: Callable[[Callable[[object], None]], None]) -> Iterator[Connection]:
-    """Where the reports of a forked process arrive: what its work reports, and in a word why it
-    failed, if it does.
+    """Where the reports of a forked process arrive, and in a word why it failed, if it does.
 
     On leaving, the process ends, and so do helpers it may have started.
     """
@@ -80,9 +75,7 @@ def failure(error: Exception) -> str:
 
 
 def memory_now() -> int:
-    """Bytes this process uses; from now on the peak is counted anew. Zero where that cannot be
-    known.
-    """
+    """Bytes this process uses, the peak being counted anew from now on; 0 where it is unknown."""
     with suppress(AttributeError, OSError):
         # what was freed and is still held would hide what is used next
         ctypes.CDLL(None).malloc_trim(0)
@@ -107,9 +100,7 @@ def _status(name: str, process: int | str = "self") -> int:
 
 
 def descendants() -> list[int]:
-    """The processes that this one has started and that still run, and those that they have; none
-    where unknown.
-    """
+    """The processes started by this one that still run, and theirs; none where that is unknown."""
     parents = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with suppress(OSError):  # it ended while we looked
@@ -131,7 +122,5 @@ def processor_seconds() -> float:
 
 
 def _after_name(path: Path) -> list[str]:
-    """What stands in a process's line of figures after its name, which may hold anything: state,
-    parent, …
-    """
+    """What stands after the name, which may hold anything, in a process's line: state, parent, …"""
     return path.read_text().rpartition(")")[2].split()

@@ -1,6 +1,4 @@
-"""Exact answers of lifagu beside those of its peers: one table per family of models, each cell time
-and digits.
-"""
+"""Exact answers of lifagu beside those of its peers: a table per family, with time and digits."""
 
 from __future__ import annotations
 
@@ -24,12 +22,13 @@ ENGINES = [LIFAGU, *PEERS]
 PACKAGES = ("numpy", *(engine.package for engine in ENGINES))
 HEAD = ["model", *(engine.name for engine in ENGINES), "reference"]
 HOW_TO_READ = (
-    f"One answer each, planning included, building the engine's model not; best of {REPEATS} below 1 s. A cell reads",
-    "*time relative to lifagu · correct digits* (above 1× the peer is slower), lifagu's own in absolute time. Digits",
-    "are against the reference named in the last column. Threads are as the engines set them: lifagu uses one;",
-    f"pyAgrum, cotengra and numpy's linear algebra up to {os.cpu_count()}. Limits: {{limit}} s and",
-    f"{MEMORY // 2**30} GiB per answer; – means that the engine failed on a smaller model of the family, or does not",
-    "offer all marginals in one pass.",
+    f"One answer each, planning included, building the engine's model not; best of {REPEATS} below",
+    "1 s. A cell reads *time relative to lifagu · correct digits* (above 1× the peer is slower),",
+    "lifagu's own in absolute time. Digits are against the reference named in the last column.",
+    "Threads are as the engines set them: lifagu uses one; pyAgrum, cotengra and numpy's linear",
+    f"algebra up to {os.cpu_count()}. Limits: {{limit}} s and {MEMORY // 2**30} GiB per answer; –",
+    "means that the engine failed on a smaller model of the family, or does not offer all",
+    "marginals in one pass.",
 )
 
 Measure = Callable[[Engine, float], Measured]  # given the seconds that each step may take
@@ -37,8 +36,7 @@ Measure = Callable[[Engine, float], Measured]  # given the seconds that each ste
 
 @dataclass(frozen=True)
 class Family:
-    """Models of one kind: (row title, how to measure an engine on it), by growing size if `sizes`
-    are given.
+    """Models of one kind: (row title, how to measure an engine), growing if `sizes` are given.
 
     Sizes, in `unit`, put the rows into a growth curve. every: each row asks about every variable.
     """
@@ -80,7 +78,7 @@ def _member(family: Callable[[int], FactorGraph], size: int, variable: str) -> M
 
 @dataclass
 class Tally:
-    """What the rows amount to: who answered how often, and how the fastest peer did on each family."""
+    """What the rows amount to: who answered how often, and the fastest peer on each family."""
 
     rows: int = 0
     answered: Counter[str] = field(default_factory=Counter)
@@ -112,8 +110,8 @@ class Tally:
         if not self.families:
             return f"{text}."
         return (
-            f"{text}. Time of the fastest peer by that of lifagu, on the largest model of a family that any peer "
-            f"answers: {', '.join(self.families)}."
+            f"{text}. Time of the fastest peer by that of lifagu, on the largest model of a family "
+            f"that any peer answers: {', '.join(self.families)}."
         )
 
 
@@ -186,9 +184,7 @@ def find_reference(exact: Measured, measured: list[Measured]) -> tuple[Outcome |
 
 
 def digits(outcome: Outcome, reference: Outcome) -> int:
-    """Correct decimal digits of the probabilities (each relative to itself), and of log Z where
-    both know it.
-    """
+    """Correct decimal digits of each probability, and of log Z where both know it."""
     expected, found = reference[1], outcome[1]
     with np.errstate(all="ignore"):
         errors = np.where(expected == found, 0.0, np.abs(found - expected) / expected).tolist()
@@ -199,9 +195,7 @@ def digits(outcome: Outcome, reference: Outcome) -> int:
 
 
 def cell(measured: Measured, reference: Outcome | None, own: float | None) -> str:
-    """``2.3× · 15``: time relative to lifagu and correct digits; absolute time where there is
-    nothing to compare.
-    """
+    """``2.3× · 15``: time relative to lifagu (absolute if that is missing) and correct digits."""
     failed = trouble(measured)
     if failed or measured.outcome is None or measured.seconds is None:
         return failed or "–"

@@ -1,6 +1,4 @@
-"""Answers checked against closed forms: time and error at growing sizes, or in a word why there is
-no answer.
-"""
+"""Answers checked against closed forms: time and error at growing sizes, or why there is none."""
 
 from __future__ import annotations
 
@@ -25,11 +23,12 @@ LIMIT = 60.0  # seconds for a question
 NOT_ASKED = "not asked"
 HEAD = ["family", "size", "answered", "time", "growth", "error"]
 HOW_TO_READ = (
-    "One question each on a model that is built already, in a process of its own; the longest time where several",
-    f"random tables were tried. What would not fit lifagu refuses; what takes longer than {LIMIT:g} s is stopped, and",
-    "then larger models of the family are not asked. Growth: the power of the size with which the time has grown",
-    "since the last one. Error: the largest relative difference of probabilities (of their logs where they underflow)",
-    "and of log Z to a closed form summed here independently.",
+    "One question each on a model that is built already, in a process of its own; the longest time",
+    "where several random tables were tried. What would not fit lifagu refuses; what takes longer",
+    f"than {LIMIT:g} s is stopped, and then larger models of the family are not asked. Growth: the",
+    "power of the size with which the time has grown since the last one. Error: the largest",
+    "relative difference of probabilities (of their logs where they underflow) and of log Z to a",
+    "closed form summed here independently.",
 )
 # logs of weights; beside them what is to be added to all, if that is large
 Closed = Logs | tuple[Logs, np.longdouble]
@@ -37,9 +36,7 @@ Closed = Logs | tuple[Logs, np.longdouble]
 
 @dataclass(frozen=True)
 class Asked:
-    """A model, the variables asked for jointly (none: every marginal), and the logs of the weights
-    of their values.
-    """
+    """A model, the variables asked for jointly (none: every marginal), logs of their weights."""
 
     model: FactorGraph | ParfactorGraph
     question: tuple[str, ...]
@@ -79,8 +76,8 @@ def show(part: Part, families: Sequence[Family]) -> list[dict[str, str]]:
     numbers = [[int(number) for number in row["answered"].split(" of ")] for row in rows]
     errors = [float(row["error"]) for row in rows if row["error"] != "–"]
     part.in_short(
-        f"answered {sum(each[0] for each in numbers):,} of {sum(each[1] for each in numbers):,} questions with closed "
-        f"forms, the largest error being {max(errors, default=0.0):.0e}."
+        f"answered {sum(each[0] for each in numbers):,} of {sum(each[1] for each in numbers):,} "
+        f"questions with closed forms, the largest error being {max(errors, default=0.0):.0e}."
     )
     return rows
 
@@ -160,9 +157,7 @@ def _marginals(asked: Asked) -> tuple[Logs, float]:
 
 
 def error(found: Found, closed: Closed) -> float:
-    """The largest relative difference of what was found to the logs of weights, whose last axis is
-    the values.
-    """
+    """The largest relative difference to the logs of weights, whose last axis is the values."""
     weights, aside = closed if isinstance(closed, tuple) else (closed, np.longdouble(0))
     totals = np.array([log_sum(each) for each in weights.reshape(-1, weights.shape[-1])])
     expected = weights - totals.reshape(*weights.shape[:-1], 1)

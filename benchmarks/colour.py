@@ -1,6 +1,4 @@
-"""What colour passing costs, against sorting as many numbers in the same run, as it grows, and
-beside peers.
-"""
+"""What colour passing costs against sorting as many numbers, as it grows, and beside peers."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ Floor = Callable[[int], float]
 
 @dataclass(frozen=True)
 class Measured:
-    """Of one graph: sizes, seconds of the floor and of colouring, bytes beyond the graph, peak of
-    the process.
-    """
+    """Of one graph: sizes, seconds of floor and colouring, bytes beyond the graph, the peak."""
 
     arguments: int
     groups: tuple[int, int]
@@ -43,9 +39,10 @@ def main() -> None:
     part = begin(
         "Colour passing",
         ("lifagu", "numpy", *(peer.package for peer in PEERS)),
-        "Timed is `lifagu.colour(graph)` on a graph that has been built: start colours, the neighbours of variables",
-        "and the numbering of the result are in it, reading and building are not. Every row has a process of its own;",
-        "the best of some runs counts, for the floor as well.",
+        "Timed is `lifagu.colour(graph)` on a graph that has been built: start colours, the",
+        "neighbours of variables and the numbering of the result are in it, reading and building",
+        "are not. Every row has a process of its own; the best of some runs counts, for the floor",
+        "as well.",
     )
     lifagu.colour(path(3))  # what is imported on first use is imported now
     against_sorting(part)
@@ -61,8 +58,8 @@ def against_sorting(part: Part) -> None:
     """Known graphs of some size each, with the ratio that is wanted of each."""
     part.section(
         "Against sorting",
-        "The floor is one np.sort of as many random int32 as there are arguments, or one stable np.argsort of as many",
-        "random int64. Memory: bytes for each argument beyond the graph.",
+        "The floor is one np.sort of as many random int32 as there are arguments, or one stable",
+        "np.argsort of as many random int64. Memory: bytes for each argument beyond the graph.",
     )
     head = ["graph", "arguments", "groups", "floor", "colour", "ratio", "wanted", "memory"]
     table = part.table(head, _against_sorting(part.small, len(head)))
@@ -200,8 +197,8 @@ def beside_peers(part: Part) -> None:
     """The peers on growing graphs, as ratios to lifagu, each with how many groups it finds."""
     part.section(
         "Beside peers",
-        f"Each has {part.limit:g} s; ratios are without the time to build its graph; in brackets the groups it finds;",
-        "– where it failed on a smaller graph of the family.",
+        f"Each has {part.limit:g} s; ratios are without the time to build its graph; in brackets",
+        "the groups it finds; – where it failed on a smaller graph of the family.",
         "",
         *(f"- {peer.name}: {peer.differs}" for peer in PEERS),
     )

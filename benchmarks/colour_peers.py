@@ -1,5 +1,4 @@
-"""Peers that colour graphs or find their symmetries, each asked how many groups of nodes a factor
-graph has.
+"""Peers that colour graphs or find symmetries, each asked how many groups a factor graph has.
 
 Where edges cannot carry positions, every argument becomes a node of its own, coloured by its
 position, between its factor and its variable; those nodes are not counted as groups.
@@ -21,9 +20,7 @@ Ask = Callable[[], int]
 
 @dataclass(frozen=True)
 class Peer:
-    """build(graph) makes the peer's own graph; calling what it returns does the work and counts the
-    groups.
-    """
+    """build(graph) makes the peer's own graph; calling what it returns counts the groups."""
 
     name: str
     package: str
@@ -106,20 +103,22 @@ def _with_pynauty(graph: FactorGraph) -> Ask:
 PEERS = (
     Peer(
         *("networkx", "networkx", "networkx"),
-        "Weisfeiler–Lehman hashes after 4 rounds; equal hashes, not equal signatures, decide; on long graphs 4 rounds "
-        "are not enough, and more would be as many passes over the graph.",
+        "Weisfeiler–Lehman hashes after 4 rounds; equal hashes, not equal signatures, decide; on "
+        "long graphs 4 rounds are not enough, and more would be as many passes over the graph.",
         _with_networkx,
     ),
     Peer(
         *("scikit-network", "scikit-network", "sknetwork"),
-        "Weisfeiler–Lehman rounds until nothing changes, on the bare graph: it takes no start colours and no "
-        "positions, so tables, variables and factors, and the order of arguments are not told apart; on large graphs "
-        "its hashes merge nodes that the rounds would tell apart (random triples).",
+        "Weisfeiler–Lehman rounds until nothing changes, on the bare graph: it takes no start "
+        "colours and no positions, so tables, variables and factors, and the order of arguments "
+        "are not told apart; on large graphs its hashes merge nodes that the rounds would tell "
+        "apart (random triples).",
         _with_scikit_network,
     ),
     Peer(
         *("igraph (bliss)", "igraph", "igraph"),
-        "generators of the automorphism group; the groups are its orbits, a harder problem and sometimes finer.",
+        "generators of the automorphism group; the groups are its orbits, a harder problem and "
+        "sometimes finer.",
         _with_igraph,
     ),
     Peer(
@@ -140,9 +139,7 @@ def _owners(graph: FactorGraph) -> tuple[Any, Any]:
 
 
 def _with_argument_nodes(graph: FactorGraph) -> tuple[Any, Any, int]:
-    """Edges and start colours of the graph with a node for each argument, and how many nodes come
-    before those.
-    """
+    """Edges and start colours with a node for each argument, and how many nodes come before."""
     nodes, (owner, place) = len(graph.variable_names), _owners(graph)
     counted = nodes + len(graph.factor_names)
     arguments = counted + np.arange(len(graph.arguments))

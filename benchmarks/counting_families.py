@@ -1,6 +1,4 @@
-"""Relational models with counting formulas, each with the closed form of an answer, summed here
-independently.
-"""
+"""Relational models with counting formulas, each with the closed form of an answer."""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ def one_of(total: Logs) -> Logs:
 
 
 def ordered_pairs(n: int, table: Any) -> Logs:
-    """Log weight of so many true ones under a table on all ordered pairs of different individuals."""
+    """Log weight of so many true ones under a table on all ordered pairs of individuals."""
     pair, true = logs_of(table), np.arange(n + 1, dtype=np.longdouble)
     false = n - true
     both = true * (true - 1) * pair[1, 1] + false * (false - 1) * pair[0, 0]
@@ -120,7 +118,7 @@ def rows_counted_closed(n: int, table: Table, own: Table) -> Logs:
 
 
 def many_labels(labels: int, random: np.random.Generator) -> Asked:
-    """Three individuals with many labels, counted; two of them are observed with the first label."""
+    """Three individuals with many labels, counted; two are observed with the first label."""
     names = [f"l{number}" for number in range(labels)]
     histograms = sorted(  # by counts: what has more of the first label comes last
         combinations_with_replacement(range(labels), 3),

@@ -1,6 +1,4 @@
-"""Templates on large databases: how long loading takes and how much memory it needs, from each kind
-of database.
-"""
+"""Templates on large databases: time and memory of loading, from each kind of database."""
 
 from __future__ import annotations
 
@@ -28,11 +26,19 @@ from support.servers import NoServerError, postgresql
 PANEL = "Loading a template, ids being {}"
 IDS = {"whole numbers": "i", "texts": "'patient-' || i"}
 DATA = """
-CREATE TABLE patients AS SELECT {id} AS id, i % 40 AS ward, CASE WHEN i % 3 > 0 THEN i % 7 = 0 END AS test
-    FROM {series};
-CREATE TABLE treatments AS SELECT {id} AS patient, 'm' || i % 5 AS drug,
-    CASE WHEN i % 11 = 0 THEN NULL WHEN i % 2 = 0 THEN 'strong' ELSE 'weak' END AS effect FROM {series};
-CREATE TABLE history AS SELECT i % 39 AS ward, i % 4 = 0 AS sick, (i + i % 5) % 3 = 0 AS test FROM {series};
+CREATE TABLE patients AS
+SELECT {id} AS id, i % 40 AS ward, CASE WHEN i % 3 > 0 THEN i % 7 = 0 END AS test
+FROM {series};
+
+CREATE TABLE treatments AS
+SELECT {id} AS patient,
+       'm' || i % 5 AS drug,
+       CASE WHEN i % 11 = 0 THEN NULL WHEN i % 2 = 0 THEN 'strong' ELSE 'weak' END AS effect
+FROM {series};
+
+CREATE TABLE history AS
+SELECT i % 39 AS ward, i % 4 = 0 AS sick, (i + i % 5) % 3 = 0 AS test
+FROM {series};
 """
 TEMPLATE: dict[str, Any] = {
     "format": "lifagu/1",
@@ -87,9 +93,10 @@ def main() -> None:
     part = begin(
         "Templates on large databases",
         ("lifagu", "numpy", "duckdb", "sqlalchemy", "psycopg"),
-        "A hospital with n patients, n treatments and 3n factors: learned tables by ward, a column of keys, evidence",
-        "with gaps. Each load runs in a process of its own; in parentheses the seconds that it computed, without the",
-        "server's. The floor is one stable argsort of as many integers as there are factors.",
+        "A hospital with n patients, n treatments and 3n factors: learned tables by ward, a column",
+        "of keys, evidence with gaps. Each load runs in a process of its own; in parentheses the",
+        "seconds that it computed, without the server's. The floor is one stable argsort of as",
+        "many integers as there are factors.",
     )
     head = [
         "patients",
@@ -169,11 +176,9 @@ def databases(
 
 
 def loaded(template: str, database: str) -> dict[str, Any]:
-    """Seconds, the peak of memory beyond what was used before, sizes, and sums by which two graphs
-    are compared.
-    """
+    """Seconds, the peak of memory beyond that before, sizes, and sums to compare graphs by."""
     before, start, computed = memory_now(), time.perf_counter(), time.process_time()
-    found = lifagu.load(template, database)
+    found = lifagu.io.load(template, database)
     seconds, computed = time.perf_counter() - start, time.process_time() - computed
     memory = memory_peak() - before
     graph = found.model

@@ -54,9 +54,7 @@ def at_hand() -> bool:
 
 @cache
 def stays() -> tuple[Rows, tuple[int, ...]]:
-    """For each stay and column the number of its value, -1 where it is missing; and how many values
-    there are.
-    """
+    """For each stay and column the number of its value, -1 if missing; how many there are."""
     hospitals = {row["hospital"]: row for row in _read("hospital.csv.gz")}
     rows = [{**hospitals[row["hospital"]], **row} for row in _read("stay.csv.gz")]
     columns = [
@@ -91,9 +89,7 @@ def _numbered(name: str, texts: list[str]) -> Rows:
 
 @cache
 def tables() -> tuple[Floats, ...]:
-    """For each pair how often its values occur together, smoothed, to a small power: a variable has
-    fifteen of them.
-    """
+    """How often the values of each pair occur together, smoothed, to a small power."""
     values, sizes = stays()
     found = []
     for one, other in PAIRS:
@@ -139,9 +135,7 @@ def known(count: int) -> Known:
 
 
 def _states(seen: Rows) -> Floats:
-    """The probabilities of all states of a stay, one axis for each column, of length one where that
-    was seen.
-    """
+    """The probabilities of all states of a stay: an axis for each column, of length 1 if seen."""
     left = [slice(None) if value < 0 else slice(value, value + 1) for value in seen.tolist()]
     logs = np.zeros([1] * (WIDTH + 1))
     for (one, other), table in zip(PAIRS, tables(), strict=True):

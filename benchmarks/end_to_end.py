@@ -1,6 +1,4 @@
-"""From arrays with unknown factors to an answer: build, transfer, colour, lift, query, each stage
-and all of it.
-"""
+"""From arrays with unknown factors to an answer: build, transfer, colour, lift, query."""
 
 from __future__ import annotations
 
@@ -37,9 +35,10 @@ def main() -> None:
     part = begin(
         "End to end",
         PACKAGES,
-        "A tenth of the factors is unknown, in the paper's epidemic and in cohorts (persons whose tables differ by",
-        "cohort). From arrays to a graph, transfer to the completed graph, colour passing, lifting with its proof,",
-        "and one query to the lifted model. Each row has a process of its own.",
+        "A tenth of the factors is unknown, in the paper's epidemic and in cohorts (persons whose",
+        "tables differ by cohort). From arrays to a graph, transfer to the completed graph, colour",
+        "passing, lifting with its proof, and one query to the lifted model. Each row has a",
+        "process of its own.",
     )
     warm_up(PEERS)
     chain(partial(epidemic_with_holes, 3))  # what is imported on first use is imported now
@@ -51,8 +50,9 @@ def stages(part: Part) -> None:
     """Where the time goes as graphs grow."""
     part.section(
         "Stages",
-        "All of it as a ratio to one stable argsort of as many integers as there are arguments; each stage in per",
-        "cent of all. Checked: largest difference to the answer of the ground graph, up to 10,000 persons.",
+        "All of it as a ratio to one stable argsort of as many integers as there are arguments;",
+        "each stage in per cent of all. Checked: largest difference to the answer of the ground",
+        "graph, up to 10,000 persons.",
     )
     head = [
         "model",
@@ -103,7 +103,7 @@ def _stages(part: Part, width: int) -> Iterator[list[str]]:
 def _measured(
     make: Callable[[int], FactorGraph], people: int
 ) -> tuple[int, int, list[float], str, str]:
-    """Arguments, unknown factors, seconds of each stage, what the lifted model is, and the check."""
+    """Arguments, unknown factors, seconds of each stage, the lifted model, and the check."""
     done = best_chain(partial(make, people))
     checked = "–"
     if people <= CHECKED_UP_TO:
@@ -163,9 +163,9 @@ def beside_peers(part: Part) -> None:
     """The whole chain against peers that are spared all but building their model and one query."""
     part.section(
         "Beside peers",
-        "No peer fills unknown factors. They are given the completed graph; a cell is the time to build their model",
-        "and to answer the one query, by lifagu's time for the *whole* chain, and the correct digits against the",
-        "median of all.",
+        "No peer fills unknown factors. They are given the completed graph; a cell is the time to",
+        "build their model and to answer the one query, by lifagu's time for the *whole* chain,",
+        "and the correct digits against the median of all.",
     )
     people = (4, 16) if part.small else (16, 64, 256, 1_024, 4_096)
     show(part, [_family(title, make, people) for title, make in FAMILIES.items()])

@@ -1,6 +1,4 @@
-"""The engine that lifagu chooses by itself beside those that it chooses from: what the choice
-costs.
-"""
+"""The engine that lifagu chooses beside those that it chooses from: what the choice costs."""
 
 from __future__ import annotations
 
@@ -29,10 +27,11 @@ SHORT, DOUBTED = (1e-3, 1.2)
 LARGEST, BRIEF = 10_000, 2.0  # persons, variables, …; seconds where sizes are small
 HEAD = ["model", *NAMES, "ratio"]
 HOW_TO_READ = (
-    "The questions of the parts on ground and on lifted inference, up to middling sizes, to each engine by name. The",
-    "ratio is the time of auto by that of the faster one of the two others, and 1 where auto takes less than a",
-    "millisecond; above 1.2 all engines are asked again, and the shorter times count. An engine that fails, or takes",
-    "longer than {limit:g} s, is not asked about larger models.",
+    "The questions of the parts on ground and on lifted inference, up to middling sizes, to each",
+    "engine by name. The ratio is the time of auto by that of the faster one of the two others,",
+    "and 1 where auto takes less than a millisecond; above 1.2 all engines are asked again, and",
+    "the shorter times count. An engine that fails, or takes longer than {limit:g} s, is not asked",
+    "about larger models.",
 )
 Times = dict[str, float | str]  # by engine: seconds, or in a word why there are none
 Row = tuple[str, int, Callable[[str], float | str]]  # a title, a size, and how to ask an engine
@@ -49,8 +48,8 @@ def show(part: Part) -> None:
     title = max(worst, key=worst.__getitem__)
     slow = sum(each > 2 for each in worst.values())
     part.in_short(
-        f"auto beside the better one of lifted and ground on {len(worst)} questions: at worst {worst[title]:.2g}× "
-        f"({title}), more than 2× on {slow}."
+        f"auto beside the better one of lifted and ground on {len(worst)} questions: at worst "
+        f"{worst[title]:.2g}× ({title}), more than 2× on {slow}."
     )
 
 
@@ -95,9 +94,7 @@ def _asked(small: bool, limit: float) -> Iterator[tuple[str, Times]]:
 
 
 def _growing(rows: list[Row]) -> Iterator[tuple[str, Times]]:
-    """The questions of a family; where sizes grow, an engine that fails is not asked again. Size 0:
-    not growing.
-    """
+    """A family's questions; while sizes grow, an engine that fails is not asked again. 0: fixed."""
     given_up: set[str] = set()
     for title, size, ask in rows:
         if size > LARGEST:

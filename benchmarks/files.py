@@ -52,10 +52,11 @@ def main() -> None:
     part = begin(
         "Models in and out",
         ("lifagu", "numpy", "duckdb", "pyagrum", "pgmpy"),
-        "The paper's epidemic: plain, with kinds, individuals and a tenth of the factors unknown, and with names.",
-        "Each is written and read in a process of its own, as a folder of Parquet tables or as lifagu's JSON; times",
-        "as ratios to one stable argsort of as many random 64-bit integers as there are arguments. Memory is the peak",
-        "of the process that builds and writes, and of the one that reads.",
+        "The paper's epidemic: plain, with kinds, individuals and a tenth of the factors unknown,",
+        "and with names. Each is written and read in a process of its own, as a folder of Parquet",
+        "tables or as lifagu's JSON; times as ratios to one stable argsort of as many random",
+        "64-bit integers as there are arguments. Memory is the peak of the process that builds and",
+        "writes, and of the one that reads.",
     )
     with tempfile.TemporaryDirectory() as folder:
         import_now(Path(folder), "duckdb")
@@ -70,15 +71,14 @@ def main() -> None:
         import_now(Path(folder), "pyagrum.markov_random_field", "pgmpy.readwrite")
         part.section(
             "UAI files beside peers",
-            f"The same file, read and written by each; peers relative to lifagu; each has {part.limit:g} s for both.",
+            f"The same file, read and written by each; peers relative to lifagu; each has "
+            f"{part.limit:g} s for both.",
         )
         part.table(UAI, _beside_peers(part, Path(folder) / "model.uai"))
 
 
 def import_now(folder: Path, *modules: str) -> None:
-    """What would be imported on first use; DuckDB is not started, since its threads would not
-    survive a fork.
-    """
+    """What first use would import; DuckDB is not started, as its threads do not survive a fork."""
     for name in ("small.json", "small.uai"):
         lifagu.write(epidemic_by_arrays(1), folder / name)
         lifagu.read(folder / name)

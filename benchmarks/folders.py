@@ -1,6 +1,4 @@
-"""Folders of Parquet tables for the parts that work where the data is: how they are written, and
-what a run takes.
-"""
+"""Folders of Parquet tables for work where the data is: writing them, and what a run takes."""
 
 from __future__ import annotations
 
@@ -34,10 +32,11 @@ Result = TypeVar("Result")
 EPIDEMIC = ([1, 3], [3, 1, 2, 2, 1, 2, 5, 1], [1, 4, 2, 1, 3, 1, 1, 2])
 COSTS = ["start", "time", "of threads", "memory", "Java", "disk", "spilled"]
 ABOUT_COSTS = (
-    "Each run has a process of its own. *Start*: until the engine is ready; apart from that, the *time*, as a ratio to",
-    "one stable argsort of as many integers as there are arguments. *Of threads*: seconds of all threads together.",
-    "*Memory*: the peak of the process, which DuckDB is part of; Spark's Java stands beside. *Disk*: the most that the",
-    "engine had there, and what of it was *spilled*, with Spark also what was shuffled.",
+    "Each run has a process of its own. *Start*: until the engine is ready; apart from that, the",
+    "*time*, as a ratio to one stable argsort of as many integers as there are arguments. *Of",
+    "threads*: seconds of all threads together. *Memory*: the peak of the process, which DuckDB is",
+    "part of; Spark's Java stands beside. *Disk*: the most that the engine had there, and what of",
+    "it was *spilled*, with Spark also what was shuffled.",
 )
 SHARE = (
     0.8  # of the machine's memory, for what runs in memory: it must fail before the machine does
@@ -49,8 +48,7 @@ SHARE = (
 
 @dataclass(frozen=True)
 class Took:
-    """What a run took: seconds until the engine was ready, seconds then, seconds of all threads
-    then, and bytes.
+    """What a run took: seconds until the engine was ready, seconds then, of all threads, and bytes.
 
     memory: the peak of the process; java: of those it started; disk: the most the engine had there;
     spilled: of that.
@@ -86,9 +84,7 @@ class Took:
 def measured(
     work: Callable[[Path], Result], within: Path, limit: float | None = None
 ) -> Result | str:
-    """Work in a process and in a folder of its own, which is gone afterwards; in a word why it
-    failed, if it did.
-    """
+    """Work in a process and a folder of its own, gone afterwards; or in a word why it failed."""
     with tempfile.TemporaryDirectory(dir=within, ignore_cleanup_errors=True) as place:
         return run_apart(partial(work, Path(place)), limit)
 
@@ -96,8 +92,7 @@ def measured(
 def took(
     on: str, folder: Path, limit: int, task: Callable[[Engine | None], Result]
 ) -> tuple[Result, Took]:
-    """What a task gives on an engine that keeps its tables in a folder, None for memory, and what
-    it took.
+    """What a task gives on an engine with its tables in a folder (None: memory), and what it took.
 
     limit: bytes for the engine.
     """
@@ -118,7 +113,7 @@ def took(
 
 
 def keep_within(limit: int) -> None:
-    """From now on this process lacks memory, and says so, rather than take more from the machine."""
+    """From now on this process lacks memory, and says so, rather than take more of it."""
     if limit:
         resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))
 
@@ -173,26 +168,33 @@ def size_of(folder: Path) -> int:
 
 
 def write_epidemic(folder: Path, people: int) -> None:
-    """Figure 1 of the paper for so many persons, written by SQL: x0 is Epid, then four variables
-    per person.
-    """
+    """The paper's Figure 1 for so many persons, by SQL: x0 is Epid, then four variables each."""
     of_person = "1 + 4 * (range // 9) + [0, 2, 3][1 + (range // 3) % 3]"
     variable = f"CASE range % 3 WHEN 2 THEN 0 WHEN 1 THEN 2 + 4 * (range // 9) ELSE {of_person} END"
     write_tables(
         folder,
         variables=f"SELECT range AS id FROM range({4 * people + 1})",
-        factors="SELECT range AS id, CASE WHEN range = 0 THEN 0 WHEN range % 3 = 1 THEN 1 ELSE 2 END AS table_id "
-        f"FROM range({3 * people + 1})",
-        arguments="SELECT 0 AS factor_id, 0 AS position, 0 AS variable_id UNION ALL "
-        f"SELECT 1 + range // 3, range % 3, {variable} FROM range({9 * people})",
-        tables=f"SELECT unnest([0, 1, 2]) AS id, unnest([{EPIDEMIC[0]}, {EPIDEMIC[1]}, {EPIDEMIC[2]}]) AS potentials",
+        factors=f"""
+            SELECT range AS id,
+                   CASE WHEN range = 0 THEN 0 WHEN range % 3 = 1 THEN 1 ELSE 2 END AS table_id
+            FROM range({3 * people + 1})
+        """,
+        arguments=f"""
+            SELECT 0 AS factor_id, 0 AS position, 0 AS variable_id
+            UNION ALL
+            SELECT 1 + range // 3, range % 3, {variable}
+            FROM range({9 * people})
+        """,
+        tables=f"""
+            SELECT * FROM (
+                VALUES (0, {EPIDEMIC[0]}), (1, {EPIDEMIC[1]}), (2, {EPIDEMIC[2]})
+            ) AS t(id, potentials)
+        """,
     )
 
 
 def write_tables(folder: Path, **tables: str) -> None:
-    """Write the rows of queries; to be called in a process of its own, as DuckDB's threads would
-    not survive a fork.
-    """
+    """Write the rows of queries, in a process of its own: DuckDB does not survive a fork."""
     folder.mkdir()
     for name, query in tables.items():
         duckdb.sql(f"COPY ({query}) TO '{folder}/{name}.parquet' (COMPRESSION zstd)")

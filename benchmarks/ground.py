@@ -1,6 +1,4 @@
-"""Exact answers about one or every variable of ground models: lifagu beside its peers, in the same
-run.
-"""
+"""Exact answers about one or every variable of ground models: lifagu beside its peers."""
 
 from __future__ import annotations
 
@@ -23,8 +21,8 @@ def main() -> None:
         "Ground inference beside peers",
         PACKAGES,
         *HOW_TO_READ,
-        "On Bayesian networks pyAgrum and pgmpy are told which table is whose distribution and may drop what does not",
-        "matter; the others see tables only.",
+        "On Bayesian networks pyAgrum and pgmpy are told which table is whose distribution and may",
+        "drop what does not matter; the others see tables only.",
     )
     warm_up(ENGINES)
     show(part, families(part.small))

@@ -1,6 +1,4 @@
-"""Symmetric ground graphs of any size, each with the closed form of an answer, summed here
-independently.
-"""
+"""Symmetric ground graphs of any size, each with the closed form of an answer."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ Table = NDArray[np.float64]
 
 
 def tied(count: int, *ties: tuple[Rows, Any]) -> FactorGraph:
-    """Binary variables x0, x1, …, and for each of the ties one table on all its rows of variables."""
+    """Binary variables x0, x1, …, and for each of the ties one table on all its rows."""
     arity = np.concatenate([np.full(len(rows), rows.shape[1]) for rows, _ in ties])
     return FactorGraph.from_arrays(
         ranges=[["false", "true"]],
@@ -34,9 +32,7 @@ def tied(count: int, *ties: tuple[Rows, Any]) -> FactorGraph:
 
 
 def across(first: Rows, second: Rows) -> Rows:
-    """Every variable of the first with every variable of the second; where both have rows, row by
-    row.
-    """
+    """Every variable of the first with every one of the second; where both have rows, by row."""
     one, other = np.broadcast_arrays(first[..., :, None], second[..., None, :])
     return np.stack([one.reshape(-1), other.reshape(-1)], 1)
 
@@ -91,9 +87,7 @@ def two_parts(side: int, random: np.random.Generator) -> Asked:
 
 
 def three_parts(side: int, random: np.random.Generator, alike: bool) -> Asked:
-    """A complete graph on three parts, with one table that likes equal values, or one for each two
-    parts.
-    """
+    """A complete graph on three parts, with one table that likes equal values, or three."""
     tables = [ALIKE] * 3 if alike else [drawn(random, 2, 2, strength=1 / side) for _ in range(3)]
     first, second, third = np.arange(3 * side).reshape(3, side)
     ties = zip(((first, second), (first, third), (second, third)), tables, strict=True)
@@ -102,9 +96,7 @@ def three_parts(side: int, random: np.random.Generator, alike: bool) -> Asked:
 
 
 def parts_alike(side: int, random: np.random.Generator, parts: int) -> Asked:
-    """Two or three parts, each like the others; every marginal is asked for, so that nothing tells
-    them apart.
-    """
+    """Two or three parts, each like the others, with every marginal asked for."""
     one = two_parts(side, random) if parts == 2 else three_parts(side, random, alike=True)
     return replace(
         one,
@@ -137,9 +129,7 @@ def parts_closed(side: int, tables: list[Any]) -> Logs:
 
 
 def households(count: int, random: np.random.Generator, size: int = 30) -> Asked:
-    """Households whose members are tied pair by pair, and something common that is tied to every
-    person.
-    """
+    """Households whose members are tied pair by pair, and all persons to something common."""
     people, common = (
         1 + np.arange(count * size).reshape(count, size),
         drawn(random, 2, 2, strength=1 / size),
@@ -153,9 +143,7 @@ def households(count: int, random: np.random.Generator, size: int = 30) -> Asked
 
 
 def to_hub(size: int, pair: Any, link: Any) -> Logs:
-    """Log weights of a hub's values: Σ over how many of a group are true, each being tied to the
-    hub.
-    """
+    """Log weights of a hub's values: Σ over how many of a group, all tied to it, are true."""
     logs, true = logs_of(link), np.arange(size + 1, dtype=np.longdouble)
     group = log_choose(size) + clique(size, pair)
     return np.array(
@@ -186,9 +174,7 @@ def hubs_in_a_ring(count: int, random: np.random.Generator) -> Asked:
 
 
 def hubs_with_one(count: int, random: np.random.Generator) -> Asked:
-    """Groups of two kinds by turns, as many of each; each has a hub that is tied to one common
-    variable.
-    """
+    """Groups of two kinds by turns, as many of each, with hubs tied to one common variable."""
     pairs, links = (
         [symmetric(random, 0.1) for _ in range(2)],
         [drawn(random, 2, 2, strength=0.1) for _ in range(2)],
@@ -213,9 +199,7 @@ def with_one_closed(count: int, pairs: list[Table], links: list[Table], common: 
 
 
 def ring_of_cliques(count: int, random: np.random.Generator) -> Asked:
-    """Cliques of two kinds by turns, as many of each; the first variable of each is tied to that of
-    the next.
-    """
+    """Cliques of two kinds by turns, as many of each, each tied to the next by one variable."""
     pairs, ring = [symmetric(random, 0.2) for _ in range(2)], drawn(random, 2, 2)
     members = np.arange(2 * count * GROUP).reshape(2 * count, GROUP)
     gates = members[:, 0]
@@ -245,9 +229,7 @@ def ring_closed(count: int, kinds: list[Logs], ring: Table) -> Logs:
 
 
 def with_own_hub(count: int, random: np.random.Generator) -> Asked:
-    """Households whose members are tied pair by pair, to a hub of their own, and to something
-    common.
-    """
+    """Households whose members are tied pair by pair, to their hub, and to something common."""
     pair, common = symmetric(random, 0.1), drawn(random, 2, 2, strength=0.1)
     link = drawn(random, 2, 2, strength=0.1)
     people = 1 + count + np.arange(count * GROUP).reshape(count, GROUP)
@@ -262,9 +244,7 @@ def with_own_hub(count: int, random: np.random.Generator) -> Asked:
 
 
 def own_hub_closed(count: int, pair: Table, link: Table, common: Table) -> Logs:
-    """A household with its hub for each value of what is common, to the power of how many there
-    are.
-    """
+    """A household with its hub for each value of what is common, to the power of their number."""
     each = [log_sum(to_hub(GROUP, pair, link * common[:, value : value + 1])) for value in (0, 1)]
     return count * np.array(each)
 
@@ -287,7 +267,7 @@ def _group_ties(
 
 
 def all_different(size: int, random: np.random.Generator) -> Asked:
-    """A clique with one table on pairs, and a table for each variable; every marginal is asked for."""
+    """A clique with one table on pairs, and a table for each variable; all marginals asked for."""
     pair, own = symmetric(random, 1 / size), drawn(random, size, 2)
     unary = [(np.array([[variable]]), own[variable]) for variable in range(size)]
     graph = tied(size, (within(np.arange(size)), pair), *unary)
@@ -295,9 +275,7 @@ def all_different(size: int, random: np.random.Generator) -> Asked:
 
 
 def all_different_closed(size: int, pair: Table, own: Table) -> Logs:
-    """Σ over how many of the others are true, from the products of all tables before and after each
-    variable.
-    """
+    """Σ over how many others are true, from products of all tables before and after each."""
     total, tables = clique(size, pair), np.asarray(own, dtype=np.longdouble)
     before, after = _products(tables), _products(tables[::-1])[::-1]
     weights = []

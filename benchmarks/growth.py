@@ -23,9 +23,7 @@ NARROW = 30  # below this ratio of the largest size to the smallest, each size h
 
 @dataclass(frozen=True)
 class Curve:
-    """Sizes and seconds that belong together, by size, and where the curve ended in a failure, if
-    it did.
-    """
+    """Sizes and seconds, by size, and where the curve ended in a failure, if it did."""
 
     name: str
     sizes: list[float]

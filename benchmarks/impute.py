@@ -1,6 +1,4 @@
-"""From a hospital's database to answers at growing sizes, and how far the answers are from the
-truth.
-"""
+"""From a hospital's database to answers at growing sizes, and how far these are from the truth."""
 
 from __future__ import annotations
 
@@ -25,18 +23,41 @@ from timing import arranging
 
 TABLES = """
 CREATE MACRO pick(row, salt, n) AS CAST(hash(row, salt) % n AS BIGINT);
-CREATE TABLE profile AS SELECT * FROM (VALUES
-  (0, [0.95, 0.85, 0.05, 0.15]), (1, [0.85, 0.55, 0.15, 0.45]), (2, [0.75, 0.3, 0.25, 0.7])) AS t(id, risk);
-CREATE TABLE kit AS SELECT * FROM (VALUES
-  (0, [0.97, 0.03, 0.08, 0.92]), (1, [0.9, 0.1, 0.25, 0.75]), (2, NULL)) AS t(id, accuracy);
-CREATE TABLE ward AS SELECT range AS id, range % 3 AS kit FROM range(50);
-CREATE TABLE patient AS SELECT range + 1 AS id, pick(range, 'ward', 50) AS ward,
-  CASE WHEN pick(range, 'asked', 20) > 0 THEN (pick(range, 'ward', 50) + pick(range, 'cohort', 2)) % 3 END AS profile,
-  CASE WHEN pick(range, 'tested', 3) = 0 THEN pick(range, 'test', 4) = 0 END AS test,
-  CASE WHEN pick(range, 'left', 2) = 0 THEN ['short', 'medium', 'long'][1 + pick(range, 'stay', 3)] END AS stay
-  FROM range({n});
-CREATE TABLE history AS SELECT pick(range, 'ward', 49) AS ward, pick(range, 'sick', 2) = 0 AS sick,
-  ['short', 'medium', 'long'][1 + pick(range, 'stay', 3)] AS stay FROM range({n});
+
+CREATE TABLE profile AS
+SELECT * FROM (
+    VALUES (0, [0.95, 0.85, 0.05, 0.15]),
+           (1, [0.85, 0.55, 0.15, 0.45]),
+           (2, [0.75, 0.3, 0.25, 0.7])
+) AS t(id, risk);
+
+CREATE TABLE kit AS
+SELECT * FROM (
+    VALUES (0, [0.97, 0.03, 0.08, 0.92]),
+           (1, [0.9, 0.1, 0.25, 0.75]),
+           (2, NULL)
+) AS t(id, accuracy);
+
+CREATE TABLE ward AS
+SELECT range AS id, range % 3 AS kit
+FROM range(50);
+
+CREATE TABLE patient AS
+SELECT range + 1 AS id,
+       pick(range, 'ward', 50) AS ward,
+       CASE WHEN pick(range, 'asked', 20) > 0
+           THEN (pick(range, 'ward', 50) + pick(range, 'cohort', 2)) % 3 END AS profile,
+       CASE WHEN pick(range, 'tested', 3) = 0
+           THEN pick(range, 'test', 4) = 0 END AS test,
+       CASE WHEN pick(range, 'left', 2) = 0
+           THEN ['short', 'medium', 'long'][1 + pick(range, 'stay', 3)] END AS stay
+FROM range({n});
+
+CREATE TABLE history AS
+SELECT pick(range, 'ward', 49) AS ward,
+       pick(range, 'sick', 2) = 0 AS sick,
+       ['short', 'medium', 'long'][1 + pick(range, 'stay', 3)] AS stay
+FROM range({n});
 """
 TEMPLATE = {
     "format": "lifagu/1",
@@ -64,7 +85,8 @@ TEMPLATE = {
             "args": ["Sick(P)", "Epid"],
             "table": {"column": "risk"},
             "rows": {
-                "sql": "SELECT patient.id AS p, risk FROM patient LEFT JOIN profile ON profile.id = patient.profile"
+                "sql": "SELECT patient.id AS p, risk FROM patient "
+                "LEFT JOIN profile ON profile.id = patient.profile"
             },
         },
         {
@@ -96,9 +118,10 @@ def main() -> None:
     part = begin(
         "From a database to answers",
         ("lifagu", "numpy", "duckdb"),
-        "DuckDB makes a hospital: patients with an interview, a test and a stay each, so three factors per patient; a",
-        "twentieth was not interviewed, one of 50 wards is new, one of three test kits has no table. Each size runs in",
-        "a process of its own. In parentheses: seconds of processors, which other work on the machine does not touch.",
+        "DuckDB makes a hospital: patients with an interview, a test and a stay each, so three",
+        "factors per patient; a twentieth was not interviewed, one of 50 wards is new, one of",
+        "three test kits has no table. Each size runs in a process of its own. In parentheses:",
+        "seconds of processors, which other work on the machine does not touch.",
     )
     head = [
         "patients",
@@ -119,8 +142,8 @@ def main() -> None:
     titles = ["mean KL", "largest KL", "mean error", "largest error", "error of P(Sick(eve))"]
     part.table(["filled by", *titles], _beside_truth(seeds))
     part.in_short(
-        f"{largest['patients']} patients in {largest['memory']}: load {largest['load']}, fill, colour and answer "
-        f"{largest['and answer']}."
+        f"{largest['patients']} patients in {largest['memory']}: load {largest['load']}, fill, "
+        f"colour and answer {largest['and answer']}."
     )
 
 
@@ -162,15 +185,13 @@ def make(folder: Path, patients: int) -> None:
 
 
 def measured(folder: Path) -> tuple[list[int], dict[str, tuple[float, float]], int, float]:
-    """How many factors there are and are unknown, seconds of each step, the peak of memory, and an
-    answer.
-    """
+    """How many factors there are and are unknown, seconds of each step, memory, and an answer."""
     memory_now()
-    loaded, load = _timed(lambda: lifagu.load(folder / "template.json"))
+    loaded, load = _timed(lambda: lifagu.io.load(folder / "template.json"))
     graph = lifagu.ground(loaded.model)
     _, fill = _timed(lambda: lifagu.impute(graph, loaded.evidence, []))
     found, impute = _timed(lambda: lifagu.impute(graph, loaded.evidence, loaded.queries))
-    _, write = _timed(lambda: lifagu.write_imputed(folder / "result", found.tables()))
+    _, write = _timed(lambda: lifagu.io.write_imputed(folder / "result", found.tables()))
     assert found.filled == found.unknown
     times = {"load": load, "fill and colour": fill, "and answer": impute, "write": write}
     return (
@@ -194,7 +215,7 @@ def _beside_truth(seeds: range) -> Iterator[list[str]]:
     for seed in seeds:
         drawn = hospital(seed=seed)
         with tempfile.TemporaryDirectory() as folder:
-            loaded = lifagu.load(install_hospital(folder, drawn))
+            loaded = lifagu.io.load(install_hospital(folder, drawn))
         graph, evidence = lifagu.ground(loaded.model), loaded.evidence
         truth = lifagu.marginals(true_graph(graph, drawn.truth), evidence=evidence)
         names = near_holes(graph, graph.evidence(evidence))

@@ -1,6 +1,4 @@
-"""The lifted engine on ground graphs: beside the peers until they break, and on to millions of
-arguments.
-"""
+"""The lifted engine on ground graphs: beside peers until they break, and on to millions."""
 
 from __future__ import annotations
 
@@ -34,16 +32,18 @@ def main() -> None:
     show(part, families(part.small))
     part.section(
         "Large graphs",
-        "Building from arrays (or reading a file), one query, all marginals and the best assignment, each as a ratio",
-        "to one stable argsort of as many integers as there are arguments; peak memory; steps of the plan. Each row",
-        "has a process of its own. Checked: largest difference between the query and the marginals computed apart.",
+        "Building from arrays (or reading a file), one query, all marginals and the best",
+        "assignment, each as a ratio to one stable argsort of as many integers as there are",
+        "arguments; peak memory; steps of the plan. Each row has a process of its own. Checked:",
+        "largest difference between the query and the marginals computed apart.",
     )
     measured(partial(_epidemic, 3))  # what is imported on first use is imported now
     table = part.table(HEAD, _large(part))
     largest = [row for row in table if row["model"].startswith("epidemic")][-1]
     found = ", ".join(f"{work} {largest[work]}" for work in WORK)
     part.in_short(
-        f"{largest['model']} persons, by one argsort of its {largest['arguments']} arguments: {found}."
+        f"{largest['model']} persons, by one argsort of its {largest['arguments']} arguments: "
+        f"{found}."
     )
     part.section("Families with closed forms", *checked.HOW_TO_READ)
     checked.show(part, closed_forms(part.small))
@@ -98,7 +98,7 @@ def _smokers(count: int) -> Asked:
 
 def _uai(name: str) -> Asked:
     evidence = {
-        key: str(value) for key, value in lifagu.read_evidence(UAI / f"{name}.uai.evid").items()
+        key: str(value) for key, value in lifagu.io.read_evidence(UAI / f"{name}.uai.evid").items()
     }
     graph = lifagu.read(UAI / f"{name}.uai.gz")
     assert isinstance(graph, FactorGraph)
@@ -123,9 +123,7 @@ def _large(part: Part) -> Iterator[list[str]]:
 
 
 def measured(make: Callable[[], Asked]) -> tuple[int, list[float], int, int, float]:
-    """Arguments; seconds to build, to ask, for all marginals and the best assignment; memory,
-    steps, difference.
-    """
+    """Arguments; seconds to build, ask, find marginals and the best; memory, steps, difference."""
     (graph, name, evidence), building = timed(make)
     answer, asking = timed(lambda: lifagu.query(graph, name, evidence=evidence))
     found, all_marginals = timed(lambda: lifagu.marginals(graph, evidence=evidence))

@@ -1,6 +1,4 @@
-"""What lifting costs beside colour passing: ground graphs of growing size, and what becomes of
-them.
-"""
+"""What lifting costs beside colour passing: ground graphs of growing size, and what they become."""
 
 from __future__ import annotations
 
@@ -38,16 +36,18 @@ def main() -> None:
     part = begin(
         "Lifting",
         ("lifagu", "numpy"),
-        "Colour passing and lifting with the groups given (its proof included), each as a ratio to one stable argsort",
-        "of as many integers as there are arguments; then one query on the lifted model, and on the ground graph by",
-        "the time of the former. Each row has a process of its own. No peer lifts a ground graph into parfactors.",
+        "Colour passing and lifting with the groups given (its proof included), each as a ratio to",
+        "one stable argsort of as many integers as there are arguments; then one query on the",
+        "lifted model, and on the ground graph by the time of the former. Each row has a process",
+        "of its own. No peer lifts a ground graph into parfactors.",
     )
     measured(partial(epidemic_by_arrays, 3))  # what is imported on first use is imported now
     table = part.table(HEAD, _rows(part))
     largest = [row for row in table if row["graph"].startswith("epidemic, ")][-1]
     part.in_short(
-        f"{largest['graph']} persons, by one argsort: colour passing {largest['colour']}, lifting with its proof "
-        f"{largest['lift']}; a query then takes {largest['query, ground']} as long on the ground graph as lifted."
+        f"{largest['graph']} persons, by one argsort: colour passing {largest['colour']}, lifting "
+        f"with its proof {largest['lift']}; a query then takes {largest['query, ground']} as long "
+        "on the ground graph as lifted."
     )
 
 
@@ -92,8 +92,7 @@ def _rows(part: Part) -> Iterator[list[str]]:
 def measured(
     make: Callable[[], FactorGraph],
 ) -> tuple[int, float, tuple[float, float, float, float], str]:
-    """Arguments; seconds of sorting; of colouring, lifting and the two queries; and what the lifted
-    model is.
+    """Arguments; seconds of sorting, colouring, lifting and two queries; what the lifted model is.
 
     Nothing that a run left in the graph helps the next.
     """

@@ -32,9 +32,7 @@ class Measured:
 
 
 def measure(engine: Engine, make: Callable[[], Made], limit: float) -> Measured:
-    """Best of some runs in a forked process; each of making, building and answering has `limit`
-    seconds.
-    """
+    """Best of some runs in a forked process; making, building, answering have `limit` s each."""
     if not installed(engine.package):
         return Measured(failure=MISSING)
     with child(lambda report: _work(engine, make, report)) as reports:

@@ -1,6 +1,4 @@
-"""Where a benchmark ran: processor, memory, system, versions, load; nothing that names the machine
-or its folders.
-"""
+"""Where a benchmark ran: processor, memory, system, versions, load; nothing that names it."""
 
 from __future__ import annotations
 
@@ -13,12 +11,15 @@ from datetime import date
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-import lifagu
+from lifagu.basics.kernel import has_kernel
 
 
 def machine(packages: Iterable[str]) -> str:
     """One line: date, machine, load, Python and the versions of these packages."""
-    where = f"{date.today()}, {processor()}, {os.cpu_count()} cores, load {load()}, Python {platform.python_version()}"
+    where = (
+        f"{date.today()}, {processor()}, {os.cpu_count()} cores, load {load()}, Python "
+        f"{platform.python_version()}"
+    )
     return f"{where}; {versions(packages)}."
 
 
@@ -30,7 +31,7 @@ def facts(packages: Iterable[str]) -> dict[str, str]:
         "memory": f"{memory() / 2**30:.0f} GiB" if memory() else "unknown",
         "system": f"{system()}, {platform.system()} {platform.release().partition('-')[0]}",
         "Python": f"{platform.python_version()}, {compiler}",
-        "kernel of lifagu": "compiled" if lifagu.has_kernel() else "none, the reference runs",
+        "kernel of lifagu": "compiled" if has_kernel() else "none, the reference runs",
         "versions": versions(packages),
     }
 
@@ -80,9 +81,7 @@ def load() -> str:
 
 
 def busy_seconds() -> float | None:
-    """Processor seconds that all processes of the machine have used since it started; None where
-    that is unknown.
-    """
+    """Processor seconds of all processes since the machine started; None where unknown."""
     with suppress(OSError, ValueError, AttributeError):
         ticks = [int(each) for each in Path("/proc/stat").read_text().splitlines()[0].split()[1:]]
         # all but idle, waiting and guests

@@ -16,7 +16,6 @@ from lifagu import FactorGraph
 from lifagu.errors import FormatError
 
 BOOLEAN = [["true", "false"]]
-# fmt: skip
 NETWORKS = (
     "asia",
     "cancer",
@@ -42,9 +41,7 @@ NETWORKS = (
 
 @dataclass(frozen=True)
 class Network:
-    """A Bayesian network as a factor graph: children[f] is the variable whose distribution factor f
-    gives.
-    """
+    """A Bayesian network as a factor graph: children[f] is whose distribution factor f gives."""
 
     name: str
     graph: FactorGraph
@@ -52,8 +49,7 @@ class Network:
 
 
 def epidemic(n: int) -> FactorGraph:
-    """Figure 1 of the paper for n persons: f0(Epid), f1(Travel, Sick, Epid), f2(Treat, Sick, Epid)
-    for each of m1, m2.
+    """The paper's Figure 1 for n persons: f0(Epid), f1(Travel, Sick, Epid), f2(Treat, Sick, Epid).
 
     4n + 1 variables, 3n + 1 factors, three distinct tables.
 
@@ -68,8 +64,7 @@ def epidemic(n: int) -> FactorGraph:
 def epidemic_with_holes(
     n: int, share: float = 0.1, seed: int = 0, individuals: bool = False
 ) -> FactorGraph:
-    """The epidemic for n persons with kinds, and perhaps individuals; a share of the persons'
-    factors is unknown.
+    """The epidemic for n persons with kinds, and perhaps individuals; a share is unknown.
 
     >>> epidemic_with_holes(100)
     <FactorGraph: 401 variables, 301 factors (32 unknown), 3 distinct tables>
@@ -178,8 +173,7 @@ def _epidemic(n: int, tables: NDArray[np.int64], **settings: Any) -> FactorGraph
 
 
 def grid(side: int, seed: int = 0) -> FactorGraph:
-    """A side × side grid of binary variables; unary and pairwise potentials are exp(N(0, 1)), none
-    shared.
+    """A side × side grid of binary variables; potentials are exp(N(0, 1)), none shared.
 
     >>> grid(3)
     <FactorGraph: 9 variables, 21 factors, 21 distinct tables>
@@ -201,8 +195,7 @@ def grid(side: int, seed: int = 0) -> FactorGraph:
 
 
 def cohorts(d: int, seed: int = 0) -> FactorGraph:
-    """The published *epidemic(d)*: f0(Epid), and per person f1(Travel, Sick, Epid) and f2(Treat,
-    Sick).
+    """The published *epidemic(d)*: f0(Epid), per person f1(Travel, Sick, Epid), f2(Treat, Sick).
 
     Entries are drawn from {0.5, 1, 1, 1.5}, the same for all; then each person belongs to one of
     three to five cohorts, the first with probability ½, and cohort k adds ±k/10 (a coin) to the
@@ -216,8 +209,7 @@ def cohorts(d: int, seed: int = 0) -> FactorGraph:
 
 
 def cohorts_with_holes(d: int, share: float = 0.1, seed: int = 0) -> FactorGraph:
-    """The same for d persons, with kinds and without names: x0 is Epid; a share of the persons'
-    factors is unknown.
+    """The same for d persons, with kinds, without names: x0 is Epid; a share is unknown.
 
     >>> cohorts_with_holes(100)
     <FactorGraph: 301 variables, 201 factors (24 unknown), 9 distinct tables>
@@ -311,8 +303,7 @@ def leaf(network: Network) -> int:
 
 
 def relabelled(graph: FactorGraph, seed: int = 0) -> FactorGraph:
-    """The same graph with all variables and all factors in random order; its variables must have
-    one range.
+    """The same graph with all variables and factors in random order; there must be one range.
 
     >>> relabelled(star(10))
     <FactorGraph: 6 variables, 5 factors, 1 distinct table>
@@ -350,8 +341,7 @@ def star(arguments: int) -> FactorGraph:
 
 
 def path(nodes: int) -> FactorGraph:
-    """Pairs in a row: every node is different, and it takes as many rounds as there are nodes to
-    see that.
+    """Pairs in a row: every node is different, and as many rounds as nodes are needed to see it.
 
     >>> path(5)
     <FactorGraph: 5 variables, 4 factors, 1 distinct table>
@@ -360,8 +350,7 @@ def path(nodes: int) -> FactorGraph:
 
 
 def scattered(arguments: int, seed: int = 0) -> FactorGraph:
-    """Random triples, each variable ten times on average and at least once: everything is
-    different.
+    """Random triples, each variable ten times on average and at least once: all different.
 
     >>> scattered(300)
     <FactorGraph: 30 variables, 100 factors, 1 distinct table>

@@ -1,5 +1,4 @@
-"""Models whose rows have tables of their own: individuals around something shared, in wards, apart,
-and a long chain.
+"""Models whose rows have their own tables: individuals around something, in wards, apart; a chain.
 
 Each comes with what is known about it, computed here in plain numpy: each individual by visiting
 all states of its six variables for each value of what it shares with others, the chain by walking
@@ -95,9 +94,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Known:
-    """log Z, the log weight of a best assignment, and the marginals of some variables; what is None
-    is not known.
-    """
+    """log Z, the log weight of a best assignment, some marginals; what is None is not known."""
 
     log_partition: float | None
     log_best: float | None
@@ -114,8 +111,7 @@ def drawn(random: np.random.Generator, *shape: int, strength: float = 1.0) -> Fl
 
 @dataclass(frozen=True)
 class Individuals:
-    """Variables and tables of n individuals: hubs[n] is the variable that each shares with others,
-    -1 if it does not.
+    """Variables and tables of n individuals: hubs[n] is what each shares with others, -1 for none.
 
     edges: for each of EDGES n tables; shares: for each of SHARING n tables, the shared variable
     first.
@@ -128,9 +124,7 @@ class Individuals:
 
     @classmethod
     def draw(cls, count: int, first: int, hubs: Rows | None, strength: float) -> Individuals:
-        """All tables different; the variables are numbered from `first` on, each individual's in a
-        row.
-        """
+        """All tables different; variables are numbered from `first` on, by individual."""
         random = np.random.default_rng(0)
         edges = [drawn(random, count, SIZES[one], SIZES[other]) for one, other in EDGES]
         shares = [drawn(random, count, SHARED, SIZES[each], strength=strength) for each in SHARING]
@@ -152,9 +146,7 @@ class Individuals:
         ]
 
     def states(self, some: slice) -> Floats:
-        """Weights of all states of some individuals, one axis for the value of what is shared, then
-        one each.
-        """
+        """Weights of all states of some individuals: an axis for what is shared, then one each."""
         weights = np.ones((len(self.variables[some]), SHARED if self.shares else 1, *SIZES))
         for pair, tables in zip(EDGES, self.edges, strict=True):
             weights *= spread(tables[some], [2 + axis for axis in pair], weights.ndim)
@@ -163,9 +155,7 @@ class Individuals:
         return weights
 
     def messages(self) -> tuple[Logs, Logs]:
-        """For each individual and value of what is shared: the logs of the sum and of the maximum
-        over its states.
-        """
+        """By individual and shared value: logs of the sum and of the maximum over its states."""
         sums, maxima = [], []
         for first in range(0, len(self.variables), CHUNK):
             weights = self.states(slice(first, first + CHUNK))
@@ -265,9 +255,7 @@ def _in_wards(count: int) -> tuple[Individuals, Floats]:
 
 
 def in_wards(count: int) -> Model:
-    """A hospital x0, up to a hundred wards from x1 on, and individuals who share their ward's
-    variable.
-    """
+    """A hospital x0, up to a hundred wards from x1 on, individuals sharing their ward's."""
     people, tables = _in_wards(count)
     wards = 1 + np.arange(len(tables))
     above = Tie(np.stack([0 * wards, wards], 1), tables)
@@ -303,9 +291,7 @@ def _chain(length: int) -> tuple[Floats, Floats]:
 
 
 def chain(length: int) -> Model:
-    """A hidden Markov model that changes all the time: a table for each place, and one for each
-    step.
-    """
+    """A hidden Markov model that changes all the time: a table for each place and each step."""
     own, steps = _chain(length)
     places = np.arange(length)
     ties = [Tie(places[:, None], own), Tie(np.stack([places[:-1], places[1:]], 1), steps)]
@@ -325,9 +311,7 @@ def chain_known(length: int) -> Known:
 
 
 def _walk(own: Floats, steps: Floats) -> tuple[Floats, float]:
-    """For each place the weights of its values with all before, normalised, and the log of the
-    total.
-    """
+    """For each place the weights of its values with all before, normalised, and the log total."""
     found, total = np.empty_like(own), np.longdouble(0)
     weights = own[0]
     for place in range(len(own)):

@@ -1,6 +1,4 @@
-"""Rows with their own tables: many places of one shape, each with its own numbers, and auto beside
-other engines.
-"""
+"""Rows with their own tables: many places of one shape, and auto beside other engines."""
 
 from __future__ import annotations
 
@@ -59,9 +57,7 @@ class Workload:
 
 @dataclass(frozen=True)
 class Measured:
-    """Seconds to build, to answer, and to read all that was answered (None if there is nothing to
-    read); the rest.
-    """
+    """Seconds to build, to answer, and to read all answers (None if there are none); the rest."""
 
     entries: int
     building: float
@@ -76,15 +72,17 @@ def main() -> None:
     part = begin(
         "Rows with their own tables",
         ["numpy", "lifagu"],
-        "Many places of one shape, each with its own numbers. Time and build are ratios to one pass of numpy over as",
-        "many entries as the tables of all rows have once observed values are fixed: `np.exp` of as many random",
-        f"numbers, and their sum, measured in the same run; best of three below {BRIEF:g} s. Growth: the power of the",
-        "size with which the time has grown. Read: the seconds from there until the first marginal is looked at by",
-        "name. Memory: the peak while answering, the built model included. Error: the largest difference to a",
-        "computation in plain numpy, of the probabilities of some individuals, of log Z (relative), and of the best",
-        f"weight. Each row has a process of its own and {LIMIT:g} s; where a larger size would take more than",
-        f"{MOST:g} s at the same rate, it is not asked. The ground epidemic of a million persons, whose tables are",
-        "shared, is in the part on lifted inference.",
+        "Many places of one shape, each with its own numbers. Time and build are ratios to one",
+        "pass of numpy over as many entries as the tables of all rows have once observed values",
+        "are fixed: `np.exp` of as many random numbers, and their sum, measured in the same run;",
+        f"best of three below {BRIEF:g} s. Growth: the power of the size with which the time has",
+        "grown. Read: the seconds from there until the first marginal is looked at by name.",
+        "Memory: the peak while answering, the built model included. Error: the largest difference",
+        "to a computation in plain numpy, of the probabilities of some individuals, of log Z",
+        f"(relative), and of the best weight. Each row has a process of its own and {LIMIT:g} s;",
+        f"where a larger size would take more than {MOST:g} s at the same rate, it is not asked.",
+        "The ground epidemic of a million persons, whose tables are shared, is in the part on",
+        "lifted inference.",
     )
     for title, lines, some in sections(part.small):
         part.section(title, *lines)
@@ -106,16 +104,18 @@ def sections(small: bool) -> list[tuple[str, list[str], list[Workload]]]:
         (
             "Individuals",
             [
-                "Individuals of six variables of two to four values, a tree with an edge more, all tables different:",
-                "around one shared variable, which three of each are tied to; apart from one another; and in up to a",
-                "hundred wards, whose variables are tied to that of the hospital.",
+                "Individuals of six variables of two to four values, a tree with an edge more, all",
+                "tables different: around one shared variable, which three of each are tied to;",
+                "apart from one another; and in up to a hundred wards, whose variables are tied to",
+                "that of the hospital.",
             ],
             _individuals(people),
         ),
         (
             "Chains",
             [
-                "Hidden Markov models of three values: a table for each place and each step, all different."
+                "Hidden Markov models of three values: a table for each place and each step, all "
+                "different."
             ],
             [
                 Workload(
@@ -127,9 +127,7 @@ def sections(small: bool) -> list[tuple[str, list[str], list[Workload]]]:
 
 
 def _individuals(sizes: Sequence[int]) -> list[Workload]:
-    """Individuals around one variable, apart, and in wards; one's own variable is one in the
-    middle.
-    """
+    """Individuals around one variable, apart, and in wards; their variable is a middle one."""
     four = (EVERY, SHARED, ONE, BEST)
 
     def inner(first: int, size: int) -> int:
@@ -139,7 +137,6 @@ def _individuals(sizes: Sequence[int]) -> list[Workload]:
         return inner(1 + min(own.WARDS, size), size)
 
     common: tuple[str, Sequence[int]] = ("individuals", sizes)
-    # fmt: skip
     return [
         Workload(
             "around one",
@@ -175,9 +172,9 @@ def _stays(small: bool) -> tuple[list[str], list[Workload]]:
     """The stays of the eICU demo, if they are at hand."""
     sizes = (10, 20, 40) if small else (120, 160, 315, 630, 1_260, 2_520, 20_000, 100_000)
     about = [
-        "Sixteen variables for each stay of the eICU demo, tied pair by pair; all stays share these 120 tables. What",
-        "is observed in the data is known but for a fifth of the cells, each stay differently. Beyond 2,520 stays",
-        "they are repeated with other cells hidden.",
+        "Sixteen variables for each stay of the eICU demo, tied pair by pair; all stays share",
+        "these 120 tables. What is observed in the data is known but for a fifth of the cells,",
+        "each stay differently. Beyond 2,520 stays they are repeated with other cells hidden.",
     ]
     if not eicu.at_hand():
         return [*about, "The data is absent here, so that nothing was measured."], []

@@ -1,5 +1,4 @@
-"""What every part of the benchmarks shares: its options, its heading, its tables, and the points of
-its curves.
+"""What every part of the benchmarks shares: options, heading, tables, and points of curves.
 
 A part is a file that is run alone: ``python benchmarks/NAME.py [--small] [--limit SECONDS]
 [--far]``. It prints
@@ -25,9 +24,7 @@ MEASURED, IN_SHORT, FLOOR = "Measured: ", "**In short:** ", "floor: "
 
 @dataclass(frozen=True)
 class Part:
-    """How a part was called: whether a few small sizes will do, seconds for each peer, where points
-    go, how far.
-    """
+    """How a part was called: whether small, seconds for each peer, where points go, how far."""
 
     small: bool
     limit: float
@@ -45,7 +42,7 @@ class Part:
             self.text(*lines)
 
     def table(self, head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[dict[str, str]]:
-        """A table, row by row as they are measured; returned is each row by the names in the head."""
+        """A table, row by row as they are measured; returned is each row by the head's names."""
         print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}", flush=True)
         shown = []
         for row in rows:
@@ -57,8 +54,7 @@ class Part:
     def point(
         self, panel: str, unit: str, curve: str, size: float, seconds: float | str | None
     ) -> None:
-        """One point of a growth curve: seconds at a size counted in units; a word where there are
-        none.
+        """One point of a growth curve: seconds at a size counted in units, or a word why not.
 
         Curves named "floor: …" are drawn as such.
         """
@@ -83,9 +79,7 @@ class Part:
 
 
 def begin(title: str, packages: Iterable[str], *lines: str) -> Part:
-    """Read the options and print the heading; {limit} in the text is the seconds that each peer
-    has.
-    """
+    """Read the options and print the heading; {limit} in the text is each peer's seconds."""
     parser = argparse.ArgumentParser(description=title)
     parser.add_argument(
         "--small", action="store_true", help="a few small sizes, to see that it works"

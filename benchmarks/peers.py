@@ -1,5 +1,4 @@
-"""The engines that are measured, each asked about one variable, or, where it offers that, about
-every one.
+"""The engines that are measured, each asked about one variable, or all where it offers that.
 
 An engine is a function (model, variable) → query that builds its own model from the neutral one;
 calling the query does everything from there on, planning included, and returns (log Z or None,
@@ -43,9 +42,7 @@ class Model:
 
     @classmethod
     def of(cls, source: FactorGraph | Network) -> Model:
-        """The same model without names, labels in declared order; distributions, rounded in files,
-        normalised.
-        """
+        """The same model without names, labels as declared, rounded distributions normalised."""
         graph, children = (
             (source.graph, source.children) if isinstance(source, Network) else (source, None)
         )
@@ -89,9 +86,7 @@ def _asked(model: Model, variable: int) -> Sequence[int]:
 
 
 def enumerated(model: Model, variable: int) -> Query:
-    """The reference for small models: lifagu's sum over all assignments; the answer is empty for
-    larger ones.
-    """
+    """The reference for small models: lifagu's sum over all assignments; else an empty answer."""
     if model.states > MOST_STATES:
         return lambda: (None, np.zeros(0))
     return lifagu(model, variable, engine="enumerate")
@@ -146,9 +141,7 @@ def _pyagrum_network(model: Model, variable: int) -> Query:
 
 
 def pgmpy(model: Model, variable: int) -> Query:
-    """Variable elimination on a Markov network (whose answers it does not normalise) or a Bayesian
-    network.
-    """
+    """Variable elimination on a Markov network (answers not normalised) or a Bayesian network."""
     from pgmpy.inference import VariableElimination
 
     network = _pgmpy_markov(model) if model.children is None else _pgmpy_bayes(model)
@@ -199,9 +192,7 @@ def opt_einsum(model: Model, variable: int) -> Query:
 
 
 def cotengra(model: Model, variable: int, path: str) -> Query:
-    """One contraction that moves exponents aside; ``greedy`` finds a path at once, ``auto``
-    searches for a while.
-    """
+    """One contraction, exponents aside; ``greedy`` finds a path at once, ``auto`` searches."""
     from cotengra import AutoOptimizer, array_contract
 
     def ask() -> Outcome:
@@ -224,9 +215,7 @@ def cotengra(model: Model, variable: int, path: str) -> Query:
 
 
 def normalised(weights: Array) -> Outcome:
-    """log of the total, and the shares; weights that left the range of floats come back as they
-    are, or as nan.
-    """
+    """log of the total, and the shares; weights beyond floats come back as they are, or as nan."""
     total = float(np.sum(weights))
     if 0 < total < math.inf:
         return math.log(total), weights / total
@@ -234,7 +223,7 @@ def normalised(weights: Array) -> Outcome:
 
 
 def _merged(model: Model) -> dict[tuple[int, ...], Array]:
-    """One table per set of arguments, axes by variable number: what a Markov random field can hold."""
+    """One table per set of arguments, axes by variable number, as Markov random fields have it."""
     merged: dict[tuple[int, ...], Array] = {}
     for scope, table in zip(model.scopes, model.tables, strict=True):
         order = sorted(range(len(scope)), key=scope.__getitem__)
@@ -245,8 +234,7 @@ def _merged(model: Model) -> dict[tuple[int, ...], Array]:
 
 @dataclass(frozen=True)
 class Engine:
-    """One column of the tables: its name, the package it needs, and the modules to import
-    beforehand.
+    """One column of the tables: its name, its package, and the modules to import beforehand.
 
     every: whether it answers about EVERY variable in one pass.
     """

@@ -1,6 +1,4 @@
-"""Relational models answered over cells: single queries at growing sizes, beside what other lifted
-engines take.
-"""
+"""Relational models answered over cells: queries at growing sizes, beside other lifted engines."""
 
 from __future__ import annotations
 
@@ -18,6 +16,7 @@ import relational_families as families
 from apart import run_apart
 from checked import Family, difference
 from lifagu import ParfactorGraph
+from lifagu.relational.grounding import expand_evidence
 from lifagu.relational.parfactor_graph import Parfactor
 from part import Part, begin, duration, ratio, sized
 from relational_models import (
@@ -42,9 +41,7 @@ GROUND_UP_TO = 100_000  # ground factors
 
 @dataclass(frozen=True)
 class Earlier:
-    """What a lifted engine took on a machine like this one, but not in this run; or when it was
-    stopped.
-    """
+    """What a lifted engine took on a machine like this one, in another run, or till stopped."""
 
     name: str
     seconds: float
@@ -68,13 +65,15 @@ def main() -> None:
     part = begin(
         "Relational models over cells",
         ("lifagu", "numpy"),
-        "One query on a model that is built already, without interpreter start and imports. Error: largest relative",
-        "difference of the probabilities, or of their logs where they underflow, to a closed form summed here",
+        "One query on a model that is built already, without interpreter start and imports. Error:",
+        "largest relative difference of the probabilities, or of their logs where they underflow,",
+        "to a closed form summed here",
         'independently; "ground" where the same model was grounded and asked again instead.',
         "",
-        "No other lifted engine can be installed as a Python package, so the last column is *not* of this run: it is",
-        "the best time of HORUS, Forclift, L2C and GC-FOVE, measured earlier on a machine like this one, by lifagu's",
-        "time now; where the best of them was stopped, at least that much.",
+        "No other lifted engine can be installed as a Python package, so the last column is *not*",
+        "of this run: it is the best time of HORUS, Forclift, L2C and GC-FOVE, measured earlier on",
+        "a machine like this one, by lifagu's time now; where the best of them was stopped, at",
+        "least that much.",
     )
     better: list[str] = []
     part.table(
@@ -86,7 +85,8 @@ def main() -> None:
     )
     part.section(
         "Growth",
-        "The same questions over cells and, while that lasts, on the ground graph, as ratio to the former.",
+        "The same questions over cells and, while that lasts, on the ground graph, as ratio "
+        "to the former.",
     )
     part.table(
         ["model", "individuals", "ground factors", "over cells", "ground graph, built already"],
@@ -138,7 +138,7 @@ def _substitutions(parfactor: Parfactor, model: ParfactorGraph) -> float:
 def _error(row: Row, answer: lifagu.Answer) -> str:
     if row.closed is None:
         graph = lifagu.ground(row.model)
-        seen = lifagu.expand_evidence(row.model, row.evidence, graph)
+        seen = expand_evidence(row.model, row.evidence, graph)
         expected = lifagu.query(graph, *row.question, evidence=seen).log_probabilities.reshape(-1)
         return f"{difference(answer.log_probabilities.reshape(-1), expected):.0e} (ground)"
     weights = row.closed()
@@ -282,7 +282,10 @@ def _with_counts(sizes: tuple[int, ...]) -> list[Family]:
             ),
         ]
     for exactly, two_domains in product((False, True), repeat=2):
-        title = f"#Y[F(X,Y)], {'exactly one' if exactly else 'some'} Y, {'n × n/2' if two_domains else 'n × n'}"
+        title = (
+            f"#Y[F(X,Y)], {'exactly one' if exactly else 'some'} Y, "
+            f"{'n × n/2' if two_domains else 'n × n'}"
+        )
         make = partial(counting.rows_counted, exactly=exactly, two_domains=two_domains)
         found.append(Family(title, sizes, make))
     return found
@@ -326,7 +329,10 @@ def _with_evidence(small: bool) -> list[Family]:
         make = partial(families.members, size=size, same=same)
         found.append(Family(title, (2, 4) if small else (10, 100), make))
     for overlap in (True, False):
-        title = f"S(X), F(X,Y), S(Y), a rectangle of F listed, sets {'overlap' if overlap else 'are disjoint'}, n"
+        title = (
+            f"S(X), F(X,Y), S(Y), a rectangle of F listed, sets "
+            f"{'overlap' if overlap else 'are disjoint'}, n"
+        )
         found.append(
             Family(
                 title,

@@ -1,6 +1,4 @@
-"""Relational models that are hard to lift, each with the closed form of an answer, summed here
-independently.
-"""
+"""Relational models that are hard to lift, each with the closed form of an answer."""
 
 from __future__ import annotations
 
@@ -41,9 +39,7 @@ def triples(
     link: bool = False,
     apart: bool = True,
 ) -> Asked:
-    """S(X), S(Y), S(Z), perhaps with T(X,Y,Z); half of the seeds draw tables that leave the answer
-    open.
-    """
+    """S(X), S(Y), S(Z), perhaps with T(X,Y,Z); half of the seeds leave the answer open."""
     strength = float(random.choice([1.0, 1 / n**2]))
     if symmetric:
         table = drawn(random, 4, strength=strength)[np.indices((2, 2, 2)).sum(axis=0)]
@@ -57,9 +53,7 @@ def triples(
 
 
 def triples_closed(n: int, table: Table, apart: bool) -> Closed:
-    """Σ over how many are true: how often each entry of the table counts then, and less than at the
-    best place.
-    """
+    """Σ over how many are true: how often each entry counts, less than at the best place."""
     counts = np.array([[_choices(each, k, apart) for k in range(4)] for each in range(n + 1)])
     entries = list(product((0, 1), repeat=3))
     often = np.stack(
@@ -77,7 +71,7 @@ def _choices(n: int, places: int, apart: bool) -> int:
 
 
 def both_ways(n: int, random: np.random.Generator, apart: bool) -> Asked:
-    """A(X), S(X,Y) beside S(X,Y), S(Y,X); half of the seeds draw tables that leave the answer open."""
+    """A(X), S(X,Y) beside S(X,Y), S(Y,X); half of the seeds leave the answer open."""
     strength = float(random.choice([1.0, 1 / n]))
     own, turned = drawn(random, 2, 2, strength=strength), drawn(random, 2, 2, strength=strength)
     where = ["X != Y"] if apart else []
@@ -90,7 +84,7 @@ def both_ways(n: int, random: np.random.Generator, apart: bool) -> Asked:
 
 
 def both_ways_closed(n: int, own: Table, turned: Table, apart: bool) -> Logs:
-    """Both directions of a pair summed out for each two values of A, then Σ over how many are true."""
+    """Both directions of a pair summed out for each two values of A, then Σ over how many."""
     own, turned = np.asarray(own, dtype=np.longdouble), np.asarray(turned, dtype=np.longdouble)
     pair = np.einsum("as,bt,st,ts->ab", own, own, turned, turned)
     alone = logs_of((own * np.diag(turned)).sum(axis=1)) if not apart else np.zeros(2)
@@ -102,9 +96,7 @@ def both_ways_closed(n: int, own: Table, turned: Table, apart: bool) -> Logs:
 
 
 def members(houses: int, random: np.random.Generator, size: int, same: bool) -> Asked:
-    """M(H,X), M(H,Y) for all X ≠ Y, with one member of each household observed: the first, or a
-    different one.
-    """
+    """M(H,X), M(H,Y) for all X ≠ Y; one member of each household is observed, the first or any."""
     table = drawn(random, 2, 2, strength=1 / size)
     model = modelled(
         {"House": houses, "Member": size},
@@ -118,17 +110,13 @@ def members(houses: int, random: np.random.Generator, size: int, same: bool) -> 
 
 
 def members_closed(houses: int, size: int, table: Table) -> Logs:
-    """Σ over how many of the others are true, one being so; to the power of how many households
-    there are.
-    """
+    """Σ over how many others are true, one being so; to the power of the number of households."""
     house = one_of(ordered_pairs(size, table)[1:])
     return np.asarray(house + (houses - 1) * log_sum(house))
 
 
 def rectangle(n: int, random: np.random.Generator, overlap: bool) -> Asked:
-    """S(X), F(X,Y), S(Y) for all X ≠ Y; F(x,y) is true for all x of one set and all y of another,
-    each listed.
-    """
+    """S(X), F(X,Y), S(Y) for all X ≠ Y; F(x,y) is true for x of one set and y of another."""
     table, quarter = drawn(random, 2, 2, 2, strength=1 / n), n // 4
     rows = range(1, 1 + 2 * quarter)
     columns = (
@@ -143,7 +131,7 @@ def rectangle(n: int, random: np.random.Generator, overlap: bool) -> Asked:
 
 
 def rectangle_closed(table: Table, cells: list[tuple[bool, bool]]) -> Logs:
-    """Σ over how many are true in each set of individuals that are rows, columns, both or neither."""
+    """Σ over how many are true among those that are rows, columns, both or neither."""
     extended = np.asarray(table, dtype=np.longdouble)
     free, seen = logs_of(extended.sum(axis=1)), logs_of(extended[:, 1])
     kinds = list(dict.fromkeys(cells))
@@ -187,9 +175,7 @@ def three_relations(n: int, random: np.random.Generator) -> Asked:
 
 
 def three_relations_closed(n: int, own: Table, crossed: list[Table]) -> Logs:
-    """Σ over how many are true in each relation; how they fall together comes from the power of a
-    polynomial.
-    """
+    """Σ over how many are true in each relation, overlaps by the power of a polynomial."""
     ab, ac, bc = (np.asarray(table, dtype=np.longdouble) for table in crossed)
     single = np.asarray(own, dtype=np.longdouble) / (
         ab[:, :, None] * ac[:, None, :] * bc[None, :, :]
@@ -225,9 +211,7 @@ def _times(one: NDArray[np.longdouble], single: NDArray[np.longdouble]) -> NDArr
 
 
 def many_slots(n: int, random: np.random.Generator, slots: int) -> Asked:
-    """S for so many different individuals at once, slightly more likely if all are true: counts
-    beyond 2^53.
-    """
+    """S for so many individuals at once, slightly likelier if all are true: counts beyond 2^53."""
     table = np.ones([2] * slots)
     table[(1,) * slots] = 1.0000001
     names = [f"X{number}" for number in range(slots)]
@@ -241,9 +225,7 @@ def many_slots(n: int, random: np.random.Generator, slots: int) -> Asked:
 
 
 def many_slots_closed(n: int, slots: int, last: float) -> Closed:
-    """Σ over how many are true, the exponents being whole numbers less that for all, which is kept
-    aside.
-    """
+    """Σ over how many are true; exponents are whole numbers less that for all, kept aside."""
     each = np.log1p(np.longdouble(last - 1))
     most = perm(n, slots)
     total = (

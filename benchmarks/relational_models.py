@@ -1,6 +1,4 @@
-"""Relational models of any size, and closed forms of some of their answers, summed here
-independently.
-"""
+"""Relational models of any size, and closed forms of some of their answers."""
 
 from __future__ import annotations
 
@@ -235,9 +233,7 @@ def _relation(name: str, *of: str) -> Relation:
 
 
 def _relative_logs(exact: list[list[Fraction]]) -> Logs:
-    """Logs relative to the last entry, without cancelling: a million million pairs multiply every
-    error.
-    """
+    """Logs relative to the last entry, without cancelling: 10^12 pairs multiply every error."""
     return np.array([[np.log1p(_long(each / exact[-1][-1] - 1)) for each in row] for row in exact])
 
 

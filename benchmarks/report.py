@@ -1,5 +1,4 @@
-"""All benchmarks in one report: each part runs as a process of its own, one after the other, in
-equal conditions.
+"""All benchmarks in one report: each part in a process of its own, one after the other.
 
     python benchmarks/report.py [--only PART]... [--small] [--far] [--out FOLDER] [--list]
 
@@ -61,12 +60,13 @@ LONGER = {
     **{"scale": 7_200.0, "answers_by_sql": 5_400.0},
 }
 MARK = "<!-- part: {} -->"
-HOW_TO_READ = """Written by `make bench`, last on {date}; `make bench BENCH="--only PART"` renews one part. What each
-part shows, and how to repeat it: [docs/benchmarks.md](../docs/benchmarks.md).
+HOW_TO_READ = """Written by `make bench`, last on {date}; `make bench BENCH="--only PART"` renews
+one part. What each part shows, and how to repeat it: [docs/benchmarks.md](../docs/benchmarks.md).
 
-Ratios are what counts; absolute times are context. Peers and floors ran in the same minutes on the same machine, one
-part after the other, each in a process of its own; each says how busy the machine was otherwise. A peer that fails is
-shown as such: *nan*, *inf*, *memory*, *>15 s*, or its error. What the parts say in short:"""
+Ratios are what counts; absolute times are context. Peers and floors ran in the same minutes on the
+same machine, one part after the other, each in a process of its own; each says how busy the machine
+was otherwise. A peer that fails is shown as such: *nan*, *inf*, *memory*, *>15 s*, or its error.
+What the parts say in short:"""
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,8 @@ def main() -> int:
     sections = _kept(out) if options.only else {}
     if sections and (changed := differences((out / "REPORT.md").read_text(), about)):
         print(
-            f"error: REPORT.md is from another machine or other settings ({changed}): run all parts, or use --out",
+            f"error: REPORT.md is from another machine or other settings ({changed}): run all "
+            f"parts, or use --out",
             file=sys.stderr,
         )
         return 2
@@ -198,9 +199,7 @@ def _packages(versions: str) -> dict[str, str]:
 
 
 def section(name: str, ran: Ran) -> str:
-    """What a part printed, one level down, with the conditions it ran in, its figure, and why it
-    failed if it did.
-    """
+    """What a part printed, one level down, with its conditions, figure, and failure, if any."""
     text = re.sub(r"^#", "##", ran.printed.strip(), flags=re.MULTILINE) or f"## {name}"
     title, _, rest = text.partition("\n")
     rest = re.sub(rf"^{MEASURED}.*\n*", "", rest.strip(), flags=re.MULTILINE)

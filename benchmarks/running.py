@@ -1,6 +1,4 @@
-"""One part run as a process of its own: what it printed, how long it took, who else was at work,
-and why it failed.
-"""
+"""One part run as a process of its own: what it printed, how long it took, and why it failed."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ GRACE = 10.0  # seconds between asking a part to end and ending it
 
 @dataclass(frozen=True)
 class Ran:
-    """What a part printed, the points of its curves, why it failed ("" if not), seconds, and how
-    busy all was.
-    """
+    """What a part printed, its points, why it failed ("" if not), seconds, how busy all was."""
 
     printed: str
     points: list[dict[str, str]]
@@ -103,9 +99,7 @@ def _used() -> float:
 
 
 class Progress:
-    """A line about a part on standard error: written over and over on a terminal, elsewhere only in
-    the end.
-    """
+    """A line on standard error: over and over on a terminal, elsewhere only in the end."""
 
     def __init__(self, title: str) -> None:
         self.title = title

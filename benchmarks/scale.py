@@ -1,6 +1,4 @@
-"""Lifting where the data is: folders of growing size, in memory, by DuckDB and by Spark, under one
-memory limit.
-"""
+"""Lifting where the data is: growing folders, in memory, by DuckDB and Spark, under one limit."""
 
 from __future__ import annotations
 
@@ -68,11 +66,13 @@ def main() -> None:
     part = begin(
         "Lifting where the data is",
         ("lifagu", "numpy", "duckdb", "pyspark"),
-        "The paper's epidemic, and persons of six cohorts with every tenth of their tables unknown, as folders of",
-        "Parquet tables: filled, coloured, and all results written. By DuckDB and Spark (`local[*]`) within",
-        f"{LIMIT >> 30} GiB; in memory within the machine's, without the relational model, which engines do not make.",
-        f"All find as many groups. A run has {PATIENCE:g} s. With `--far`, DuckDB goes on beyond {sized(SIZES[-1])}",
-        f"arguments while the disk has {BYTES} bytes free for each and a run should take less than {PATIENCE_FAR:g} s.",
+        "The paper's epidemic, and persons of six cohorts with every tenth of their tables",
+        "unknown, as folders of Parquet tables: filled, coloured, and all results written. By",
+        f"DuckDB and Spark (`local[*]`) within {LIMIT >> 30} GiB; in memory within the machine's,",
+        "without the relational model, which engines do not make. All find as many groups. A run",
+        f"has {PATIENCE:g} s. With `--far`, DuckDB goes on beyond {sized(SIZES[-1])} arguments",
+        f"while the disk has {BYTES} bytes free for each and a run should take less than",
+        f"{PATIENCE_FAR:g} s.",
         *ABOUT_COSTS,
     )
     families = [Family("epidemic", write_epidemic, 9), Family("cohorts", write_cohorts, 5)]
@@ -91,9 +91,7 @@ def main() -> None:
 
 
 def _rows(part: Part, family: Family, place: Path) -> Iterator[Sequence[str]]:
-    """One row for each size and each place; where it ends before the largest size, the last row
-    says why.
-    """
+    """One row for each size and place; where it ends early, the last row says why."""
     pace = 0.0  # seconds of DuckDB for an argument
     for size in (10**3, 10**4) if part.small else (*SIZES, *FURTHER * part.far):
         people, far = size // family.arguments, size > SIZES[-1]
@@ -127,8 +125,7 @@ def _rows(part: Part, family: Family, place: Path) -> Iterator[Sequence[str]]:
 
 
 def obstacle(arguments: int, free: int, pace: float) -> str:
-    """Why a run is not tried, "" if it is; free: bytes of disk; pace: seconds that an argument
-    should take.
+    """Why a run is not tried, "" if it is; free: bytes of disk; pace: seconds per argument.
 
     >>> obstacle(10**8, 10**11, 1e-5), obstacle(10**9, 10**11, 1e-5), obstacle(10**9, 10**12, 2e-5)
     ('', 'needs 120 GB of disk, 100 are free', 'would take about 20000 s')
@@ -186,32 +183,46 @@ def lifted(folder: Path, on: str, place: Path) -> Lifted:
 
 
 def in_memory(folder: Path, out: Path) -> int:
-    """The same in memory, without the relational model that memory also finds; the number of
-    groups.
-    """
+    """The same in memory, without the relational model that memory finds; number of groups."""
     moved = lifagu.transfer(lifagu.read(folder))
     colouring = lifagu.colour(moved.graph, factor_start=moved.factor_start)
-    lifagu.write_lift(out, moved, colouring)
+    lifagu.io.write_lift(out, moved, colouring)
     return int(colouring.variable_colours.max() + colouring.factor_colours.max()) + 2
 
 
 def write_cohorts(folder: Path, people: int) -> None:
-    """Persons of some cohorts, written by SQL: f0(Epid), f1(Travel, Sick, Epid), f2(Treat, Sick) by
-    cohort.
+    """Persons of some cohorts, by SQL: f0(Epid), f1(Travel, Sick, Epid), f2(Treat, Sick) by cohort.
 
     Every tenth f2 is unknown.
     """
-    variable = "CASE range % 5 WHEN 2 THEN 0 ELSE 1 + 3 * (range // 5) + [0, 1, 0, 2, 1][1 + range % 5] END"
-    cohort = f"2 + hash(range) % {COHORTS}"
+    of_person = "1 + 3 * (range // 5) + [0, 1, 0, 2, 1][1 + range % 5]"
     write_tables(
         folder,
         variables=f"SELECT range AS id FROM range({3 * people + 1})",
-        factors="SELECT range AS id, CASE WHEN range = 0 THEN 0 WHEN range % 2 = 1 THEN 1 WHEN range % 20 = 10 "
-        f"THEN NULL ELSE {cohort} END AS table_id FROM range({2 * people + 1})",
-        arguments="SELECT 0 AS factor_id, 0 AS position, 0 AS variable_id UNION ALL SELECT 1 + 2 * (range // 5) + "
-        f"(range % 5) // 3, (range % 5) % 3, {variable} FROM range({5 * people})",
-        tables="SELECT 0 AS id, [1.0, 3.0] AS potentials UNION ALL SELECT 1, [3.0, 1, 2, 2, 1, 2, 5, 1] UNION ALL "
-        f"SELECT 2 + range, [1.0, 1, 1, 1 + range] FROM range({COHORTS})",
+        factors=f"""
+            SELECT range AS id,
+                   CASE WHEN range = 0 THEN 0
+                        WHEN range % 2 = 1 THEN 1
+                        WHEN range % 20 = 10 THEN NULL
+                        ELSE 2 + hash(range) % {COHORTS} END AS table_id
+            FROM range({2 * people + 1})
+        """,
+        arguments=f"""
+            SELECT 0 AS factor_id, 0 AS position, 0 AS variable_id
+            UNION ALL
+            SELECT 1 + 2 * (range // 5) + (range % 5) // 3,
+                   (range % 5) % 3,
+                   CASE range % 5 WHEN 2 THEN 0 ELSE {of_person} END
+            FROM range({5 * people})
+        """,
+        tables=f"""
+            SELECT 0 AS id, [1.0, 3.0] AS potentials
+            UNION ALL
+            SELECT 1, [3.0, 1, 2, 2, 1, 2, 5, 1]
+            UNION ALL
+            SELECT 2 + range, [1.0, 1, 1, 1 + range]
+            FROM range({COHORTS})
+        """,
     )
 
 

@@ -1,6 +1,4 @@
-"""Start-up: how long a small question waits before anything is computed, beside importing numpy
-alone.
-"""
+"""Start-up: how long a small question waits before anything is computed, beside numpy alone."""
 
 from __future__ import annotations
 
@@ -63,8 +61,8 @@ def main() -> None:
     part = begin(
         "Start-up",
         ["numpy"],
-        "A command from its start to its end, without the work itself, by the time of `python -c 'import numpy'`;",
-        "medians, each in a process of its own.",
+        "A command from its start to its end, without the work itself, by the time of `python -c",
+        "'import numpy'`; medians, each in a process of its own.",
     )
     turns = 3 if part.small else 21
     numpy = seconds(started("-c", "import numpy"), turns)
@@ -95,7 +93,8 @@ def main() -> None:
 
     part.table(head, rows())
     part.in_short(
-        f"a small question starts in {min(ratios):.1f} to {max(ratios):.1f} times what importing numpy takes."
+        f"a small question starts in {min(ratios):.1f} to {max(ratios):.1f} times what importing "
+        "numpy takes."
     )
 
 

@@ -1,6 +1,4 @@
-"""Seconds: of a piece of work, and of floors that ratios refer to: sorting as many numbers, one
-pass over them.
-"""
+"""Seconds: of a piece of work, and of floors for ratios, such as sorting as many numbers."""
 
 from __future__ import annotations
 
@@ -36,9 +34,7 @@ def sorting(count: int) -> float:
 
 
 def arranging(count: int) -> float:
-    """Seconds of one stable argsort of so many random 64-bit integers: about what it takes to group
-    them once.
-    """
+    """Seconds of one stable argsort of so many random 64-bit integers, as grouping takes."""
     numbers = np.random.default_rng(0).integers(0, 2**62, count)
     return best_time(lambda: np.argsort(numbers, kind="stable"))
 

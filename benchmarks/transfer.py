@@ -1,6 +1,4 @@
-"""What filling holes costs, from 10^3 to 10^7 factors, against sorting as many numbers in the same
-run.
-"""
+"""What filling holes costs, from 10^3 to 10^7 factors, against sorting as many numbers."""
 
 from __future__ import annotations
 
@@ -30,14 +28,16 @@ def main() -> None:
     part = begin(
         "Filling holes",
         ("lifagu", "numpy"),
-        "A tenth of the factors of the paper's epidemic is unknown; timed is the transfer and its completed graph.",
-        "The floor is one stable argsort of as many random 64-bit integers as the graph has arguments: a transfer",
-        "cannot do with much less than one grouping. No peer fills unknown factors.",
+        "A tenth of the factors of the paper's epidemic is unknown; timed is the transfer and its",
+        "completed graph. The floor is one stable argsort of as many random 64-bit integers as the",
+        "graph has arguments: a transfer cannot do with much less than one grouping. No peer fills",
+        "unknown factors.",
     )
     largest = part.table(["factors", "unknown", "argsort", *METHODS], _rows(part))[-1]
     found = ", ".join(f"{method} {largest[method]}" for method in METHODS)
     part.in_short(
-        f"filling a tenth of {largest['factors']} factors, by one argsort of their arguments: {found}."
+        f"filling a tenth of {largest['factors']} factors, by one argsort of their arguments: "
+        f"{found}."
     )
 
 

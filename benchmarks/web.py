@@ -166,7 +166,9 @@ def main() -> int:
     ):
         latencies, failed, taken = measured(users, length, pause)
         print(
-            f"\n## {users} users, {taken:.0f} seconds, {title}\n\n{table(latencies, failed, taken)}",
+            f"\n## {users} users, {taken:.0f} seconds, {title}\n",
+            table(latencies, failed, taken),
+            sep="\n",
             flush=True,
         )
         failures += failed

@@ -1,16 +1,16 @@
-"""What all tests share: Hypothesis that says the same twice in continuous integration, servers on
-demand.
-"""
+"""What all tests share: settings, servers on demand, and a word about what did not run."""
 
 import itertools
 import os
+from collections import Counter
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
-from support.servers import NoServerError, postgresql
-
+pytest.register_assert_rewrite("support")  # before anything is imported from there
+# the same examples twice in continuous integration
 settings.register_profile("ci", derandomize=True)
 if os.environ.get("CI"):
     settings.load_profile("ci")
@@ -18,11 +18,14 @@ if os.environ.get("CI"):
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
 
+# ---- servers
+
+
 @pytest.fixture(scope="session")
 def postgresql_server() -> Iterator[str]:
-    """The URL of a PostgreSQL server of this run's own; where there is none, what needs it is
-    skipped.
-    """
+    """The URL of a PostgreSQL server of this run's own; skips where there is none."""
+    from support.servers import NoServerError, postgresql
+
     try:
         with postgresql() as url:
             yield url
@@ -45,3 +48,44 @@ def new_database(postgresql_server: str) -> Callable[[], str]:
         return postgresql_server.rpartition("/")[0] + f"/{name}"
 
     return made
+
+
+# ---- what did not run
+
+LEFT = pytest.StashKey[int]()  # how many tests are left to the longer run
+COUNTED = "left_to_the_longer_run"
+
+
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    """Count what is left to `make test-full`."""
+    for item in items:
+        if item.get_closest_marker("full"):
+            item.config.stash[LEFT] = item.config.stash.get(LEFT, 0) + 1
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """A worker tells the process that started it what it left out."""
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput[COUNTED] = session.config.stash.get(LEFT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Every worker has seen all tests, so any of them knows; one that broke down says nothing."""
+    left = getattr(node, "workeroutput", {}).get(COUNTED, 0)
+    node.config.stash[LEFT] = max(left, node.config.stash.get(LEFT, 0))
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Which optional parts did not run and why, and how much is left to the longer run."""
+    skipped = terminalreporter.stats.get("skipped", [])
+    reasons = Counter(each.longrepr[2].removeprefix("Skipped: ") for each in skipped)
+    left = config.stash.get(LEFT, 0)
+    if reasons or left:
+        terminalreporter.write_sep("=", "not run")
+    for reason, count in reasons.most_common():
+        terminalreporter.write_line(f"{count} skipped: {reason}")
+    if left:
+        terminalreporter.write_line(f"{left} of longer campaigns: run them by make test-full")

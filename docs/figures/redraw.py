@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from lifagu.questions.figures import draw_rounds
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +10,7 @@ import lifagu
 from house import house_svg
 from lifagu.drawing.arranging import arranged
 from lifagu.drawing.graphs import with_messages
+from lifagu.questions.figures import draw_rounds
 
 HERE = Path(__file__).parent
 EXAMPLES = HERE.parent.parent / "examples"

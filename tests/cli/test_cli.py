@@ -25,7 +25,7 @@ FIGURE3 = str(ROOT / "examples/figure3.json")
 
 @pytest.fixture
 def holes(tmp_path):
-    """A model with an unknown factor between C and D that nobody can fill, and evidence of its own."""
+    """A model with an unknown factor between C and D that nobody can fill, and with evidence."""
     model = {
         "format": "lifagu/1",
         "variables": [
@@ -126,7 +126,7 @@ def test_marginals(capsys, tmp_path, holes):
 
 
 def test_progress_on_a_terminal(monkeypatch, tmp_path):
-    """What is being done, taken away again at the end; nothing with --quiet or without a terminal."""
+    """What is being done, taken away at the end; nothing with --quiet or without a terminal."""
 
     class Terminal(io.StringIO):
         def isatty(self):
@@ -177,14 +177,15 @@ def test_belief_propagation_says_what_it_is(capsys):
 def test_belief_propagation_that_did_not_converge_is_never_silent(
     capsys, tmp_path, monkeypatch, command, quiet
 ):
-    """Everyone wants to differ from everyone, and all change their minds at once; damping tames
-    that.
-    """
+    """Everyone wants to differ from everyone, and all turn at once; damping tames that."""
     monkeypatch.chdir(tmp_path)
     lifagu.write(frustrated(), "model.json")
     name, *more = command
     asked = [name, "model.json", *more, "--engine", "bp", *quiet]
-    warning = r"warning: belief propagation did NOT converge within 300 iterations \(residual 0\.68\);.*may be far off.*"
+    warning = (
+        r"warning: belief propagation did NOT converge within 300 iterations \(residual "
+        r"0\.68\);.*may be far off.*"
+    )
     status, _, err = run_cli(capsys, *asked, "--iterations", "300")
     assert status == 0
     assert re.fullmatch(f"{warning}\n", err)
@@ -232,7 +233,7 @@ def test_lift(capsys):
         [["A", "C"], ["B"]],
         [["phi1", "phi2"]],
     )
-    assert lifagu.from_json(json.dumps(result["model"])) == lifagu.lift(lifagu.read(FIGURE3))
+    assert lifagu.io.from_json(json.dumps(result["model"])) == lifagu.lift(lifagu.read(FIGURE3))
     _, out, _ = run_cli(capsys, "lift", FIGURE3, "--evidence", "A=true", "--json")
     assert json.loads(out)["variable_groups"] == [["A"], ["B"], ["C"]]
     _, out, _ = run_cli(capsys, "lift", FIGURE3, "--rounds")
@@ -263,7 +264,7 @@ def test_eve_is_added_filled_and_explained(capsys, tmp_path):
     }
     assert keys <= result["transfers"][0].keys()
     assert not len(lifagu.read(completed).unknown)
-    assert lifagu.lift(lifagu.read(completed)) == lifagu.from_json(json.dumps(result["model"]))
+    assert lifagu.lift(lifagu.read(completed)) == lifagu.io.from_json(json.dumps(result["model"]))
     _, out, _ = run_cli(
         capsys, "lift", EPIDEMIC, "--add", "eve=alice", "--published", "--theta", "1"
     )
@@ -364,21 +365,23 @@ def test_convert(capsys, tmp_path, holes):
     copy = tmp_path / "copy.json"
     run_cli(capsys, "convert", holes, copy)
     assert lifagu.read(copy) == lifagu.read(holes)
-    assert lifagu.read_evidence(copy) == {"B": "true"}
+    assert lifagu.io.read_evidence(copy) == {"B": "true"}
 
 
 def test_explain_goes_to_stderr(capsys):
     status, out, err = run_cli(capsys, "query", EPIDEMIC, "Epid", "--explain", "--json")
     assert status == 0
     assert err.startswith(
-        "ground engine, 1 connected part, because its plan of 56 entries costs less than looking for lifted steps\n"
+        "ground engine, 1 connected part, because its plan of 56 entries costs less than looking "
+        "for lifted steps\n"
     )
     json.loads(out)
     _, _, err = run_cli(
         capsys, "query", EPIDEMIC, "Epid", "--explain", "--json", "--engine", "lifted"
     )
     assert err.startswith(
-        "lifted engine, 2 lifted steps:\n  eliminate 6 variables like Travel.alice, Treat.alice.m1 in 2 groups"
+        "lifted engine, 2 lifted steps:\n"
+        "  eliminate 6 variables like Travel.alice, Treat.alice.m1 in 2 groups"
     )
 
 

@@ -1,6 +1,4 @@
-"""Errors speak the caller's language: arguments in Python, flags on the command line; one line,
-whatever they quote.
-"""
+"""Errors speak the caller's language, Python's or the command line's, in one line."""
 
 import ast
 import copy
@@ -47,9 +45,7 @@ def chain(length: int = 70) -> lifagu.FactorGraph:
 
 
 def people() -> lifagu.FactorGraph:
-    """Four people around a hub; for one of them two tables compete, and nobody lends what lonely
-    needs.
-    """
+    """Four people around a hub; two tables compete for one, and nobody lends what lonely needs."""
     builder = lifagu.FactorGraph.build().variable("H").variable("L", ["a", "b", "c"])
     for name, table in (("ann", [1, 2, 3, 4]), ("bob", [4, 2, 3, 1]), ("eve", None)):
         builder.variable(f"S.{name}", kind="S", individual=name).factor(
@@ -117,23 +113,37 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
     Remedy.MORE_ROUNDS: (None, lifted(rounds=1), f"{LIFT} --rounds-at-most 1"),
     Remedy.IN_MEMORY: (at_most("lifagu.scale.factor_types.MOST_TYPES"), lifted(), LIFT),
     Remedy.FEWER_TYPES: (
-        at_most("lifagu.scale.individuals.MOST_TYPES"), lifted("people/"), "lift people/ --on duckdb",
+        at_most("lifagu.scale.individuals.MOST_TYPES"),
+        lifted("people/"),
+        "lift people/ --on duckdb",
     ),
-    Remedy.OTHER_TEMP: (by_engine(lambda: Duck._refusal("No space left on device", False, "duckdb")), lifted(), LIFT),
+    Remedy.OTHER_TEMP: (
+        by_engine(lambda: Duck._refusal("No space left on device", False, "duckdb")),
+        lifted(),
+        LIFT,
+    ),
     Remedy.SAME_TEMP: (None, lifted(resume=True), f"{LIFT} --resume"),
     Remedy.RESUME: (by_engine(lambda: refusal("ExecutorLostFailure")), lifted(), LIFT),
-    Remedy.RESUME_OR_ELSEWHERE: (None, lambda: run_paper(Path("paper")), "experiment paper --out paper"),
-    Remedy.MAKE_FOLDER: (
-        None, lifted("chain.json"), "lift chain.json --on duckdb",
+    Remedy.RESUME_OR_ELSEWHERE: (
+        None,
+        lambda: run_paper(Path("paper")),
+        "experiment paper --out paper",
     ),
+    Remedy.MAKE_FOLDER: (None, lifted("chain.json"), "lift chain.json --on duckdb"),
     Remedy.WRITE_ELSEWHERE: (
         None,
-        lambda: lifagu.check_database(lifagu.load(EXAMPLES / "clinic.json").source),
+        lambda: lifagu.io.check_database(lifagu.io.load(EXAMPLES / "clinic.json").source),
         f"impute {EXAMPLES / 'clinic.json'} --write",
     ),
-    Remedy.NO_DATABASE: (None, lambda: lifagu.load("chain.json", "x.duckdb"), "check chain.json --db x.duckdb"),
+    Remedy.NO_DATABASE: (
+        None,
+        lambda: lifagu.io.load("chain.json", "x.duckdb"),
+        "check chain.json --db x.duckdb",
+    ),
     Remedy.ONE_OR_MEAN: (
-        None, unsure("H", unknown="mixture", engine="bp"), "query people.json H --unknown mixture --engine bp",
+        None,
+        unsure("H", unknown="mixture", engine="bp"),
+        "query people.json H --unknown mixture --engine bp",
     ),
     Remedy.RAISE_THETA: (
         at_most("lifagu.questions.competing_tables.MOST_COMPLETIONS"),
@@ -147,23 +157,37 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
     ),
     Remedy.ASK_TRANSFER: (None, asked("v0", unknown="mean"), None),
     Remedy.LEAVE_OUT: (
-        None, lambda: lifagu.open("chain/", on="duckdb").marginals(), f"{LIFT} --steps 2",
+        None,
+        lambda: lifagu.open("chain/", on="duckdb").marginals(),
+        f"{LIFT} --steps 2",
     ),
-    Remedy.NAME_ENGINE: (None, lambda: lifagu.open("chain.json", resume=True).lift(), "lift chain.json --resume"),
+    Remedy.NAME_ENGINE: (
+        None,
+        lambda: lifagu.open("chain.json", resume=True).lift(),
+        "lift chain.json --resume",
+    ),
     Remedy.FILL: (None, lambda: lifagu.open("chain.json").unfilled().lift(), None),
     Remedy.WRITE_GROUPS: (None, lambda: lifted()().model, None),
     Remedy.EXACT_ENGINE: (None, asked("v0", engine="bp"), "query people.json H --engine bp"),
     Remedy.GROUND_ENGINE: (
-        None, asked("v0", graph=lambda: moved()().graph, engine="enumerate"), "query chain.json v0 --engine enumerate",
+        None,
+        asked("v0", graph=lambda: moved()().graph, engine="enumerate"),
+        "query chain.json v0 --engine enumerate",
     ),
     Remedy.BY_CLASS: (None, smokers, f"marginals {EXAMPLES / 'smokers.json'} --expand"),
-    Remedy.STEPS_OR_PUBLISHED: (None, moved(steps=2, published=True), "lift chain.json --steps 2 --published"),
+    Remedy.STEPS_OR_PUBLISHED: (
+        None,
+        moved(steps=2, published=True),
+        "lift chain.json --steps 2 --published",
+    ),
     Remedy.DIGITS_OR_TOLERANCE: (
-        None, moved(digits=3, tolerance=0.1), "lift chain.json --digits 3 --tolerance 0.1",
+        None,
+        moved(digits=3, tolerance=0.1),
+        "lift chain.json --digits 3 --tolerance 0.1",
     ),
     Remedy.NO_PROFILES: (None, moved(profiles=True), "lift chain.json --profiles"),
     Remedy.OTHER_PORT: (None, lambda: serve(ready=print, host=NOWHERE), f"serve --host {NOWHERE}"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("remedy", Remedy, ids=lambda remedy: remedy.name)
@@ -260,7 +284,7 @@ def is_harmless(text):
         lambda graph, name: lifagu.query(graph, "H", engine=name),
         lambda graph, name: lifagu.read(name),
         lambda graph, name: lifagu.read(f"{name}.json"),
-        lambda graph, name: lifagu.from_json(json.dumps({"format": "lifagu/1", name: []})),
+        lambda graph, name: lifagu.io.from_json(json.dumps({"format": "lifagu/1", name: []})),
         lambda graph, name: lifagu.FactorGraph.build().variable(name).variable(name),
         lambda graph, name: (
             lifagu.FactorGraph.build().variable(name, [name, "b"]).factor(name, [name], [1]).graph()

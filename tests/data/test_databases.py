@@ -1,6 +1,4 @@
-"""Databases: reading never changes them, results are put in whole or not at all, secrets stay
-secret.
-"""
+"""Databases: reading never changes them, results are written whole or not at all, secrets stay."""
 
 import json
 import signal
@@ -15,13 +13,13 @@ import psycopg
 import pytest
 
 import lifagu
-from data.test_templates import SMALL, TABLES, changed, made, written
 from lifagu.basics.columns import Lists, Nullable, NumberedTexts, texts
 from lifagu.data.databases import opened
 from lifagu.relational.loaded import Source
 from lifagu.relational.template import Query
-from support import naive_templates as naive
 from support.helpers import run_cli
+from support.naive import templates as naive
+from support.small_hospital import SMALL, TABLES, changed, made, written
 
 RESULTS = {
     "lifagu_one": {
@@ -77,16 +75,19 @@ def tables_in(address):
     """All tables with all their rows."""
     listing = "SELECT name FROM sqlite_master WHERE type = 'table'"
     if not address.endswith("sqlite"):
-        listing = "SELECT table_name FROM information_schema.tables WHERE table_schema IN ('public', 'main')"
+        listing = (
+            "SELECT table_name FROM information_schema.tables "
+            "WHERE table_schema IN ('public', 'main')"
+        )
     return {name: run(address, f'SELECT * FROM "{name}"') for (name,) in run(address, listing)}
 
 
 def test_results_are_written_and_nothing_else(database):
     before = tables_in(database)
-    lifagu.check_database(database)
+    lifagu.io.check_database(database)
     assert tables_in(database) == before
     for _ in range(2):
-        lifagu.write_results(database, RESULTS)
+        lifagu.io.write_results(database, RESULTS)
         after = tables_in(database)
         found = [
             tuple(json.loads(each) if str(each)[:1] == "[" else each for each in row)
@@ -101,10 +102,11 @@ def test_results_are_written_and_nothing_else(database):
 
 def test_types_of_results(new_database):
     url = new_database()
-    lifagu.write_results(url, RESULTS)
+    lifagu.io.write_results(url, RESULTS)
     listed = run(
         url,
-        "SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'lifagu_one'",
+        "SELECT column_name, data_type FROM information_schema.columns "
+        "WHERE table_name = 'lifagu_one'",
     )
     assert dict(listed) == {
         **dict.fromkeys(["id", "table_id"], "bigint"),
@@ -131,7 +133,7 @@ class Failing(dict):
 def test_a_failure_leaves_all_as_it_was(database):
     before = tables_in(database)
     with pytest.raises(RuntimeError, match="no more"):
-        lifagu.write_results(database, Failing({**RESULTS, "lifagu_last": {"a": np.arange(2)}}))
+        lifagu.io.write_results(database, Failing({**RESULTS, "lifagu_last": {"a": np.arange(2)}}))
     assert tables_in(database) == before
 
 
@@ -157,7 +159,8 @@ def test_a_process_that_dies_midway_leaves_all_as_it_was(when, database):
                     yield item
 
         many = {"id": np.arange(50_000), "share": np.random.default_rng(0).random(50_000)}
-        lifagu.write_results(sys.argv[1], Tables(lifagu_one=many, lifagu_new=many, lifagu_last=many))
+        tables = Tables(lifagu_one=many, lifagu_new=many, lifagu_last=many)
+        lifagu.io.write_results(sys.argv[1], tables)
         """
     )
     how = signal.SIGKILL if when == "killed" else signal.SIGINT
@@ -166,7 +169,7 @@ def test_a_process_that_dies_midway_leaves_all_as_it_was(when, database):
     assert done.stderr.startswith("midway"), done.stderr
     assert done.returncode not in (0, 2)
     assert tables_in(database) == before
-    lifagu.write_results(database, RESULTS)
+    lifagu.io.write_results(database, RESULTS)
     assert set(tables_in(database)) == {*before, "lifagu_two"}
 
 
@@ -181,12 +184,12 @@ def test_names_of_results_are_checked(database):
         "lifagu_" + "x" * 70,
     ):
         with pytest.raises(lifagu.FormatError, match="is no name of a result table"):
-            lifagu.write_results(database, {name: {"a": np.arange(1)}})
+            lifagu.io.write_results(database, {name: {"a": np.arange(1)}})
     for column in ('a"b', "a b", "", "1a"):
         with pytest.raises(lifagu.FormatError, match="is no name of a column"):
-            lifagu.write_results(database, {"lifagu_x": {column: np.arange(1)}})
+            lifagu.io.write_results(database, {"lifagu_x": {column: np.arange(1)}})
     with pytest.raises(lifagu.FormatError, match="has no columns"):
-        lifagu.write_results(database, {"lifagu_x": {}})
+        lifagu.io.write_results(database, {"lifagu_x": {}})
     assert tables_in(database) == before
 
 
@@ -209,7 +212,7 @@ def test_queries_cannot_write(sql, database, tmp_path):
     with pytest.raises(
         lifagu.FormatError, match="domains.Patient: (this is not one query|the query fails)"
     ):
-        lifagu.load(path, database)
+        lifagu.io.load(path, database)
     assert tables_in(database) == before
     assert not list(tmp_path.glob("other*"))
 
@@ -218,7 +221,7 @@ def test_reading_leaves_files_byte_for_byte(tmp_path):
     for kind in ("duckdb", "sqlite"):
         address = made(kind, TABLES, tmp_path)
         before = {path: path.read_bytes() for path in tmp_path.iterdir()}
-        lifagu.load(written(SMALL, tmp_path), address)
+        lifagu.io.load(written(SMALL, tmp_path), address)
         assert all(path.read_bytes() == content for path, content in before.items())
         assert {path.name for path in tmp_path.iterdir()} == {
             *(path.name for path in before),
@@ -233,7 +236,7 @@ def test_sources_of_every_form(tmp_path, monkeypatch, new_database):
     monkeypatch.setenv("SECRET_URL", url)
     user, password, rest = url.removeprefix("postgresql://").replace("@", ":", 1).split(":", 2)
     monkeypatch.setenv("SECRET", password)
-    expected = lifagu.load(written(SMALL, tmp_path), str(tmp_path / "data.duckdb")).model
+    expected = lifagu.io.load(written(SMALL, tmp_path), str(tmp_path / "data.duckdb")).model
     monkeypatch.chdir(tmp_path)
     for source in (
         "data.duckdb",
@@ -248,9 +251,9 @@ def test_sources_of_every_form(tmp_path, monkeypatch, new_database):
         url.replace("postgresql:", "postgres:"),
         url.replace("postgresql:", "postgresql+psycopg:"),
     ):
-        assert lifagu.load(written(changed(source=source), tmp_path)).model == expected, source
+        assert lifagu.io.load(written(changed(source=source), tmp_path)).model == expected, source
         if isinstance(source, str):
-            assert lifagu.load(written(SMALL, tmp_path), source).model == expected, source
+            assert lifagu.io.load(written(SMALL, tmp_path), source).model == expected, source
 
 
 def test_file_names_are_no_patterns(tmp_path):
@@ -258,7 +261,7 @@ def test_file_names_are_no_patterns(tmp_path):
     (tmp_path / "data-csv").rename(tmp_path / "it's [1]*")
     (tmp_path / "it's 1x").mkdir()
     files = {name: f"it's [1]*/{name}.csv" for name in ("patients", "history")}
-    loaded = lifagu.load(written(changed(source={"files": files}), tmp_path))
+    loaded = lifagu.io.load(written(changed(source={"files": files}), tmp_path))
     assert len(loaded.model.factor_names) == 4
 
 
@@ -267,7 +270,7 @@ def test_one_file_is_a_table_by_its_name(tmp_path):
     template = changed(
         source="data-csv/patients.csv", parfactors=[{**SMALL["parfactors"][0], "table": "phi"}]
     )
-    assert len(lifagu.load(written(template, tmp_path)).model.factor_names) == 4
+    assert len(lifagu.io.load(written(template, tmp_path)).model.factor_names) == 4
 
 
 def test_compressed_and_tabbed_files(tmp_path):
@@ -276,16 +279,19 @@ def test_compressed_and_tabbed_files(tmp_path):
         connected.execute(f"COPY patients TO '{tmp_path}/p.csv.gz'")
         connected.execute(f"COPY history TO '{tmp_path}/h.tsv' (DELIMITER '\t')")
     files = {"patients": "p.csv.gz", "history": "h.tsv"}
-    loaded = lifagu.load(written(changed(source={"files": files}), tmp_path))
+    loaded = lifagu.io.load(written(changed(source={"files": files}), tmp_path))
     assert (
         loaded.model
-        == lifagu.load(written(SMALL, tmp_path), made("duckdb", TABLES, tmp_path)).model
+        == lifagu.io.load(written(SMALL, tmp_path), made("duckdb", TABLES, tmp_path)).model
     )
 
 
 def test_data_files_take_no_results(tmp_path):
     address = made("csv", TABLES, tmp_path)
-    for refused in (lifagu.check_database, lambda place: lifagu.write_results(place, RESULTS)):
+    for refused in (
+        lifagu.io.check_database,
+        lambda place: lifagu.io.write_results(place, RESULTS),
+    ):
         with pytest.raises(
             lifagu.FormatError, match="data files, into which no results can be written"
         ):
@@ -300,7 +306,10 @@ def test_what_cannot_be_written_is_refused(tmp_path, new_database):
         "REVOKE CREATE ON SCHEMA public FROM PUBLIC",
     )
     reader = "postgresql://reader:rather%20secret@" + url.partition("@")[2]
-    for refused in (lifagu.check_database, lambda place: lifagu.write_results(place, RESULTS)):
+    for refused in (
+        lifagu.io.check_database,
+        lambda place: lifagu.io.write_results(place, RESULTS),
+    ):
         with pytest.raises(
             lifagu.FormatError, match=r"^postgresql://reader@127.*: cannot be written: .*"
         ) as caught:
@@ -323,16 +332,19 @@ def test_what_cannot_be_written_is_refused(tmp_path, new_database):
 
 def test_a_database_that_another_process_writes_is_refused(tmp_path):
     address = made("duckdb", TABLES, tmp_path)
-    program = "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('held', flush=True); sys.stdin.read()"
+    program = (
+        "import duckdb, sys; held = duckdb.connect(sys.argv[1]); print('held', flush=True); "
+        "sys.stdin.read()"
+    )
     command = [sys.executable, "-c", program, address]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as other:
         assert other.stdout.readline() == "held\n"
         with pytest.raises(lifagu.FormatError, match="Could not set lock"):
-            lifagu.check_database(address)
+            lifagu.io.check_database(address)
         with pytest.raises(lifagu.FormatError, match="Could not set lock"):
-            lifagu.load(written(SMALL, tmp_path))
+            lifagu.io.load(written(SMALL, tmp_path))
         other.stdin.close()
 
 
@@ -357,7 +369,10 @@ def test_secrets_are_never_told(tmp_path, new_database, monkeypatch, capsys):
         assert (status, out) == (2, "")
         assert err.startswith("error: "), err
         assert "hush" not in err, err
-        for refused in (lifagu.check_database, lambda place: lifagu.write_results(place, RESULTS)):
+        for refused in (
+            lifagu.io.check_database,
+            lambda place: lifagu.io.write_results(place, RESULTS),
+        ):
             with pytest.raises(lifagu.FormatError) as caught:
                 refused(address)
             assert "hush" not in str(caught.value) + repr(caught.value.__cause__)
@@ -375,14 +390,14 @@ def test_a_failing_query_on_a_server_is_told_with_its_place(tmp_path, new_databa
     ):
         path = written(changed(domains={"Patient": {"sql": sql}}), tmp_path)
         with pytest.raises(lifagu.FormatError, match=message) as caught:
-            lifagu.load(path, url)
+            lifagu.io.load(path, url)
         assert str(caught.value).startswith(f"{path}:")
     percent = changed(
         domains={
             "Patient": {"sql": "SELECT id FROM patients WHERE id NOT LIKE '%:x%' AND id LIKE '%'"}
         }
     )
-    assert len(lifagu.load(written(percent, tmp_path), url).model.factor_names) == 4
+    assert len(lifagu.io.load(written(percent, tmp_path), url).model.factor_names) == 4
 
 
 def test_all_queries_see_one_state(tmp_path, new_database):
@@ -403,11 +418,15 @@ def test_all_queries_see_one_state(tmp_path, new_database):
 
 
 def test_values_of_many_types_are_the_same_texts(tmp_path, new_database):
-    sql = (
-        "SELECT id * 10000000000000001 AS id, CAST(day AS DATE) AS day, CAST(code AS DECIMAL(9,2)) AS code, "
-        "CAST(share AS DOUBLE PRECISION) AS share "
-        "FROM (VALUES (1, '2024-02-29', '7.50', '0.1'), (2, '2023-01-01', '8.00', '2')) AS t(id, day, code, share)"
-    )
+    sql = """
+        SELECT id * 10000000000000001 AS id,
+               CAST(day AS DATE) AS day,
+               CAST(code AS DECIMAL(9,2)) AS code,
+               CAST(share AS DOUBLE PRECISION) AS share
+        FROM (
+            VALUES (1, '2024-02-29', '7.50', '0.1'), (2, '2023-01-01', '8.00', '2')
+        ) AS t(id, day, code, share)
+    """
     duck = str(tmp_path / "types.duckdb")
     run(duck, f"CREATE TABLE things AS {sql}")
     url = new_database()
@@ -426,7 +445,7 @@ def test_values_of_many_types_are_the_same_texts(tmp_path, new_database):
             for name in ("id", "day", "code", "share")
         ],
     }
-    loads = [lifagu.load(written(template, tmp_path), address).model for address in (duck, url)]
+    loads = [lifagu.io.load(written(template, tmp_path), address).model for address in (duck, url)]
     assert loads[0] == loads[1]
     assert list(loads[0].variable_names) == [
         *(

@@ -1,6 +1,4 @@
-"""Folders of Parquet tables: read ∘ write = identity, folders by hand, every mistake, and results
-as tables.
-"""
+"""Folders of Parquet tables: read ∘ write = identity, by hand, every mistake, and results."""
 
 import csv
 import json
@@ -14,32 +12,16 @@ import duckdb
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import lifagu
 from lifagu.basics.names import NumberedNames
 from lifagu.data.parquet import layout
 from support.helpers import CASES, ROOT, graph_of, run_cli
-from support.strategies import graphs
+from support.parquet_folders import TABLES, make_folder
+from support.parquet_mistakes import MISTAKES
+from support.strategies import graphs, observed_graphs
 
 EPIDEMIC = ROOT / "examples/epidemic.json"
-TABLES = ("variables", "factors", "arguments", "tables")
-GOOD = {
-    "variables": "SELECT * FROM (VALUES (0, 'A', ['no', 'yes']), (1, 'B', NULL), (2, 'C', NULL)) t(id, name, range)",
-    "factors": "SELECT * FROM (VALUES (0, 'f', 0), (1, 'g', NULL)) t(id, name, table_id)",
-    "arguments": "SELECT * FROM (VALUES (0, 0, 0), (0, 1, 1), (1, 0, 2)) t(factor_id, position, variable_id)",
-    "tables": "SELECT * FROM (VALUES (0, [1, 2, 3, 4])) t(id, potentials)",
-    "evidence": "SELECT * FROM (VALUES (0, 'yes', NULL), (2, NULL, [1, 3])) t(variable_id, value, likelihood)",
-}
-
-
-def make_folder(folder, **tables):
-    """A small folder written by SQL, some of its tables by other statements (None: left out)."""
-    folder.mkdir(exist_ok=True)
-    for name, statement in {**GOOD, **tables}.items():
-        if statement:
-            duckdb.sql(f"COPY ({statement}) TO '{folder}/{name}.parquet'")
-    return folder
 
 
 def rows_of(path):
@@ -55,24 +37,6 @@ def bytes_of(folder):
     return {each.name: each.read_bytes() for each in sorted(folder.iterdir())}
 
 
-@st.composite
-def observed_graphs(draw):
-    """A graph and evidence for it, hard and soft."""
-    graph = draw(graphs())
-    evidence = {}
-    for variable in graph.variables:
-        likelihoods = st.lists(
-            st.floats(0.1, 9), min_size=len(variable.range), max_size=len(variable.range)
-        )
-        soft = likelihoods.map(
-            lambda values, labels=variable.range: dict(zip(labels, values, strict=True))
-        )
-        seen = draw(st.one_of(st.none(), st.sampled_from(variable.range), soft))
-        if seen is not None:
-            evidence[variable.name] = seen
-    return graph, evidence
-
-
 # ---- there and back
 
 
@@ -83,9 +47,9 @@ def test_read_after_write_is_the_identity(tmp_path_factory, observed):
     folder = tmp_path_factory.mktemp("model") / "big"
     lifagu.write(graph, folder, evidence)
     assert lifagu.read(folder) == graph
-    assert lifagu.read_evidence(folder) == evidence
+    assert lifagu.io.read_evidence(folder) == evidence
     first = bytes_of(folder)
-    lifagu.write(lifagu.read(folder), folder, lifagu.read_evidence(folder))
+    lifagu.write(lifagu.read(folder), folder, lifagu.io.read_evidence(folder))
     assert bytes_of(folder) == first
 
 
@@ -137,11 +101,12 @@ def test_neither_the_order_of_rows_nor_the_ids_matter(tmp_path, seed):
             for column in source.columns
         ]
         duckdb.sql(
-            f"COPY (SELECT {', '.join(shown)} FROM source ORDER BY hash(row_number() OVER () + {1000 * seed})) "
+            f"COPY (SELECT {', '.join(shown)} FROM source "
+            f"ORDER BY hash(row_number() OVER () + {1000 * seed})) "
             f"TO '{tmp_path}/shuffled/{table}.parquet'"
         )
     assert lifagu.read(tmp_path / "shuffled") == graph
-    assert lifagu.read_evidence(tmp_path / "shuffled") == evidence
+    assert lifagu.io.read_evidence(tmp_path / "shuffled") == evidence
 
 
 def test_a_million_arguments_need_no_object_each(tmp_path):
@@ -172,10 +137,10 @@ def test_relational_models_are_grounded(tmp_path):
         "relations": [{"name": "E"}, {"name": "S", "of": ["P"]}],
         "parfactors": [{"name": "g", "args": ["S(X)", "E"], "table": [1, 2, 3, 4]}],
     }
-    model = lifagu.from_json(json.dumps(text))
+    model = lifagu.io.from_json(json.dumps(text))
     lifagu.write(model, tmp_path / "big", {"S(1..2)": "true"})
     assert lifagu.read(tmp_path / "big") == lifagu.ground(model)
-    assert lifagu.read_evidence(tmp_path / "big") == {"S(1)": "true", "S(2)": "true"}
+    assert lifagu.io.read_evidence(tmp_path / "big") == {"S(1)": "true", "S(2)": "true"}
 
 
 def test_long_lists(tmp_path):
@@ -190,7 +155,7 @@ def test_long_lists(tmp_path):
     graph = builder.graph()
     lifagu.write(graph, tmp_path / "big", {"B": dict.fromkeys(labels, 1.0)})
     assert lifagu.read(tmp_path / "big") == graph
-    assert lifagu.read_evidence(tmp_path / "big")["B"] == dict.fromkeys(labels, 1.0)
+    assert lifagu.io.read_evidence(tmp_path / "big")["B"] == dict.fromkeys(labels, 1.0)
 
 
 def test_odd_names_of_folders(tmp_path):
@@ -217,7 +182,7 @@ def test_the_documented_folder(tmp_path, monkeypatch, capsys):
     assert graph.variable("Test.eve").individuals == ("eve",)
     assert graph.factor("f.bob").arguments == ("Sick.bob", "Test.bob")
     assert not graph.factor("f.eve").known
-    assert lifagu.read_evidence("big") == {"Test.alice": "true"}
+    assert lifagu.io.read_evidence("big") == {"Test.alice": "true"}
     assert lifagu.transfer(graph).record[0].status == "transferred"
     status, out, _ = run_cli(
         capsys, "query", "big/", "Sick.eve", "--evidence", "Test.eve=true", "--json"
@@ -227,11 +192,20 @@ def test_the_documented_folder(tmp_path, monkeypatch, capsys):
 
 
 def test_the_smallest_folder(tmp_path):
-    """Only what is required, nulls of any type, ids as floats, labels as numbers and truth values."""
+    """Only what is required, nulls of any type, ids as floats, labels as numbers and truths."""
     make_folder(
         tmp_path,
-        variables="SELECT unnest([4.0, 9]) AS id, unnest([[0, 1], NULL]) AS range, NULL AS kind, NULL AS individual",
-        factors="SELECT 5::UTINYINT AS id, 3::DOUBLE AS table_id UNION ALL SELECT 7, NULL UNION ALL SELECT 8, 1",
+        variables="""
+            SELECT unnest([4.0, 9]) AS id,
+                   unnest([[0, 1], NULL]) AS range,
+                   NULL AS kind,
+                   NULL AS individual
+        """,
+        factors="""
+            SELECT 5::UTINYINT AS id, 3::DOUBLE AS table_id
+            UNION ALL SELECT 7, NULL
+            UNION ALL SELECT 8, 1
+        """,
         arguments="SELECT 5 AS factor_id, 1 AS position, 4 AS variable_id UNION ALL SELECT 5, 0, 9",
         tables="SELECT 3 AS id, [1::DECIMAL(4,1), 2, 3, 4] AS potentials UNION ALL SELECT 1, NULL",
         evidence="SELECT 9 AS variable_id, true AS value",
@@ -244,7 +218,7 @@ def test_the_smallest_folder(tmp_path):
     assert graph.factor("f5").arguments == ("x9", "x4")
     assert graph.factor("f5").table.tolist() == [[1, 2], [3, 4]]
     assert not graph.factor("f8").known
-    assert lifagu.read_evidence(tmp_path) == {"x9": "true"}
+    assert lifagu.io.read_evidence(tmp_path) == {"x9": "true"}
 
 
 def test_the_index_of_a_data_frame_is_ignored(tmp_path):
@@ -265,7 +239,8 @@ def test_individuals_as_texts_and_as_lists(tmp_path):
     )
     make_folder(
         tmp_path / "many",
-        variables="SELECT unnest([2, 1, 0]) AS id, unnest([['m', 'al'], NULL, ['al', 'm']]) AS individual",
+        variables="SELECT unnest([2, 1, 0]) AS id, "
+        "unnest([['m', 'al'], NULL, ['al', 'm']]) AS individual",
     )
     one, two, many = (lifagu.read(tmp_path / name) for name in ("one", "two", "many"))
     assert one == two
@@ -275,177 +250,6 @@ def test_individuals_as_texts_and_as_lists(tmp_path):
 
 
 # ---- mistakes
-
-MISTAKES = {
-    "no file": (
-        {"factors": None},
-        "factors.parquet: there is no such file; factors.parquet has the columns id, table_id",
-    ),
-    "no column": (
-        {"arguments": "SELECT 0 AS factor_id, 0 AS variable_id"},
-        "arguments.parquet: there is no column position; arguments.parquet has the columns factor_id, position",
-    ),
-    "a column too many": (
-        {"variables": "SELECT 0 AS id, 'S' AS kinds"},
-        "variables.parquet: the column 'kinds' means nothing here; did you mean 'kind'?; leave",
-    ),
-    "a type": (
-        {"variables": "SELECT 'a' AS id"},
-        "variables.parquet: the column id has the type VARCHAR; give whole numbers",
-    ),
-    "a list missing": (
-        {"tables": "SELECT 0 AS id, 1.5 AS potentials"},
-        "tables.parquet: the column potentials has the type DECIMAL(2,1); give lists of numbers",
-    ),
-    "a null id": (
-        {"variables": "SELECT unnest([0, NULL]) AS id"},
-        "variables.parquet: column id, row 1 (counted from 0): null; give a whole number",
-    ),
-    "nothing but null ids": (
-        {"arguments": "SELECT NULL::VARCHAR AS factor_id, 0 AS position, 0 AS variable_id"},
-        "arguments.parquet: column factor_id, row 0 (counted from 0): null; give a whole number",
-    ),
-    "half an id": (
-        {"factors": "SELECT unnest([0, 1]) AS id, unnest([0, 0.5]) AS table_id"},
-        "factors.parquet: column table_id, row 1 (counted from 0): 0.5 is not a whole number from 0 on",
-    ),
-    "a negative id": (
-        {"variables": "SELECT unnest([0, 1, 2, -3]) AS id"},
-        "variables.parquet: column id, row 3 (counted from 0): -3 is not a whole number from 0 on",
-    ),
-    "nan for an id": (
-        {"variables": "SELECT unnest([0, 1, 'nan'::DOUBLE]) AS id"},
-        "variables.parquet: column id, row 2 (counted from 0): nan is not a whole number from 0 on",
-    ),
-    "an id beyond all": (
-        {"variables": "SELECT unnest([0, 18446744073709551615::UBIGINT]) AS id"},
-        "variables.parquet: column id, row 1 (counted from 0): 18446744073709551615 is not a whole number",
-    ),
-    "an id twice": (
-        {"variables": "SELECT unnest([2, 0, 1, 5, 1, 2]) AS id"},
-        "variables.parquet: column id, row 4 (counted from 0): 1 stands in an earlier row already; give each row",
-    ),
-    "a name twice": (
-        {"factors": "SELECT unnest([1, 0]) AS id, unnest(['f', 'f']) AS name, 0 AS table_id"},
-        "factors.parquet: column name, row 1 (counted from 0): factor 'f' stands in an earlier row already",
-    ),
-    "an empty name": (
-        {"factors": "SELECT unnest([0, 1]) AS id, unnest(['f', '']) AS name, 0 AS table_id"},
-        "factors.parquet: column name, row 1 (counted from 0): an empty name",
-    ),
-    "a null name": (
-        {"factors": "SELECT unnest([0, 1]) AS id, unnest(['f', NULL]) AS name, 0 AS table_id"},
-        "factors.parquet: column name, row 1 (counted from 0): null; give every row a text, or leave the column out",
-    ),
-    "a null label": (
-        {
-            "variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], ['a', NULL], NULL]) AS range"
-        },
-        "variables.parquet: column range, row 1 (counted from 0): a null in the list; leave it out",
-    ),
-    "a label twice": (
-        {"variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], ['a', 'a'], NULL]) AS range"},
-        "variables.parquet: column range, row 1 (counted from 0): the variable has the label 'a' twice in its range",
-    ),
-    "no labels": (
-        {"variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], [], NULL]) AS range"},
-        "variables.parquet: column range, row 1 (counted from 0): the variable has an empty range",
-    ),
-    "an empty kind": (
-        {"variables": "SELECT unnest([0, 1, 2]) AS id, unnest(['a', NULL, '']) AS kind"},
-        "variables.parquet: column kind, row 2 (counted from 0): an empty text; give a name, or null for none",
-    ),
-    "a null individual": (
-        {
-            "variables": "SELECT unnest([0, 1, 2]) AS id, unnest([['a'], NULL, ['a', NULL]]) AS individual"
-        },
-        "variables.parquet: column individual, row 2 (counted from 0): a null in the list",
-    ),
-    "a dangling table": (
-        {"factors": "SELECT unnest([0, 1]) AS id, unnest([NULL, 4]) AS table_id"},
-        "factors.parquet: column table_id, row 1 (counted from 0): 4 is not an id in tables.parquet; add that row",
-    ),
-    "a dangling variable": (
-        {
-            "arguments": "SELECT 0 AS factor_id, unnest([0, 1]) AS position, unnest([0, 99]) AS variable_id"
-        },
-        "arguments.parquet: column variable_id, row 1 (counted from 0): 99 is not an id in variables.parquet",
-    ),
-    "a dangling factor": (
-        {"arguments": "SELECT 2 AS factor_id, 0 AS position, 0 AS variable_id"},
-        "arguments.parquet: column factor_id, row 0 (counted from 0): 2 is not an id in factors.parquet",
-    ),
-    "a dangling id among ids with gaps": (
-        {
-            "variables": "SELECT unnest([0, 1, 2, 9]) AS id",
-            "evidence": None,
-            "arguments": GOOD["arguments"] + " UNION ALL SELECT 1, 1, 10",
-        },
-        "arguments.parquet: column variable_id, row 3 (counted from 0): 10 is not an id in variables.parquet",
-    ),
-    "a position beyond": (
-        {
-            "arguments": "SELECT 0 AS factor_id, unnest([0, 2]) AS position, unnest([0, 1]) AS variable_id"
-        },
-        "arguments.parquet: column position, row 1 (counted from 0): 2, but factor 0 has 2 arguments; number them",
-    ),
-    "a position twice": (
-        {
-            "arguments": "SELECT 0 AS factor_id, unnest([1, 1]) AS position, unnest([0, 1]) AS variable_id"
-        },
-        "arguments.parquet: column position, row 1 (counted from 0): factor 0 has an argument at position 1 already",
-    ),
-    "an argument twice": (
-        {"arguments": "SELECT 0 AS factor_id, unnest([1, 0]) AS position, 0 AS variable_id"},
-        "factor 'f' has the argument A twice; give it once, with the diagonal of the table",
-    ),
-    "too few potentials": (
-        {"tables": "SELECT 0 AS id, [1, 2] AS potentials"},
-        "factor 'f' has 2 potentials but its arguments (A, B) span 4 states; give 4, or null if unknown",
-    ),
-    "a negative potential": (
-        {"tables": "SELECT unnest([5, 0]) AS id, unnest([NULL, [1, 2, -1, 4]]) AS potentials"},
-        "tables.parquet: column potentials, row 1 (counted from 0): the table has the potential -1.0 at place 2",
-    ),
-    "nan for a potential": (
-        {"tables": "SELECT 0 AS id, [1, 2, 'nan'::DOUBLE, 4] AS potentials"},
-        "tables.parquet: column potentials, row 0 (counted from 0): the table has the potential nan at place 2; write",
-    ),
-    "a null potential": (
-        {
-            "tables": "SELECT unnest([5, 6, 0]) AS id, unnest([NULL, [1], [1, 2, NULL, 4]]) AS potentials"
-        },
-        "tables.parquet: column potentials, row 2 (counted from 0): a null in the list; give numbers, or null",
-    ),
-    "only zeros": (
-        {"tables": "SELECT unnest([0, 1]) AS id, unnest([[1, 2, 3, 4], [0, 0]]) AS potentials"},
-        "tables.parquet: column potentials, row 1 (counted from 0): the table has only zero potentials",
-    ),
-    "a variable observed twice": (
-        {"evidence": "SELECT unnest([1, 1]) AS variable_id, 'true' AS value"},
-        "evidence.parquet: column variable_id, row 1 (counted from 0): 1 stands in an earlier row already",
-    ),
-    "a dangling observation": (
-        {"evidence": "SELECT 7 AS variable_id, 'true' AS value"},
-        "evidence.parquet: column variable_id, row 0 (counted from 0): 7 is not an id in variables.parquet",
-    ),
-    "a value and a likelihood": (
-        {"evidence": "SELECT 1 AS variable_id, 'true' AS value, [1, 2] AS likelihood"},
-        "evidence.parquet: column value, row 0 (counted from 0): a value and a likelihood; give one of them",
-    ),
-    "too many likelihoods": (
-        {"evidence": "SELECT 1 AS variable_id, [1, 2, 3] AS likelihood"},
-        "evidence.parquet: column likelihood, row 0 (counted from 0): 3 numbers for the 2 labels of 'B'; give one",
-    ),
-    "a label that is not there": (
-        {"evidence": "SELECT 0 AS variable_id, 'maybe' AS value"},
-        "evidence.parquet: column value, row 0 (counted from 0): variable 'A' has no value 'maybe'; its range is",
-    ),
-    "a table of another name": (
-        {"evidences": GOOD["evidence"]},
-        "evidences.parquet: this table means nothing here; known are arguments.parquet, atoms.parquet",
-    ),
-}
 
 
 @pytest.mark.parametrize(("tables", "message"), MISTAKES.values(), ids=MISTAKES)
@@ -489,7 +293,7 @@ def complaint_about(folder):
     """What is wrong with a folder, nothing if it can be read."""
     try:
         lifagu.read(folder)
-        lifagu.read_evidence(folder)
+        lifagu.io.read_evidence(folder)
     except lifagu.FormatError as error:
         return str(error)
     return ""
@@ -544,11 +348,11 @@ def test_folders_are_replaced(tmp_path):
     folder.chmod(0o750)
     lifagu.write(graph, folder)
     assert lifagu.read(folder) == graph
-    assert lifagu.read_evidence(folder) == {}
+    assert lifagu.io.read_evidence(folder) == {}
     assert folder.stat().st_mode & 0o777 == 0o750
     (tmp_path / "link").symlink_to(folder)
     lifagu.write(graph, tmp_path / "link", {"Epid": "true"})
-    assert lifagu.read_evidence(folder) == {"Epid": "true"}
+    assert lifagu.io.read_evidence(folder) == {"Epid": "true"}
     assert sorted(each.name for each in tmp_path.iterdir()) == ["big", "link"]
 
 
@@ -563,7 +367,7 @@ def test_an_interrupted_write_changes_nothing(tmp_path, there):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        lifagu.write_lift(f"{folder}/", moved, lifagu.colour(moved.graph), progress=interrupt)
+        lifagu.io.write_lift(f"{folder}/", moved, lifagu.colour(moved.graph), progress=interrupt)
     assert [each.name for each in tmp_path.iterdir()] == ["big"] * there
     assert not there or bytes_of(folder) == before
 
@@ -607,7 +411,7 @@ def test_lift_writes_groups_and_transfers(tmp_path, capsys):
         (each["name"], each["args"], None, each["table"])
         for each in expected["model"]["parfactors"]
     ]
-    assert lifagu.read_evidence(tmp_path / "result") == {"Travel.eve": "true"}
+    assert lifagu.io.read_evidence(tmp_path / "result") == {"Travel.eve": "true"}
     for sort, names in (("variable", graph.variable_names), ("factor", graph.factor_names)):
         groups = {}
         for number, group in rows_of(tmp_path / f"result/{sort}_groups.parquet"):
@@ -630,21 +434,19 @@ def test_the_lifted_model_is_in_the_tables(tmp_path, case):
     """Put together again from the tables, it is the same."""
     moved = lifagu.transfer(graph_of(CASES[case]["model"]))
     lifted = lifagu.lift(moved)
-    lifagu.write_lift(tmp_path / "result", moved, lifagu.colour(moved.graph), lifted=lifted)
+    lifagu.io.write_lift(tmp_path / "result", moved, lifagu.colour(moved.graph), lifted=lifted)
     found = {name: records_of(tmp_path / f"result/{name}.parquet") for name in layout.LIFTED}
     model = {
-        **json.loads(lifagu.to_json(lifted)),
+        **json.loads(lifagu.io.to_json(lifted)),
         **relational_part(found, moved.graph.variable_names, lifted),
     }
-    assert lifagu.from_json(json.dumps(model)) == lifted
+    assert lifagu.io.from_json(json.dumps(model)) == lifted
     ground = [moved.graph.factor_names[each["factor_id"]] for each in found["ground_factors"]]
     assert ground == list(lifted.ground_part.factor_names)
 
 
 def relational_part(found, variable_names, lifted):
-    """Domains, relations and parfactors of a model file, from tables; the model tells the domains
-    of variables.
-    """
+    """Domains, relations and parfactors of a model file, from tables and the model's domains."""
     domains = {each["name"]: each["constants"] or each["size"] for each in found["domains"]}
 
     def constants(places, of):
@@ -751,7 +553,7 @@ def test_marginals_of_unnamed_variables(tmp_path):
     )
     found = lifagu.marginals(graph)
     assert found.left_out == ["x3"]
-    lifagu.write_marginals(tmp_path / "all.parquet", found)
+    lifagu.io.write_marginals(tmp_path / "all.parquet", found)
     expected = [(name, label, value) for name in found for label, value in found[name].items()]
     assert rows_of(tmp_path / "all.parquet") == expected
 

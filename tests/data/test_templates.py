@@ -1,8 +1,7 @@
-"""Templates: every kind of database against a naive loader, learned tables by hand, every mistake."""
+"""Templates: all kinds of databases against a naive loader, tables by hand, every mistake."""
 
 import json
 import math
-from pathlib import Path
 
 import duckdb
 import jsonschema
@@ -10,25 +9,9 @@ import numpy as np
 import pytest
 
 import lifagu
-from support import naive_templates as naive
-from support.helpers import run_cli
-
-KINDS = ("duckdb", "csv", "parquet", "sqlite")
-
-
-def made(kind, tables, folder, name="data"):
-    """The address of a database of this kind that holds these tables."""
-    if kind in ("csv", "parquet"):
-        return naive.in_files(tables, folder / f"{name}-{kind}", kind)
-    return {"duckdb": naive.in_duckdb, "sqlite": naive.in_sqlite}[kind](
-        tables, folder / f"{name}.{kind}"
-    )
-
-
-def written(template, folder):
-    path = folder / "hospital.json"
-    path.write_text(json.dumps(template, indent=1))
-    return path
+from support.helpers import SCHEMA, run_cli
+from support.naive import templates as naive
+from support.small_hospital import KINDS, SMALL, TABLES, changed, made, written
 
 
 def fetcher(tables):
@@ -78,7 +61,7 @@ def test_loading_is_what_plain_python_says(seed, tmp_path):
     template, tables = naive.random_hospital(seed)
     path = written(template, tmp_path)
     expected = naive.naive_load(template, fetcher(tables))
-    loads = [lifagu.load(path, made(kind, tables, tmp_path)) for kind in KINDS[seed % 2 :: 2]]
+    loads = [lifagu.io.load(path, made(kind, tables, tmp_path)) for kind in KINDS[seed % 2 :: 2]]
     for loaded in loads:
         check(loaded, expected)
         assert loaded.model == loads[0].model
@@ -90,7 +73,7 @@ def test_all_databases_give_equal_outputs(seed, tmp_path, capsys, new_database):
     path = written(template, tmp_path)
     addresses = [made(kind, tables, tmp_path) for kind in KINDS]
     addresses.append(naive.in_postgresql(tables, new_database()))
-    loads = [lifagu.load(path, address) for address in addresses]
+    loads = [lifagu.io.load(path, address) for address in addresses]
     check(loads[0], naive.naive_load(template, fetcher(tables)))
     for loaded in loads[1:]:
         assert loaded.model == loads[0].model
@@ -104,9 +87,9 @@ def test_all_databases_give_equal_outputs(seed, tmp_path, capsys, new_database):
 def test_the_order_of_rows_means_nothing(tmp_path):
     template, tables = naive.random_hospital(7)
     path = written(template, tmp_path)
-    first = lifagu.load(path, made("duckdb", tables, tmp_path))
+    first = lifagu.io.load(path, made("duckdb", tables, tmp_path))
     turned = {name: (columns, rows[::-1]) for name, (columns, rows) in tables.items()}
-    second = lifagu.load(path, made("duckdb", turned, tmp_path, "turned"))
+    second = lifagu.io.load(path, made("duckdb", turned, tmp_path, "turned"))
     assert (first.model, first.evidence, list(first.queries)) == (
         second.model,
         second.evidence,
@@ -118,63 +101,16 @@ def test_batches_do_not_show(tmp_path, monkeypatch, new_database):
     template, tables = naive.random_hospital(3)
     path = written(template, tmp_path)
     addresses = [made("duckdb", tables, tmp_path), naive.in_postgresql(tables, new_database())]
-    whole = [lifagu.load(path, address) for address in addresses]
+    whole = [lifagu.io.load(path, address) for address in addresses]
     monkeypatch.setattr("lifagu.data.databases.duckdb_files.BATCH", 2)
     monkeypatch.setattr("lifagu.data.databases.by_sqlalchemy.BATCH", 2)
     for address, before in zip(addresses, whole, strict=True):
-        loaded = lifagu.load(path, address)
+        loaded = lifagu.io.load(path, address)
         assert loaded.model == before.model
         assert loaded.evidence == before.evidence
 
 
 # ---- a small hospital, for what is told by hand
-
-WARDS = (
-    [("w1", True, True)] * 6
-    + [("w1", True, False)] * 2
-    + [("w1", False, False)] * 4
-    + [("w2", True, True)]
-)
-TABLES = {
-    "patients": (
-        {"id": "VARCHAR", "ward": "VARCHAR", "test": "BOOLEAN"},
-        [("al", "w1", True), ("bo", "w2", False), ("eve", "w3", None), ("fay", None, None)],
-    ),
-    "history": (
-        {"ward": "VARCHAR", "sick": "BOOLEAN", "test": "BOOLEAN"},
-        [*WARDS, ("w1", None, True)],
-    ),
-}
-SMALL = {
-    "format": "lifagu/1",
-    "source": "data.duckdb",
-    "domains": {"Patient": {"sql": "SELECT id FROM patients"}},
-    "relations": [{"name": "Sick", "of": ["Patient"]}, {"name": "Test", "of": ["Patient"]}],
-    "tables": {
-        "phi": [9, 1, 2, 8],
-        "test": {
-            "sql": "SELECT * FROM history",
-            "columns": ["sick", "test"],
-            "given": ["sick"],
-            "by": ["ward"],
-            "min_support": 5,
-        },
-    },
-    "parfactors": [
-        {
-            "name": "test",
-            "args": ["Sick(Id)", "Test(Id)"],
-            "rows": {"sql": "SELECT id, ward FROM patients"},
-            "table": "test",
-        }
-    ],
-    "evidence": {"Test": {"sql": "SELECT id, test FROM patients"}},
-    "queries": ["Sick"],
-}
-
-
-def changed(**sections):
-    return {**json.loads(json.dumps(SMALL)), **sections}
 
 
 def learned(**settings):
@@ -189,7 +125,7 @@ def parfactor(**settings):
 def small(tmp_path):
     """Loads a template on the small hospital."""
     made("duckdb", TABLES, tmp_path)
-    return lambda template=SMALL: lifagu.load(written(template, tmp_path))
+    return lambda template=SMALL: lifagu.io.load(written(template, tmp_path))
 
 
 def table_of(loaded, name):
@@ -318,26 +254,26 @@ def test_relations_and_parfactors_without_logical_variables(small):
 def test_read_and_read_evidence_give_the_same(small, tmp_path):
     loaded = small()
     assert lifagu.read(tmp_path / "hospital.json") == loaded.model
-    assert lifagu.read_evidence(tmp_path / "hospital.json") == dict(loaded.evidence)
+    assert lifagu.io.read_evidence(tmp_path / "hospital.json") == dict(loaded.evidence)
     assert loaded.query_numbers().tolist() == [0, 1, 2, 3]
 
 
 def test_other_models_load_as_well(tmp_path):
-    loaded = lifagu.load("examples/smokers.blog")
+    loaded = lifagu.io.load("examples/smokers.blog")
     assert "Smokes(p1)" in loaded.queries
     assert loaded.evidence["Smokes(p2)"] == "true"
     graph = lifagu.read("examples/figure3.json")
     lifagu.write(graph, tmp_path / "big", {"B": "true"})
-    assert lifagu.load(tmp_path / "big").evidence == {"B": "true"}
+    assert lifagu.io.load(tmp_path / "big").evidence == {"B": "true"}
     with pytest.raises(lifagu.FormatError, match="reads no database"):
-        lifagu.load(tmp_path / "big", "x.duckdb")
+        lifagu.io.load(tmp_path / "big", "x.duckdb")
     with pytest.raises(lifagu.FormatError, match="reads no database"):
         lifagu.read("examples/figure3.json", "x.duckdb")
 
 
 def test_a_template_is_not_a_text():
     with pytest.raises(lifagu.FormatError, match="source: this is part of a template"):
-        lifagu.from_json(json.dumps(SMALL))
+        lifagu.io.from_json(json.dumps(SMALL))
 
 
 def test_commands_take_templates(small, tmp_path, capsys):
@@ -373,7 +309,7 @@ def test_commands_take_templates(small, tmp_path, capsys):
             0 if target == "out.json" else 2
         )
     assert lifagu.read(tmp_path / "out.json") == loaded.model
-    assert lifagu.read_evidence(tmp_path / "out.json") == dict(loaded.evidence)
+    assert lifagu.io.read_evidence(tmp_path / "out.json") == dict(loaded.evidence)
 
 
 def test_new_individuals_can_be_added_to_templates(small, tmp_path, capsys):
@@ -386,10 +322,9 @@ def test_new_individuals_can_be_added_to_templates(small, tmp_path, capsys):
 
 
 def test_the_schema_knows_templates():
-    schema = json.loads((Path(lifagu.__file__).parent / "formats/lifagu-1.schema.json").read_text())
-    jsonschema.validate(SMALL, schema)
+    SCHEMA.validate(SMALL)
     for seed in range(10):
-        jsonschema.validate(naive.random_hospital(seed)[0], schema)
+        SCHEMA.validate(naive.random_hospital(seed)[0])
     for wrong in (
         changed(source=7),
         changed(domains={"Patient": {"sql": 7}}),
@@ -397,7 +332,7 @@ def test_the_schema_knows_templates():
         changed(queries=[7]),
     ):
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate(wrong, schema)
+            SCHEMA.validate(wrong)
 
 
 # ---- mistakes
@@ -478,7 +413,8 @@ MISTAKES = [
     ({"tables": learned(given=["sick", "test"])}, "tables.test: given has all columns"),
     (
         {"tables": learned(columns=["sick", "tset"], given=[])},
-        "tables.test: the learned table needs a column 'tset', which is not among .*; did you mean 'test'",
+        "tables.test: the learned table needs a column 'tset', which is not among .*; did "
+        "you mean 'test'",
     ),
     ({"tables": learned(min_support=-1)}, "tables.test: min_support is a whole number"),
     ({"tables": learned(prior=-1)}, "tables.test: prior is a number of imagined records"),
@@ -488,7 +424,8 @@ MISTAKES = [
     ),
     (
         {"tables": learned(columns=["sick", "ward"], by=[])},
-        "'ward' has the value 'w1', which is not among false, true, the labels of argument 2; .* SELECT . FROM history",
+        "'ward' has the value 'w1', which is not among false, true, the labels of argument 2; .* "
+        "SELECT . FROM history",
     ),
     (
         {"tables": learned(by=["clinic"])},
@@ -643,7 +580,7 @@ def test_a_column_that_is_there_twice(tmp_path, new_database):
     with pytest.raises(
         lifagu.FormatError, match="needs a column 'Id', which is twice among id, ward, id"
     ):
-        lifagu.load(path, url)
+        lifagu.io.load(path, url)
 
 
 def test_long_queries_are_shown_in_part(small):
@@ -655,7 +592,7 @@ def test_long_queries_are_shown_in_part(small):
 def test_progress_tells_what_is_read(small, tmp_path):
     small()
     told = []
-    lifagu.load(tmp_path / "hospital.json", progress=told.append)
+    lifagu.io.load(tmp_path / "hospital.json", progress=told.append)
     assert any("domains.Patient: 4 rows" in each for each in told)
 
 

@@ -1,6 +1,4 @@
-"""Figures: everything is in them once, names are harmless, equal models give equal bytes, large
-ones are lifted.
-"""
+"""Figures: everything is in them once, names are harmless, bytes the same, large ones lifted."""
 
 import os
 import re
@@ -21,6 +19,7 @@ from lifagu.drawing.layout.boxes import overlapping
 from lifagu.drawing.shapes import Path as Curve
 from lifagu.drawing.shapes import drawing_of
 from lifagu.drawing.style import PALETTE, PATTERNS, colour_of, pattern_of
+from lifagu.questions.figures import draw_rounds
 from support.drawn import (
     HOSTILE,
     SHAPES,
@@ -162,7 +161,7 @@ def test_figures_of_the_paper():
 
 def test_rounds_move_nothing():
     graph = lifagu.read(ROOT / "examples/figure3.json")
-    scenes = lifagu.draw_rounds(graph)
+    scenes = draw_rounds(graph)
     assert len({tuple((node.id, node.x, node.y) for node in scene.nodes) for scene in scenes}) == 1
     last = lifagu.colour(graph)
     assert [node.group for node in scenes[-1].nodes] == [
@@ -176,7 +175,7 @@ def test_rounds_move_nothing():
         "group 2, alone",
     ]
     with pytest.raises(lifagu.TooLargeError, match="too large"):
-        lifagu.draw_rounds(epidemic(1000))
+        draw_rounds(epidemic(1000))
 
 
 def test_arrows_say_how_many_agree():
@@ -236,7 +235,7 @@ def test_large_counting_formulas_are_not_counted_out():
 def test_hostile_names_are_only_text():
     for what in ("graph", "colours", "lifted", "transfers"):
         scene = lifagu.draw(hostile_graph(), what)
-        text = lifagu.to_svg(scene)
+        text = lifagu.drawing.to_svg(scene)
         root = ElementTree.fromstring(text.encode())
         assert {each.tag.removeprefix(SVG) for each in root.iter()} <= {
             *(
@@ -277,28 +276,28 @@ def test_any_text_can_be_cleaned_and_measured(text):
 
 def test_png_and_pdf_are_images_whatever_the_names():
     scene = lifagu.draw(hostile_graph(), "transfers")
-    png, pdf = lifagu.to_png(scene), lifagu.to_pdf(scene)
+    png, pdf = lifagu.drawing.to_png(scene), lifagu.drawing.to_pdf(scene)
     assert png.startswith(b"\x89PNG\r\n\x1a\n")
     assert png.rstrip().endswith(b"IEND\xaeB`\x82")
     assert pdf.startswith(b"%PDF-")
     assert pdf.rstrip().endswith(b"%%EOF")
-    assert (png, pdf) == (lifagu.to_png(scene), lifagu.to_pdf(scene))
+    assert (png, pdf) == (lifagu.drawing.to_png(scene), lifagu.drawing.to_pdf(scene))
     assert not re.search(rb"CreationDate|matplotlib", png + pdf, re.IGNORECASE)
 
 
 def test_the_page_can_leave_the_style_sheet_out():
     scene = lifagu.draw(SHAPES["epidemic"], "colours")
-    assert "<style" in lifagu.to_svg(scene)
-    bare = lifagu.to_svg(scene, styled=False)
+    assert "<style" in lifagu.drawing.to_svg(scene)
+    bare = lifagu.drawing.to_svg(scene, styled=False)
     assert "<style" not in bare
     assert "style=" not in bare
-    assert "prefers-color-scheme:dark" in lifagu.svg_styles()
+    assert "prefers-color-scheme:dark" in lifagu.drawing.svg_styles()
     used = {
         name
         for each in ElementTree.fromstring(bare).iter()
         for name in (each.get("class") or "").split()
     }
-    known = set(re.findall(r"\.([a-z]\w*)", lifagu.svg_styles()))
+    known = set(re.findall(r"\.([a-z]\w*)", lifagu.drawing.svg_styles()))
     assert used - known <= {"nodes", "edges", "arrows", "legends"}
 
 
@@ -318,7 +317,7 @@ sys.path.insert(0, sys.argv[1])
 from support.drawn import SHAPES, hostile_graph
 for graph in (SHAPES["epidemic"], SHAPES["sparse"], SHAPES["grid"], hostile_graph()):
     for what in ("colours", "lifted", "transfers"):
-        print(hashlib.sha256(lifagu.to_svg(lifagu.draw(graph, what)).encode()).hexdigest())
+        print(hashlib.sha256(lifagu.drawing.to_svg(lifagu.draw(graph, what)).encode()).hexdigest())
 """
 
 
@@ -349,7 +348,7 @@ def test_the_figures_of_the_documentation_are_up_to_date(monkeypatch):
     assert {path.name for path in folder.glob("*.svg")} == {*drawn, "house.svg"}
     assert (folder / "house.svg").read_text() == redraw.house_svg(), "make figures draws it again"
     for name, scene in drawn.items():
-        assert (folder / name).read_text() == lifagu.to_svg(scene), (
+        assert (folder / name).read_text() == lifagu.drawing.to_svg(scene), (
             f"{name} is stale; draw it again with make figures"
         )
 
@@ -363,7 +362,7 @@ def test_sizes_from_ten_to_two_thousand_nodes(patients):
     scene = lifagu.draw(graph, "colours")
     assert len(scene.nodes) == len(graph.variable_names) + len(graph.factor_names)
     assert len(overlapping(*boxes_of(scene))[0]) == 0
-    assert len(lifagu.to_svg(scene)) < 500 * len(scene.nodes) + 20_000
+    assert len(lifagu.drawing.to_svg(scene)) < 500 * len(scene.nodes) + 20_000
 
 
 def test_a_million_variables_are_shown_lifted():
@@ -371,7 +370,7 @@ def test_a_million_variables_are_shown_lifted():
     assert scene.what == "lifted"
     assert "1,000,001 variables" in scene.notes[0]
     assert "×250,000" in {node.caption for node in scene.nodes}
-    assert len(lifagu.to_svg(scene)) < 20_000
+    assert len(lifagu.drawing.to_svg(scene)) < 20_000
 
 
 def epidemic_arrays(patients):

@@ -1,6 +1,4 @@
-"""Where nodes stand: nothing overlaps, planar shapes do not cross, and measures against naive
-counts.
-"""
+"""Where nodes stand: nothing overlaps, planar shapes do not cross; measures against naive ones."""
 
 import numpy as np
 import pytest

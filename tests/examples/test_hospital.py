@@ -1,6 +1,4 @@
-"""The example hospital: drawn alike everywhere, read alike from every database, imputed, written
-back, run again.
-"""
+"""The example hospital: drawn and read alike everywhere, imputed, written back, run again."""
 
 import json
 import os
@@ -57,9 +55,7 @@ def filled_schema(url, drawn=DRAWN):
 
 @pytest.fixture(params=["duckdb", "postgresql"])
 def database(request):
-    """What to name with --db: nothing for the template's own DuckDB file, or a server that holds
-    the same.
-    """
+    """What to name with --db: nothing for the template's DuckDB file, or a server with the same."""
     if request.param == "duckdb":
         yield None
         return
@@ -95,12 +91,11 @@ def rows_of(columns):
 
 
 def imputed(template, database=None, **settings):
-    loaded = lifagu.load(template, database)
+    loaded = lifagu.io.load(template, database)
     return lifagu.impute(loaded.model, loaded.evidence, loaded.queries, **settings)
 
 
-# --- The generator
-# ----------------------------------------------------------------------------------------------------
+# ---- The generator
 
 
 def test_the_same_seed_gives_the_same_hospital_whatever_the_hashes():
@@ -131,7 +126,7 @@ def test_there_are_gaps_of_every_kind():
 
 
 def test_the_database_says_what_is_so_but_for_its_gaps(template):
-    loaded = lifagu.load(template)
+    loaded = lifagu.io.load(template)
     assert {name: DRAWN.world[name] for name in loaded.evidence} == dict(loaded.evidence)
     learned = ("age", "stay")
     for factor in loaded.model.factors:
@@ -143,12 +138,11 @@ def test_the_database_says_what_is_so_but_for_its_gaps(template):
     assert unknown == {"age", "intake", "lab", "stay", "response", "roster"}
 
 
-# --- From the database to answers
-# -------------------------------------------------------------------------------------
+# ---- From the database to answers
 
 
 def test_whole_individuals_come_closer_to_the_truth_than_the_published_rule(template):
-    loaded = lifagu.load(template)
+    loaded = lifagu.io.load(template)
     graph, evidence = loaded.model, loaded.evidence
     truth = lifagu.marginals(true_graph(graph, DRAWN.truth), evidence=evidence)
     names = near_holes(graph, graph.evidence(evidence))
@@ -189,13 +183,12 @@ def test_a_new_patient_adds_rows_and_keeps_the_others(template):
     assert all(new[name] == row for name, row in old.items())
 
 
-# --- Every database alike
-# ---------------------------------------------------------------------------------------------
+# ---- Every database alike
 
 
 def test_duckdb_and_postgresql_give_the_same(template, server):
     with filled_schema(server) as url:
-        here, there = lifagu.load(template), lifagu.load(template, url)
+        here, there = lifagu.io.load(template), lifagu.io.load(template, url)
         assert here.model == there.model
         assert dict(here.evidence) == dict(there.evidence)
         assert list(here.queries) == list(there.queries)
@@ -212,7 +205,10 @@ def everything(database, path):
         if database is None
         else psycopg.connect(database) as connection
     ):
-        here = "SELECT table_name FROM information_schema.tables WHERE table_schema IN ('main', 'ward') ORDER BY 1"
+        here = (
+            "SELECT table_name FROM information_schema.tables "
+            "WHERE table_schema IN ('main', 'ward') ORDER BY 1"
+        )
         names = [row[0] for row in connection.execute(here).fetchall()]
         return {name: connection.execute(f"SELECT * FROM {name}").fetchall() for name in names}
 
@@ -266,8 +262,7 @@ def test_a_killed_run_leaves_the_database_as_it_was(database, template, capsys):
     assert everything(database, file) != before
 
 
-# --- The command
-# ------------------------------------------------------------------------------------------------------
+# ---- The command
 
 
 def test_nothing_is_written_unless_asked_for(template, capsys, tmp_path):

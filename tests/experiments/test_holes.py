@@ -1,6 +1,4 @@
-"""The suite of holes: hospitals are as described, the oracle is Bayes' rule, and answers are those
-of the library.
-"""
+"""The suite of holes: hospitals as described, Bayes' rule as oracle, the library's answers."""
 
 import csv
 from itertools import product

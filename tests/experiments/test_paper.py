@@ -1,6 +1,4 @@
-"""The paper's experiment: generators keep to the paper's numbers, divergences are what they say,
-runs can go on.
-"""
+"""The paper's experiment: the paper's numbers, divergences as they say, runs that go on."""
 
 import csv
 import json
@@ -149,7 +147,7 @@ def test_a_seed_decides_about_everything(generator):
     def drawn(seed):
         instance, rng = generated(Cell(generator, 16, seed))
         return (
-            lifagu.to_json(instance.draft.without(instance.hidden)),
+            lifagu.io.to_json(instance.draft.without(instance.hidden)),
             instance.questions,
             rng.random(),
         )
@@ -402,8 +400,8 @@ def test_the_command_says_what_was_found(tmp_path, capsys):
     )
     assert (status, err) == (0, "")
     assert (
-        "mean divergence near zero for all d (published: close to zero)\n  employee  holds: at most 0\n"
-        in out
+        "mean divergence near zero for all d (published: close to zero)\n"
+        "  employee  holds: at most 0\n" in out
     )
     assert out.endswith("report.md\n")
     kept = json.loads((tmp_path / "new/folder/cells/similar-4-0.json").read_text())

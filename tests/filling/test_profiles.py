@@ -1,6 +1,4 @@
-"""Filling from individuals that agree on other tables: against a naive implementation, and on
-cohorts.
-"""
+"""Filling from individuals that agree on other tables: against a naive one, and on cohorts."""
 
 import math
 import random
@@ -10,9 +8,9 @@ from itertools import product
 import pytest
 
 import lifagu
-from filling.test_transfer import check_columns, same_factors
-from support import naive
 from support.helpers import graph_of
+from support.naive import graphs as naive
+from support.transfers import assert_same_factors, check_columns
 
 KINDS = {"Age": 3, "Travel": 2, "Sick": 2, "Stay": 3}
 FACTORS = {
@@ -25,9 +23,7 @@ FACTORS = {
 
 
 def hospital(seed, persons, unknown, noise=0.0):
-    """Persons of three cohorts, each factor's table decided by the cohort but for noise; any order
-    of arguments.
-    """
+    """Persons of three cohorts that decide tables but for noise; arguments in any order."""
     rng = random.Random(seed)
     sizes = {**KINDS, "Epid": 2}
     states = {name: math.prod(sizes[kind] for kind in scope) for name, scope in FACTORS.items()}
@@ -79,9 +75,7 @@ def turned(args, table, sizes, rng):
 
 
 def naive_profiles(model, theta):
-    """One record per unknown factor, and the completed factors: every definition by itself, pair by
-    pair.
-    """
+    """One record per unknown factor, and the completed factors: by the definition, in pairs."""
     graph = naive.parse(model)
     roles = naive.all_roles(graph, {}, structure_only=False, evidence_in_roles=False)
     keys = {f.name: tuple(roles[name] for name in f.args) for f in graph.factors}
@@ -154,9 +148,7 @@ def telling(graph, place, donors, keys):
 
 
 def information(pairs):
-    """Wilks's G of a contingency table less its degrees of freedom; 0 within three standard
-    deviations of chance.
-    """
+    """Wilks's G of a contingency table less its degrees of freedom; 0 where it may be chance."""
     counts = [Counter(pair[side] for pair in pairs) for side in (0, 1)]
     pairs = [
         pair
@@ -191,7 +183,7 @@ def test_profiles_equal_their_definition(seed):
         else each
         for each in model["factors"]
     ]
-    assert same_factors(moved.graph, graph_of({**model, "factors": completed}))
+    assert_same_factors(moved.graph, graph_of({**model, "factors": completed}))
 
 
 def listed(model, factor):

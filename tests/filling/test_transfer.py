@@ -1,17 +1,15 @@
-"""Transfer against independent pairwise implementations, the worked cases, and laws it must obey."""
+"""Transfer against independent pairwise implementations, worked cases, and laws it must obey."""
 
 import random
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from lifagu.filling.record import Record
-from lifagu.filling.record_columns import record_columns
-from support import naive
 from support.helpers import CASES, graph_of, groups_by_name, random_model
+from support.naive import graphs as naive
+from support.transfers import assert_same_factors, check_columns
 
 FIELDS = (
     "factor",
@@ -34,38 +32,6 @@ OPTIONS = {
 }
 
 
-def check_columns(moved):
-    """All records by column say what they say one by one."""
-    columns = record_columns(moved).by_number()
-    alignment, names = columns["alignment"], moved.original.factor_names
-    assert {"factor_id", "donor_id", *columns} == {
-        "factor_id",
-        "donor_id",
-        "reason",
-        *Record.__annotations__,
-    } - {*("factor", "donor", "competing")}
-    for row, record in enumerate(moved.record):
-        assert names[columns["factor_id"][row]] == record.factor
-        donor = columns["donor_id"].numbers[row]
-        assert (None if donor < 0 else names[donor]) == record.donor
-        places = alignment.values[alignment.offsets[row] : alignment.offsets[row + 1]]
-        assert tuple(places) == (record.alignment or ())
-        assert columns["steps"].numbers[row] == (record.steps or -1)
-        assert columns["share"][row] == record.share or (
-            np.isnan(columns["share"][row]) and record.share is None
-        )
-        assert columns["agreed"].numbers[row] == (-1 if record.agreed is None else record.agreed)
-        for field in columns.keys() - {
-            "factor_id",
-            "donor_id",
-            "alignment",
-            "steps",
-            "agreed",
-            "share",
-        }:
-            assert columns[field][row] == getattr(record, field), field
-
-
 def check(model, evidence, theta, options):
     graph = graph_of(model)
     moved = lifagu.transfer(graph, theta, evidence, **options)
@@ -83,7 +49,7 @@ def check(model, evidence, theta, options):
         assert mine.steps == theirs.get("steps", mine.steps)
         assert mine.reason
     check_columns(moved)
-    assert same_factors(moved.graph, graph_of(completed))
+    assert_same_factors(moved.graph, graph_of(completed))
     roles = {
         key: options.get(key, options.get("published", False))
         for key in ("structure_only", "evidence_in_roles")
@@ -93,14 +59,6 @@ def check(model, evidence, theta, options):
     )
     assert groups == tuple(naive.colour_passing(completed, evidence, **roles))
     return moved
-
-
-def same_factors(first, second):
-    for mine, theirs in zip(first.factors, second.factors, strict=True):
-        assert (mine.name, mine.arguments) == (theirs.name, theirs.arguments)
-        assert (mine.table is None) == (theirs.table is None)
-        assert mine.table is None or (mine.table == theirs.table).all()
-    return True
 
 
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)

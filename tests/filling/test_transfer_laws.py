@@ -1,6 +1,4 @@
-"""Laws of transfer: the motivating example, the paper's corollaries, invariances, thresholds,
-individuals.
-"""
+"""Laws of transfer: the paper's example and corollaries, invariances, thresholds, individuals."""
 
 import json
 import random
@@ -60,9 +58,7 @@ def test_without_background_knowledge_the_record_warns():
 
 @pytest.mark.parametrize("seed", range(40))
 def test_corollary_1_whatever_has_a_candidate_is_filled(seed):
-    """With θ = 0 an unknown factor stays unknown only where no known factor is possibly identical
-    to it.
-    """
+    """With θ = 0 a factor stays unknown only where no known one is possibly identical to it."""
     model, evidence = random_model(seed, unknown=0.4)
     moved = lifagu.transfer(graph_of(model), 0, evidence)
     for record in moved.record:
@@ -113,9 +109,7 @@ def sorted_table(moved, name):
 
 @pytest.mark.parametrize("seed", range(80))
 def test_argument_order_of_unknown_factors_does_not_matter(seed):
-    """Listing the arguments of an unknown factor in another order changes no answer unless the
-    record warns.
-    """
+    """Another order of an unknown factor's arguments changes no answer unless the record warns."""
     model, evidence = random_model(seed, unknown=0.4, zeros=0)
     rng = random.Random(seed)
     permuted = dict(model)
@@ -198,9 +192,7 @@ def people(tables):
 
 
 def test_individuals_are_matched_as_a_whole():
-    """Only ben shares the factor that cid has, so the other table comes from ben, not from the
-    majority.
-    """
+    """Only ben shares cid's factor, so the other table comes from ben, not from the majority."""
     graph = people(
         {
             "ann": ([1, 9], [1, 2]),
@@ -234,7 +226,7 @@ def test_with_individual():
         "f2.eve.m1",
         "f2.eve.m2",
     ]
-    assert lifagu.from_json(lifagu.to_json(graph)) == graph
+    assert lifagu.io.from_json(lifagu.io.to_json(graph)) == graph
     with pytest.raises(lifagu.ModelError, match="individual 'eve' is in the model already"):
         graph.with_individual("eve", like="bob")
     with pytest.raises(
@@ -276,9 +268,7 @@ def test_what_it_shows():
 
 
 def test_a_hundred_thousand_classes():
-    """Cost follows the graph, not classes × candidates: every unknown factor has a place of its
-    own.
-    """
+    """Cost follows the graph, not classes × candidates: every unknown factor has its own place."""
     count = 100_000
     places = np.arange(count)
     graph = lifagu.FactorGraph.from_arrays(

@@ -12,12 +12,12 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from formats.test_round_trip import graphs
 from lifagu.formats.blog import contents, parse_blog
 from lifagu.formats.blog_names import RESERVED, Identifiers
 from lifagu.formats.blog_writer import format_blog
-from relational.test_relational import LIFTED, people, random_relational, relational
 from support.helpers import ROOT, run_cli
+from support.relational_models import LIFTED, people, random_relational, relational
+from support.strategies import graphs
 
 HOSPITAL = """
 // the hospital, with a fever
@@ -51,9 +51,7 @@ def parse_queries(text):
 
 
 def by_place(graph):
-    """The ground factors with variables as numbers and axes in the order of sorted labels: names do
-    not matter.
-    """
+    """Ground factors with numbered variables and axes by sorted labels: names do not matter."""
     found = Counter()
     for number, factor in enumerate(graph.factors):
         table = factor.table
@@ -85,7 +83,8 @@ def test_the_first_argument_is_slowest_and_true_comes_first():
 
 def test_a_counted_argument_goes_from_all_true_down_and_its_entries_are_of_single_assignments():
     model = parse_blog(
-        "type P; guaranteed P p[3]; random Boolean S(P); factor MultiArrayPotential[[5, 3, 2, 1]] (#(P X)[S(X)]);"
+        "type P; guaranteed P p[3]; random Boolean S(P); factor MultiArrayPotential[[5, 3, 2, 1]] "
+        "(#(P X)[S(X)]);"
     )
     graph = lifagu.ground(model)
     weights = {3: 5, 2: 3, 1: 2, 0: 1}
@@ -96,7 +95,10 @@ def test_a_counted_argument_goes_from_all_true_down_and_its_entries_are_of_singl
 
 
 def test_a_range_that_is_a_type_has_an_entry_for_null():
-    text = "type L; guaranteed L low, mid, high; random L T; random Boolean A; factor MultiArrayPotential[[{}]] (A, T);"
+    text = (
+        "type L; guaranteed L low, mid, high; random L T; random Boolean A; factor "
+        "MultiArrayPotential[[{}]] (A, T);"
+    )
     graph = parse_blog(text.format("1, 2, 3, 0, 4, 5, 6, 0"))
     assert graph.variable("T").range == ("low", "mid", "high")
     assert graph.factor("f1").table.tolist() == [[4, 5, 6], [1, 2, 3]]
@@ -130,9 +132,7 @@ def test_a_whole_file():
 
 
 def blog_name(case, name):
-    """A ground name of a model with numbered domains, as BLOG has it: ``Sick(3)`` of domain X is
-    ``Sick(x3)``.
-    """
+    """A ground name over numbered domains as BLOG has it: ``Sick(3)`` of X is ``Sick(x3)``."""
     relation, _, inner = name.rstrip(")").partition("(")
     of = next(each.get("of", []) for each in case["model"]["relations"] if each["name"] == relation)
     terms = [f"{domain.lower()}{each}" for domain, each in zip(of, inner.split(","), strict=False)]
@@ -145,7 +145,7 @@ def test_closed_forms_survive(path):
     for case in json.loads(path.read_text())["cases"]:
         if math.prod(case["model"]["domains"].values()) > 60:
             continue
-        model = lifagu.from_json(json.dumps(case["model"]))
+        model = lifagu.io.from_json(json.dumps(case["model"]))
         text = format_blog(model, case["evidence"])
         back = lifagu.ground(parse_blog(text))
         questions = [blog_name(case, name) for name in case["query"]]
@@ -396,7 +396,7 @@ def test_evidence(tmp_path):
     lifagu.write(
         model, tmp_path / "m.blog.gz", {"Smokes(2..3)": "true", "Friends(1..2,1..2)": "false"}
     )
-    assert lifagu.read_evidence(tmp_path / "m.blog.gz") == {
+    assert lifagu.io.read_evidence(tmp_path / "m.blog.gz") == {
         "Smokes(person2)": "true",
         "Smokes(person3)": "true",
         "Friends(person1,person2)": "false",
@@ -406,8 +406,8 @@ def test_evidence(tmp_path):
         format_blog(model, {"Smokes(1)": {"true": 1, "false": 2}})
     graph = lifagu.FactorGraph.build().variable("A", ["x", "y"]).factor("f", "A", [1, 2]).graph()
     lifagu.write(graph, tmp_path / "g.blog", {"A": "y"})
-    assert lifagu.read_evidence(tmp_path / "g.blog") == {"A": "y"}
-    assert lifagu.read_queries(tmp_path / "g.blog") == []
+    assert lifagu.io.read_evidence(tmp_path / "g.blog") == {"A": "y"}
+    assert lifagu.io.read_queries(tmp_path / "g.blog") == []
     with pytest.raises(lifagu.FormatError, match="soft evidence"):
         lifagu.write(graph, tmp_path / "h.blog", {"A": {"x": 1, "y": 2}})
     assert not (tmp_path / "h.blog").exists()
@@ -539,8 +539,8 @@ random Boolean Takes(Person, Drug);
             "2 potentials, but the arguments span 3",
         ),
         (
-            "type L; guaranteed L a; random L R(Person); factor MultiArrayPotential[[1]] (#(Person X)[R(X)]);",
-            "only Boolean",
+            "type L; guaranteed L a; random L R(Person); factor MultiArrayPotential[[1]] (#(Person",
+            "X)[R(X)]); only Boolean",
         ),
         ("random Boolean Sick;", "random function 'Sick' is declared twice"),
         ("random Integer Age;", "there is no type 'Integer'"),
@@ -574,7 +574,7 @@ def test_broken_files(tmp_path, text, message):
     path.write_text(START + text)
 
     def read():
-        return lifagu.read(path), lifagu.read_evidence(path), lifagu.read_queries(path)
+        return lifagu.read(path), lifagu.io.read_evidence(path), lifagu.io.read_queries(path)
 
     with pytest.raises(lifagu.FormatError, match=message) as caught:
         read()

@@ -35,7 +35,8 @@ BOOL = {"format": "lifagu/1", "variables": [{"name": "A"}, {"name": "B"}]}
         (
             "m.json",
             '{"format": "lifagu/1", "domains": {"P": true}}',
-            r"m\.json:1: domains\.P: domain 'P' is given as a whole number or a list of constants, not True",
+            r"m\.json:1: domains\.P: domain 'P' is given as a whole number or a list "
+            r"of constants, not True",
         ),
         ("m.json", '{"format": "lifagu/1", "format": "lifagu/1"}', "the key 'format' stands twice"),
         ("m.json", {**BOOL, "variables": {}}, "variables: a list .* is expected, not an object"),
@@ -184,7 +185,7 @@ def test_broken_files(tmp_path, name, text, message):
     text = json.dumps(text) if isinstance(text, dict) else text
     path.write_bytes(text if isinstance(text, bytes) else text.encode())
     with pytest.raises(lifagu.FormatError, match=message) as caught:
-        lifagu.read_evidence(path) if name.endswith(".evid") else lifagu.read(path)
+        lifagu.io.read_evidence(path) if name.endswith(".evid") else lifagu.read(path)
     assert str(caught.value).startswith(str(path))
 
 
@@ -322,7 +323,7 @@ def test_uai_competition_files(reference):
         pytest.skip("the competition files are not beside the checkout")
     expected = json.loads(reference.read_text())
     model = Path(str(reference).removesuffix(".ref.json"))
-    evidence = lifagu.read_evidence(f"{model}.evid")
+    evidence = lifagu.io.read_evidence(f"{model}.evid")
     assert evidence == {
         f"x{variable}": str(value) for variable, value in expected["evidence"].items()
     }

@@ -44,9 +44,7 @@ a_seed = st.integers(0, 2**32 - 1)
 
 
 def random_graph(seed: int) -> FactorGraph:
-    """Ranges of 1 to 3 labels in mixed orders, zeros, repeated and equal scopes, constants, a
-    variable in no factor.
-    """
+    """Ranges of 1 to 3 labels in mixed orders, zeros, equal scopes, constants, a lone variable."""
     rng = np.random.default_rng(seed)
     builder = FactorGraph.build()
     names = [f"V{number}" for number in range(rng.integers(2, 6))]

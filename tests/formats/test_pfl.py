@@ -1,6 +1,4 @@
-"""PFL: the order of its tables, constraints against a naive reading of the goals, and what is said
-about mistakes.
-"""
+"""PFL: the order of its tables, constraints against a naive reading of goals, and mistakes."""
 
 import itertools
 import math
@@ -14,8 +12,8 @@ from hypothesis import strategies as st
 
 import lifagu
 from lifagu.formats.pfl import contents, parse_pfl
-from relational.test_relational import scopes
 from support.helpers import run_cli
+from support.relational_models import scopes
 
 ALARM = """
 :- use_module(library(pfl)).
@@ -47,7 +45,8 @@ pair(X,Y) :- person(X), person(Y), X \\== Y.
 likes(p1,p2).  likes(p2,p3).  likes(p1,p2).  % the third says nothing new
 likes(p3, 7).
 markov smokes(X)::[t,f] ; [1.5, 4.0] ; [person(X)].
-markov friends(X,Y)::[no,yes,often], smokes(X), smokes(Y) ; [1,2,3,4,5,6,7,8,9,10,11,12] ; [pair(X,Y)].
+markov friends(X,Y)::[no,yes,often], smokes(X), smokes(Y) ;
+  [1,2,3,4,5,6,7,8,9,10,11,12] ; [pair(X,Y)].
 markov smokes(A), series::[t,f] ; table(2) ; [likes(A,_)].
 markov smokes(Joe), smokes(_B) ; [1, 2, 3, 4] ; [Joe = p1, likes(p2,_B)].
 markov smokes(p2) ; [1, 2] ; [likes(p1,p2)].
@@ -91,7 +90,7 @@ def test_a_whole_file():
     factor = graph.factor("g2(p2,p1)")
     assert factor.table.reshape(-1).tolist() == list(range(1, 13)), "row-major, as listed"
     assert graph.variable("friends(p2,p1)").range == ("no", "yes", "often")
-    assert lifagu.from_json(lifagu.to_json(model)) == model
+    assert lifagu.io.from_json(lifagu.io.to_json(model)) == model
 
 
 def test_constants_in_quotes_are_no_variables():
@@ -110,7 +109,9 @@ def test_files_and_the_command_line(tmp_path, capsys):
     status, out, _ = run_cli(capsys, "convert", tmp_path / "m.pfl", tmp_path / "m.json")
     assert status == 0
     assert lifagu.read(tmp_path / "m.json") == lifagu.read(tmp_path / "m.pfl")
-    assert lifagu.read_evidence(tmp_path / "m.json") == lifagu.read_evidence(tmp_path / "m.pfl")
+    assert lifagu.io.read_evidence(tmp_path / "m.json") == lifagu.io.read_evidence(
+        tmp_path / "m.pfl"
+    )
     status, _, err = run_cli(capsys, "convert", tmp_path / "m.json", tmp_path / "n.pfl")
     assert (status, err.split("n.pfl: ")[1]) == (
         2,
@@ -122,9 +123,7 @@ def test_files_and_the_command_line(tmp_path, capsys):
 
 
 def random_program(rng):
-    """Facts, and parfactors as (formulas, goals, table); formulas and goals as tuples of name and
-    terms.
-    """
+    """Facts, and parfactors as (formulas, goals, table), formulas and goals as (name, terms)."""
     constants = ["a", "b", "c"]
     facts = {
         "one": [(each,) for each in rng.sample(constants, rng.randint(1, 3))],
@@ -182,9 +181,7 @@ def program_text(facts, parfactors):
 
 
 def naive_scopes(facts, parfactors):
-    """One ground factor per distinct substitution of the formulas' variables for which all goals
-    have a solution.
-    """
+    """One ground factor per distinct substitution for which all goals have a solution."""
     rows = {name: set(each) for name, each in facts.items()}
     rows["pair"] = {(one, two) for one, two in rows["two"] if (one,) in rows["one"] and one != two}
     found = Counter()
@@ -365,7 +362,7 @@ def test_broken_files(tmp_path, text, message):
     path.write_text(text)
 
     def read():
-        return lifagu.read(path), lifagu.read_evidence(path)
+        return lifagu.read(path), lifagu.io.read_evidence(path)
 
     with pytest.raises(lifagu.FormatError, match=message) as caught:
         read()

@@ -1,6 +1,4 @@
-"""Values that travel: evidence from one graph to another, and anything through pickle, copy and
-other processes.
-"""
+"""Values that travel: evidence from graph to graph, anything through pickle, copy, processes."""
 
 import copy
 import dataclasses
@@ -16,7 +14,15 @@ import pytest
 
 import lifagu
 from lifagu.graph.evidence import Evidence
+from lifagu.inference.marginals import AllMarginals
+from lifagu.inference.most_probable import Best
 from lifagu.inference.plan import PlanTooLargeError
+from lifagu.inference.relational.marginals import ClassMarginals
+from lifagu.inference.relational.most_probable import RelationalBest
+from lifagu.likeness.merging import merge_tables, round_tables
+from lifagu.questions.findings import Imputed
+from lifagu.questions.planning import prepare, prepare_map, prepare_marginals
+from lifagu.relational.grounding import expand_evidence
 from lifagu.relational.parfactors import ParfactorError
 
 
@@ -58,7 +64,7 @@ def test_graphs_with_the_same_variables_take_evidence_as_it_is():
     graph = town()
     bound = graph.evidence({"Sick.0": "true"})
     moved = lifagu.transfer(graph)
-    for other in (moved.graph, moved.averaged(), lifagu.round_tables(graph, 3).graph, graph):
+    for other in (moved.graph, moved.averaged(), round_tables(graph, 3).graph, graph):
         assert other.evidence(bound) is bound
     assert (
         graph.with_individual("p9", like="p0").evidence(bound).variables.tolist()
@@ -119,9 +125,7 @@ def test_evidence_by_number_must_fit_the_graph(wrong):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_bound_evidence_means_what_it_meant_by_name(seed):
-    """Graphs with shuffled variables and label orders answer as if the evidence had been given by
-    name.
-    """
+    """Graphs with shuffled variables and labels answer as if evidence had been given by name."""
     rng = random.Random(seed)
     names, labels = [f"v{each}" for each in range(5)], ["a", "b", "c"]
     size = {name: rng.randint(2, 3) for name in names}
@@ -156,7 +160,7 @@ def test_bound_evidence_is_written_with_relational_models(tmp_path):
     lifted, bound = lifagu.lift(graph), graph.evidence({"Sick.0": "true"})
     for ending in (".json", ".blog", ".uai"):
         lifagu.write(lifted, path := tmp_path / f"model{ending}", bound)
-        seen = lifagu.read_evidence(tmp_path / "model.uai.evid" if ending == ".uai" else path)
+        seen = lifagu.io.read_evidence(tmp_path / "model.uai.evid" if ending == ".uai" else path)
         assert list(seen.values()) == ["1" if ending == ".uai" else "true"]
     lifagu.plot(lifted, tmp_path / "figure.svg", "colours", evidence=bound)
 
@@ -206,7 +210,7 @@ def values():
         "evidence": graph.evidence(evidence),
         "observations": graph.observations(evidence),
         "colouring": lifagu.colour(graph),
-        "merged": lifagu.merge_tables(graph, tolerance=0.1),
+        "merged": merge_tables(graph, tolerance=0.1),
         "answer": lifagu.query(moved, "Sick.1", "Epid", unknown="bounds", evidence=evidence),
         "believed": lifagu.query(moved, "Sick.1", engine="bp"),
         "marginals": lifagu.marginals(moved, evidence=evidence),
@@ -216,7 +220,7 @@ def values():
         "best": lifagu.map_assignment(moved),
         "relational best": lifagu.map_assignment(model),
         "imputed": lifagu.impute(graph),
-        "loaded": lifagu.Loaded(graph, evidence),
+        "loaded": lifagu.io.Loaded(graph, evidence),
         "scene": lifagu.draw(graph),
         "factors": graph.factors,
         "record": moved.record,
@@ -226,7 +230,7 @@ def values():
 def told(value):
     """What a value says, in plain values that can be compared."""
     if isinstance(value, lifagu.FactorGraph):
-        return repr(value), list(value.variable_names), lifagu.to_json(value)
+        return repr(value), list(value.variable_names), lifagu.io.to_json(value)
     if isinstance(value, lifagu.Transfer):
         return (
             list(value.record),
@@ -248,7 +252,7 @@ def told(value):
         )
     if isinstance(value, dict):
         return dict(value)
-    if isinstance(value, lifagu.ClassMarginals | lifagu.AllMarginals):
+    if isinstance(value, ClassMarginals | AllMarginals):
         return (
             dict(value),
             value.plan,
@@ -257,9 +261,9 @@ def told(value):
             value.left_out,
             repr(value),
         )
-    if isinstance(value, lifagu.Best | lifagu.RelationalBest):
+    if isinstance(value, Best | RelationalBest):
         return value.assignment, value.log_weight, value.plan
-    if isinstance(value, lifagu.Imputed):
+    if isinstance(value, Imputed):
         answers = [
             value.marginals.columns()[name].tolist()
             for name in ("variable", "value", "probability")
@@ -272,10 +276,10 @@ def told(value):
             answers,
             told(value.evidence),
         )
-    if isinstance(value, lifagu.Loaded):
+    if isinstance(value, lifagu.io.Loaded):
         return told(value.model), dict(value.evidence)
-    if isinstance(value, lifagu.Scene):
-        return lifagu.to_svg(value)
+    if isinstance(value, lifagu.drawing.Scene):
+        return lifagu.drawing.to_svg(value)
     if isinstance(value, tuple):
         return [told(each) for each in value]
     return list(map(repr, value)) if isinstance(value, Sequence) else repr(value)
@@ -374,15 +378,15 @@ def test_names_of_ground_variables_say_what_is_wrong_after_a_journey():
     with pytest.raises(lifagu.ModelError, match="'9' is not a constant of domain Person"):
         graph.variable("Sick(9)")
     assert graph.evidence(
-        lifagu.expand_evidence(people(), {"Sick(2..3)": "true"}, graph)
+        expand_evidence(people(), {"Sick(2..3)": "true"}, graph)
     ).values.tolist() == [1, 1]
 
 
 def prepare_nothing(model):
-    return lifagu.prepare(model, [])
+    return prepare(model, [])
 
 
-@pytest.mark.parametrize("prepare", [lifagu.prepare_marginals, lifagu.prepare_map, prepare_nothing])
+@pytest.mark.parametrize("prepare", [prepare_marginals, prepare_map, prepare_nothing])
 @pytest.mark.parametrize("model", [people(), lifagu.transfer(town())])
 def test_plans_stay_at_home_and_say_so(prepare, model):
     plan = prepare(model)

@@ -1,5 +1,4 @@
-"""The benchmarks run, small; their tables are whole, lifagu is right wherever there is something to
-compare with.
+"""The benchmarks run, small; tables are whole, and lifagu is right wherever there is a reference.
 
 One run of the report covers every part. Where peers are not installed, cells say so.
 """
@@ -15,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from support.helpers import ROOT
+from support.spark_cluster import WHY_NOT
 
 BENCHMARKS = ROOT / "benchmarks"
 FAILURE = r"–|nan|inf|memory|crashed|not installed|>\d+ s( to build)?|error: .*"
@@ -67,9 +67,7 @@ def section(out: Path, part: str) -> str:
 
 
 def tables(out: Path, part: str) -> dict[str, Table]:
-    """Each table of a part, row by row, by the first words of the heading above it; the first by
-    the part's.
-    """
+    """Each table of a part, row by row, by the first words of the heading above it."""
     found: dict[str, Table] = {}
     for piece in re.split(r"^#+ ", section(out, part), flags=re.MULTILINE)[1:]:
         rows = [
@@ -131,9 +129,7 @@ def test_equal_points_give_equal_figures(out, tmp_path):
 
 
 def check_beside_peers(table: Table, exact: bool) -> None:
-    """Every cell is a ratio with digits or says what failed, and lifagu is right where there is a
-    reference.
-    """
+    """Every cell is a ratio with digits or says what failed; lifagu is right where known."""
     names = [
         "model",
         "lifagu",
@@ -201,7 +197,8 @@ def test_what_is_refused_stopped_or_wrong_is_shown():
         "checked.LIMIT = 0.3\n"
         "for work in (fails, sleeps, errs):\n"
         "    checked._query = work\n"
-        "    for line in checked.lines(checked.Family('a', (1, 2), make, 2)): print(line[2], line[3], line[5])"
+        "    for line in checked.lines(checked.Family('a', (1, 2), make, 2)): print(line[2], "
+        "line[3], line[5])"
     )
     *failed, wrong, _ = found.splitlines()
     assert failed == ["0 of 2 refused (2) –"] * 2 + [
@@ -283,10 +280,12 @@ def test_own_tables_are_right_at_every_size(out):
 
 def test_a_wrong_or_slow_answer_with_own_tables_is_shown():
     found = run_beside(
-        "import time\nfrom dataclasses import replace\nimport own_models as own\nfrom own_tables import *\n"
+        "import time\nfrom dataclasses import replace\nimport own_models as own\n"
+        "from own_tables import *\n"
         "def wrong(size):\n"
         "    known = own.apart_known(size)\n"
-        "    return replace(known, marginals={0: known.marginals[0][::-1]}, log_best=known.log_best + 1)\n"
+        "    return replace(known, marginals={0: known.marginals[0][::-1]}, "
+        "log_best=known.log_best + 1)\n"
         "def slow(size):\n    return time.sleep(99 * (size > 1)) or own.apart(size)\n"
         "import own_tables\nown_tables.LIMIT = 3\n"
         "part = Part(True, 1, None, False)\n"
@@ -305,7 +304,8 @@ def test_stays_are_binned_and_hidden_as_described():
         "eicu.FOLDER = pathlib.Path(tempfile.mkdtemp())\n"
         "print(eicu.at_hand())\n"
         "names = ('stay', 'hospital', *eicu.COLUMNS)\n"
-        "rows = [[i, 'h', ['20', '> 89', ''][i % 3], 'Male', *['a'] * 5, 'often' if i < 30 else f'rare{i}', i, i, i,"
+        "rows = [[i, 'h', ['20', '> 89', ''][i % 3], 'Male', *['a'] * 5, 'often' if i < 30 else "
+        "f'rare{i}', i, i, i,"
         " 'a', 'a'] for i in range(40)]\n"
         "def write(name, lines):\n"
         "    with gzip.open(eicu.FOLDER / name, 'wt') as file:\n"
@@ -314,9 +314,11 @@ def test_stays_are_binned_and_hidden_as_described():
         "write('hospital.csv.gz', [('hospital', *eicu.OF_HOSPITAL), ('h', 'West', '', '1.0')])\n"
         "values, sizes = eicu.stays()\n"
         "print(eicu.at_hand(), sizes)\n"
-        "print(values[:3, 0].tolist(), values[[0, 29, 30, 39], 7].tolist(), values[[0, 10, 39], 8].tolist())\n"
+        "print(values[:3, 0].tolist(), values[[0, 29, 30, 39], 7].tolist(), values[[0, 10, 39], "
+        "8].tolist())\n"
         "seen = eicu.observed(100)\n"
-        "print(seen.shape, (seen[:40] != seen[40:80]).any(), (seen[:, 13] == 0).all(), (seen[:, 14] == -1).all())\n"
+        "print(seen.shape, (seen[:40] != seen[40:80]).any(), (seen[:, 13] == 0).all(), (seen[:, "
+        "14] == -1).all())\n"
         "print(0.1 < (seen[:, 1] < 0).mean() < 0.3)"
     )
     assert found.splitlines() == [
@@ -382,9 +384,7 @@ def test_end_to_end(out):
 
 
 def check_costs(row: dict[str, str], in_memory: bool) -> None:
-    """Time by one argsort, seconds of threads and memory for all; start and disk for engines only;
-    no Java.
-    """
+    """Time by one argsort, seconds of threads and memory for all; start and disk for engines."""
     assert re.fullmatch(rf"{RATIO} \({TIME}\)", row["time"]), row
     assert re.fullmatch(TIME, row["of threads"]), row
     assert re.fullmatch(r"\d+ MiB", row["memory"]), row
@@ -415,10 +415,12 @@ def test_answers_where_the_data_is(out):
 
 
 @pytest.mark.full
-@pytest.mark.skipif(not shutil.which("java"), reason="Spark needs Java, which is not here")
+@pytest.mark.full
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "it is here")
 def test_spark_where_the_data_is(tmp_path):
     found = run_beside(
-        "from pathlib import Path\nfrom folders import *\nfrom apart import run_apart\nimport answers_by_sql, scale\n"
+        "from pathlib import Path\nfrom folders import *\nfrom apart import run_apart\n"
+        "import answers_by_sql, scale\n"
         f"folder = Path({str(tmp_path)!r}) / 'model'\n"
         "run_apart(lambda: write_epidemic(folder, 20))\n"
         "lifted = scale.lifted_apart(folder, 'spark', 600)\n"
@@ -447,7 +449,8 @@ def test_processes_that_a_run_starts_are_counted():
     found = run_beside(
         "import subprocess, sys, time\nfrom apart import *\n"
         "assert descendants() == []\n"
-        f"child = subprocess.Popen([sys.executable, '-c', {child!r}], stdin=subprocess.PIPE, stdout=subprocess.PIPE)\n"
+        f"child = subprocess.Popen([sys.executable, '-c', {child!r}], stdin=subprocess.PIPE, "
+        f"stdout=subprocess.PIPE)\n"
         "child.stdout.readline()\n"
         "print(descendants() == [child.pid], memory_peak(child.pid) > 50 * 2**20)\n"
         "own = time.process_time()\n"
@@ -460,7 +463,8 @@ def test_processes_that_a_run_starts_are_counted():
 
 def test_the_disk_is_watched_and_memory_kept_within_a_limit(tmp_path):
     found = run_beside(
-        "import numpy as np\nfrom pathlib import Path\nfrom apart import run_apart\nfrom folders import *\n"
+        "import numpy as np\nfrom pathlib import Path\nfrom apart import run_apart\n"
+        "from folders import *\n"
         f"folder = Path({str(tmp_path)!r}) / 'work'\n"
         "with Watch(folder) as watch:\n"
         "    (folder / 'spilled').mkdir(parents=True)\n"
@@ -539,7 +543,8 @@ def test_a_part_without_end_is_stopped_with_what_it_has_started(copied, tmp_path
     endless = (
         "import os, pathlib, threading\nfrom apart import run_apart\nfrom part import begin\n"
         "begin('Endless', ['numpy'])\n"
-        f"def wait():\n    pathlib.Path({str(started)!r}).write_text(str(os.getpid()))\n    threading.Event().wait()\n"
+        f"def wait():\n    pathlib.Path({str(started)!r}).write_text(str(os.getpid()))\n"
+        f"    threading.Event().wait()\n"
         "run_apart(wait)\n"
     )
     (copied / "transfer.py").write_text(endless)

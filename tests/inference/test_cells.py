@@ -1,6 +1,4 @@
-"""Answers over cells of interchangeable individuals: those of the ground graph, and closed forms at
-any size.
-"""
+"""Answers over cells of interchangeable individuals: the ground graph's, and closed forms."""
 
 import itertools
 import json
@@ -17,6 +15,8 @@ from lifagu.inference.relational import telling_apart
 from lifagu.inference.relational.marginals import prepare_relational_marginals
 from lifagu.inference.relational.most_probable import prepare_relational_best
 from lifagu.inference.relational.questions import prepare_relational
+from lifagu.questions.planning import prepare, prepare_map, prepare_marginals
+from lifagu.relational.grounding import expand_evidence
 from support.helpers import ROOT, run_cli
 
 LIFTED = sorted((ROOT / "tests/cases/lifted").glob("*.json"))
@@ -32,13 +32,11 @@ OF = {"P": [], "Q": [], "R": ["A"], "S": ["A"], "F": ["A", "A"], "T": ["B"], "W"
 
 
 def read(**parts):
-    return lifagu.from_json(json.dumps({"format": "lifagu/1", **parts}))
+    return lifagu.io.from_json(json.dumps({"format": "lifagu/1", **parts}))
 
 
 def random_model(rng, largest=3):
-    """A random model with self-joins, constants, constraints, counting formulas, zeros and ground
-    factors.
-    """
+    """A random model: self-joins, constants, constraints, counts, zeros, ground factors."""
     sizes = {"A": rng.randint(0, largest), "B": rng.randint(1, 2)}
     ranges = {**RANGES, "F": ["n", "y"], "R": rng.choice([["x", "y"], ["x", "y", "z"]])}
     relations = [{"name": name, "of": of, "range": ranges[name]} for name, of in OF.items()]
@@ -140,9 +138,7 @@ def forced(monkeypatch, rng):
 
 
 def check(seed, monkeypatch, largest=3):
-    """Log Z, all marginals, a joint question and a best assignment over cells equal those of the
-    ground graph.
-    """
+    """Log Z, marginals, a joint question and a best assignment equal those of the ground graph."""
     rng = random.Random(seed)
     spec, ranges = random_model(rng, largest)
     model = read(**spec)
@@ -150,7 +146,7 @@ def check(seed, monkeypatch, largest=3):
     if math.prod(map(float, graph.sizes)) > 2**22:
         return "large"
     evidence = random_evidence(rng, graph, ranges, spec["domains"])
-    seen = lifagu.expand_evidence(model, evidence, graph)
+    seen = expand_evidence(model, evidence, graph)
     forced(monkeypatch, rng)
     try:
         total = lifagu.log_partition(graph, evidence=seen, engine="ground")
@@ -212,7 +208,7 @@ def check_best(model, graph, evidence, seen):
     assert weight == pytest.approx(best.log_weight, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(400))
+@pytest.mark.parametrize("seed", range(200))
 def test_cells_are_the_ground_graph(seed, monkeypatch):
     check(seed, monkeypatch)
 
@@ -223,9 +219,9 @@ def test_most_random_models_are_lifted(monkeypatch):
 
 
 @pytest.mark.full
-@pytest.mark.parametrize("seed", range(1000, 4000))
+@pytest.mark.parametrize("seed", [*range(200, 400), *range(1000, 4000)])
 def test_cells_long(seed, monkeypatch):
-    check(seed, monkeypatch, largest=4)
+    check(seed, monkeypatch, largest=3 if seed < 1000 else 4)
 
 
 @pytest.mark.parametrize("path", LIFTED, ids=lambda path: path.stem)
@@ -305,14 +301,14 @@ def test_counts_beyond_doubles_are_exact():
 
 
 def test_classes():
-    found = lifagu.marginals(friends(10**6), evidence={"S(2..5)": "true", "C(7)": "false"})
+    found = lifagu.marginals(friends(10**5), evidence={"S(2..5)": "true", "C(7)": "false"})
     assert [each.members for each in found.classes[:4]] == [
-        "S(X), X in 1, 6, 8..1000000",
+        "S(X), X in 1, 6, 8..100000",
         "S(X), X in 2..5",
         "S(7)",
-        "C(X), X in 1, 6, 8..1000000",
+        "C(X), X in 1, 6, 8..100000",
     ]
-    assert [each.count for each in found.classes[:3]] == [999995, 4, 1]
+    assert [each.count for each in found.classes[:3]] == [99995, 4, 1]
     assert found.classes[1].probabilities == {"false": 0.0, "true": 1.0}
     assert found["S(8)"] == found.classes[0].probabilities
     assert "S(9)" in found
@@ -355,7 +351,7 @@ def test_layers_of_evidence():
         (x, y): "true" if (x, y) == (2, 3) else "false" for x in range(1, 5) for y in range(1, 5)
     }
     only = {name: seen for name, seen in found.items() if name[0] == "F"}
-    expanded = lifagu.expand_evidence(friends(4), only)
+    expanded = expand_evidence(friends(4), only)
     assert expanded == {f"F({x},{y})": seen for (x, y), seen in pairs.items() if x != y}
 
 
@@ -413,7 +409,7 @@ def test_what_cells_cannot_express_is_grounded_with_the_reason():
         "where": [{"vars": ["X", "Y"], "in": listed}],
     }
     model = friends(6, parfactors=[{**counted, "table": list(range(1, 29))}])
-    prepared = lifagu.prepare(model, [("S(1)",)])
+    prepared = prepare(model, [("S(1)",)])
     assert (
         "the model was grounded: parfactor 'n' counts under an explicit constraint"
         in prepared.notes[0]
@@ -421,16 +417,14 @@ def test_what_cells_cannot_express_is_grounded_with_the_reason():
     graph = lifagu.ground(model)
     expected = lifagu.query(graph, "S(1)", engine="ground")["true"]
     assert prepared.run().answers[0]["true"] == pytest.approx(expected)
-    assert "the model was grounded: parfactor 'n' counts under" in str(lifagu.prepare_map(model))
+    assert "the model was grounded: parfactor 'n' counts under" in str(prepare_map(model))
     assert "the model was grounded: individuals are listed one by one" in str(
-        lifagu.prepare_marginals(model)
+        prepare_marginals(model)
     )
 
 
 def test_explicit_constraints_are_listed_and_everything_else_stays_over_cells():
-    """A ring of individuals: their own variables are listed, those of each of them are eliminated
-    for all at once.
-    """
+    """A ring of individuals: their own variables are listed, the rest is eliminated at once."""
     size = 1000
     ring = [[str(each + 1), str((each + 1) % size + 1)] for each in range(size)]
     model = read(
@@ -449,8 +443,8 @@ def test_explicit_constraints_are_listed_and_everything_else_stays_over_cells():
     answer = lifagu.query(model, "S(7)", evidence={"S(1)": "true"})
     assert "eliminate 50000 variables like T(1,1)" in answer.plan
     assert (
-        "list 998 variables like S(2), which stand in factors that name their individuals one by one"
-        in answer.plan
+        "list 998 variables like S(2), which stand in factors that name their individuals one by "
+        "one" in answer.plan
     )
     graph = lifagu.ground(model)
     assert answer["true"] == pytest.approx(
@@ -487,7 +481,6 @@ def test_filled_models_answer_by_class_too(capsys, tmp_path):
     }
     path.write_text(json.dumps(text))
     found = json.loads(run_cli(capsys, "marginals", path, "--json", "--evidence", "C(3)=true")[1])
-    # fmt: skip
     assert [(each["representative"], each["count"]) for each in found["classes"]] == [
         ("S(1)", 8),
         ("S(3)", 1),
@@ -500,7 +493,7 @@ def test_answers_on_the_command_line(capsys, tmp_path):
     path = tmp_path / "friends.json"
     text = {
         "format": "lifagu/1",
-        "domains": {"P": 10**6},
+        "domains": {"P": 10**5},
         **FRIENDS,
         "evidence": {"S(1..9)": "true"},
     }
@@ -511,7 +504,7 @@ def test_answers_on_the_command_line(capsys, tmp_path):
     assert [each["members"] for each in classes[:3]] == [
         "S(X), X in 1..2, 4..9",
         "S(3)",
-        "S(X), X in 10..1000000",
+        "S(X), X in 10..100000",
     ]
     assert set(classes[0]) == {"representative", "members", "count", "probabilities"}
     assert run_cli(capsys, "marginals", path, "--expand")[0] == 4
@@ -527,7 +520,7 @@ def test_answers_on_the_command_line(capsys, tmp_path):
         .startswith('S(1),"S(X), X in 1..3",3,false,')
     )
     facts = json.loads(run_cli(capsys, "info", path, "--json")[1])
-    assert facts["variables"] == facts["factors"] == 10**12 + 10**6
+    assert facts["variables"] == facts["factors"] == 10**10 + 10**5
     assert facts["classes_of_variables"] == 3
     assert "ask, for instance" in run_cli(capsys, "info", small)[1]
     best = json.loads(run_cli(capsys, "map", small, "--json")[1])

@@ -1,6 +1,4 @@
-"""Every engine, every kind of question, random models: all equal to an enumeration written without
-the library.
-"""
+"""Every engine, every kind of question, random models: all equal to a naive enumeration."""
 
 import math
 import random
@@ -11,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from support import naive
 from support.helpers import graph_of, random_model
+from support.naive import graphs as naive
 
 ENGINES = ("auto", "lifted", "ground", "enumerate")
 SEEDS = range(150)

@@ -1,9 +1,7 @@
-"""Random models by the thousand: log Z, all marginals, a joint answer and a best assignment equal
-what is known.
+"""Random models by the thousand: log Z, marginals, joint answers and best assignments as known.
 
-Every failure names family and seed and prints the model as JSON. `pytest
-tests/test_exact_campaign.py -m full` runs the long campaign, and `-k` chooses families: `-k "full
-and crossing"`. Another source tree is tried by PYTHONPATH.
+Every failure names family and seed and prints the model as JSON. With `-m full` the long campaign
+runs, and `-k` chooses families: `-k "full and crossing"`. PYTHONPATH names another source tree.
 """
 
 from __future__ import annotations
@@ -21,16 +19,18 @@ import numpy as np
 import pytest
 
 import lifagu
-from support import exact_closed_forms as closed
-from support import exact_copies, exact_societies, naive, naive_inference
-from support.exact_checks import Known, WrongError, check, known_of, report, shrunk
-from support.exact_closed_forms import large
-from support.exact_copies import society
-from support.exact_drafts import Draft
-from support.exact_families import FAMILIES
-from support.exact_listed import listed
+from support.exact import closed_forms as closed
+from support.exact import copies, societies
+from support.exact.checks import Known, WrongError, check, known_of, report, shrunk
+from support.exact.closed_forms import large
+from support.exact.copies import society
+from support.exact.drafts import Draft
+from support.exact.families import FAMILIES
+from support.exact.listed import listed
 from support.helpers import random_model
-from support.naive_alike import Representatives
+from support.naive import graphs as naive
+from support.naive import inference
+from support.naive.alike import Representatives
 
 Model = dict[str, Any]
 WITH_ANSWERS = {"listed": listed, "society": society, "large": large}
@@ -64,12 +64,12 @@ def case(family: str, seed: int) -> tuple[Model, Known]:
         draft = Draft(rng, more=rng.choice(MORE.get(family, USUALLY_MORE)))
         FAMILIES[family](draft)
         model = draft.model()
-        with suppress(naive_inference.TooManyStatesError):
+        with suppress(inference.TooManyStatesError):
             return model, known_of(model, rng)
 
 
 def failures(family: str, seeds: range) -> list[str]:
-    """What is wrong with the models of these seeds; the first one is also shown on a smaller model."""
+    """What is wrong with the models of these seeds; the first is also shown made smaller."""
     found = []
     for seed in seeds:
         model, known = case(family, seed)
@@ -89,21 +89,13 @@ def smaller(model: Model, seed: int) -> Model:
 
 
 def is_wrong(model: Model, seed: int) -> bool:
-    """Whether something is wrong with a model that can be read and whose evidence is about
-    something.
-    """
+    """Whether something is wrong with a model that can be read and whose evidence fits."""
     try:
-        lifagu.from_json(json.dumps(model))
+        lifagu.io.from_json(json.dumps(model))
         known = known_of(model, random.Random(seed))
-    except (
-        lifagu.LifaguError,
-        naive_inference.TooManyStatesError,
-        KeyError,
-        IndexError,
-        ValueError,
-    ):
+    except (lifagu.LifaguError, inference.TooManyStatesError, KeyError, IndexError, ValueError):
         return False
-    if not all(naive_inference.covered(name, known.labels) for name in model.get("evidence", {})):
+    if not all(inference.covered(name, known.labels) for name in model.get("evidence", {})):
         return False
     try:
         check(model, known)
@@ -149,9 +141,9 @@ def agree(one: Any, two: Any, names: list[str]) -> None:
 def test_other_ways_are_enumeration(family):
     for seed in range(12):
         model, known = case(family, seed)
-        with suppress(naive_inference.TooManyStatesError):
-            enumeration = naive_inference.Enumeration(model)
-            agree(enumeration, naive_inference.Elimination(model), list(known.question))
+        with suppress(inference.TooManyStatesError):
+            enumeration = inference.Enumeration(model)
+            agree(enumeration, inference.Elimination(model), list(known.question))
             agree(enumeration, Representatives(model, known.question), list(known.question))
 
 
@@ -161,7 +153,7 @@ def test_enumeration_is_the_naive_one(seed):
     model = {**model, "evidence": evidence}
     for each in model["variables"]:
         each["range"] = naive.parse(model).variables[each["name"]].labels
-    found = naive_inference.Enumeration(model)
+    found = inference.Enumeration(model)
     try:
         total, marginals = naive.enumerate_answers(model, evidence)
     except ZeroDivisionError:
@@ -174,12 +166,12 @@ def test_enumeration_is_the_naive_one(seed):
         )
 
 
-@pytest.mark.parametrize("kind", list(dict.fromkeys(exact_copies.KINDS)))
+@pytest.mark.parametrize("kind", list(dict.fromkeys(copies.KINDS)))
 def test_societies_are_enumeration(kind, monkeypatch):
     for seed in range(8):
-        monkeypatch.setattr(exact_societies, "LARGEST", 3 + seed % 2)
+        monkeypatch.setattr(societies, "LARGEST", 3 + seed % 2)
         model, known = kind(random.Random(seed))
-        found = naive_inference.Elimination(model)
+        found = inference.Elimination(model)
         assert known.log_total == pytest.approx(found.log_total, rel=1e-12, abs=1e-12)
         if found.log_total > -math.inf:
             assert known.log_best == pytest.approx(found.log_best, rel=1e-12, abs=1e-12)
@@ -203,7 +195,7 @@ def test_closed_forms_are_enumeration(kind: Callable[..., tuple[Model, Known]]):
         rng = random.Random(seed)
         with localcontext(prec=50):
             model, known = kind(rng, rng.choice([2, 3, 3] if kind is closed.friends else [2, 3, 4]))
-        found = naive_inference.Enumeration(model)
+        found = inference.Enumeration(model)
         assert known.log_total == pytest.approx(found.log_total, rel=1e-12, abs=1e-12)
         assert known.count == len(found.labels)
         if found.log_total > -math.inf:

@@ -1,6 +1,4 @@
-"""The ground engine part by part against enumeration: sums, maxima, factor marginals, extreme
-numbers, plans.
-"""
+"""The ground engine against enumeration: sums, maxima, factor marginals, extremes, plans."""
 
 import math
 from itertools import product
@@ -35,9 +33,7 @@ def make_part(sizes, factors):
 
 
 def random_part(seed):
-    """Up to seven variables of one to four values; zeros, constants, equal scopes, wide ranges,
-    often in pieces.
-    """
+    """Up to seven variables of one to four values; zeros, constants, equal scopes, in pieces."""
     rng = np.random.default_rng(seed)
     count = int(rng.integers(1, 8))
     sizes = rng.choice([1, 2, 2, 2, 3, 3, 4], count).tolist()
@@ -95,7 +91,7 @@ def test_marginals_equal_enumeration(seed):
 
 
 def factor_marginals(part):
-    """log Z, and the joint log marginal of each factor's arguments: its scope asked as a question."""
+    """log Z, and the joint log marginal of each factor's arguments, asked as a question."""
     asked = list(
         dict.fromkeys(
             [*((variable,) for variable in part.variables), *(scope for scope, _ in part.factors)]
@@ -164,9 +160,7 @@ def random_grid(rows, columns, size=2, seed=0, spread=1.0):
     ("spread", "size", "rows"), [(1, 2, 11), (1, 3, 7), (40, 2, 10), (100, 2, 9)]
 )
 def test_large_tables_of_every_layout_agree(spread, size, rows):
-    """Beyond what can be enumerated: all orders, single questions, the walk back and log space give
-    the same.
-    """
+    """Beyond enumeration: all orders, single questions, the walk back and log space agree."""
     part = random_grid(rows, rows, size, spread=spread)
     questions = [(variable,) for variable in part.variables]
     all_plan = elimination.plan(part, questions, str)

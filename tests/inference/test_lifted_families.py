@@ -1,6 +1,4 @@
-"""Families that can be counted are counted: at sizes where anything else would be refused, against
-closed forms.
-"""
+"""Families that can be counted are counted, at sizes refused otherwise, as closed forms say."""
 
 import itertools
 import json
@@ -11,11 +9,12 @@ import numpy as np
 import pytest
 
 import lifagu
+from lifagu.relational.grounding import expand_evidence
 from support.helpers import run_cli
 
 
 def read(**parts):
-    return lifagu.from_json(json.dumps({"format": "lifagu/1", **parts}))
+    return lifagu.io.from_json(json.dumps({"format": "lifagu/1", **parts}))
 
 
 def listed(count, *tables):
@@ -149,9 +148,7 @@ def test_histograms_of_individuals_who_are_told_apart(size, how):
 
 
 def ring_by_count(size):
-    """The weight of a ring of tables [2, 1, 1, 3] by how many are true: a transfer matrix of
-    polynomials.
-    """
+    """The weight of a ring of tables [2, 1, 1, 3] by how many are true: a matrix of polynomials."""
     total = np.zeros(size + 1)
     for first in (0, 1):
         state = {first: np.eye(1, size + 1, first)[0]}
@@ -259,7 +256,6 @@ def test_households_with_something_in_common():
         ([1, 2, 2.5, 1], [(each, common) for group in groups for each in group]),
     )
     answer = lifagu.query(graph, f"x{common}")
-    # fmt: skip
     logs = [
         households
         * log_sum(
@@ -279,7 +275,7 @@ def test_households_with_something_in_common():
 
 
 def test_alike_groups_are_counted_in_one_step():
-    """Three hundred groups of ten around hubs in a ring: as many steps, and lines, as for thirty."""
+    """Three hundred groups of ten around hubs in a ring: as many steps and lines as for thirty."""
     lengths = []
     for groups in (30, 300):
         scopes = [list(range(11 * each + 1, 11 * each + 11)) for each in range(groups)]
@@ -299,7 +295,6 @@ def test_alike_groups_are_counted_in_one_step():
             in answer.plan.replace("x12", "x1")
         )
         lengths.append(len(answer.plan.splitlines()))
-        # fmt: skip
         inner = [
             [
                 log_sum(
@@ -395,7 +390,7 @@ def test_rank_one_evidence_on_pairs_listed_singly_keeps_few_cells(square):
     found = lifagu.marginals(model, evidence=evidence)
     assert sum(each.members.startswith("S(") for each in found.classes) == (2 if square else 4)
     ground = lifagu.ground(model)
-    seen = lifagu.expand_evidence(model, evidence, ground)
+    seen = expand_evidence(model, evidence, ground)
     for name in ("S(1)", "S(15)", "S(25)", "S(40)"):
         assert found[name]["true"] == pytest.approx(
             lifagu.query(ground, name, evidence=seen)["true"], rel=1e-9
@@ -444,7 +439,7 @@ def test_three_relations_that_cross_are_joined(grounded):
         ],
     )
     answer = lifagu.query(lifagu.ground(model) if grounded else model, "A(1)")
-    small = read(**{**json.loads(lifagu.to_json(model)), "domains": {"P": 3}})
+    small = read(**{**json.loads(lifagu.io.to_json(model)), "domains": {"P": 3}})
     assert lifagu.query(small, "A(1)")["true"] == pytest.approx(
         lifagu.query(lifagu.ground(small), "A(1)", engine="enumerate")["true"], rel=1e-10
     )
@@ -456,7 +451,6 @@ def test_three_relations_that_cross_are_joined(grounded):
 
 def test_a_ground_factor_without_arguments_counts_once(tmp_path, capsys):
     path = tmp_path / "model.json"
-    # fmt: skip
     path.write_text(
         json.dumps(
             {

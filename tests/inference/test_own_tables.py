@@ -1,8 +1,6 @@
-"""Many places of one shape, each with its own numbers: every engine and question against each
-individual by itself.
+"""Many places of one shape, each with its own numbers: engines against each one by itself.
 
-`pytest tests/test_own_tables.py -m full` runs the long campaign; every failure names the kind, the
-seed and the engine.
+With `-m full` the long campaign runs; every failure names the kind, the seed and the engine.
 """
 
 import itertools
@@ -21,7 +19,7 @@ import lifagu
 from lifagu import FactorGraph
 from lifagu.inference.lifted import stack
 from support.helpers import ROOT
-from support.naive_individuals import Oracle, World
+from support.naive.individuals import Oracle, World
 from support.own_tables import KINDS, drawn, evidence_of, graph_of
 
 ENGINES = ("auto", "lifted", "ground")
@@ -31,9 +29,7 @@ CHUNK, LONG = 50, 500  # seeds at a time and in all, of each kind in the long ca
 
 
 class Known:
-    """What an oracle knows of a world: the marginals of all its variables, or of some, and two to
-    ask about jointly.
-    """
+    """What an oracle knows of a world: marginals of all or some, and two to ask about jointly."""
 
     def __init__(self, world: World, seed: int) -> None:
         self.world, self.oracle = world, Oracle(world)
@@ -83,9 +79,7 @@ def check_all(
 
 
 def close(found, expected) -> None:
-    """Equal probabilities but for rounding; what is impossible, or too small to be a number, is not
-    more than that.
-    """
+    """Equal probabilities but for rounding; what is impossible or tiny is not more than that."""
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-13)
     assert np.max(np.asarray(found)[np.asarray(expected) == 0], initial=0.0) < 1e-300
 
@@ -180,9 +174,7 @@ def test_full_campaign(kind, first):
 
 
 def shuffled(world: World, seed: int) -> tuple[World, list[int]]:
-    """The same world with its variables and factors in another order; for each variable its new
-    number.
-    """
+    """The same world with variables and factors in another order; each variable's new number."""
     rng = np.random.default_rng(seed)
     new = rng.permutation(len(world.labels)).tolist()
     old = np.argsort(new).tolist()
@@ -206,7 +198,7 @@ def test_the_order_of_variables_and_factors_does_not_matter(kind):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_no_individual_gets_the_numbers_of_another(engine):
-    """One shape forty times, in an order of its own each time: answers stay with their individuals."""
+    """One shape forty times, each in its own order: answers stay with their individuals."""
     rng = np.random.default_rng(3)
     labels: list[tuple[str, ...]] = [("low", "high")]
     factors, pieces = [], []
@@ -231,9 +223,7 @@ def test_no_individual_gets_the_numbers_of_another(engine):
 
 
 def with_wide_part(world: World, count: int) -> World:
-    """The same beside so many variables that are tied pair by pair, each pair by a table of its
-    own.
-    """
+    """The same beside so many variables tied pair by pair, each pair by a table of its own."""
     rng, first = np.random.default_rng(count), len(world.labels)
     pairs = itertools.combinations(range(first, first + count), 2)
     return replace(
@@ -285,7 +275,8 @@ for kind, seed in ((kind, seed) for kind in KINDS for seed in (1, 2)):
     except lifagu.NoAnswerError as error:
         print(error)
         continue
-    print(found.log_partition.hex(), {name: [each.hex() for each in found[name].values()] for name in found})
+    shown = {name: [each.hex() for each in found[name].values()] for name in found}
+    print(found.log_partition.hex(), shown)
     print(best.log_weight.hex(), best.assignment, found.plan, best.plan)
     print([each.hex() for each in lifagu.query(graph, "v0", **given).probabilities.tolist()])
 """
@@ -378,9 +369,7 @@ def test_a_wrong_number_in_one_place_is_found(kind):
 
 
 def test_worlds_are_of_many_sorts():
-    """Zeros, evidence of both sorts, impossible evidence, single labels, equal tables and repeated
-    rows occur.
-    """
+    """Zeros, all evidence, even impossible, single labels, equal tables, repeated rows occur."""
     worlds = [drawn(kind, seed, MOST) for kind in KINDS for seed in range(8)]
     tables = [[table for _, table in world.factors] for world in worlds]
     assert sum(any((table == 0).any() for table in each) for each in tables) >= 8

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import lifagu
+from lifagu.questions.planning import prepare
 
 
 def grid(side):
@@ -36,7 +37,7 @@ def chain(length, table, ends=None):
 
 
 def test_the_plan_is_printed_before_anything_is_computed():
-    prepared = lifagu.prepare(grid(4), [("x0",)])
+    prepared = prepare(grid(4), [("x0",)])
     assert str(prepared).startswith(
         "ground engine, 1 connected part, because hardly any table is shared\n"
         "eliminate 15 variables in min-weight order, keep x0"
@@ -45,9 +46,9 @@ def test_the_plan_is_printed_before_anything_is_computed():
 
 
 def test_plans_are_deterministic_and_good():
-    first, second = (str(lifagu.prepare(grid(12), [])) for _ in range(2))
+    first, second = (str(prepare(grid(12), [])) for _ in range(2))
     assert first == second
-    plan = lifagu.prepare(grid(12), []).plans[0]
+    plan = prepare(grid(12), []).plans[0]
     assert plan.largest <= 2**17
     assert plan.total < 2**20
 
@@ -140,8 +141,8 @@ def test_a_hub_with_thousands_of_leaves():
 
 def test_many_queries_share_one_pass():
     graph = chain(400, [2, 1, 1, 3])
-    prepared = lifagu.prepare(graph, [(name,) for name in graph.variable_names], engine="ground")
-    assert prepared.plans[0].total < 3 * lifagu.prepare(graph, [], engine="ground").plans[0].total
+    prepared = prepare(graph, [(name,) for name in graph.variable_names], engine="ground")
+    assert prepared.plans[0].total < 3 * prepare(graph, [], engine="ground").plans[0].total
     for answer in prepared.run().answers[::97]:
         assert answer["true"] == pytest.approx(
             lifagu.query(graph, answer.variables[0])["true"], rel=1e-12
@@ -150,5 +151,5 @@ def test_many_queries_share_one_pass():
 
 def test_progress_reaches_the_end():
     seen = []
-    lifagu.prepare(chain(50, [1, 2, 3, 4]), []).run(lambda done, total: seen.append((done, total)))
+    prepare(chain(50, [1, 2, 3, 4]), []).run(lambda done, total: seen.append((done, total)))
     assert seen[-1][0] == seen[-1][1]

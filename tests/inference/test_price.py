@@ -1,6 +1,4 @@
-"""The ground engine on a graph's own lists, which engine is taken and why, and answers beside what
-does not fit.
-"""
+"""The ground engine on a graph's own lists, the choice of engine, and what is too large."""
 
 import itertools
 import json
@@ -16,6 +14,7 @@ from lifagu.inference.outline import outline_of
 from lifagu.inference.part import Part
 from lifagu.inference.parts_from_lists import listed_parts
 from lifagu.inference.price import likeness_of
+from lifagu.questions.planning import prepare, prepare_marginals
 from support.helpers import graph_of, random_model, run_cli
 
 
@@ -106,9 +105,7 @@ def test_the_ground_engine_on_networks_agrees_with_enumeration(seed, shared):
 
 @pytest.mark.parametrize("seed", range(30))
 def test_doubly_constant_tables_are_dropped_from_either_end(seed):
-    """A chain of tables that sum to one over either argument: nothing but the question itself
-    matters.
-    """
+    """A chain of tables that sum to one over either argument: only the question matters."""
     rng = np.random.default_rng(seed)
     builder = lifagu.FactorGraph.build().variables([f"x{place}" for place in range(6)])
     for place in range(5):
@@ -117,7 +114,7 @@ def test_doubly_constant_tables_are_dropped_from_either_end(seed):
     graph = builder.graph()
     assert not outline_of(graph).clear
     name = f"x{seed % 6}"
-    prepared = lifagu.prepare(graph, [(name,)], engine="ground")
+    prepared = prepare(graph, [(name,)], engine="ground")
     assert "eliminate 0 variables" in str(prepared)
     answer = prepared.run().answers[0]
     assert answer.probabilities == pytest.approx([0.5, 0.5], abs=1e-14)
@@ -125,9 +122,7 @@ def test_doubly_constant_tables_are_dropped_from_either_end(seed):
 
 
 def test_numbers_beyond_floats_on_the_ground():
-    """Potentials of 1e-300, five hundred of them in a chain: neither they nor their ratios are
-    lost.
-    """
+    """Potentials of 1e-300, five hundred in a chain: neither they nor their ratios are lost."""
     count = 500
     builder = lifagu.FactorGraph.build().variables([f"x{place}" for place in range(count)])
     for place in range(count - 1):
@@ -188,7 +183,8 @@ def test_the_plan_says_which_engine_won_and_why():
     answer = lifagu.query(small, "A0")
     assert answer.engine == "ground"
     assert answer.plan.startswith(
-        "ground engine, 1 connected part, because its plan of 20 entries costs less than looking for lifted steps\n"
+        "ground engine, 1 connected part, because its plan of 20 entries costs less than looking "
+        "for lifted steps\n"
     )
     answer = lifagu.query(large, "A0")
     assert answer.engine == "lifted"
@@ -229,7 +225,7 @@ LIMIT = 2000  # bytes
 
 
 def two_parts():
-    """A clique of twelve different variables, which does not fit, and a pair beside it, which does."""
+    """A clique of twelve different variables, which does not fit, beside a pair, which does."""
     rng = np.random.default_rng(0)
     builder = (
         lifagu.FactorGraph.build().variables([f"c{x}" for x in range(12)]).variables(["a", "b"])
@@ -258,7 +254,7 @@ def test_the_other_parts_are_answered(engine, monkeypatch):
         lifagu.query(graph, "c3", engine=engine, memory_limit=LIMIT)
     assert lifagu.query(graph, "a", engine=engine, memory_limit=LIMIT)["true"] == pytest.approx(0.7)
     assert "left out: c0, c1, c2, c3, c4 and 7 more" in str(
-        lifagu.prepare_marginals(graph, engine=engine, memory_limit=LIMIT)
+        prepare_marginals(graph, engine=engine, memory_limit=LIMIT)
     )
 
 
@@ -291,10 +287,12 @@ def test_the_command_line_answers_the_other_parts(capsys, tmp_path, monkeypatch)
     assert status == 0
     assert out == "  a  false 0.3  true 0.7\n  b  false 0.4  true 0.6\n"
     assert err.startswith(
-        "warning: left out: c0, c1, c2, c3, c4 and 7 more; what is connected to them needs a table of"
+        "warning: left out: c0, c1, c2, c3, c4 and 7 more; what is connected to them needs a table "
+        "of"
     )
     assert err.endswith(
-        "log Z is left out, too; observe some variables (--evidence), raise --memory-limit, or ask for less at once\n"
+        "log Z is left out, too; observe some variables (--evidence), raise --memory-limit, or ask "
+        "for less at once\n"
     )
     status, out, _ = run_cli(capsys, "marginals", path, "--memory-limit", str(LIMIT), "--json")
     result = json.loads(out)

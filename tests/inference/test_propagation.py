@@ -1,6 +1,4 @@
-"""Belief propagation: exact on trees, equal to a naive one elsewhere, and the same on groups as on
-the ground graph.
-"""
+"""Belief propagation: exact on trees, a naive one's elsewhere, on groups as on the ground graph."""
 
 import math
 import random
@@ -12,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from lifagu import Colouring, Evidence, FactorGraph, ModelError, NoAnswerError
+from lifagu import Evidence, FactorGraph, ModelError, NoAnswerError
+from lifagu.graph.factor_graph import Colouring
 from lifagu.inference.propagation import answers, propagate
 from support.helpers import CASES, frustrated, graph_of, random_model
 
@@ -20,14 +19,11 @@ RANGES = [["false", "true"], ["true", "false"], ["low", "mid", "high"], ["only"]
 LOGS = {"rtol": 1e-9, "atol": 1e-9}
 
 
-# --- A naive belief propagation, written from the definition
-# --------------------------------------------------------
+# ---- A naive belief propagation, written from the definition
 
 
 def naive_messages(graph, evidence, iterations, damping=0.0):
-    """Messages by (factor, position), largest entry 1, and beliefs after so many rounds; None for a
-    contradiction.
-    """
+    """Messages by (factor, position), largest 1, and beliefs after rounds; None: contradiction."""
     local = [np.ones(size) for size in graph.sizes]
     for variable, value in zip(evidence.variables, evidence.values, strict=True):
         local[variable] *= np.arange(graph.sizes[variable]) == value
@@ -72,8 +68,7 @@ def naive_messages(graph, evidence, iterations, damping=0.0):
     )
 
 
-# --- Random models
-# --------------------------------------------------------------------------------------------------
+# ---- Random models
 
 
 def random_evidence(rng, graph, share=0.25):
@@ -87,9 +82,7 @@ def random_evidence(rng, graph, share=0.25):
 
 
 def random_forest(seed):
-    """A factor graph without loops: each new factor joins variables of different trees, or has one
-    or none.
-    """
+    """A factor graph without loops: each factor joins different trees, or has at most one."""
     rng = random.Random(seed)
     builder = FactorGraph.build()
     count = rng.randint(1, 7)
@@ -114,8 +107,7 @@ def random_forest(seed):
     return graph, random_evidence(rng, graph)
 
 
-# --- Trees
-# ----------------------------------------------------------------------------------------------------------
+# ---- Trees
 
 
 def check_tree(seed, **settings):
@@ -181,8 +173,7 @@ def test_extreme_potentials_on_a_long_chain():
         )
 
 
-# --- Graphs with loops: naive = ground = groups
-# ---------------------------------------------------------------------
+# ---- Graphs with loops: naive = ground = groups
 
 
 def check_messages(graph, evidence, iterations, damping=0.0):
@@ -219,7 +210,7 @@ def test_ground_and_counting_messages_are_the_naive_ones(seed):
 
 
 def repeated(seed, copies):
-    """A random model several times over, with a hub between the copies, so that counts are large."""
+    """A random model several times, with a hub between the copies, so that counts are large."""
     model, _ = random_model(seed, variables=5, factors=8, zeros=0.1)
     hub = {"name": "hub"}
     variables = [
@@ -314,8 +305,7 @@ def test_hexagon_and_triangles_look_the_same():
     )
 
 
-# --- Evidence and zeros
-# ---------------------------------------------------------------------------------------------
+# ---- Evidence and zeros
 
 
 def chain(count=3, table=(1, 0, 0, 1)):
@@ -393,8 +383,7 @@ def test_evidence_bound_to_numbers_may_be_hard_and_soft_at_once():
     assert propagate(graph, both, None).log_partition_estimate == pytest.approx(math.log(4 * 7))
 
 
-# --- Small graphs, limits, errors
-# -----------------------------------------------------------------------------------
+# ---- Small graphs, limits, errors
 
 
 @pytest.mark.parametrize("schedule", ["parallel", "sequential"])
@@ -547,9 +536,7 @@ def test_a_colouring_must_fit(variables, factors, evidence):
 
 @pytest.mark.parametrize("seed", range(60))
 def test_coarser_colourings_are_refused(seed):
-    """Merging two colours of a coarsest stable partition never gives a stable one that respects the
-    start.
-    """
+    """Two colours of a coarsest stable partition, merged, never give one that is stable."""
     model, evidence = random_model(seed)
     graph, rng = graph_of(model), random.Random(seed)
     colouring = lifagu.colour(graph, evidence)
@@ -562,8 +549,7 @@ def test_coarser_colourings_are_refused(seed):
             propagate(graph, evidence, Colouring(merged, colouring.factor_colours))
 
 
-# --- Scale
-# ----------------------------------------------------------------------------------------------------------
+# ---- Scale
 
 
 def test_an_epidemic_of_a_hundred_thousand_persons():

@@ -15,12 +15,12 @@ from lifagu.likeness.argument_order import (
     swappable,
     swappable_axes,
 )
-from support import naive
 from support.helpers import CASES, graph_of, groups_by_name
+from support.naive import graphs as naive
 
 
 def symmetric_table(rng, shape):
-    """A table with few values, often made equal under some group of permutations of its arguments."""
+    """A table with few values, often made equal under some permutations of its arguments."""
     table = rng.integers(0, rng.choice([2, 3, 9]), shape).astype(float)
     if rng.random() < 0.7:
         order = rng.permutation(len(shape))
@@ -65,9 +65,7 @@ def test_one_order_for_all_tables_that_are_equal_up_to_order(seed):
 
 @pytest.mark.parametrize("seed", range(40))
 def test_all_tables_at_once(seed):
-    """Tables of all arities in one graph, each also turned: equal canonical forms iff some order
-    makes them equal.
-    """
+    """Tables of all arities, also turned: equal canonical forms iff some order makes them so."""
     rng = np.random.default_rng(seed)
     names = {0: [f"A{each}" for each in range(6)], 1: [f"B{each}" for each in range(6)]}
     builder = lifagu.FactorGraph.build().range("three", ["x", "y", "z"])
@@ -121,9 +119,7 @@ def pairs_table(pairs):
 
 
 def ring_table(size):
-    """One for each assignment of a ring, by how often a 1 is followed by a 0 and a 0 two steps on
-    by a 1.
-    """
+    """One for each assignment of a ring, by how often 1 is followed by 0, and 0 by 1 two on."""
     states = np.array(list(product(range(2), repeat=size)))
     steps = (states & ~np.roll(states, -1, axis=1) & np.roll(states, -3, axis=1)) & 1
     return (1.0 + steps.sum(axis=1)).reshape((2,) * size)
@@ -156,9 +152,7 @@ def test_ranges_of_one_size_do_not_swap():
 
 
 def wide_model(seed):
-    """A small model with factors of up to five arguments, copied in other orders onto other
-    variables.
-    """
+    """A small model with factors of up to five arguments, copied in other orders elsewhere."""
     rng = random.Random(seed)
     names = [f"x{number}" for number in range(10)]
     labels = {name: rng.choice([["0", "1"], ["0", "1"], ["a", "b"]]) for name in names}

@@ -1,6 +1,4 @@
-"""Tables that are almost equal: digits, tolerance and scale, and how far merging them can move an
-answer.
-"""
+"""Tables almost equal: digits, tolerance, scale, and how far merging can move an answer."""
 
 import json
 import math
@@ -14,8 +12,8 @@ from hypothesis import strategies as st
 import lifagu
 from lifagu.graph.tables import GivenTables
 from lifagu.likeness.close_numbers import narrow_groups, ranks, significant
-from support import naive
 from support.helpers import ROOT, graph_of, groups_by_name, random_model, run_cli
+from support.naive import graphs as naive
 
 EPIDEMIC = str(ROOT / "examples/epidemic.json")
 
@@ -73,9 +71,7 @@ def test_groups_do_not_chain():
 
 
 def noisy(seed, noise, **settings):
-    """A small random model whose potentials are all a little off, its evidence, and the random
-    numbers used.
-    """
+    """A small random model of potentials a little off, its evidence, and the random numbers."""
     model, evidence = random_model(seed, variables=5, factors=5 + seed % 4, **settings)
     rng = random.Random(seed)
     for factor in model["factors"]:
@@ -116,7 +112,7 @@ def test_no_answer_is_further_off_than_stated(seed):
         before = naive.enumerate_answers(model, evidence)
     except ZeroDivisionError:
         return
-    merged = json.loads(lifagu.to_json(moved.graph))
+    merged = json.loads(lifagu.io.to_json(moved.graph))
     check_bound(before, naive.enumerate_answers(merged, evidence), bound)
     answers = lifagu.queries(moved, list(moved.graph.variable_names), evidence=evidence)
     assert all(
@@ -135,9 +131,7 @@ def largest_change(model, graph):
 
 
 def test_the_bound_is_reached():
-    """Two potentials of one table that move apart, the only ones there are: nothing smaller could
-    be promised.
-    """
+    """Two potentials that move apart, the only ones: nothing smaller could be promised."""
     builder = lifagu.FactorGraph.build().variables(["A", "B"])
     graph = builder.factor("f", "A", [1, 1.1]).factor("g", "B", [1.1, 1]).graph()
     moved = lifagu.transfer(graph, tolerance=0.1)
@@ -183,15 +177,13 @@ def test_transfer_within_a_tolerance():
     assert exact.bound() is None
     for donor in ([1, 2, 3, 4], [1, 2, 3, 4.02]):
         filled = star([[1, 2, 3, 4], [1, 2, 3, 4.02], [1, 2, 3, 4.02], [1, 2, 3, 5], donor])
-        models = [json.loads(lifagu.to_json(each)) for each in (filled, near.graph)]
+        models = [json.loads(lifagu.io.to_json(each)) for each in (filled, near.graph)]
         check_bound(*map(naive.enumerate_answers, models), near.bound())
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_filled_factors_are_within_the_bound_too(seed):
-    """The same loans from the tables before merging give answers that are no further off than
-    stated.
-    """
+    """The same loans from tables before merging give answers no further off than stated."""
     model, evidence, _ = noisy(seed, 0.05, unknown=0.3)
     graph = graph_of(model)
     moved = lifagu.transfer(graph, tolerance=0.2)
@@ -203,7 +195,7 @@ def test_filled_factors_are_within_the_bound_too(seed):
         numbers[graph.factor_names.number(record.factor)] = numbers[donor]
     given = GivenTables(graph.tables.values, graph.tables.offsets)
     before = graph.refilled(given, numbers, moved.graph.arguments.copy())
-    models = [json.loads(lifagu.to_json(each)) for each in (before, moved.graph)]
+    models = [json.loads(lifagu.io.to_json(each)) for each in (before, moved.graph)]
     try:
         check_bound(
             *(naive.enumerate_answers(each, evidence) for each in models), moved.bound(evidence)
@@ -232,9 +224,7 @@ def test_up_to_scale_changes_no_answer(seed):
 
 
 def disguised(model, seed, scale):
-    """The same model with tables multiplied by some number and arguments of known factors in
-    another order.
-    """
+    """The same model, tables multiplied by a number, arguments of known factors turned."""
     rng, graph = random.Random(seed), naive.parse(model)
     factors = []
     for entry, factor in zip(model["factors"], graph.factors, strict=True):
@@ -276,8 +266,7 @@ def test_groups_do_not_depend_on_scale_and_argument_order(seed):
 
 @pytest.mark.parametrize("seed", range(80))
 def test_noise_and_argument_order_are_seen_through_together(seed):
-    """Well separated values, a little noise, arguments in any order: no group is new, and none is
-    lost to noise.
+    """Well separated values, a little noise, any order: no group is new, and none is lost.
 
     Only where a table has symmetries of its own may noise tell apart what they made alike.
     """
@@ -363,9 +352,7 @@ def test_mistakes_are_named(capsys, options, message):
 
 
 def test_extreme_potentials():
-    """Largest and smallest doubles are merged, or kept as they are, without overflow and without
-    new zeros.
-    """
+    """Largest and smallest doubles are merged, or kept, without overflow or new zeros."""
     graph = star(
         [
             [1e308, 1e-308, 1, 0],

@@ -11,12 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from data.test_parquet import observed_graphs
 from lifagu.web.limits import Limits
 from lifagu.web.sources import Source
 from lifagu.web.views import OPERATIONS
 from lifagu.web.workbench import Workbench
 from support.helpers import ROOT, run_cli
+from support.strategies import observed_graphs
 
 EXAMPLES = {  # model, who is added, evidence, what is asked
     "epidemic": ("epidemic.json", [("eve", "alice")], {"Travel.eve": "true"}, "Sick.eve"),
@@ -132,14 +132,13 @@ def test_what_nothing_competes_in_is_the_same_in_every_way():
     assert answer.lower.tolist() == answer.upper.tolist() == plain.probabilities.tolist()
     million = json.loads((ROOT / "examples/smokers.json").read_text())
     million["domains"]["Person"] = 10**6
-    large = lifagu.open(lifagu.from_json(json.dumps(million)))
+    large = lifagu.open(lifagu.io.from_json(json.dumps(million)))
     assert large.fill(unknown="mean").ask("Smokes(1)")["true"] == large.ask("Smokes(1)")["true"]
     with pytest.raises(lifagu.TooLargeError, match="once it is grounded"):
         large.ask("Smokes(1)", engine="ground")
 
 
-# --- The value itself
-# -------------------------------------------------------------------------------------------------
+# ---- The value itself
 
 
 def test_cases_never_change():
@@ -166,7 +165,7 @@ def test_later_observations_override_earlier_ones_and_the_files_own():
         "parfactors": [{"name": "g", "args": ["Smokes(X)"], "table": [3, 1]}],
         "evidence": {"Smokes(1..4)": "true"},
     }
-    loaded = lifagu.Loaded(lifagu.from_json(json.dumps(model)), model["evidence"])
+    loaded = lifagu.io.Loaded(lifagu.io.from_json(json.dumps(model)), model["evidence"])
     case = lifagu.open(loaded)
     assert case.evidence == {"Smokes(1..4)": "true"}
     seen = case.observe({"Smokes(2)": "false"}).observe({"Smokes(2..3)": {"false": 1, "true": 1}})
@@ -236,8 +235,7 @@ def test_cases_travel(name, travel):
         again.graph.arguments[:1] = 7
 
 
-# --- Every verb
-# -------------------------------------------------------------------------------------------------------
+# ---- Every verb
 
 
 def test_every_verb_answers(tmp_path):
@@ -299,8 +297,7 @@ def test_mistakes_are_named(wrong, message):
         wrong(lifagu.open(ROOT / "examples/epidemic.json"))
 
 
-# --- The same in memory and on an engine
-# ------------------------------------------------------------------------------
+# ---- The same in memory and on an engine
 
 
 @settings(deadline=None, max_examples=6, suppress_health_check=list(HealthCheck))

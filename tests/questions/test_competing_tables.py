@@ -1,6 +1,4 @@
-"""Mean, mixture and bounds against every combination of competing tables tried one by one, and what
-they refuse.
-"""
+"""Mean, mixture and bounds against all combinations of competing tables, and what they refuse."""
 
 import math
 import random
@@ -10,9 +8,9 @@ import numpy as np
 import pytest
 
 import lifagu
-from support import naive
-from support import naive_competing_tables as oracle
 from support.helpers import graph_of, random_model
+from support.naive import competing_tables as oracle
+from support.naive import graphs as naive
 
 WAYS = ("one", "mean", "mixture", "bounds")
 OPTIONS = {
@@ -23,8 +21,7 @@ OPTIONS = {
 MOST = 24  # combinations tried one by one
 
 
-# --- Comparing
-# -------------------------------------------------------------------------------------------------------
+# ---- Comparing
 
 
 def near(answer, values, expected):
@@ -52,9 +49,7 @@ def only(model, variables):
 
 
 def within(model, question, left, removed):
-    """The model without the connected parts in which factors are left unknown; None if that
-    concerns the question.
-    """
+    """The model without parts in which factors stay unknown; None if that concerns the question."""
     names = {variable["name"] for variable in model["variables"]}
     holes = [
         set(factor["args"]) - set(removed) for factor in model["factors"] if factor["name"] in left
@@ -67,9 +62,7 @@ def within(model, question, left, removed):
 
 
 def expected(model, classes, left, question, evidence):
-    """Way -> what it answers: distributions (bounds: lower, upper), "missing", "impossible", or
-    None (undecided).
-    """
+    """Way -> answer: distributions (bounds: two), "missing", "impossible", None (undecided)."""
     observed = [name for name, seen in evidence.items() if not isinstance(seen, dict)]
     kept = within(model, question, left, observed)
     if kept is None:
@@ -125,7 +118,7 @@ def soft(evidence):
 
 
 def fits(model, classes):
-    """Whether every competing table fits every receiver, which copies by position do not guarantee."""
+    """Whether every competing table fits every receiver, as copies by position may not."""
     labels = {name: variable.labels for name, variable in naive.parse(model).variables.items()}
     scopes = {
         factor["name"]: [labels[name] for name in factor["args"]] for factor in model["factors"]
@@ -134,13 +127,11 @@ def fits(model, classes):
     return all(set(table) == set(product(*scopes[name])) for name, table in lent)
 
 
-# --- Random models
-# ---------------------------------------------------------------------------------------------------
+# ---- Random models
 
 
 def look_alikes(seed):
-    """Blocks with the same scopes and two or three tables for each, connected by a hub or not; and
-    some evidence.
+    """Blocks with the same scopes and two or three tables for each, maybe with a hub; evidence.
 
     Blocks list their arguments in different orders, have holes in different places, and are
     individuals at times.
@@ -256,14 +247,11 @@ def test_log_partition(seed):
                 lifagu.log_partition(moved, evidence=evidence, unknown=way)
 
 
-# --- By hand
-# ---------------------------------------------------------------------------------------------------------
+# ---- By hand
 
 
 def made(variables, factors):
-    """A model: "A B:kind C:kind:individual" and {"name(A,B)": table}; a range after the name as in
-    "A=no/yes".
-    """
+    """A model: "A=no/yes B:kind C:kind:individual" (a range if need be), {"name(A,B)": table}."""
     declared, listed = [], []
     for each in variables.split():
         (name, *labels), *known = (part.split("=") for part in each.split(":"))
@@ -321,9 +309,7 @@ def test_evidence_in_another_component_informs_the_mixture():
 
 @pytest.mark.parametrize("evidence", [{"D": "true", "K": "true"}, {"D": "true"}, {"K": "true"}])
 def test_evidence_reaches_the_question_through_two_classes(evidence):
-    """K speaks about the tables of the y's, those with D about the tables of the x's, and one of
-    these is C's.
-    """
+    """K speaks about the tables of the y's, those with D about the x's, of which one is C's."""
     unary = {"f(A)": [1, 3], "g(B)": [9, 1], "u(C)": None, "v(D)": None, "j(J)": [1, 3]}
     other = {"h(E)": [1, 1], "k(F)": [1, 7], "w(G)": [1, 1], "o(H)": None, "p(K)": None}
     links = {
@@ -334,9 +320,7 @@ def test_evidence_reaches_the_question_through_two_classes(evidence):
 
 
 def individuals(*receivers):
-    """Donors a and b disagree about both of their tables; P(S), P(T) are .75, .9 with a's and .25,
-    .1 with b's.
-    """
+    """Donors disagree about both tables; P(S), P(T) are .75, .9 with a's and .25, .1 with b's."""
     variables = " ".join(f"{v}.{name}:{v}:{name}" for name in ("a", "b", *receivers) for v in "ST")
     factors = {"f.a(S.a)": [1, 3], "g.a(T.a)": [1, 9], "f.b(S.b)": [3, 1], "g.b(T.b)": [9, 1]}
     return variables, factors | {
@@ -385,9 +369,7 @@ def test_a_receiver_with_a_known_table_has_fewer_donors():
 
 
 def test_unknown_factors_of_equal_role_are_averaged_in_list_order():
-    """Two unknown factors of c look alike: the first takes each donor's first table, the second its
-    second.
-    """
+    """Two unknown factors of c look alike: each takes each donor's table of the same place."""
     factors = {"f.a(S.a)": [1, 3], "g.a(S.a)": [1, 9], "f.b(S.b)": [3, 1], "g.b(S.b)": [4, 1]}
     model = made("S.a:S:a S.b:S:b S.c:S:c", factors | {"f.c(S.c)": None, "g.c(S.c)": None})
     tables = lifagu.transfer(graph_of(model)).averaged()
@@ -404,8 +386,7 @@ def test_structure_alone_lets_tables_change_their_owner():
     assert answer.weakest_share == 0.25
 
 
-# --- What an answer rests on
-# -----------------------------------------------------------------------------------------
+# ---- What an answer rests on
 
 BRIDGE = (  # C and D are connected and transferred: u with share 2/3, w with share 1/2
     "A1:x A2:x A3:x C:x B1:y B2:y D:y Z",
@@ -455,8 +436,7 @@ def test_a_mixture_rests_on_all_that_explains_the_evidence():
     assert support(moved_from(*BRIDGE), "C", way="mixture", D="true") == (("u", "w"), 0.5)
 
 
-# --- What stays unknown
-# ----------------------------------------------------------------------------------------------
+# ---- What stays unknown
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -519,8 +499,7 @@ def test_an_observed_variable_is_certain(way):
     assert joint.probabilities[1] == shown(lifagu.query(moved, "A1").probabilities)
 
 
-# --- What is impossible, and what is too much
-# ------------------------------------------------------------------------
+# ---- What is impossible, and what is too much
 
 
 def rows(*tables):
@@ -588,8 +567,7 @@ def test_too_many_combinations_are_refused_before_computing(way, monkeypatch):
     assert refusal.value.exit_status == 4
 
 
-# --- What was once wrong
-# ---------------------------------------------------------------------------------------------
+# ---- What was once wrong
 
 
 @pytest.mark.parametrize("way", ["mixture", "bounds"])
@@ -639,7 +617,7 @@ def test_far_too_many_combinations_are_refused_in_words():
 
 
 def by_position(labels):
-    """Two tables fit u as copies by position, a third does not: its ranges are the other way round."""
+    """Two tables fit u as copies by position, a third does not: its ranges are turned round."""
     variables = " ".join(f"{name} {name}2={labels} {name}3" for name in "ABCD")
     size = 2 * len(labels.split("/"))
     tables = {
@@ -653,9 +631,7 @@ def by_position(labels):
 
 @pytest.mark.parametrize("labels", ["off/on", "a/b/c"])
 def test_a_mean_never_adds_tables_of_different_ranges(labels):
-    """Whether a table that does not fit is left out or leaves the factor unknown: mean and mixture
-    must agree on it.
-    """
+    """A table that does not fit is left out or unknown: mean and mixture must agree on it."""
     moved = moved_from(*by_position(labels), published=True)
     refused = []
     for way in ("mean", "mixture"):

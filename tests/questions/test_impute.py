@@ -1,6 +1,4 @@
-"""Imputing on plain models: every number against `transfer` and `query` asked one by one, and what
-is written.
-"""
+"""Imputing on plain models: every number against `transfer` and `query`, and what is written."""
 
 import csv
 import json
@@ -50,8 +48,7 @@ def read_back(folder, table):
     return [dict(zip(names, row, strict=True)) for row in ordered.fetchall()]
 
 
-# --- What was lent, and what was left
-# ---------------------------------------------------------------------------------
+# ---- What was lent, and what was left
 
 
 @pytest.mark.parametrize("seed", SEEDS)
@@ -89,7 +86,7 @@ def test_lines_add_up_to_the_records(seed):
 
 def test_factors_of_different_parfactors_are_told_apart():
     model = lifagu.ground(
-        lifagu.from_json(
+        lifagu.io.from_json(
             json.dumps(
                 {
                     "format": "lifagu/1",
@@ -109,8 +106,7 @@ def test_factors_of_different_parfactors_are_told_apart():
     ]
 
 
-# --- Answers and what they rest on
-# ------------------------------------------------------------------------------------
+# ---- Answers and what they rest on
 
 
 def asked(moved, name, evidence, **settings):
@@ -220,8 +216,7 @@ def test_they_are_not_too_many():
     assert (len(found.marginals), found.offered) == (100, 199)
 
 
-# --- What is written
-# --------------------------------------------------------------------------------------------------
+# ---- What is written
 
 
 @pytest.mark.parametrize("unknown", ["one", "mean"])
@@ -229,7 +224,7 @@ def test_they_are_not_too_many():
 def test_tables_say_what_the_completed_graph_holds(seed, unknown, tmp_path):
     graph, evidence = drawn(seed)
     found = lifagu.impute(graph, evidence, unknown=unknown)
-    lifagu.write_imputed(tmp_path / "result", found.tables())
+    lifagu.io.write_imputed(tmp_path / "result", found.tables())
     moved = lifagu.transfer(graph, 0, evidence)
     completed = moved.averaged() if unknown == "mean" else moved.graph
     filled = read_back(tmp_path / "result", "tables")
@@ -270,8 +265,8 @@ def test_tables_say_what_the_completed_graph_holds(seed, unknown, tmp_path):
 def test_csv_holds_the_same_as_parquet(tmp_path):
     graph, evidence = drawn(6)
     tables = lifagu.impute(graph, evidence).tables()
-    lifagu.write_imputed(tmp_path / "result", tables)
-    lifagu.write_imputed(tmp_path / "result.csv", tables)
+    lifagu.io.write_imputed(tmp_path / "result", tables)
+    lifagu.io.write_imputed(tmp_path / "result.csv", tables)
     for name in ("transfers", "tables", "marginals"):
         rows = read_back(tmp_path / "result", name)
         with (tmp_path / f"result.csv/{name}.csv").open() as file:
@@ -305,15 +300,14 @@ def test_a_folder_with_anything_else_in_it_is_refused(target, tmp_path, capsys):
 def test_equal_runs_write_equal_bytes(tmp_path):
     graph, evidence = drawn(3)
     for name in ("one", "two"):
-        lifagu.write_imputed(tmp_path / name, lifagu.impute(graph, evidence).tables())
+        lifagu.io.write_imputed(tmp_path / name, lifagu.impute(graph, evidence).tables())
     for table in ("transfers", "tables", "marginals"):
         assert (tmp_path / f"one/{table}.parquet").read_bytes() == (
             tmp_path / f"two/{table}.parquet"
         ).read_bytes()
 
 
-# --- The command
-# ------------------------------------------------------------------------------------------------------
+# ---- The command
 
 EVE = ["impute", ROOT / "examples/epidemic.json", "--add", "eve=alice"]
 

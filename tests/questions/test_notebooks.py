@@ -1,6 +1,4 @@
-"""Notebooks: every value a user sees shows itself, hostile names are harmless, and the tutorial
-runs.
-"""
+"""Notebooks: every value a user sees shows itself, safe from hostile names; the tutorial runs."""
 
 import ast
 import json
@@ -11,6 +9,7 @@ import pytest
 
 import lifagu
 from lifagu.basics.html import Shown
+from lifagu.questions.planning import prepare, prepare_map, prepare_marginals
 from support.helpers import ROOT
 
 HOSTILE = "<script>alert('\"x\"')</script>&amp;\n\u202e\x07\ud800 $a_1$ {0} שלום"
@@ -19,9 +18,7 @@ VOID = {"br", "hr", "img", "meta"}
 
 
 class Balanced(HTMLParser):
-    """Collects elements, attributes and text, and complains about what is not closed as it was
-    opened.
-    """
+    """Collects elements, attributes and text, and complains about what is closed wrongly."""
 
     def __init__(self, text):
         super().__init__()
@@ -70,14 +67,14 @@ def shown_values(graph):
         "answer": lifagu.query(moved, graph.variable_names[0]),
         "bounds": lifagu.query(moved, graph.variable_names[0], unknown="bounds"),
         "joint": lifagu.query(moved, *graph.variable_names[:2]),
-        "result": lifagu.prepare(moved, [(graph.variable_names[0],)]).run(),
+        "result": prepare(moved, [(graph.variable_names[0],)]).run(),
         "marginals": lifagu.marginals(moved),
         "classes": lifagu.marginals(lifted),
         "best": lifagu.map_assignment(moved),
         "relational best": lifagu.map_assignment(lifted),
-        "plan": lifagu.prepare(moved, [(graph.variable_names[0],)]),
-        "plan of marginals": lifagu.prepare_marginals(moved),
-        "plan of best": lifagu.prepare_map(lifted),
+        "plan": prepare(moved, [(graph.variable_names[0],)]),
+        "plan of marginals": prepare_marginals(moved),
+        "plan of best": prepare_map(lifted),
         "scene": lifagu.draw(graph),
     }
 
@@ -130,7 +127,7 @@ def cells(kind):
 
 
 def run(source, names):
-    """Run a cell as a notebook does; return the value of its last line, if that is an expression."""
+    """Run a cell as a notebook does; return its last line's value, if that is an expression."""
     tree = ast.parse(source)
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, "tutorial", "exec"), names)

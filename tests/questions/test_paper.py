@@ -4,6 +4,7 @@ import pytest
 
 import lifagu
 from lifagu.cli.demo_paper import example
+from lifagu.symmetry.colour import colour_rounds
 from support.helpers import CASES, graph_of, groups_by_name
 
 KNOWN = [
@@ -14,13 +15,11 @@ KNOWN = [
 
 
 def test_figure_3_round_by_round():
-    """A, B, C start alike and so do the factors; B, at the second place of two factors, parts from
-    A and C.
-    """
+    """A, B, C start alike, as do the factors; B, second in two of them, parts from A and C."""
     graph = example("figure3").graph
     rounds = [
         (each.variable_colours.tolist(), each.factor_colours.tolist())
-        for each in lifagu.colour_rounds(graph)
+        for each in colour_rounds(graph)
     ]
     assert rounds == [([0, 0, 0], [0, 0]), ([0, 1, 0], [0, 0]), ([0, 1, 0], [0, 0])]
     assert groups_by_name(graph, lifagu.colour(graph)) == ([["A", "C"], ["B"]], [["phi1", "phi2"]])

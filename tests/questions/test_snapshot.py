@@ -45,7 +45,7 @@ JSON = {
 
 
 @pytest.mark.parametrize("ending", [".json", ".blog", ".pfl", ".uai"])
-@pytest.mark.parametrize("reads", [lifagu.load, lifagu.read, lifagu.read_evidence])
+@pytest.mark.parametrize("reads", [lifagu.io.load, lifagu.read, lifagu.io.read_evidence])
 def test_a_file_is_read_and_parsed_once(ending, reads, tmp_path, monkeypatch):
     path = tmp_path / f"model{ending}"
     path.write_text(
@@ -60,7 +60,7 @@ def test_a_file_is_read_and_parsed_once(ending, reads, tmp_path, monkeypatch):
         json, "loads", lambda *given, **options: parsed.append(1) or loads(*given, **options)
     )
     reads(path)
-    assert len(texts) == (0 if ending == ".uai" and reads is lifagu.read_evidence else 1)
+    assert len(texts) == (0 if ending == ".uai" and reads is lifagu.io.read_evidence else 1)
     assert len(parsed) == (ending == ".json")
 
 
@@ -68,7 +68,7 @@ def test_a_mistake_in_the_evidence_does_not_hide_the_model(tmp_path):
     path: Path = tmp_path / "model.json"
     path.write_text(json.dumps({**JSON, "evidence": 3}))
     assert len(lifagu.read(path).variable_names) == 1
-    for reads in (lifagu.load, lifagu.read_evidence):
+    for reads in (lifagu.io.load, lifagu.io.read_evidence):
         with pytest.raises(lifagu.FormatError, match=r"model.json:1: evidence: an object"):
             reads(path)
 
@@ -78,9 +78,7 @@ def test_a_mistake_in_the_evidence_does_not_hide_the_model(tmp_path):
 
 @contextmanager
 def replaced_all_the_time(way, target, pause=0.0) -> Iterator[None]:
-    """Another process replaces the target in this way, several times at least; pause: in seconds,
-    in between.
-    """
+    """Another process replaces the target in this way, several times; pause: seconds between."""
     command = [sys.executable, replacer.__file__, way, str(target), str(pause)]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
@@ -113,7 +111,7 @@ def check_states(path, loads, database=None) -> None:
     """Load so many times, and until both states were seen."""
     seen, until = list[str](), time.monotonic() + 60
     while len(seen) < loads or (set(seen) != set(replacer.MARKS) and time.monotonic() < until):
-        seen.append(state_of(lifagu.load(path, database)))
+        seen.append(state_of(lifagu.io.load(path, database)))
     assert set(seen) == set(replacer.MARKS)
 
 
@@ -138,7 +136,7 @@ def folder(request, tmp_path) -> Path:
     """A folder of Parquet tables, with both states beside it."""
     target = tmp_path / request.param
     for number, mark in enumerate(replacer.MARKS):
-        found = lifagu.from_json(json.dumps(replacer.model(mark)))
+        found = lifagu.io.from_json(json.dumps(replacer.model(mark)))
         beside = replacer.beside(target, number)
         lifagu.write(found, f"{beside}/", replacer.model(mark)["evidence"])
     replacer.folder(target, 0)
@@ -258,7 +256,7 @@ def changing(monkeypatch, change: Callable[[], None], times: int) -> list[int]:
 
 def test_a_folder_replaced_while_it_is_read(folder, by_descriptor, monkeypatch):
     done = changing(monkeypatch, lambda: replacer.folder(folder, 1), 1)
-    assert state_of(lifagu.load(folder)) == ("old" if by_descriptor else "new"), (
+    assert state_of(lifagu.io.load(folder)) == ("old" if by_descriptor else "new"), (
         "read at once, or once again"
     )
     assert done
@@ -278,13 +276,13 @@ def test_a_file_replaced_or_written_while_it_is_read(folder, monkeypatch):
         replacer.folder(folder, 0)
         with monkeypatch.context() as patch:
             assert changing(patch, change, 1) == []
-            assert state_of(lifagu.load(folder)) == "new"
+            assert state_of(lifagu.io.load(folder)) == "new"
 
 
 def test_a_file_replaced_later_on(folder, by_descriptor, monkeypatch):
     monkeypatch.setattr(snapshots, "SETTLING", -60)
     changing(monkeypatch, lambda: replacer.one_by_one(folder, 1), 1)
-    assert state_of(lifagu.load(folder)) == ("old" if by_descriptor else "new"), (
+    assert state_of(lifagu.io.load(folder)) == ("old" if by_descriptor else "new"), (
         "read at once, or once again"
     )
 
@@ -299,7 +297,7 @@ def test_what_never_settles_is_refused(folder, monkeypatch):
         10**6,
     )
     with pytest.raises(lifagu.FormatError) as caught:
-        lifagu.load(folder)
+        lifagu.io.load(folder)
     assert (
         str(caught.value)
         == f"{factors}: was changed while it was read; run again when nobody writes there"
@@ -313,7 +311,7 @@ def test_a_file_cut_short_while_it_is_read(folder, monkeypatch):
     with pytest.raises(
         lifagu.FormatError, match=r"variables.parquet: cannot be read as Parquet: .*No magic bytes"
     ):
-        lifagu.load(folder)
+        lifagu.io.load(folder)
 
 
 def test_replaced_while_being_opened(folder, monkeypatch):
@@ -330,7 +328,7 @@ def test_replaced_while_being_opened(folder, monkeypatch):
     with pytest.raises(
         lifagu.FormatError, match="is being replaced all the time; read it when nobody writes"
     ):
-        lifagu.load(folder)
+        lifagu.io.load(folder)
 
 
 def test_a_moment_without_a_folder_is_waited_out(folder, monkeypatch):
@@ -343,13 +341,13 @@ def test_a_moment_without_a_folder_is_waited_out(folder, monkeypatch):
         real(seconds)
 
     monkeypatch.setattr(time, "sleep", sleep)
-    assert state_of(lifagu.load(folder)) == "old"
+    assert state_of(lifagu.io.load(folder)) == "old"
 
 
 def test_errors_name_the_file_as_the_user_does(folder, by_descriptor):
     (folder / "tables.parquet").write_text("no table")
     with pytest.raises(lifagu.FormatError) as caught:
-        lifagu.load(folder)
+        lifagu.io.load(folder)
     assert str(caught.value).startswith(f"{folder / 'tables.parquet'}: cannot be read as Parquet: ")
     assert str(caught.value).count(str(folder / "tables.parquet")) == 2
     assert "/fd/" not in str(caught.value)
@@ -358,21 +356,21 @@ def test_errors_name_the_file_as_the_user_does(folder, by_descriptor):
 @pytest.mark.usefixtures("by_descriptor")
 def test_links_pipes_and_folders_in_place_of_files(folder, tmp_path):
     (tmp_path / "link").symlink_to(folder, target_is_directory=True)
-    assert state_of(lifagu.load(tmp_path / "link")) == "old"
+    assert state_of(lifagu.io.load(tmp_path / "link")) == "old"
     (folder / "evidence.parquet").unlink()
     (folder / "evidence.parquet").mkdir()
-    assert lifagu.load(folder).evidence == {}
+    assert lifagu.io.load(folder).evidence == {}
     (folder / "tables.parquet").unlink()
     os.mkfifo(folder / "tables.parquet")
     with pytest.raises(lifagu.FormatError, match=r"tables.parquet: there is no such file"):
-        lifagu.load(folder)
+        lifagu.io.load(folder)
 
 
 def test_nothing_stays_open(folder):
-    lifagu.load(folder)
+    lifagu.io.load(folder)
     before = sorted(Path("/dev/fd").iterdir())
     for _ in range(3):
-        lifagu.load(folder)
+        lifagu.io.load(folder)
     assert sorted(Path("/dev/fd").iterdir()) == before
 
 

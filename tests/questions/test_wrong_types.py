@@ -1,6 +1,4 @@
-"""Values of the wrong type at the public door: each is taken, or refused in one line of the
-library's own.
-"""
+"""Values of the wrong type at the public door: each is taken, or refused in one line."""
 
 import inspect
 import random
@@ -12,6 +10,11 @@ import pytest
 
 import lifagu
 from lifagu.graph.evidence import Evidence
+from lifagu.likeness.merging import merge_tables, round_tables
+from lifagu.questions.figures import draw_rounds
+from lifagu.questions.planning import prepare
+from lifagu.relational.grounding import expand_evidence
+from lifagu.symmetry.colour import colour_rounds
 
 MASKED = np.ma.array([0, 1], mask=[False, True])
 
@@ -87,7 +90,8 @@ REFUSED = {
     "masked ids": (lambda: arrays(arguments=MASKED), "arguments hold a MaskedArray"),
     "unsigned -1": (
         lambda: arrays(factor_tables=np.array([-1]).astype(np.uint64)),
-        "factor_tables hold 18446744073709551615, which no number is; -1 needs an array of signed integers",
+        "factor_tables hold 18446744073709551615, which no number is; -1 needs an array "
+        "of signed integers",
     ),
     "ragged tables": (
         lambda: arrays(tables=[[[1, 2], [3]]]),
@@ -218,7 +222,7 @@ REFUSED = {
         lambda: lifagu.transfer(HOLES, digits="3"),
         "digits is a whole number, 0 or more, not '3'",
     ),
-    "digits with a fraction": (lambda: lifagu.round_tables(GRAPH, 2.5), "digits is a whole number"),
+    "digits with a fraction": (lambda: round_tables(GRAPH, 2.5), "digits is a whole number"),
     "tolerance as text": (
         lambda: lifagu.transfer(HOLES, tolerance="x"),
         "tolerance is a number, not 'x'",
@@ -320,11 +324,11 @@ REFUSED = {
         "variables of evidence hold float64",
     ),
     "messages forever": (
-        lambda: lifagu.prepare(GRAPH, ["Epid"], engine="bp", bp={"iterations": 1.5}).run(),
+        lambda: prepare(GRAPH, ["Epid"], engine="bp", bp={"iterations": 1.5}).run(),
         "iterations",
     ),
     "settings that are none": (
-        lambda: lifagu.prepare(GRAPH, ["Epid"], engine="bp", bp=["damping"]),
+        lambda: prepare(GRAPH, ["Epid"], engine="bp", bp=["damping"]),
         "bp is a mapping",
     ),
     "a colouring that is none": (
@@ -341,7 +345,7 @@ REFUSED = {
     ),
     "progress that is none": (lambda: lifagu.colour(GRAPH, progress=5), "progress is a function"),
     "a figure of nothing": (
-        lambda: lifagu.side_by_side([], [], "", ""),
+        lambda: lifagu.drawing.side_by_side([], [], "", ""),
         "0 titles were given for 0 scenes",
     ),
     "a label that is a number": (
@@ -383,7 +387,6 @@ def test_right_types_of_other_libraries_are_taken():
 
 # ---- anything anywhere
 
-# fmt: skip
 ODD = [
     None,
     True,
@@ -466,40 +469,34 @@ def doors():
         "transfer": (lifagu.transfer, {"graph": HOLES, "theta": 0.0}),
         "impute": (lifagu.impute, {"graph": HOLES, "queries": ["Epid"], **asked}),
         "colour": (lifagu.colour, {"graph": HOLES}),
-        "colour_rounds": (lambda **given: list(lifagu.colour_rounds(**given)), {"graph": HOLES}),
+        "colour_rounds": (lambda **given: list(colour_rounds(**given)), {"graph": HOLES}),
         "lift": (lifagu.lift, {"model": GRAPH, "colouring": None}),
         "ground": (lifagu.ground, {"model": MODEL}),
-        "expand_evidence": (
-            lifagu.expand_evidence,
-            {"model": MODEL, "evidence": {}, "graph": None},
-        ),
+        "expand_evidence": (expand_evidence, {"model": MODEL, "evidence": {}, "graph": None}),
         "merge_tables": (
-            lifagu.merge_tables,
+            merge_tables,
             {"graph": HOLES, "digits": None, "tolerance": 0.1, "up_to_scale": False},
         ),
-        "round_tables": (lifagu.round_tables, {"graph": HOLES, "digits": 3}),
+        "round_tables": (round_tables, {"graph": HOLES, "digits": 3}),
         "describe": (lifagu.describe, {"model": HOLES}),
         "draw": (
             lifagu.draw,
             {"model": HOLES, "what": "colours", "evidence": None, "colouring": None},
         ),
-        "draw_rounds": (
-            lifagu.draw_rounds,
-            {"model": HOLES, "evidence": None, "commutative": False},
-        ),
-        "to_json": (lifagu.to_json, {"graph": HOLES, "evidence": {"Epid": "true"}}),
-        "from_json": (lifagu.from_json, {"text": lifagu.to_json(HOLES)}),
+        "draw_rounds": (draw_rounds, {"model": HOLES, "evidence": None, "commutative": False}),
+        "to_json": (lifagu.io.to_json, {"graph": HOLES, "evidence": {"Epid": "true"}}),
+        "from_json": (lifagu.io.from_json, {"text": lifagu.io.to_json(HOLES)}),
         "to_networkx": (lifagu.to_networkx, {"graph": GRAPH}),
         "to_pgmpy": (lifagu.to_pgmpy, {"graph": GRAPH}),
         "to_pyagrum": (lifagu.to_pyagrum, {"graph": GRAPH}),
         "from_pgmpy": (lifagu.from_pgmpy, {"model": lifagu.to_pgmpy(GRAPH)}),
         "from_pyagrum": (from_field, {"model": "a field"}),
-        "to_svg": (lifagu.to_svg, {"scene": scene}),
-        "to_png": (lifagu.to_png, {"scene": scene}),
-        "read_queries": (lifagu.read_queries, {"path": folder / "x.json"}),
+        "to_svg": (lifagu.drawing.to_svg, {"scene": scene}),
+        "to_png": (lifagu.drawing.to_png, {"scene": scene}),
+        "read_queries": (lifagu.io.read_queries, {"path": folder / "x.json"}),
         "plot": (lifagu.plot, {"model": GRAPH, "path": folder / "x.svg", "what": None}),
         "side_by_side": (
-            lifagu.side_by_side,
+            lifagu.drawing.side_by_side,
             {"scenes": [scene], "titles": ["x"], "title": "", "description": ""},
         ),
         "from_arrays": (lifagu.FactorGraph.from_arrays, ARRAYS),
@@ -526,13 +523,12 @@ def doors():
     }
     for name, model in (("graph", GRAPH), ("model", MODEL), ("transfer", MOVED)):
         model_ = {"model": model, **asked}
-        # fmt: skip
         found[f"query {name}"] = (
             lambda variable, **given: lifagu.query(given.pop("model"), variable, **given),
             {"variable": "Epid", **model_},
         )
         found[f"queries {name}"] = lifagu.queries, {"questions": ["Epid"], **model_}
-        found[f"prepare {name}"] = lifagu.prepare, {"questions": [("Epid",)], "bp": None, **model_}
+        found[f"prepare {name}"] = prepare, {"questions": [("Epid",)], "bp": None, **model_}
         for each in (
             "log_partition",
             "marginals",
@@ -541,7 +537,6 @@ def doors():
             "prepare_map",
         ):
             found[f"{each} {name}"] = getattr(lifagu, each), model_
-    # fmt: skip
     for name, start, calls in (
         (
             "builder",

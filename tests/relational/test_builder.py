@@ -1,6 +1,4 @@
-"""The builder of relational models: equal to what files say, and mistakes reported where they are
-made.
-"""
+"""The builder of relational models: equal to what files say, and mistakes where they are made."""
 
 import json
 import random
@@ -9,7 +7,7 @@ import pytest
 
 import lifagu
 from lifagu.relational.terms import Atom, Logical, Membership
-from relational.test_relational import random_relational
+from support.relational_models import random_relational
 
 
 def start():
@@ -34,7 +32,7 @@ def test_the_builder_says_what_a_file_says(seed):
         builder.relation(relation["name"], *relation.get("of", []), **labels)
     for each in parts["parfactors"]:
         builder.parfactor(each["name"], each["args"], each["table"], where=each["where"])
-    assert builder.model() == lifagu.from_json(json.dumps({"format": "lifagu/1", **parts}))
+    assert builder.model() == lifagu.io.from_json(json.dumps({"format": "lifagu/1", **parts}))
 
 
 def test_ground_factors_plain_variables_names_and_shared_parts():
@@ -75,7 +73,7 @@ def test_ground_factors_plain_variables_names_and_shared_parts():
             {"name": "h", "args": ["Sick.eve"], "table": [1, 5]},
         ],
     }
-    assert model == lifagu.from_json(json.dumps(text))
+    assert model == lifagu.io.from_json(json.dumps(text))
 
 
 def test_constraints_come_as_texts_objects_and_values():

@@ -1,6 +1,4 @@
-"""Names and rows of constants that are arrays: they behave as the texts they stand for, and are
-found as fast.
-"""
+"""Names and rows of constants as arrays: they behave as their texts do, and are found as fast."""
 
 import json
 import random
@@ -66,7 +64,7 @@ def test_models_with_names_by_arrays():
     parfactor = Parfactor.of("g", ["R(X,M)"], [1, 2])
     one, two = (ParfactorGraph((PERSON, DRUG), (each,), (parfactor,)) for each in (arrays, texts))
     assert one == two
-    assert lifagu.to_json(one) == lifagu.to_json(two)
+    assert lifagu.io.to_json(one) == lifagu.io.to_json(two)
     assert lifagu.ground(one) == lifagu.ground(two)
     names = lifagu.ground(one).variable_names
     assert [names[1], names.number("x7"), names.number("R(1,m2)"), names.find("x8")] == [
@@ -211,7 +209,7 @@ def test_lists_of_constants_by_arrays():
     )
     assert one == two
     assert lifagu.ground(one) == lifagu.ground(two)
-    assert lifagu.to_json(one) == lifagu.to_json(two)
+    assert lifagu.io.to_json(one) == lifagu.io.to_json(two)
     with pytest.raises(lifagu.ModelError, match="has 2 constants for the variables X"):
         Membership((Logical("X"),), rows)
 
@@ -286,7 +284,7 @@ def test_first_places_by_value(values):
 
 
 def test_printed_models_are_cut_where_they_are_long():
-    model = lifagu.from_json(
+    model = lifagu.io.from_json(
         json.dumps(
             {
                 "format": "lifagu/1",

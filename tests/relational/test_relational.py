@@ -1,213 +1,24 @@
-"""Relational models: what they mean (against a naive grounding), what they look like, and what is
-said when wrong.
-"""
+"""Relational models: what they mean (as a naive grounding says), their looks, and mistakes."""
 
 import itertools
 import json
 import math
 import random
-from collections import Counter
 
-import jsonschema
 import numpy as np
 import pytest
 
 import lifagu
 from lifagu.relational.ground_tables import histogram_of_each
+from lifagu.relational.grounding import expand_evidence
 from lifagu.relational.parfactor_graph import Domain, Relation
 from lifagu.relational.parfactors import Parfactor
-from lifagu.relational.terms import (
-    Atom,
-    Count,
-    Logical,
-    constant_text,
-    parse_argument,
-    parse_comparison,
-    parse_ground,
-)
-from support.helpers import ROOT, run_cli
-
-SCHEMA = json.loads((ROOT / "src/lifagu/formats/lifagu-1.schema.json").read_text())
-LIFTED = sorted((ROOT / "tests/cases/lifted").glob("*.json"))
-
-
-def relational(**parts):
-    """A model as in a lifagu file, read."""
-    text = json.dumps({"format": "lifagu/1", "domains": {}, **parts})
-    jsonschema.validate(json.loads(text), SCHEMA)
-    return lifagu.from_json(text)
-
-
-def people(size=3, **parts):
-    relations = [
-        {"name": "Epid"},
-        {"name": "Sick", "of": ["Person"]},
-        {"name": "Friends", "of": ["Person", "Person"]},
-    ]
-    return {"domains": {"Person": size, "Drug": ["m1", "m2"]}, "relations": relations, **parts}
-
-
-def scopes(graph):
-    """The ground factors as a multiset of (name, arguments, potentials)."""
-    return Counter(
-        (
-            each.name,
-            each.arguments,
-            None if each.table is None else tuple(each.table.reshape(-1).tolist()),
-        )
-        for each in graph.factors
-    )
-
+from lifagu.relational.terms import constant_text, parse_comparison, parse_ground
+from support.helpers import ROOT, SCHEMA, run_cli
+from support.naive.grounding import naive_scopes
+from support.relational_models import LIFTED, people, random_relational, relational, scopes
 
 # ---- an independent, naive grounding
-
-
-def naive_scopes(model):
-    """Ground factors by running through every substitution; written from the definition, for small
-    models.
-    """
-    domains = {
-        name: [str(each) for each in (range(1, given + 1) if isinstance(given, int) else given)]
-        for name, given in model["domains"].items()
-    }
-    relations = {each["name"]: each for each in model["relations"]}
-    found = Counter()
-    for parfactor in model["parfactors"]:
-        arguments = [parse_argument(text) for text in parfactor["args"]]
-        of, free = {}, []
-        for argument in arguments:
-            atom = argument.atom if isinstance(argument, Count) else argument
-            for term, domain in zip(
-                atom.terms, relations[atom.relation].get("of", []), strict=True
-            ):
-                if isinstance(term, Logical):
-                    of[term.name] = domain
-                    counted = isinstance(argument, Count) and term == argument.variable
-                    free += [] if counted or term.name in free else [term.name]
-        bound = [each for each in of if each not in free]
-        for values in itertools.product(*(domains[of[each]] for each in free)):
-            theta = dict(zip(free, values, strict=True))
-            if not naive_admits(parfactor, theta, set(bound)):
-                continue
-            found[naive_factor(parfactor, arguments, theta, of, domains, relations, free)] += 1
-    return found
-
-
-def naive_admits(parfactor, theta, skipped=frozenset()):
-    """Whether a substitution keeps every constraint that mentions no skipped variable."""
-    for constraint in parfactor.get("where", []):
-        if isinstance(constraint, dict):
-            if skipped & set(constraint["vars"]):
-                continue
-            inside = [theta[each] for each in constraint["vars"]] in constraint.get(
-                "in", constraint.get("not_in")
-            )
-            if inside != ("in" in constraint):
-                return False
-            continue
-        left, sign, right = constraint.split()
-        if {left, right} & skipped:
-            continue
-        if (theta.get(left, left) == theta.get(right, right)) != (sign == "="):
-            return False
-    return True
-
-
-def naive_factor(parfactor, arguments, theta, of, domains, relations, free):
-    def name(atom, values):
-        terms = [
-            values.get(each.name, each.name) if isinstance(each, Logical) else each
-            for each in atom.terms
-        ]
-        return f"{atom.relation}({','.join(terms)})" if terms else atom.relation
-
-    slots = []
-    for argument in arguments:
-        if isinstance(argument, Atom):
-            slots.append([name(argument, theta)])
-            continue
-        variable = argument.variable.name
-        values = [{**theta, variable: each} for each in domains[of[variable]]]
-        others = set(of) - {*free, variable}
-        slots.append(
-            [name(argument.atom, each) for each in values if naive_admits(parfactor, each, others)]
-        )
-    labels = {
-        each: relations[each.split("(")[0]].get("range", ["false", "true"])
-        for slot in slots
-        for each in slot
-    }
-    scope = list(dict.fromkeys(each for slot in slots for each in slot))
-    shown = (
-        f"{parfactor['name']}({','.join(theta[each] for each in free)})"
-        if free
-        else parfactor["name"]
-    )
-    if parfactor["table"] is None:
-        return shown, tuple(scope), None
-    potentials = []
-    for values in itertools.product(*(labels[each] for each in scope)):
-        world, place = dict(zip(scope, values, strict=True)), 0
-        for argument, slot in zip(arguments, slots, strict=True):
-            if isinstance(argument, Atom):
-                place = place * len(labels[slot[0]]) + labels[slot[0]].index(world[slot[0]])
-                continue
-            options = relations[argument.atom.relation].get("range", ["false", "true"])
-            counts = tuple(sum(world[each] == label for each in slot) for label in options)
-            every = [
-                each
-                for each in itertools.product(range(len(slot) + 1), repeat=len(options))
-                if sum(each) == len(slot)
-            ]
-            place = place * len(every) + every.index(counts)
-        potentials.append(float(parfactor["table"][place]))
-    return shown, tuple(scope), tuple(potentials)
-
-
-def random_relational(rng):
-    """A small random relational model with every kind of constraint."""
-    sizes = {"A": rng.randint(0, 4), "B": rng.choice([["b1", "b2", "b3"], ["b1"], 2])}
-    constants = {
-        name: [str(each) for each in (range(1, size + 1) if isinstance(size, int) else size)]
-        for name, size in sizes.items()
-    }
-    relations = [
-        {"name": "P"},
-        {"name": "R", "of": ["A"], "range": ["x", "y", "z"]},
-        {"name": "S", "of": ["A", "A"]},
-        {"name": "T", "of": ["A", "B"]},
-    ]
-    atoms = ["P", "R(X)", "R(Y)", "S(X,Y)", "S(Y,X)", "S(X,X)", "T(X,U)", "T(Y,U)", "T(Y,V)"]
-    atoms += [f"R({each})" for each in constants["A"][:1]] + [
-        f"T(X,{each})" for each in constants["B"][:1]
-    ]
-    parfactors = []
-    for number in range(rng.randint(1, 4)):
-        args = rng.sample(atoms, rng.randint(1, 3))
-        used = [each for each in "XYUV" if any(each in arg.partition("(")[2] for arg in args)]
-        domain = {"X": "A", "Y": "A", "U": "B", "V": "B"}
-        where = [
-            f"{one} != {two}" for one, two in (("X", "Y"), ("U", "V")) if {one, two} <= set(used)
-        ]
-        where = rng.sample(where, rng.randint(0, len(where)))
-        for each in used:
-            if rng.random() < 0.2 and constants[domain[each]]:
-                where.append(
-                    f"{each} {rng.choice(['=', '!='])} {rng.choice(constants[domain[each]])}"
-                )
-        if len(used) > 1 and rng.random() < 0.4:
-            chosen = rng.sample(used, 2)
-            rows = [
-                list(row)
-                for row in itertools.product(*(constants[domain[each]] for each in chosen))
-            ]
-            key = rng.choice(["in", "not_in"])
-            least = min(len(rows), key == "in")  # admitting nothing of something is a mistake
-            where.append({"vars": chosen, key: rng.sample(rows, rng.randint(least, len(rows)))})
-        span = math.prod(3 if arg.startswith("R") else 2 for arg in args)
-        table = None if rng.random() < 0.2 else [rng.randint(1, 9) for _ in range(span)]
-        parfactors.append({"name": f"g{number}", "args": args, "where": where, "table": table})
-    return {"domains": sizes, "relations": relations, "parfactors": parfactors}
 
 
 @pytest.mark.parametrize("seed", range(150))
@@ -218,11 +29,11 @@ def test_grounding_is_the_naive_one(seed):
     expected = naive_scopes(model)
     assert scopes(graph) == expected
     assert set(graph.variable_names) == {"P"} | {each for _, scope, _ in expected for each in scope}
-    again = lifagu.from_json(lifagu.to_json(read))
+    again = lifagu.io.from_json(lifagu.io.to_json(read))
     assert again == read
     assert lifagu.ground(again) == graph
-    assert lifagu.from_json(lifagu.to_json(graph)) == graph
-    jsonschema.validate(json.loads(lifagu.to_json(read)), SCHEMA)
+    assert lifagu.io.from_json(lifagu.io.to_json(graph)) == graph
+    SCHEMA.validate(json.loads(lifagu.io.to_json(read)))
     for number, name in enumerate(graph.variable_names):
         assert graph.variable_names[number] == name
         assert graph.variable_names.number(name) == number
@@ -232,16 +43,14 @@ def test_grounding_is_the_naive_one(seed):
 
 @pytest.mark.parametrize("path", LIFTED, ids=lambda path: path.stem)
 def test_closed_forms(path):
-    """Answers and log Z of models whose answers are known in closed form, at the sizes where
-    grounding is quick.
-    """
+    """Answers and log Z known in closed form, at the sizes where grounding is quick."""
     asked = 0
     for case in json.loads(path.read_text())["cases"]:
         if math.prod(case["model"]["domains"].values()) > 100:
             continue
-        model = lifagu.from_json(json.dumps(case["model"]))
+        model = lifagu.io.from_json(json.dumps(case["model"]))
         graph = lifagu.ground(model)
-        evidence = lifagu.expand_evidence(model, case["evidence"], graph)
+        evidence = expand_evidence(model, case["evidence"], graph)
         answer = lifagu.query(graph, *case["query"], evidence=evidence)
         np.testing.assert_allclose(
             answer.probabilities.reshape(-1), list(map(float, case["answer"])), atol=1e-9
@@ -428,7 +237,7 @@ def test_ground_factors_beside_parfactors():
     ]
     moved = lifagu.transfer(graph)
     assert moved.graph.factor("f.eve").table.tolist() == graph.factor("f(al)").table.tolist()
-    assert lifagu.from_json(lifagu.to_json(model)) == model
+    assert lifagu.io.from_json(lifagu.io.to_json(model)) == model
 
 
 def test_individuals_stay_apart_across_domains():
@@ -461,8 +270,8 @@ def test_original_names():
     assert list(graph.variable_names) == ["Epid", "Sick(al)", "Sick.eve"]
     assert graph.variable_names.number("Sick(eve)") == graph.variable_names.number("Sick.eve") == 2
     assert graph.factor("g(eve)").arguments == ("Sick.eve", "Epid")
-    assert lifagu.expand_evidence(model, {"Sick(eve)": "true"}) == {"Sick.eve": "true"}
-    assert lifagu.from_json(lifagu.to_json(model)) == model
+    assert expand_evidence(model, {"Sick(eve)": "true"}) == {"Sick.eve": "true"}
+    assert lifagu.io.from_json(lifagu.io.to_json(model)) == model
 
 
 def test_unusual_constants():
@@ -474,7 +283,7 @@ def test_unusual_constants():
     graph = lifagu.ground(model)
     assert list(graph.variable_names) == ["Epid", 'Sick("a,b")', 'Sick("1..3")', 'Sick("x y")']
     assert graph.variable_names.number('Sick( "a,b" )') == 1
-    assert lifagu.from_json(lifagu.to_json(model)) == model
+    assert lifagu.io.from_json(lifagu.io.to_json(model)) == model
     parts["factors"] = [{"name": "h", "args": ["Sick(Eve)"], "table": [1, 2]}]
     assert "Sick(Eve)" in lifagu.ground(relational(**parts)).variable_names
     for text in ("a", "7", "Eve", "a b", "ü", 'q"q', "1..2", "x=y"):
@@ -489,12 +298,12 @@ def test_evidence_on_ranges():
         "table": [1, 2, 3, 4],
     }
     model = relational(**people(5, parfactors=[parfactor]))
-    expanded = lifagu.expand_evidence(
+    expanded = expand_evidence(
         model, {"Friends(1..2,2..3)": "true", "Sick(4..5)": {"false": 1, "true": 2}}
     )
     assert list(expanded) == ["Friends(1,2)", "Friends(1,3)", "Friends(2,3)", "Sick(4)", "Sick(5)"]
     assert expanded["Sick(5)"] == {"false": 1, "true": 2}
-    assert lifagu.expand_evidence(model, {"Sick(1..3)": "true", "Sick(2)": "true"}) == {
+    assert expand_evidence(model, {"Sick(1..3)": "true", "Sick(2)": "true"}) == {
         f"Sick({each})": "true" for each in (1, 2, 3)
     }
 
@@ -513,7 +322,7 @@ def test_ranges_that_meet_where_nothing_is_do_not_contradict(size):
     """b(2,2) is in both ranges, but it does not exist."""
     model = pairs(size)
     graph = lifagu.ground(model)
-    seen = lifagu.expand_evidence(model, {"b(1..2,2)": "true", "b(2,1..2)": "false"}, graph)
+    seen = expand_evidence(model, {"b(1..2,2)": "true", "b(2,1..2)": "false"}, graph)
     assert seen == {"b(1,2)": "true", "b(2,1)": "false"}
     assert lifagu.query(graph, "b(1,2)", evidence=seen)["true"] == 1
     left = len(graph.variable_names) - 2
@@ -523,17 +332,13 @@ def test_ranges_that_meet_where_nothing_is_do_not_contradict(size):
     with pytest.raises(
         lifagu.ModelError, match=r"'b\(2\.\.2,1\)' observes b\(2,1\) once more, with another value"
     ):
-        lifagu.expand_evidence(model, {"b(2,1..2)": "false", "b(2..2,1)": "true"}, graph)
-    assert lifagu.expand_evidence(model, {"b(2..2,2)": "true"}, graph) == {}, (
-        "a range, if only of one"
-    )
+        expand_evidence(model, {"b(2,1..2)": "false", "b(2..2,1)": "true"}, graph)
+    assert expand_evidence(model, {"b(2..2,2)": "true"}, graph) == {}, "a range, if only of one"
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_ranges_against_their_definition(seed):
-    """Every pair within a range that exists is observed; only pairs that exist can be observed in
-    two ways.
-    """
+    """Every pair that exists in a range is observed; only such can be observed in two ways."""
     rng = random.Random(seed)
     model = pairs(4)
     expected, contradicted, evidence = {}, False, {}
@@ -548,18 +353,18 @@ def test_ranges_against_their_definition(seed):
                 contradicted |= expected.setdefault(f"b({one},{two})", value) != value
     if contradicted:
         with pytest.raises(lifagu.ModelError, match="once more, with another value"):
-            lifagu.expand_evidence(model, evidence)
+            expand_evidence(model, evidence)
     else:
-        assert lifagu.expand_evidence(model, evidence) == expected
+        assert expand_evidence(model, evidence) == expected
 
 
 @pytest.mark.parametrize("engine", ["auto", "ground"])
 def test_what_is_left_of_a_range_may_not_exist(capsys, tmp_path, engine):
-    """Of b(1..2,2) in the file only b(2,2) is left, which there is not; that is as good as nothing."""
+    """Of b(1..2,2) in the file only b(2,2), which there is not, is left: as good as nothing."""
     model = pairs(3)
     seen = model.layered([{"b(1..2,2)": "true"}, {"b(1,2)": "false"}])
     assert seen == {"b(2..2,2..2)": "true", "b(1,2)": "false"}
-    assert lifagu.expand_evidence(model, seen) == {"b(1,2)": "false"}
+    assert expand_evidence(model, seen) == {"b(1,2)": "false"}
     lifagu.write(model, tmp_path / "model.json", {"b(1..2,2)": "true"})
     options = ["--evidence", "b(1,2)=false", "--engine", engine, "--json"]
     status, out, _ = run_cli(capsys, "query", tmp_path / "model.json", "b(1,2)", "b(2,1)", *options)
@@ -598,7 +403,7 @@ def test_wrong_evidence(evidence, message):
     parts = people(5, parfactors=[parfactor])
     parts["relations"].append({"name": "Takes", "of": ["Drug"]})
     with pytest.raises(lifagu.ModelError, match=message):
-        lifagu.expand_evidence(relational(**parts), evidence)
+        expand_evidence(relational(**parts), evidence)
 
 
 def test_asking_for_what_does_not_exist():
@@ -778,7 +583,7 @@ def test_broken_relational_files(change, message):
         **change,
     }
     with pytest.raises(lifagu.FormatError, match=message) as caught:
-        lifagu.from_json(json.dumps({"format": "lifagu/1", **parts}), "model.json")
+        lifagu.io.from_json(json.dumps({"format": "lifagu/1", **parts}), "model.json")
     assert str(caught.value).startswith("model.json:1: ")
 
 
@@ -799,7 +604,7 @@ def test_models_from_python():
         (Parfactor.of("g", ["Sick(X)", "Sick(Y)"], [[1, 2], [3, 4]], ["X != Y"]),),
     )
     assert len(lifagu.ground(model).factors) == 2
-    assert lifagu.from_json(lifagu.to_json(model)) == model
+    assert lifagu.io.from_json(lifagu.io.to_json(model)) == model
     assert str(parse_comparison('X != "Eve"')) == 'X != "Eve"'
     with pytest.raises(
         lifagu.ModelError, match=r"parfactor 'g': args\[0\]: there is no relation 'Sik'"
@@ -817,13 +622,11 @@ def test_files(tmp_path):
     evidence = {"Smokes(1..2)": "true"}
     lifagu.write(model, tmp_path / "m.json.gz", evidence)
     assert lifagu.read(tmp_path / "m.json.gz") == model
-    assert lifagu.read_evidence(tmp_path / "m.json.gz") == evidence
+    assert lifagu.io.read_evidence(tmp_path / "m.json.gz") == evidence
     lifagu.write(model, tmp_path / "m.uai", evidence)
     assert (tmp_path / "m.uai.evid").read_text() == "2 0 1 1 1\n"
-    expected = lifagu.log_partition(
-        lifagu.ground(model), evidence=lifagu.expand_evidence(model, evidence)
-    )
-    back, seen = lifagu.read(tmp_path / "m.uai"), lifagu.read_evidence(tmp_path / "m.uai.evid")
+    expected = lifagu.log_partition(lifagu.ground(model), evidence=expand_evidence(model, evidence))
+    back, seen = lifagu.read(tmp_path / "m.uai"), lifagu.io.read_evidence(tmp_path / "m.uai.evid")
     assert lifagu.log_partition(back, evidence=seen) == pytest.approx(expected, rel=1e-12)
     lifagu.write(model, tmp_path / "m.fg")
     assert lifagu.log_partition(lifagu.read(tmp_path / "m.fg")) == pytest.approx(
@@ -846,7 +649,8 @@ def test_the_command_line_layers_evidence(capsys, tmp_path):
     status, _, err = run_cli(capsys, "query", target, "Friends(1,1)")
     assert (status, err) == (
         2,
-        "error: 'Friends(1,1)' does not exist in the model: no ground factor has it as an argument\n",
+        "error: 'Friends(1,1)' does not exist in the model: no ground factor has it "
+        "as an argument\n",
     )
 
 

@@ -1,36 +1,37 @@
-"""Answers where the data is: equal to enumeration and to answers in memory, whatever SQL does with
-the rows.
-"""
+"""Answers where the data is: as by enumeration and in memory, whatever SQL does with rows."""
 
 import decimal
 import json
 import math
 import random
 import re
-import shutil
 from contextlib import closing
 from decimal import Decimal
 from itertools import combinations, permutations
 
-import duckdb
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from data.test_parquet import MISTAKES, make_folder, observed_graphs
 from lifagu.inference.prepared import Result
 from lifagu.questions.by_sql import resting
 from lifagu.questions.by_sql.asking import plan_by_sql, plan_on
 from lifagu.questions.by_sql.completing import fill_on
 from lifagu.questions.place import Place
+from lifagu.questions.planning import prepare
 from lifagu.scale.eliminating import blocks, loading, rows
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.journal import Journal
-from scale.test_lifting import WAYS, Told, cases
-from support import naive
+from support.by_sql import WAYS, Told, cases
 from support.helpers import ROOT, graph_of, random_model, run_cli
+from support.naive import graphs as naive
+from support.parquet_folders import make_folder
+from support.parquet_mistakes import MISTAKES
+from support.same_results import assert_same_answers
+from support.spark_cluster import WHY_NOT
+from support.strategies import observed_graphs
 
 LIMIT = 2**30
 
@@ -68,9 +69,7 @@ def test_equal_to_enumeration_long(folder, seed):
 
 
 def check_model(folder, seed, variables):
-    """Random models with zeros, repeated scopes, other label orders; evidence in the folder, beside
-    it, and both.
-    """
+    """Random models with zeros, equal scopes, turned labels; evidence in and beside folders."""
     model, evidence = random_model(seed, variables=variables)
     graph, rng = graph_of(model), random.Random(seed)
     inside = {name for name in evidence if rng.random() < 0.5}
@@ -101,9 +100,7 @@ def check_model(folder, seed, variables):
 
 
 def relational(rng, people):
-    """Persons with a few variables each, a hub, all pairs or a ring; tables with zeros; ids in any
-    order.
-    """
+    """Persons with a few variables, a hub, all pairs or a ring; zeros; ids in any order."""
     names = [f"{letter}{person}" for letter in "AB" for person in range(people)] + ["H", "Lonely"]
     order = rng.sample(names, len(names))
     ternary = rng.random() < 0.3
@@ -168,7 +165,7 @@ def check_against_memory(folder, seed, people):
     asked = [["H"], rng.sample(list(graph.variable_names), 2), ["Lonely"]]
     questions = rng.choice([[], asked, asked[:1], asked[1:2]])
     try:
-        expected = lifagu.prepare(graph, questions, evidence).run()
+        expected = prepare(graph, questions, evidence).run()
     except lifagu.NoAnswerError:
         with pytest.raises(lifagu.NoAnswerError, match="zero"):
             ask(folder, questions, outer)
@@ -216,9 +213,7 @@ def test_interchangeable_variables_are_counted(folder, ordered):
 
 
 def all_pairs(rng, people):
-    """All pairs of people, perhaps beside a hub, each in all orders or once in any order; often
-    with a blemish.
-    """
+    """All pairs of people, maybe with a hub, in all orders or once each; often with a blemish."""
     builder = lifagu.FactorGraph.build().variables(
         ["H", *(f"S{person}" for person in range(people))]
     )
@@ -264,7 +259,7 @@ def check_counting(folder, seed, people):
     )
     evidence = {"S3": "true"} if rng.random() < 0.3 else {}
     lifagu.write(graph, folder)
-    expected = lifagu.prepare(graph, questions, evidence).run()
+    expected = prepare(graph, questions, evidence).run()
     found = ask(folder, questions, evidence, say=said.append)
     assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-9, abs=1e-9)
     for mine, theirs in zip(found.answers, expected.answers, strict=True):
@@ -287,27 +282,23 @@ def test_counting_before_summing_out_long(folder, seed, monkeypatch):
 
 @pytest.mark.parametrize("seed", range(6))
 def test_equal_rows_that_stay_apart(folder, seed, monkeypatch):
-    """Where merging would make too many tables, rows are not merged, and nothing is counted that is
-    not proved.
-    """
+    """Where merging makes too many tables, rows stay, and only what is proved is counted."""
     monkeypatch.setattr(rows, "MOST_LABELS", 1)
     check_against_memory(folder, seed, people=4)
 
 
 @settings(
-    deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(observed_graphs())
 def test_any_names_any_labels(tmp_path_factory, observed):
-    """Graphs drawn anew, with names in all letters, label orders, factors without arguments, and
-    unknown ones.
-    """
+    """Graphs drawn anew: names in all letters, label orders, factors empty or unknown."""
     graph, evidence = observed
     folder = tmp_path_factory.mktemp("model") / "big"
     lifagu.write(graph, folder, evidence)
     for questions in ([[name] for name in graph.variable_names][:2], []):
         try:
-            expected = lifagu.prepare(graph, questions, evidence).run()
+            expected = prepare(graph, questions, evidence).run()
         except lifagu.NoAnswerError as error:
             with pytest.raises(
                 lifagu.NoAnswerError, match="zero" if "zero" in str(error) else "unknown"
@@ -327,13 +318,11 @@ def test_any_names_any_labels(tmp_path_factory, observed):
 
 
 @settings(
-    deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(observed_graphs(), st.sampled_from(WAYS), st.sampled_from(["one", "mean"]))
 def test_filled_on_the_way(tmp_path_factory, observed, ways, unknown):
-    """Unknown factors are filled as in memory before rows are made fewer, by all ways that SQL
-    knows.
-    """
+    """Unknown factors are filled as in memory before rows get fewer, in all ways SQL knows."""
     graph, evidence = observed
     folder = tmp_path_factory.mktemp("model") / "big"
     lifagu.write(graph, folder, evidence)
@@ -358,18 +347,8 @@ def test_filled_on_the_way(tmp_path_factory, observed, ways, unknown):
         assert_same_answers(planned.run(), expected)
 
 
-def assert_same_answers(found, expected):
-    """Everything but plans and engines; probabilities may differ by rounding."""
-    if expected.log_partition is not None and found.log_partition is not None:
-        assert found.log_partition == pytest.approx(expected.log_partition, rel=1e-9, abs=1e-9)
-    for mine, theirs in zip(found.answers, expected.answers, strict=True):
-        assert (mine.variables, mine.ranges) == (theirs.variables, theirs.ranges)
-        assert (mine.rests_on, mine.weakest_share) == (theirs.rests_on, theirs.weakest_share)
-        np.testing.assert_allclose(mine.probabilities, theirs.probabilities, rtol=1e-9, atol=1e-12)
-
-
 @settings(
-    deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    deadline=None, max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(observed_graphs(), st.sampled_from(WAYS), st.data())
 def test_a_case_is_asked_as_in_memory(tmp_path_factory, observed, ways, data):
@@ -416,9 +395,7 @@ def test_names_that_do_not_fit(folder):
 
 
 def test_a_power_that_is_another_table(folder, monkeypatch):
-    """f twice on a pair is g, which stands on another pair: rows are told apart before they are
-    counted.
-    """
+    """f twice on a pair is g, which another pair has: rows are told apart before counting."""
     people = range(4)
     builder = lifagu.FactorGraph.build().variables([f"A{person}" for person in people])
     pairs = list(combinations(people, 2))
@@ -440,9 +417,7 @@ def test_a_power_that_is_another_table(folder, monkeypatch):
 
 
 def test_unknown_factors(folder):
-    """Only questions about their own part are refused, as in memory; observed variables divide
-    parts.
-    """
+    """Only questions about their own part are refused, as in memory; evidence divides parts."""
     builder = lifagu.FactorGraph.build().variables(["A", "B", "C", "D", "E"])
     builder.factor("f", ["A", "B"], [1, 2, 3, 4]).factor("g", ["B", "C"], None).factor(
         "h", ["D"], [1, 4]
@@ -542,7 +517,7 @@ def test_mistakes_in_folders(tmp_path, mistake):
 
 
 def test_floats_that_do_not_tell_ids_apart(tmp_path):
-    """Neighbouring whole numbers beyond 2^53 are one as floats; such ids are refused as in memory."""
+    """Neighbouring numbers beyond 2^53 are one as floats; such ids are refused as in memory."""
     high = 2**53 + 2
     make_folder(
         tmp_path,
@@ -576,9 +551,7 @@ def test_questions_that_make_no_sense(folder):
 
 
 def closed_form(people):
-    """log Σ over Epid of f0 · (Σ over Sick of (Σ f1) (Σ f2)²)^people, and the log odds of Epid,
-    with all digits.
-    """
+    """log Σ over Epid of f0 · (Σ over Sick of (Σ f1) (Σ f2)²)^people, and Epid's log odds."""
     f0, f1, f2 = np.array([1, 3]), *(np.array(each).reshape(2, 2, 2) for each in TABLES)
     person = (f1.sum(axis=0) * f2.sum(axis=0) ** 2).sum(axis=0)
     with decimal.localcontext(prec=50):
@@ -595,28 +568,33 @@ TABLES = [3, 1, 2, 2, 1, 2, 5, 1], [1, 4, 2, 1, 3, 1, 1, 2]
 
 def make_epidemic(folder, people):
     """The epidemic of the benchmarks, written by DuckDB row by row."""
-    folder.mkdir()
-    of_person = (
-        "CASE range % 3 WHEN 2 THEN 0 WHEN 1 THEN 2 + 4 * (range // 9) ELSE 1 + 4 * (range // 9) + "
+    of_person = "1 + 4 * (range // 9) + [0, 2, 3][1 + (range // 3) % 3]"
+    variable = f"CASE range % 3 WHEN 2 THEN 0 WHEN 1 THEN 2 + 4 * (range // 9) ELSE {of_person} END"
+    return make_folder(
+        folder,
+        variables=f"SELECT range AS id FROM range({4 * people + 1})",
+        factors=f"""
+            SELECT range AS id,
+                   CASE WHEN range = 0 THEN 0 WHEN range % 3 = 1 THEN 1 ELSE 2 END AS table_id
+            FROM range({3 * people + 1})
+        """,
+        arguments=f"""
+            SELECT 0 AS factor_id, 0 AS position, 0 AS variable_id
+            UNION ALL
+            SELECT 1 + range // 3, range % 3, {variable}
+            FROM range({9 * people})
+        """,
+        tables=f"""
+            SELECT * FROM (
+                VALUES (0, [1, 3]), (1, {TABLES[0]}), (2, {TABLES[1]})
+            ) t(id, potentials)
+        """,
+        evidence=None,
     )
-    of_person += "[0, 2, 3][1 + (range // 3) % 3] END"
-    parts = {
-        "variables": f"SELECT range AS id FROM range({4 * people + 1})",
-        "factors": f"SELECT range AS id, CASE WHEN range = 0 THEN 0 WHEN range % 3 = 1 THEN 1 ELSE 2 END AS table_id "
-        f"FROM range({3 * people + 1})",
-        "arguments": "SELECT 0 AS factor_id, 0 AS position, 0 AS variable_id UNION ALL "
-        f"SELECT 1 + range // 3, range % 3, {of_person} FROM range({9 * people})",
-        "tables": f"SELECT * FROM (VALUES (0, [1, 3]), (1, {TABLES[0]}), (2, {TABLES[1]})) t(id, potentials)",
-    }
-    for name, query in parts.items():
-        duckdb.sql(f"COPY ({query}) TO '{folder}/{name}.parquet'")
-    return folder
 
 
 def test_a_million_arguments_under_a_memory_limit(folder, tmp_path):
-    """Nine million bytes per column and more, within a tenth of what the graph would need in
-    memory.
-    """
+    """Nine million bytes per column and more, in a tenth of what the graph needs in memory."""
     people = 115_000
     make_epidemic(folder, people)
     said = []
@@ -633,7 +611,7 @@ def test_a_million_arguments_under_a_memory_limit(folder, tmp_path):
 
 
 def test_rows_that_cannot_be_made_fewer_are_refused(folder, tmp_path):
-    """A clique of different tables: nothing is alike, so all that is left would have to be listed."""
+    """A clique of different tables: nothing is alike, so all that is left would be listed."""
     names = [f"V{number}" for number in range(30)]
     builder = lifagu.FactorGraph.build().variables(names)
     for number, (one, other) in enumerate(combinations(names, 2)):
@@ -669,9 +647,7 @@ def test_the_command_line(folder, capsys):
 
 
 def test_filled_and_asked_on_the_command_line(folder, tmp_path, capsys):
-    """A hole is filled from its likes on the way, or by itself into another folder, and answers are
-    as in memory.
-    """
+    """A hole is filled from its likes on the way or by itself; answers are as in memory."""
     builder = lifagu.FactorGraph.build().variable("H")
     for person in range(5):
         builder.variables([f"A{person}", f"B{person}"])
@@ -698,7 +674,8 @@ def test_filled_and_asked_on_the_command_line(folder, tmp_path, capsys):
     status, _, err = run_cli(capsys, "query", str(folder), "H", "--on", "duckdb", *told)
     assert (status, err) == (
         3,
-        "error: P(H) has no answer: f0 is unknown in the same connected part; give a table, or ask elsewhere\n",
+        "error: P(H) has no answer: f0 is unknown in the same connected part; give a table, "
+        "or ask elsewhere\n",
     )
 
 
@@ -707,7 +684,8 @@ def test_auto_says_why_it_goes_elsewhere(folder, capsys):
     status, out, err = run_cli(capsys, "logz", str(folder), "--memory-limit", "80M", "--explain")
     assert (status, float(out)) == (0, pytest.approx(closed_form(40_000)[0], rel=1e-14))
     assert err.startswith(
-        "note: duckdb was chosen: 360001 arguments need about 85.8 MiB, beyond the limit of 80 MiB\n"
+        "note: duckdb was chosen: 360001 arguments need about 85.8 MiB, beyond the limit "
+        "of 80 MiB\n"
     )
     assert "rows in duckdb, 1 round:" in err
 
@@ -747,11 +725,9 @@ def test_files_stay_in_memory(capsys):
     assert run_cli(capsys, "logz", model, "--on", "auto")[0] == 0
 
 
-@pytest.mark.skipif(not shutil.which("java"), reason="Spark needs Java, which is not here")
+@pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "it is here")
 def test_spark(tmp_path):
-    """The same statements on Spark: evidence of both sorts, a range of three, an unknown factor
-    elsewhere.
-    """
+    """The same statements on Spark: all sorts of evidence, a range of three, an unknown factor."""
     builder = lifagu.FactorGraph.build().variable("H", ["lo", "mid", "hi"]).variables(["U", "W"])
     builder.factor("u", ["U"], None)
     for person in range(4):

@@ -1,6 +1,4 @@
-"""Lifting where the data is, broken from outside: full disks, lost masters and workers, Ctrl-C,
-kills, no memory.
-"""
+"""Lifting where the data is, broken from outside: full disks, lost workers, Ctrl-C, kills."""
 
 import os
 import pty
@@ -21,7 +19,8 @@ import lifagu
 from lifagu.scale.engines import spark_session
 from lifagu.scale.engines.on_spark import SparkEngine
 from lifagu.scale.engines.opening import open_engine
-from scale.test_lifting import Told, big_graph, lifted_by_sql
+from support.by_sql import Told, lifted_by_sql
+from support.graphs_for_engines import big_graph
 from support.spark_cluster import WHY_NOT, cluster, end
 
 needs_java = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "it is here")
@@ -40,9 +39,7 @@ def big(tmp_path_factory):
 
 
 def lifted(*arguments, **settings):
-    """Status and error lines of `lifagu lift`, with what it wrote to stdout checked: nothing unless
-    it succeeded.
-    """
+    """Status and error lines of `lifagu lift`, which writes to stdout only if it succeeds."""
     done = subprocess.run(
         [*COMMAND, "lift", *map(str, arguments)],
         capture_output=True,
@@ -157,9 +154,7 @@ def spark(tmp_path_factory):
 @needs_java
 @pytest.mark.full
 def test_a_run_on_spark_that_is_killed_goes_on(tmp_path, spark):
-    """In the middle of the second round, without a chance to say anything; finished steps are not
-    repeated.
-    """
+    """In the middle of the second round, without a warning; finished steps are not repeated."""
     lifagu.write(big_graph(100), tmp_path / "big")
     lifted_by_sql(tmp_path / "big", tmp_path / "expected", on=f"spark={spark.master}")
     asked = ["lift", tmp_path / "big", "--on", f"spark={spark.master}", "--out", tmp_path / "out"]
@@ -219,9 +214,7 @@ class Terminal:
             assert self.read(0.02), self.shown
 
     def interrupt(self):
-        """Ctrl-C, which goes to all processes of the session; the error that is shown last, and the
-        status.
-        """
+        """Ctrl-C, which goes to the whole session; the error shown last, and the status."""
         os.killpg(self.process.pid, signal.SIGINT)
         while self.read(PATIENCE):
             pass
@@ -338,9 +331,7 @@ def test_one_of_several_masters_answers():
 @needs_java
 @pytest.mark.full
 def test_somebody_else_at_the_master(tmp_path):
-    """A port where something listens that does not speak as a master does: Spark tries for a
-    minute.
-    """
+    """A port where something listens that is no master: Spark tries for a minute."""
     lifagu.write(big_graph(1), tmp_path / "big")
     with socket.create_server(("127.0.0.1", 0)) as other:
         master = f"spark://127.0.0.1:{other.getsockname()[1]}"
@@ -349,7 +340,8 @@ def test_somebody_else_at_the_master(tmp_path):
         )
     assert status == 2
     assert said == (
-        f"error: Spark at {master} cannot be started: no master answers; see that one runs there, and its port"
+        f"error: Spark at {master} cannot be started: no master answers; see that one runs there, "
+        "and its port"
     )
 
 
@@ -373,8 +365,8 @@ def test_nobody_works(tmp_path, workers):
                 pass
             assert terminal.process.wait(PATIENCE) == 2
     assert terminal.shown.decode().splitlines()[-1] == (
-        f"error: spark: no executor at {running.master} for 2 seconds; see that workers run there with 30g of memory "
-        "free (spark.executor.memory), or set spark.lifagu.wait to more seconds"
+        f"error: spark: no executor at {running.master} for 2 seconds; see that workers run there "
+        "with 30g of memory free (spark.executor.memory), or set spark.lifagu.wait to more seconds"
     )
 
 
@@ -383,9 +375,7 @@ def test_nobody_works(tmp_path, workers):
 
 @needs_java
 def test_disk_and_memory_of_spark(tmp_path):
-    """What is left of a killed run is put in order; a full disk and too little memory are one line
-    each.
-    """
+    """A killed run's rest is put in order; a full disk and too little memory are one line."""
     with small_disk(tmp_path / "disk", 3000) as grow:
         tables = tmp_path / "disk/tables"
         for name in (".kept.replaced", ".0123456789abcdef", ".older.replaced", "older"):

@@ -2,77 +2,24 @@
 
 import json
 
-import duckdb
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from data.test_parquet import observed_graphs
 from lifagu.questions.by_sql import asking
-from scale.test_lifting import WAYS, Told, assert_same_groups, big_graph, cases, chain, stop_at
+from support.by_sql import WAYS, Told, stop_at
+from support.graphs_for_engines import big_graph, chain
 from support.helpers import run_cli
+from support.same_results import assert_imputed_alike, assert_same_imputed
+from support.strategies import observed_graphs
 
 LIMIT = 2**28
 # an example takes too long to be made smaller
 DRAWING = (Phase.explicit, Phase.reuse, Phase.generate)
 
 
-def rows_of(file, columns="*"):
-    """Columns, types and rows of a file."""
-    table = duckdb.sql(f"SELECT {columns} FROM '{file}'")
-    return list(zip(table.columns, map(str, table.types), strict=True)), repr(table.fetchall())
-
-
-def assert_as_from_memory(found, expected, folder, other):
-    """Everything that is found, and all files; probabilities may differ by rounding."""
-    assert (found.unknown, found.filled, found.offered) == (
-        expected.unknown,
-        expected.filled,
-        expected.offered,
-    )
-    assert (found.lent, found.left, found.way) == (expected.lent, expected.left, expected.way)
-    assert_same_groups(found.groups, expected.groups)
-    assert_same_marginals(found.marginals, expected.marginals)
-    for table in ("transfers", "tables"):
-        assert rows_of(folder / f"{table}.parquet") == rows_of(other / f"{table}.parquet"), table
-    files = [each / "marginals.parquet" for each in (folder, other)]
-    assert rows_of(files[0], "* EXCLUDE probability") == rows_of(files[1], "* EXCLUDE probability")
-    mine, theirs = (
-        duckdb.sql(f"SELECT probability FROM '{file}'").fetchnumpy()["probability"]
-        for file in files
-    )
-    np.testing.assert_allclose(mine, theirs, rtol=1e-9, atol=1e-12)
-
-
-def assert_same_marginals(found, expected):
-    assert list(found.names) == list(expected.names)
-    assert list(found.unanswered) == list(expected.unanswered)
-    for name in expected.names:
-        assert found[name] == pytest.approx(expected[name], rel=1e-9, abs=1e-12)
-    for column in ("own", "own_weakest", "lent", "weakest"):
-        np.testing.assert_array_equal(getattr(found, column), getattr(expected, column))
-        assert getattr(found, column).dtype == getattr(expected, column).dtype
-
-
-def assert_imputed_alike(place, queries=None, evidence=None, more=None, **ways):
-    """A folder `big` imputed in memory and on DuckDB; returns what was found there."""
-    memory, engine = cases(place / "big", evidence, ways, **(more or {}))
-    try:
-        expected = memory.impute(queries, out=place / "memory")
-    except lifagu.NoAnswerError as error:
-        with pytest.raises(
-            lifagu.NoAnswerError, match="zero" if "zero" in str(error) else "unknown"
-        ):
-            engine.impute(queries)
-        return None
-    found = engine.impute(queries, out=place / "sql")
-    assert_as_from_memory(found, expected, place / "sql", place / "memory")
-    return found
-
-
-@settings(deadline=None, max_examples=12, suppress_health_check=list(HealthCheck), phases=DRAWING)
+@settings(deadline=None, max_examples=8, suppress_health_check=list(HealthCheck), phases=DRAWING)
 @given(observed_graphs(), st.sampled_from(WAYS), st.sampled_from(["one", "mean"]), st.booleans())
 def test_as_from_memory(tmp_path_factory, observed, ways, unknown, asks):
     place, (graph, evidence) = tmp_path_factory.mktemp("folder"), observed
@@ -106,7 +53,7 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, line):
     found = lifagu.open(tmp_path / "big", resume=True, progress=told, **place).impute(
         queries, out=tmp_path / "sql"
     )
-    assert_as_from_memory(found, expected, tmp_path / "sql", tmp_path / "memory")
+    assert_same_imputed(found, expected, tmp_path / "sql", tmp_path / "memory")
     assert "finding what answers rest on" in told.lines
     assert not list((tmp_path / "temp").iterdir())
 
@@ -131,9 +78,7 @@ def test_what_works_in_memory_only(tmp_path):
 
 
 def test_the_command_line(tmp_path, capsys):
-    """The report names the same lines, JSON has the same keys, and what works in memory only is
-    said.
-    """
+    """The same lines and JSON keys; what works in memory only is said."""
     big, out = str(tmp_path / "big"), str(tmp_path / "out")
     lifagu.write(chain(8), big)
     reports = []

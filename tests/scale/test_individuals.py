@@ -1,6 +1,4 @@
-"""Whole individuals filled by SQL: row for row what memory gives, whoever is like whom and in
-whatever order.
-"""
+"""Whole individuals filled by SQL: row for row what memory gives, in whatever order."""
 
 import random
 from contextlib import closing
@@ -12,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from data.test_parquet import make_folder
 from lifagu.filling.individuals import factor_owners, variable_owners
 from lifagu.questions.by_sql.completing import fill_on
 from lifagu.questions.requested_marginals import near_unknown
@@ -20,74 +17,18 @@ from lifagu.scale import individuals
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.journal import Journal
 from lifagu.scale.near_holes import find_near
-from scale.test_impute import assert_imputed_alike
-from scale.test_lifting import (
+from support.by_sql import (
+    WAYS_FOR_INDIVIDUALS,
     Forgetful,
-    assert_same_lift,
-    assert_same_tables,
     cases,
     lifted_by_sql,
     lifted_in_memory,
     stop_at,
 )
+from support.graphs_for_engines import hospital
 from support.helpers import ROOT
-
-SINGLE = [[1, 2], [2, 4], [3, 1]]
-PAIR = [[1, 2, 3, 4], [2, 4, 6, 8], [4, 3, 2, 1]]
-WAYS = [{}, {"up_to_scale": True}, {"theta": 0.6}, {"evidence_in_roles": True}]
-
-
-def patient_scopes(rng, patient, shape):
-    """Variables (name, kind, individuals) of a patient, some with others listed after it, and
-    scopes of factors.
-    """
-    priors, treatments, links = shape
-    sick = f"Sick.{patient}"
-    treated = [f"Treat{number}.{patient}" for number in range(treatments)]
-    variables = [(sick, "Sick", [patient])]
-    variables += [
-        (each, "Treat", [patient, "drug", "ward"][: rng.randint(1, 3)]) for each in treated
-    ]
-    return variables, [[sick]] * priors + [[sick, each] for each in treated] + [
-        [sick, "Epid"]
-    ] * links
-
-
-def hospital(rng):
-    """Patients of two shapes and of cohorts with a table each, some with holes, some in contact, in
-    any order.
-    """
-    patients = [f"p{number}" for number in range(rng.randint(2, 12))]
-    shapes = [[rng.randint(0, 2) for _ in range(3)] for _ in range(2)]
-    cohorts = rng.randint(1, 3)
-    variables = [("Epid", "Epid", []), ("Drug", "Drug", ["drug"])]
-    factors = [(["Epid"], 0, 0), (["Epid", "Drug"], 0, 0.2)]
-    for patient in patients:
-        own, scopes = patient_scopes(rng, patient, shapes[rng.random() < 0.3])
-        variables += own
-        cohort, holes = rng.randrange(cohorts), rng.choice([0, 0, 0.4, 1])
-        factors += [
-            (scope, cohort if rng.random() < 0.9 else rng.randrange(3), holes) for scope in scopes
-        ]
-    factors += [
-        ([f"Sick.{each}" for each in rng.sample(patients, 2)], 0, 0.5)
-        for _ in range(rng.randint(0, 2))
-    ]
-    for nodes in (variables, factors):
-        if rng.random() < 0.8:
-            rng.shuffle(nodes)
-    builder = lifagu.FactorGraph.build()
-    for name, kind, listed in variables:
-        builder.variable(name, kind=kind, individual=listed)
-    for number, (scope, which, holes) in enumerate(factors):
-        table = (SINGLE if len(scope) == 1 else PAIR)[which]
-        if len(scope) == 2 and rng.random() < 0.3:
-            scope, table = scope[::-1], [table[0], table[2], table[1], table[3]]
-        builder.factor(f"f{number}", scope, None if rng.random() < holes else table)
-    graph = builder.graph()
-    return graph, {
-        name: rng.choice(["true", "false"]) for name in graph.variable_names if rng.random() < 0.1
-    }
+from support.parquet_folders import make_folder
+from support.same_results import assert_imputed_alike, assert_same_lift, assert_same_tables
 
 
 def assert_as_from_memory(graph, evidence, ways, place, **more):
@@ -100,7 +41,9 @@ def assert_as_from_memory(graph, evidence, ways, place, **more):
 @pytest.mark.parametrize("seed", range(12))
 def test_hospitals_come_out_as_from_memory(tmp_path, seed):
     graph, evidence = hospital(random.Random(seed))
-    assert_as_from_memory(graph, evidence, WAYS[seed % len(WAYS)], tmp_path)
+    assert_as_from_memory(
+        graph, evidence, WAYS_FOR_INDIVIDUALS[seed % len(WAYS_FOR_INDIVIDUALS)], tmp_path
+    )
 
 
 def test_hospitals_are_of_every_sort():
@@ -122,9 +65,7 @@ def test_hospitals_are_of_every_sort():
 
 
 def test_all_is_lent_by_the_individual_declared_first(tmp_path):
-    """Of ann and ben, who are alike, ann has the first factor, ben the first of another sort, and
-    eve takes ann's.
-    """
+    """Of ann and ben, who are alike, each has a first factor of some sort; eve takes ann's."""
     builder = lifagu.FactorGraph.build()
     for name in ("eve", "ben", "ann"):
         builder.variable(f"A.{name}", kind="A", individual=[name]).variable(
@@ -134,18 +75,34 @@ def test_all_is_lent_by_the_individual_declared_first(tmp_path):
         builder.factor(f"f.{factor}", [factor], None if "eve" in factor else [1, 2])
     assert_as_from_memory(builder.graph(), {}, {}, tmp_path)
     donors = duckdb.sql(
-        f"SELECT f.name FROM '{tmp_path}/sql/transfers.parquet' t JOIN '{tmp_path}/sql/factors.parquet' f "
-        "ON f.id = t.donor_id ORDER BY t.factor_id"
+        f"""
+        SELECT f.name
+        FROM '{tmp_path}/sql/transfers.parquet' t
+        JOIN '{tmp_path}/sql/factors.parquet' f ON f.id = t.donor_id
+        ORDER BY t.factor_id
+        """
     )
     assert donors.fetchall() == [("f.A.ann",), ("f.B.ann",)]
 
 
 PEOPLE = {  # texts in place of lists, ids with gaps, rows in any order, some variables of nobody
-    "variables": "SELECT 3 * i AS id, concat('k', i % 2) AS kind, CASE WHEN i < 40 THEN concat('p', i // 2) END AS "
-    "individual FROM range(42) t(i) ORDER BY hash(i)",
-    "factors": "SELECT 2 * i AS id, CASE WHEN i % 7 <> 3 THEN i // 20 END AS table_id FROM range(40) t(i)",
-    "arguments": "SELECT 2 * i AS factor_id, p AS position, 3 * (CASE WHEN p = 0 THEN (i * 17) % 40 ELSE 40 + i % 2 "
-    "END) AS variable_id FROM range(40) t(i), range(2) u(p)",
+    "variables": """
+        SELECT 3 * i AS id,
+               concat('k', i % 2) AS kind,
+               CASE WHEN i < 40 THEN concat('p', i // 2) END AS individual
+        FROM range(42) t(i)
+        ORDER BY hash(i)
+    """,
+    "factors": """
+        SELECT 2 * i AS id, CASE WHEN i % 7 <> 3 THEN i // 20 END AS table_id
+        FROM range(40) t(i)
+    """,
+    "arguments": """
+        SELECT 2 * i AS factor_id,
+               p AS position,
+               3 * (CASE WHEN p = 0 THEN (i * 17) % 40 ELSE 40 + i % 2 END) AS variable_id
+        FROM range(40) t(i), range(2) u(p)
+    """,
     "tables": "SELECT * FROM (VALUES (0, [1, 2, 3, 4]), (1, [4, 3, 2, 1])) t(id, potentials)",
     "evidence": None,
 }
@@ -205,9 +162,7 @@ def test_questions_about_somebody_who_was_filled(tmp_path, unknown):
 
 @st.composite
 def owned_graphs(draw):
-    """Variables that list none, one or several individuals, in any order; factors over some of
-    them, some unknown.
-    """
+    """Variables of none, one or several individuals; factors over some of them, some unknown."""
     lists = st.lists(st.sampled_from(["ann", "ben", "eve", "ward"]), max_size=3, unique=True)
     builder, count = lifagu.FactorGraph.build(), draw(st.integers(1, 8))
     for number in range(count):
@@ -224,9 +179,7 @@ def owned_graphs(draw):
 @settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
 @given(owned_graphs(), st.booleans())
 def test_owners_and_what_is_near(tmp_path_factory, observed, as_texts):
-    """Whose each variable and factor is, and what is near unknown factors, is the same in both
-    languages.
-    """
+    """Whose variables and factors are, and what is near holes, is the same in both languages."""
     place, (graph, evidence) = tmp_path_factory.mktemp("owned"), observed
     if as_texts:  # a column of texts in place of lists
         one = "CASE WHEN individual IS NOT NULL THEN individual[1] END AS individual"
@@ -236,7 +189,7 @@ def test_owners_and_what_is_near(tmp_path_factory, observed, as_texts):
         )
     else:
         lifagu.write(graph, place / "big", evidence)
-    graph, seen = lifagu.read(place / "big"), lifagu.read_evidence(place / "big")
+    graph, seen = lifagu.read(place / "big"), lifagu.io.read_evidence(place / "big")
     with closing(open_engine("duckdb", place / "engine")) as engine:
         whole = fill_on(Journal(engine), place / "big", {}, lifagu.Filling(), lambda _: None)
         for table, owners in (

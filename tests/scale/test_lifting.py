@@ -1,13 +1,10 @@
-"""Folders lifted where they are: equal to memory array for array, out of core, interrupted, on a
-broken cluster.
-"""
+"""Folders lifted where they are: as in memory, out of core, interrupted, on a broken cluster."""
 
 import json
 import os
 import random
 import subprocess
 import sys
-from pathlib import Path
 
 import duckdb
 import numpy as np
@@ -16,7 +13,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from data.test_parquet import MISTAKES, TABLES, make_folder, observed_graphs
 from lifagu.basics.arrays import by_first_occurrence
 from lifagu.questions.by_sql.lifting import _refined, lift_on
 from lifagu.questions.place import Place
@@ -27,81 +23,14 @@ from lifagu.scale.engines.on_duckdb import DuckEngine
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.finishing_in_memory import handing_over
 from lifagu.scale.journal import Journal
+from support.by_sql import WAYS, Forgetful, Told, cases, lifted_by_sql, lifted_in_memory, stop_at
+from support.graphs_for_engines import big_graph, chain
 from support.helpers import run_cli
+from support.parquet_folders import make_folder
+from support.parquet_mistakes import MISTAKES
+from support.same_results import assert_same_groups, assert_same_lift, assert_same_tables
 from support.spark_cluster import cluster
-
-COMPARED = (*TABLES, "evidence", "variable_groups", "factor_groups", "transfers")
-WAYS = [
-    {},
-    {"structure_only": True},
-    {"published": True},
-    {"evidence_in_roles": True},
-    {"up_to_scale": True},
-    {"theta": 0.6},
-]
-
-
-class Told:
-    """Progress that keeps what it is told, or does something about it."""
-
-    def __init__(self, act=None):
-        self.lines, self._act = [], act
-
-    def stage(self, text):
-        self.lines.append(text)
-        if self._act is not None:
-            self._act(text)
-
-    def __call__(self, done, total):
-        pass
-
-
-def cases(folder, evidence=None, ways=None, **place):
-    """The same case in memory and on an engine, DuckDB unless another one is named."""
-    opened = lifagu.open(folder, on="memory"), lifagu.open(folder, **{"on": "duckdb", **place})
-    return [case.observe(evidence).fill(**(ways or {})) for case in opened]
-
-
-def lifted_in_memory(folder, out, evidence=None, **ways):
-    return cases(folder, evidence, ways)[0].lift(out=out)
-
-
-def lifted_by_sql(folder, out, evidence=None, ways=None, **place):
-    return (
-        lifagu.open(folder, **{"on": "duckdb", **place})
-        .observe(evidence)
-        .fill(**(ways or {}))
-        .lift(out=out)
-    )
-
-
-def assert_same_groups(found, expected):
-    for field in ("variable_count", "variables", "factor_count", "factors", "largest"):
-        assert getattr(found, field) == getattr(expected, field), field
-    assert (found.within is None, expected.within is None) == (True, False)
-
-
-def assert_same_lift(found, expected):
-    """What is said of a lift, whichever place did it."""
-    assert (found.unknown, found.filled, found.way) == (
-        expected.unknown,
-        expected.filled,
-        expected.way,
-    )
-    assert (found.lent, found.left, found.bound) == (expected.lent, expected.left, expected.bound)
-    assert_same_groups(found.groups, expected.groups)
-
-
-def assert_same_tables(folder, other):
-    """Columns, types and rows in order are the same."""
-    for table in COMPARED:
-        files = [Path(each) / f"{table}.parquet" for each in (folder, other)]
-        assert files[0].exists() == files[1].exists(), table
-        if files[0].exists():
-            one, two = (duckdb.sql(f"FROM '{file}'") for file in files)
-            assert (one.columns, one.types) == (two.columns, two.types), table
-            assert repr(one.fetchall()) == repr(two.fetchall()), table
-
+from support.strategies import observed_graphs
 
 # ---- the protocol
 
@@ -137,17 +66,8 @@ def test_tables_are_replaced_exported_and_found_again(tmp_path):
 # ---- colours by rounds
 
 
-class Forgetful(Journal):
-    """A journal that keeps nothing, so that one engine serves many graphs."""
-
-    def once(self, step, work):
-        return work()
-
-
 def random_arrays(rng):
-    """Scopes with isolated variables, factors without arguments, hubs and several factors over one
-    scope.
-    """
+    """Scopes with isolated variables, factors without arguments, hubs, some scopes repeated."""
     variables, factors = rng.randint(1, 14), rng.randint(0, 16)
     scopes = [
         rng.sample(range(variables), rng.randint(0, min(3, variables))) for _ in range(factors)
@@ -206,9 +126,7 @@ def engine(tmp_path_factory):
 
 @pytest.mark.parametrize("seed", range(24))
 def test_rounds_by_sql_give_the_kernels_colours(engine, monkeypatch, seed):
-    """To the end by SQL, or handed over after the first, the second, … round at which anything
-    changes.
-    """
+    """To the end by SQL, or handed over after the first, second, … round that changes anything."""
     monkeypatch.setattr(colour_rounds, "FIRST_HAND_OVER", 1 + seed % 4 // 2)
     arrays = random_arrays(random.Random(seed))
     found, _ = passed(engine, *arrays, memory=None if seed % 2 else 2**20)
@@ -217,9 +135,7 @@ def test_rounds_by_sql_give_the_kernels_colours(engine, monkeypatch, seed):
 
 
 def test_what_still_changes_is_handed_over(engine):
-    """Two long paths beside a star: only the paths are handed over, after four rounds, and all is
-    as in the end.
-    """
+    """Two long paths beside a star: only they are handed over, after four rounds."""
     scopes, *_ = path_arrays(12)
     scopes = [[each + shift for each in scope] for shift in (0, 12) for scope in scopes]
     scopes += [[24 + leaf, 30] for leaf in range(6)]
@@ -265,7 +181,7 @@ def test_a_hash_finds_and_comparing_decides(engine, monkeypatch):
 # ---- folders
 
 
-@settings(deadline=None, max_examples=14, suppress_health_check=list(HealthCheck))
+@settings(deadline=None, max_examples=8, suppress_health_check=list(HealthCheck))
 @given(observed_graphs(), st.sampled_from([*WAYS, {"unknown": "mean"}]))
 def test_folders_come_out_as_from_memory(tmp_path_factory, observed, ways):
     place, (graph, evidence) = tmp_path_factory.mktemp("folder"), observed
@@ -281,15 +197,32 @@ def test_neither_the_order_of_rows_nor_the_ids_matter(tmp_path):
     """Ids with gaps, rows in any order, numbers as floats, evidence that is overridden."""
     make_folder(
         tmp_path / "big",
-        variables="SELECT 7 * i AS id, CASE WHEN i % 3 = 0 THEN ['no', 'yes'] WHEN i % 3 = 1 THEN ['yes', 'no'] END AS "
-        "range, CASE WHEN i % 2 = 0 THEN 'even' END AS kind FROM range(40) t(i) ORDER BY hash(i)",
-        factors="SELECT 5.0 * i AS id, CASE WHEN i % 4 <> 1 THEN 3 * (i % 3) END AS table_id FROM range(38) t(i) "
-        "ORDER BY hash(i)",
-        arguments="SELECT 5 * i AS factor_id, p AS position, 7 * (i + p) AS variable_id FROM range(38) t(i), range(2) "
-        "u(p) ORDER BY hash(i + 100 * p)",
-        tables="SELECT * FROM (VALUES (0, [1, 2, 3, 4]), (3, [1, 2, 3, 4]), (6, NULL)) t(id, potentials)",
-        evidence="SELECT 7 * i AS variable_id, CASE WHEN i % 3 < 2 THEN 'yes' ELSE 'true' END AS value "
-        "FROM range(9) t(i)",
+        variables="""
+            SELECT 7 * i AS id,
+                   CASE i % 3 WHEN 0 THEN ['no', 'yes'] WHEN 1 THEN ['yes', 'no'] END AS range,
+                   CASE WHEN i % 2 = 0 THEN 'even' END AS kind
+            FROM range(40) t(i)
+            ORDER BY hash(i)
+        """,
+        factors="""
+            SELECT 5.0 * i AS id, CASE WHEN i % 4 <> 1 THEN 3 * (i % 3) END AS table_id
+            FROM range(38) t(i)
+            ORDER BY hash(i)
+        """,
+        arguments="""
+            SELECT 5 * i AS factor_id, p AS position, 7 * (i + p) AS variable_id
+            FROM range(38) t(i), range(2) u(p)
+            ORDER BY hash(i + 100 * p)
+        """,
+        tables="""
+            SELECT * FROM (
+                VALUES (0, [1, 2, 3, 4]), (3, [1, 2, 3, 4]), (6, NULL)
+            ) t(id, potentials)
+        """,
+        evidence="""
+            SELECT 7 * i AS variable_id, CASE WHEN i % 3 < 2 THEN 'yes' ELSE 'true' END AS value
+            FROM range(9) t(i)
+        """,
     )
     evidence = {"x0": "no", "x70": {"yes": 1.0, "no": 3.0}}
     for ways in ({}, {"published": True}):
@@ -321,27 +254,6 @@ def test_what_cannot_be_read_is_refused(tmp_path, tables):
     assert not list((tmp_path / "temp").glob("*"))
 
 
-def big_graph(people=111_111):
-    """10^6 arguments: an epidemic with every tenth factor unknown, in two cohorts of persons."""
-    travel, sick, first, second = 1 + 4 * np.arange(people) + np.arange(4)[:, None]
-    hub = np.zeros(people, dtype=np.int64)
-    rows = np.stack([np.stack([other, sick, hub], 1) for other in (travel, first, second)], 1)
-    tables = np.tile([1, 2, 2], people) + 2 * np.repeat(np.arange(people) % 7 == 0, 3)
-    return lifagu.FactorGraph.from_arrays(
-        ranges=[["false", "true"]],
-        variable_ranges=np.zeros(4 * people + 1, dtype=np.int64),
-        offsets=np.concatenate([[0], 1 + 3 * np.arange(3 * people + 1)]),
-        arguments=np.concatenate([[0], rows.reshape(-1)]),
-        tables=[[1, 3], *([1, 2, 3, 4, 5, 6, 7, each] for each in range(8, 12))],
-        factor_tables=np.concatenate([[0], np.where(np.arange(3 * people) % 10 == 3, -1, tables)]),
-        kinds=["Epid", "Travel", "Sick", "Treat"],
-        variable_kinds=np.concatenate([[0], np.tile([1, 2, 3, 3], people)]),
-        individuals=[f"p{person}" for person in range(people)],
-        individual_offsets=np.concatenate([[0], np.arange(4 * people + 1)]),
-        variable_individuals=np.repeat(np.arange(people), 4),
-    )
-
-
 def test_a_million_arguments_in_less_memory_than_they_take(tmp_path):
     """DuckDB gets 36 MiB; the arguments alone are 24 MB, and every join holds more."""
     lifagu.write(big_graph(), tmp_path / "big")
@@ -356,14 +268,6 @@ def test_a_million_arguments_in_less_memory_than_they_take(tmp_path):
 
 
 # ---- interrupted and refused
-
-
-def stop_at(line):
-    def stop(text):
-        if text.startswith(line):
-            raise KeyboardInterrupt
-
-    return Told(stop)
 
 
 def counted_creates(monkeypatch):
@@ -398,15 +302,6 @@ def test_an_interrupted_run_goes_on(tmp_path, monkeypatch, line):
     assert not list((tmp_path / "temp").iterdir())
 
 
-def chain(length):
-    builder = lifagu.FactorGraph.build().variables([f"v{each}" for each in range(length)])
-    for each in range(length - 1):
-        builder.factor(
-            f"f{each}", [f"v{each}", f"v{each + 1}"], None if each % 3 == 1 else [1, 2, 3, 4]
-        )
-    return builder.graph()
-
-
 def test_a_killed_process_leaves_what_it_finished(tmp_path):
     lifagu.write(chain(12), tmp_path / "big")
     lifted_in_memory(tmp_path / "big", tmp_path / "memory")
@@ -417,7 +312,8 @@ def test_a_killed_process_leaves_what_it_finished(tmp_path):
         "    def stage(self, text):\n"
         "        if text.startswith('round 2'):\n"
         "            os._exit(9)\n"
-        "lifagu.open(sys.argv[1], on='duckdb', temp=sys.argv[3], progress=Deadly()).lift(out=sys.argv[2])\n"
+        "lifagu.open(sys.argv[1], on='duckdb', temp=sys.argv[3], "
+        "progress=Deadly()).lift(out=sys.argv[2])\n"
     )
     places = [str(tmp_path / each) for each in ("big", "sql", "temp")]
     done = subprocess.run([sys.executable, "-c", script, *places], env=os.environ, check=False)
@@ -517,8 +413,7 @@ def spark(tmp_path_factory):
 
 
 def test_a_lost_worker_changes_nothing(tmp_path, monkeypatch, spark):
-    """A master, two workers, one of which is killed after the first round; the current folder stays
-    as it was.
+    """One of two workers is killed after the first round; the current folder stays as it was.
 
     Twenty individuals with three factors each, of which every other one takes its unknown factor
     from another's.
@@ -527,13 +422,28 @@ def test_a_lost_worker_changes_nothing(tmp_path, monkeypatch, spark):
     monkeypatch.chdir(tmp_path / "here")
     make_folder(
         tmp_path / "big",
-        variables="SELECT i AS id, CASE WHEN i % 5 = 0 THEN ['no', 'yes'] END AS range, concat('k', i % 3) AS kind, "
-        "CASE WHEN i < 60 THEN [concat('p', i % 20), 'ward'] ELSE [] END AS individual FROM range(61) t(i)",
-        factors="SELECT i AS id, CASE WHEN i % 6 <> 1 THEN i % 20 // 10 END AS table_id FROM range(60) t(i)",
-        arguments="SELECT i AS factor_id, p AS position, CASE WHEN p = 0 THEN i ELSE 60 END AS variable_id "
-        "FROM range(60) t(i), range(2) u(p)",
+        variables="""
+            SELECT i AS id,
+                   CASE WHEN i % 5 = 0 THEN ['no', 'yes'] END AS range,
+                   concat('k', i % 3) AS kind,
+                   CASE WHEN i < 60 THEN [concat('p', i % 20), 'ward'] ELSE [] END AS individual
+            FROM range(61) t(i)
+        """,
+        factors="""
+            SELECT i AS id, CASE WHEN i % 6 <> 1 THEN i % 20 // 10 END AS table_id
+            FROM range(60) t(i)
+        """,
+        arguments="""
+            SELECT i AS factor_id,
+                   p AS position,
+                   CASE WHEN p = 0 THEN i ELSE 60 END AS variable_id
+            FROM range(60) t(i), range(2) u(p)
+        """,
         tables="SELECT * FROM (VALUES (0, [1, 2, 3, 4]), (1, [4, 3, 2, 1])) t(id, potentials)",
-        evidence="SELECT i AS variable_id, NULL AS value, [1.0, i % 2 + 2.0] AS likelihood FROM range(1, 9, 5) t(i)",
+        evidence="""
+            SELECT i AS variable_id, NULL AS value, [1.0, i % 2 + 2.0] AS likelihood
+            FROM range(1, 9, 5) t(i)
+        """,
     )
     expected = lifted_in_memory(tmp_path / "big", tmp_path / "memory")
     ended = []

@@ -1,6 +1,4 @@
-"""Lifting, asking and imputing on Spark, in one session: row for row what memory gives; this takes
-minutes.
-"""
+"""Lifting, asking and imputing on Spark: row for row what memory gives; this takes minutes."""
 
 import random
 
@@ -10,18 +8,15 @@ import pytest
 import lifagu
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.journal import Journal
-from scale.test_answers import assert_same_answers
-from scale.test_impute import assert_as_from_memory
-from scale.test_individuals import WAYS, hospital
-from scale.test_lifting import (
+from support.by_sql import WAYS_FOR_INDIVIDUALS, cases, lifted_by_sql, lifted_in_memory
+from support.connected_parts import assert_same_parts, random_links
+from support.graphs_for_engines import big_graph, hospital
+from support.same_results import (
+    assert_same_answers,
+    assert_same_imputed,
     assert_same_lift,
     assert_same_tables,
-    big_graph,
-    cases,
-    lifted_by_sql,
-    lifted_in_memory,
 )
-from scale.test_parts import assert_same_parts, random_links
 from support.spark_cluster import WHY_NOT
 
 pytestmark = [pytest.mark.full, pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "")]
@@ -38,7 +33,10 @@ def session(tmp_path_factory):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_hospitals_are_lifted_as_in_memory(tmp_path, seed):
-    (graph, evidence), ways = hospital(random.Random(seed)), WAYS[seed % len(WAYS)]
+    (graph, evidence), ways = (
+        hospital(random.Random(seed)),
+        WAYS_FOR_INDIVIDUALS[seed % len(WAYS_FOR_INDIVIDUALS)],
+    )
     lifagu.write(graph, tmp_path / "big", evidence)
     expected = lifted_in_memory(tmp_path / "big", tmp_path / "memory", **ways)
     assert_same_lift(lifted_by_sql(tmp_path / "big", tmp_path / "sql", ways=ways, on=ON), expected)
@@ -51,7 +49,7 @@ def test_hospitals_are_imputed_and_asked_as_in_memory(tmp_path, seed):
     lifagu.write(graph, tmp_path / "big", evidence)
     memory, spark = cases(tmp_path / "big", on=ON)
     expected = memory.impute(out=tmp_path / "memory")
-    assert_as_from_memory(
+    assert_same_imputed(
         spark.impute(out=tmp_path / "sql"), expected, tmp_path / "sql", tmp_path / "memory"
     )
     answered = list(expected.marginals.names)[:2]

@@ -88,7 +88,7 @@ def inside(scene):
 
 
 def parsed(scene):
-    return ElementTree.fromstring(lifagu.to_svg(scene))
+    return ElementTree.fromstring(lifagu.drawing.to_svg(scene))
 
 
 def marks(root, kind):

@@ -1,6 +1,4 @@
-"""What several tests share: random models, models from dictionaries, and the command line run in
-this process.
-"""
+"""What several tests share: random models, models from dictionaries, and the command line."""
 
 from __future__ import annotations
 
@@ -9,13 +7,19 @@ import random
 from pathlib import Path
 from typing import Any
 
+from jsonschema import Draft202012Validator
+
 from lifagu.cli import main
 from lifagu.formats.native import from_json
 from lifagu.graph.factor_graph import Colouring, FactorGraph
-from support import naive
+from support.naive import graphs as naive
 
 ROOT = Path(__file__).parent.parent.parent
 CASES = {case["name"]: case for case in json.loads((ROOT / "tests/cases/lifagu.json").read_text())}
+# made once: making it takes longer than validating
+SCHEMA = Draft202012Validator(
+    json.loads((ROOT / "src/lifagu/formats/lifagu-1.schema.json").read_text())
+)
 
 
 def graph_of(model: dict[str, Any]) -> FactorGraph:
@@ -41,9 +45,7 @@ def random_model(seed: int, **settings: Any) -> tuple[dict[str, Any], dict[str, 
 
 
 def frustrated() -> FactorGraph:
-    """Everyone wants to differ from everyone: sent all at once, the messages swing to and fro for
-    ever.
-    """
+    """Everyone wants to differ from everyone: sent all at once, messages swing for ever."""
     names = [f"v{number}" for number in range(8)]
     builder = FactorGraph.build().variables(names)
     for first, name in enumerate(names):

@@ -1,6 +1,4 @@
-"""Ground graphs whose kinds and individuals are declared oddly: several variables of one kind each,
-gaps, strays.
-"""
+"""Ground graphs whose kinds and individuals are declared oddly: repeated, with gaps, astray."""
 
 from __future__ import annotations
 
@@ -28,8 +26,7 @@ class Place:
 
 
 def odd_model(seed: int) -> dict[str, Any]:
-    """A small model as in a file, with everything that may be declared about its variables there,
-    here and missing.
+    """A small model as in a file, with everything that may be declared here and missing there.
 
     An individual may own several variables of one kind, or none; individuals may be listed in
     another order, all be one, or be left out, and so may kinds; factors take a variable, all of a

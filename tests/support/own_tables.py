@@ -1,6 +1,4 @@
-"""Random worlds in which many places have one shape and each has numbers of its own, or shares them
-with some.
-"""
+"""Random worlds in which many places have one shape, with numbers of their own or shared."""
 
 from __future__ import annotations
 
@@ -12,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lifagu import FactorGraph
-from support.naive_individuals import Factor, Floats, World
+from support.naive.individuals import Factor, Floats, World
 
 LABELS: dict[int, list[tuple[str, ...]]] = {
     1: [("only",)],
@@ -25,8 +23,7 @@ MOST_STATES = 300  # of an individual
 
 @dataclass(frozen=True)
 class Shape:
-    """What an individual looks like: its labels, the rows of its factors by place, and of those
-    with what it shares.
+    """What an individual looks like: labels, rows of its factors, and of those it shares.
 
     hubs: for each of these a place, and which shared variable comes before or after it.
     """
@@ -38,9 +35,7 @@ class Shape:
 
 @dataclass
 class Draft:
-    """A world in the making. style: how its tables are drawn; pool: tables that were drawn, to be
-    had again.
-    """
+    """A world in the making. style: how tables are drawn; pool: those drawn, to be had again."""
 
     rng: np.random.Generator
     style: str = "normal"
@@ -103,9 +98,7 @@ class Draft:
     # ---- individuals
 
     def shape(self, hubs: int) -> Shape:
-        """A small connected graph, with rows that may be there twice or turned around, tied to some
-        of so many hubs.
-        """
+        """A small connected graph, rows maybe twice or turned, tied to some of so many hubs."""
         rng = self.rng
         labels = [self.some_labels()]
         for _ in range(self.one_of(0, 1, 2, 3, 4, 5)):
@@ -140,9 +133,7 @@ class Draft:
             self.factor(*((hubs[hub], own[place]) if first else (own[place], hubs[hub])))
 
     def row(self, length: int, hubs: Sequence[int] = ()) -> None:
-        """Variables in a row, with tables of their own here and there, and tied to what is shared
-        here and there.
-        """
+        """Variables in a row, here and there with their own tables and tied to what is shared."""
         one = self.some_labels(2, 3)
         places = [
             self.variable(one if self.rng.random() < 0.8 else self.some_labels())
@@ -248,9 +239,7 @@ def alike(draft: Draft, most: int) -> None:
 
 
 def observed(draft: Draft, most: int) -> None:
-    """Dense individuals who all have the same tables, and are told apart by what was observed of
-    them.
-    """
+    """Dense individuals with the same tables, told apart by what was observed of them."""
     labels = [draft.some_labels(2, 2, 3, 3, 4) for _ in range(draft.one_of(3, 4, 4, 5))]
     while math.prod(map(len, labels)) > MOST_STATES:
         labels.pop()

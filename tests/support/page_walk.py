@@ -1,5 +1,4 @@
-"""A browser on the page as people walk it, for tests; run as a program, it takes the screenshots of
-the documentation.
+"""A browser on the page as people walk it, for tests and for the documentation's screenshots.
 
 ``python tests/support/page_walk.py docs/figures`` writes them anew.
 """
@@ -11,6 +10,7 @@ import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,13 @@ from support.web_server import served
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+PACKAGES = {"playwright": "playwright", "axe-playwright-python": "axe_playwright_python"}
+MISSING = [package for package, module in PACKAGES.items() if find_spec(module) is None]
+WHY_NOT = (
+    f"the package {MISSING[0]} is missing"
+    if MISSING
+    else ("there is no Chromium on this machine" if CHROMIUM is None else "")
 )
 LAPTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
 

@@ -1,6 +1,4 @@
-"""A process that puts one state in place of another, again and again, until its input ends; and
-both states.
-"""
+"""A process that exchanges two states, again and again, until its input ends; and both states."""
 
 from __future__ import annotations
 

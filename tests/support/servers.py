@@ -1,6 +1,4 @@
-"""A PostgreSQL server of the tests' own: started on loopback in a temporary folder, stopped at the
-end.
-"""
+"""A PostgreSQL server of the tests' own: on loopback, in a temporary folder, stopped at the end."""
 
 from __future__ import annotations
 
@@ -57,7 +55,10 @@ def postgresql() -> Iterator[str]:
             "-N",
         ]
         _run([place / "initdb", "-D", data, *asked], folder)
-        settings = f"-c listen_addresses=127.0.0.1 -c port={port} -c unix_socket_directories={folder} -c fsync=off"
+        settings = (
+            f"-c listen_addresses=127.0.0.1 -c port={port} -c "
+            f"unix_socket_directories={folder} -c fsync=off"
+        )
         _run(
             [place / "pg_ctl", "-D", data, "-w", "-l", f"{folder}/log", "-o", settings, "start"],
             folder,
@@ -70,9 +71,7 @@ def postgresql() -> Iterator[str]:
 
 @contextmanager
 def _ended_after(stop: list[str], folder: str) -> Iterator[None]:
-    """Afterwards a process that waits stops the server and removes its folder; also if this one is
-    killed hard.
-    """
+    """Afterwards a waiting process stops the server and removes its folder, even after a kill."""
     script = f"read nothing; {shlex.join(stop)} >>said 2>&1; rm -rf {shlex.quote(folder)}"
     with subprocess.Popen(
         ["/bin/sh", "-c", script], cwd=folder, stdin=subprocess.PIPE, start_new_session=True

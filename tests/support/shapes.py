@@ -227,8 +227,7 @@ SHAPES = {
 
 
 def random_graph(seed: int) -> FactorGraph:
-    """A small relational structure grounded by hand: products, X ≠ Y, successors, holes, parallel
-    and unknown factors.
+    """A small relational structure grounded by hand: products, X ≠ Y, successors, holes, unknowns.
 
     Names come in several styles, some of them those of ground variables; kinds and individuals may
     be declared.

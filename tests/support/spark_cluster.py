@@ -1,6 +1,4 @@
-"""A real Spark cluster on loopback: a master and workers from the installed package, each a process
-of its own.
-"""
+"""A real Spark cluster on loopback: master and workers, each a process of its own."""
 
 import ctypes
 import os
@@ -42,9 +40,7 @@ class Cluster:
 
 
 def die_with_parent():
-    """For a process that is being started: it ends with whoever starts it, also if that is killed
-    hard.
-    """
+    """For a process being started: it ends with whoever starts it, also if that is killed."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
@@ -58,9 +54,7 @@ def end(process):
 
 @contextmanager
 def started(settings, until, *command):
-    """A process of Spark's from the moment it says what is waited for, and what that is; ended
-    afterwards.
-    """
+    """A process of Spark's once it says what is waited for, and what that is; ended afterwards."""
     import pyspark
 
     spark_class = Path(pyspark.__file__).parent / "bin/spark-class"
@@ -93,9 +87,7 @@ def started(settings, until, *command):
 
 @contextmanager
 def cluster(folder, workers=2, more=""):
-    """A master and workers in a folder, ended afterwards; also the settings for a driver, in the
-    environment.
-    """
+    """A master and workers in a folder, ended afterwards; the driver's settings are set, too."""
     if WHY_NOT:
         pytest.skip(WHY_NOT)
     (folder / "conf").mkdir(parents=True)

@@ -36,3 +36,21 @@ def graphs(draw, unknown=True, plain=False):
         hidden = unknown and draw(st.booleans())
         builder.factor(f"f{number}", scope, None if hidden else table)
     return builder.graph()
+
+
+@st.composite
+def observed_graphs(draw):
+    """A graph and evidence for it, hard and soft."""
+    graph = draw(graphs())
+    evidence = {}
+    for variable in graph.variables:
+        likelihoods = st.lists(
+            st.floats(0.1, 9), min_size=len(variable.range), max_size=len(variable.range)
+        )
+        soft = likelihoods.map(
+            lambda values, labels=variable.range: dict(zip(labels, values, strict=True))
+        )
+        seen = draw(st.one_of(st.none(), st.sampled_from(variable.range), soft))
+        if seen is not None:
+            evidence[variable.name] = seen
+    return graph, evidence

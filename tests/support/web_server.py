@@ -1,6 +1,4 @@
-"""The page's server as its users meet it: a process of its own on a free port, and clients with a
-cookie each.
-"""
+"""The page's server as users meet it: a process on a free port, and clients with cookies."""
 
 from __future__ import annotations
 

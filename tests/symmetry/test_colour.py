@@ -6,15 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import lifagu
-from support import naive
+from lifagu.symmetry.colour import colour_rounds
 from support.helpers import graph_of, groups_by_name, random_model
+from support.naive import graphs as naive
 
 
 def check(model, evidence):
     graph = graph_of(model)
     colouring = lifagu.colour(graph, evidence)
     assert groups_by_name(graph, colouring) == tuple(naive.colour_passing(model, evidence))
-    *_, last = lifagu.colour_rounds(graph, evidence)
+    *_, last = colour_rounds(graph, evidence)
     assert last == colouring
 
 
@@ -41,7 +42,7 @@ def test_commutative_worklist_equals_rounds_equals_naive(seed):
     assert groups_by_name(graph, colouring) == tuple(
         naive.colour_passing(model, evidence, commutative=True)
     )
-    *_, last = lifagu.colour_rounds(graph, evidence, commutative=True)
+    *_, last = colour_rounds(graph, evidence, commutative=True)
     assert last == colouring
 
 
@@ -71,9 +72,7 @@ def test_a_ring_is_one_group_until_something_is_observed():
 
 
 def test_a_long_broken_ring_is_not_quadratic():
-    """Rounds over the whole graph would look at 10^5 × 10^5 arguments; the worklist looks at each a
-    few times.
-    """
+    """Whole rounds would look at 10^5 × 10^5 arguments; the worklist sees each a few times."""
     assert len(lifagu.colour(ring(100_000), {"x0": "1"}).variable_groups) == 100_000
 
 

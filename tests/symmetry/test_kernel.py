@@ -1,6 +1,4 @@
-"""The compiled kernel: equal to the reference and to the definition, safe, interruptible, and
-dispensable.
-"""
+"""The compiled kernel: equal to reference and definition, safe, interruptible, dispensable."""
 
 import _thread
 import os
@@ -21,11 +19,11 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 import lifagu
 from lifagu.basics.arrays import by_first_occurrence, group_lists, group_rows, group_rows_bitwise
-from lifagu.basics.kernel import loaded
+from lifagu.basics.kernel import has_kernel, loaded
 from lifagu.graph.factor_graph import Colouring
 from lifagu.symmetry.colour import compiled, reference
 from support.helpers import ROOT, graph_of, random_model, run_cli
-from support.naive_kernel import (
+from support.naive.kernel import (
     kernel_colours,
     naive_colours,
     numbered,
@@ -35,7 +33,7 @@ from support.naive_kernel import (
 )
 
 needs_kernel = pytest.mark.skipif(
-    not lifagu.has_kernel(), reason="lifagu was installed without a compiler"
+    not has_kernel(), reason="lifagu was installed without a compiler"
 )
 ALIKE = [["0", "1"]]
 
@@ -98,9 +96,7 @@ def test_kernel_and_reference_are_equal_array_for_array(seed):
 @needs_kernel
 @pytest.mark.parametrize("seed", range(150))
 def test_the_door_gives_the_same_with_and_without_the_kernel(seed, monkeypatch):
-    """Evidence hard and soft, ranges, tables, unknown factors, exchangeable arguments, start
-    colours of one's own.
-    """
+    """Evidence hard and soft, ranges, tables, holes, exchangeable arguments, start colours."""
     model, evidence = random_model(
         seed, unknown=0.3, variables=4 + seed % 20, factors=seed % 30, kinds=seed % 3 == 0
     )
@@ -201,9 +197,7 @@ def test_lists_are_numbered_alike_without_the_kernel(seed, ordered, monkeypatch)
 
 @needs_kernel
 def test_many_distinct_rows_stay_apart():
-    """More than any small table holds; also numbers that differ in their highest bits only, as
-    potentials do.
-    """
+    """More than any small table holds; also numbers that differ in their highest bits only."""
     for matrix in (np.arange(200_000).reshape(-1, 2), np.arange(100_000).reshape(-1, 1) << 43):
         twice = np.concatenate((matrix, matrix[::-1]))
         count = len(matrix)
@@ -218,7 +212,7 @@ def test_many_distinct_rows_stay_apart():
 
 @needs_kernel
 def test_ctrl_c_stops_the_kernel_and_leaves_everything_sane():
-    """The other thread gets its turn only because the kernel lets it run, and then presses Ctrl-C."""
+    """The other thread gets its turn only because the kernel lets it, and presses Ctrl-C."""
     path = path_arrays(1_000_000)
     variables, factors = np.full(1_000_000, -1), np.full(999_999, -1)
     entered = threading.Event()
@@ -362,7 +356,7 @@ def test_the_kernel_is_clean_under_sanitizers(tmp_path):
         [compiler, *flags, str(ROOT / "kernel/module.cpp"), "-o", str(built)], check=True
     )
     tried = subprocess.run(
-        [sys.executable, str(ROOT / "tests/support/naive_kernel.py"), str(built), "300"],
+        [sys.executable, str(ROOT / "tests/support/naive/kernel.py"), str(built), "300"],
         env={**os.environ, "LD_PRELOAD": " ".join(libraries), "ASAN_OPTIONS": "detect_leaks=0"},
         capture_output=True,
         text=True,
@@ -375,7 +369,7 @@ def test_the_kernel_is_clean_under_sanitizers(tmp_path):
 
 
 def test_without_the_kernel_the_package_says_so(no_kernel, capsys):
-    assert not lifagu.has_kernel()
+    assert not has_kernel()
     assert "the slower reference runs" in run_cli(capsys, "--version")[1]
 
 

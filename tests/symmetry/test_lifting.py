@@ -1,6 +1,4 @@
-"""Lifting: grounded again, every lifted model is the graph it came from; shapes, names, figures and
-cases.
-"""
+"""Lifting: grounded again, every lifted model is the graph it came from; names and figures."""
 
 import json
 import os
@@ -9,7 +7,6 @@ import sys
 from collections import Counter
 from dataclasses import replace
 
-import jsonschema
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -25,56 +22,9 @@ from lifagu.relational.parfactor_graph import Proof
 from lifagu.relational.terms import Count, Membership
 from lifagu.symmetry.lifting.naming import stem
 from lifagu.symmetry.lifting.proof import prove, same_rows
-from support.helpers import CASES, ROOT, graph_of, random_model, run_cli
+from support.grounded_again import assert_means, checked_lift
+from support.helpers import CASES, ROOT, SCHEMA, graph_of, random_model, run_cli
 from support.shapes import SHAPES, graph, names, random_graph, shape
-
-SCHEMA = json.loads((ROOT / "src/lifagu/formats/lifagu-1.schema.json").read_text())
-
-
-def factors_of(graph):
-    """The factors as a multiset of (arguments by name, potentials), written for comparing and
-    nothing else.
-    """
-    return Counter(
-        (each.arguments, None if each.table is None else tuple(each.table.reshape(-1).tolist()))
-        for each in graph.factors
-    )
-
-
-def assert_means(model, graph):
-    """The grounding of a model is the graph: variables by name with their ranges, factors as a
-    multiset.
-    """
-    back = lifagu.ground(model)
-    assert factors_of(back) == factors_of(graph)
-    assert {each.name: each.range for each in back.variables} == {
-        each.name: each.range for each in graph.variables
-    }
-
-
-def check(graph, **settings):
-    """Lift, compare naively, write and read; every name is found where it stands."""
-    lifted = lifagu.lift(graph, **settings)
-    assert_means(lifted, graph)
-    assert isinstance(lifted.proof, Proof)
-    assert (lifted.proof.variables, lifted.proof.factors) == (
-        len(graph.variable_names),
-        len(graph.factor_names),
-    )
-    text = lifagu.to_json(lifted)
-    jsonschema.validate(json.loads(text), SCHEMA)
-    again = lifagu.from_json(text)
-    assert again == lifted
-    assert lifagu.to_json(again) == text
-    words = lifted.vocabulary
-    for name in graph.variable_names:
-        place = words.find(name)
-        assert (
-            name in lifted.ground_part.variable_names
-            if place is None
-            else words.ground_name(*place) == name
-        )
-    return lifted
 
 
 def shown(model):
@@ -96,30 +46,28 @@ def lines_of(model, title):
 
 @pytest.mark.parametrize("seed", range(200))
 def test_random_structures_come_back(seed):
-    check(random_graph(seed))
+    checked_lift(random_graph(seed))
 
 
 @pytest.mark.parametrize("seed", range(60))
 def test_random_graphs_come_back(seed):
-    check(graph_of(random_model(seed, unknown=seed % 3 / 5)[0]))
+    checked_lift(graph_of(random_model(seed, unknown=seed % 3 / 5)[0]))
 
 
 @given(seed=st.integers(0, 10**6), colours=st.integers(1, 3))
 @settings(deadline=None, max_examples=100)
 def test_any_groups_are_lifted_rightly(seed, colours):
-    """Groups only say where to look: any partition gives a right model, with constants and lists
-    where need be.
-    """
+    """Groups only say where to look: any partition gives a right model, with lists if need be."""
     graph, rng = random_graph(seed), np.random.default_rng(seed)
     drawn = [
         rng.integers(0, colours, len(each)) for each in (graph.variable_names, graph.factor_names)
     ]
-    check(graph, colouring=Colouring(*map(by_first_occurrence, drawn)))
+    checked_lift(graph, colouring=Colouring(*map(by_first_occurrence, drawn)))
 
 
 @pytest.mark.parametrize("name", SHAPES)
 def test_shapes_come_back(name):
-    check(shape(name))
+    checked_lift(shape(name))
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -140,7 +88,7 @@ def test_the_order_of_the_input_decides_names_only(seed):
             [(each.name, {"range": each.range}) for each in variables],
             [(each.arguments, each.table) for each in factors],
         )
-        lifted, other = lifagu.lift(given), check(shuffled)
+        lifted, other = lifagu.lift(given), checked_lift(shuffled)
         assert sorted(map(len, shown(other))) == sorted(map(len, shown(lifted)))
         assert sorted(each.size for each in other.domains) == sorted(
             each.size for each in lifted.domains
@@ -216,15 +164,15 @@ def test_what_is_no_product_is_listed(name):
 
 
 def test_pairs_across_regions_keep_their_inequality():
-    """A person could be called by region and number, but then X ≠ Y would have to be listed for all
-    pairs.
-    """
+    """A person could be called by region and number, but X ≠ Y would be a list of all pairs."""
     assert shown(lifagu.lift(shape("pairs across regions")))[1] == "Sick(M), Sick(N)) | M ≠ N"
 
 
 def test_lists_name_what_is_missing_where_that_is_shorter():
     people = [(p, q) for p in range(5) for q in range(5) if p != q and (p + 1) % 5 != q]
-    lifted = check(graph(names("P", 5), [([f"P{p}", f"P{q}"], [1, 2, 3, 5]) for p, q in people]))
+    lifted = checked_lift(
+        graph(names("P", 5), [([f"P{p}", f"P{q}"], [1, 2, 3, 5]) for p, q in people])
+    )
     (constraint,) = lifted.parfactors[0].where
     assert (constraint.inside, len(constraint.rows)) == (False, 10)
 
@@ -267,7 +215,7 @@ def test_answers_are_those_of_the_graph(seed):
 
 
 def test_relations_are_called_by_kinds_stems_or_letters():
-    lifted = check(
+    lifted = checked_lift(
         graph(
             [
                 *((f"a{each}", {"kind": "Sick"}) for each in range(2)),
@@ -306,19 +254,19 @@ def test_stems(given, expected):
 
 
 def test_no_name_is_taken_for_another():
-    """Where names look like ground names of a relation, but of other constants, the relation takes
-    another name.
-    """
+    """Where names look like a relation's, but of other constants, it takes another name."""
     scopes = [(["Sick(1)"], [1, 2]), (["Sick(2)"], [1, 2])]
-    lifted = check(graph(["Sick(1)", "Sick(2)"], scopes))
+    lifted = checked_lift(graph(["Sick(1)", "Sick(2)"], scopes))
     assert [(each.name, len(each.names)) for each in lifted.relations] == [("Sick", 0)], (
         "no need for other names"
     )
-    lifted = check(graph(["Sick(2)", "Sick(1)"], scopes))
+    lifted = checked_lift(graph(["Sick(2)", "Sick(1)"], scopes))
     assert [(each.name, len(each.names)) for each in lifted.relations] == [("Sick_2", 2)]
-    lifted = check(graph(["Sick(1)", "Sick(2)", "Sick"], [*scopes, (["Sick"], [1, 3])]))
+    lifted = checked_lift(graph(["Sick(1)", "Sick(2)", "Sick"], [*scopes, (["Sick"], [1, 3])]))
     assert [(each.name, len(each.names)) for each in lifted.relations] == [("Sick_2", 2)]
-    lifted = check(graph(["Sick(1)", "Sick(2)", "Sick(3)"], [*scopes, (["Sick(3)"], [1, 3])]))
+    lifted = checked_lift(
+        graph(["Sick(1)", "Sick(2)", "Sick(3)"], [*scopes, (["Sick(3)"], [1, 3])])
+    )
     assert [(each.name, len(each.names)) for each in lifted.relations] == [("Sick_2", 2)]
 
 
@@ -329,27 +277,25 @@ def test_parfactors_do_not_take_the_names_of_ground_factors():
         .factor("g0", ["B"], [1, 3])
         .factor("g1(x)", ["B"], [1, 4])
     )
-    lifted = check(builder.factors({"f0": ["A0"], "f1": ["A1"]}, [1, 2]).graph())
+    lifted = checked_lift(builder.factors({"f0": ["A0"], "f1": ["A1"]}, [1, 2]).graph())
     assert [each.name for each in lifted.parfactors] == ["g2"]
 
 
 def test_declared_individuals_become_constants_where_they_fit():
-    lifted = check(shape("counted treatments of individuals"))
+    lifted = checked_lift(shape("counted treatments of individuals"))
     assert [each.constants for each in lifted.domains] == [("al", "bo", "eve"), ("m1", "m2", "m3")]
     assert (
         lifted.vocabulary.find("Treat.bo.m3")
         == lifted.vocabulary.find("Treat(bo,m3)")
         == (0, (1, 2))
     )
-    lifted = check(shape("individuals decide"))
+    lifted = checked_lift(shape("individuals decide"))
     assert shown(lifted) == ["T(X), S(Y)) | (X,Y) ∈ {(a,b), (b,c), (c,a)}", "T(X), S(X))"]
-    assert check(shape("contradicting individuals")).domains[0].constants is None
+    assert checked_lift(shape("contradicting individuals")).domains[0].constants is None
 
 
 def test_one_individual_is_one_constant():
-    """Alignment follows the factors, not the order of declaration (case 31b), also across
-    unconnected relations.
-    """
+    """Alignment follows factors, not declarations (case 31b), also across unconnected relations."""
     lifted = lifagu.lift(graph_of(CASES["31b_individual_alignment_broken"]["model"]))
     words = lifted.vocabulary
     assert words.find("C0")[1] == words.find("S0")[1] != words.find("C1")[1] == words.find("S1")[1]
@@ -375,8 +321,10 @@ def test_a_grounded_model_with_several_domains_lifts_to_itself():
     relations = [{"name": "Sick", "of": ["Person"]}, {"name": "Treat", "of": ["Person", "Drug"]}]
     parts = {"domains": {"Person": 5, "Drug": 3}, "relations": relations}
     parfactor = {"name": "g", "args": ["Treat(X,M)", "Sick(X)"], "table": [1, 2, 3, 5]}
-    model = lifagu.from_json(json.dumps({"format": "lifagu/1", **parts, "parfactors": [parfactor]}))
-    lifted = check(lifagu.ground(model))
+    model = lifagu.io.from_json(
+        json.dumps({"format": "lifagu/1", **parts, "parfactors": [parfactor]})
+    )
+    lifted = checked_lift(lifagu.ground(model))
     assert shown(lifted) == shown(model)
     assert [(each.name, len(each.names)) for each in lifted.relations] == [
         ("Sick", 0),
@@ -389,7 +337,7 @@ def test_a_grounded_model_with_several_domains_lifts_to_itself():
 
 
 def test_figure_1_becomes_figure_2():
-    lifted = check(example("epidemic").graph)
+    lifted = checked_lift(example("epidemic").graph)
     assert lines_of(lifted, "parfactors") == [
         "g0 = φ0(Epid)",
         "g1 = φ1(Travel(X), Sick(X), Epid)",
@@ -401,12 +349,12 @@ def test_figure_1_becomes_figure_2():
 
 
 def test_figure_3():
-    assert shown(check(example("figure3").graph)) == ["R(X), B)"]
+    assert shown(checked_lift(example("figure3").graph)) == ["R(X), B)"]
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_cases_come_back(name):
-    check(graph_of(CASES[name]["model"]))
+    checked_lift(graph_of(CASES[name]["model"]))
 
 
 @pytest.mark.parametrize(
@@ -430,7 +378,7 @@ def test_cases_come_back(name):
     ],
 )
 def test_worked_cases(name, parfactors, sizes):
-    lifted = check(graph_of(CASES[name]["model"]))
+    lifted = checked_lift(graph_of(CASES[name]["model"]))
     assert shown(lifted) == parfactors
     assert [each.size for each in lifted.domains] == sizes
 
@@ -586,12 +534,12 @@ def test_wrong_ways_in():
 
 def test_evidence_splits_groups_if_asked():
     given = graph_of(CASES["31a_individual_alignment_ok"]["model"])
-    lifted = check(given, colouring=lifagu.colour(given, {"C0": "true"}))
+    lifted = checked_lift(given, colouring=lifagu.colour(given, {"C0": "true"}))
     assert not lifted.parfactors, "every variable is alone"
 
 
 def test_zero_tables_of_a_grounding_stay_ground():
-    model = lifagu.from_json(
+    model = lifagu.io.from_json(
         json.dumps(
             {
                 "format": "lifagu/1",
@@ -607,9 +555,11 @@ def test_zero_tables_of_a_grounding_stay_ground():
 
 
 def test_empty_graphs():
-    lifted = check(FactorGraph.build().graph())
+    lifted = checked_lift(FactorGraph.build().graph())
     assert str(lifted).startswith("proof")
-    assert check(FactorGraph.build().variable("A").graph()).ground_part.variable_names[0] == "A"
+    assert (
+        checked_lift(FactorGraph.build().variable("A").graph()).ground_part.variable_names[0] == "A"
+    )
 
 
 def test_many_small_groups_stay_ground_beyond_a_number():
@@ -683,9 +633,9 @@ def test_a_million_persons():
 def test_the_same_bytes_whatever_the_hash_seed():
     program = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
-        "import lifagu; from shapes import SHAPES, random_graph, shape\n"
+        "import lifagu; from support.shapes import SHAPES, random_graph, shape\n"
         "graphs = [*map(shape, SHAPES), *map(random_graph, range(30))]\n"
-        "print(*(lifagu.to_json(lifagu.lift(each)) + str(lifagu.lift(each)) for each in graphs))"
+        "print(*(lifagu.io.to_json(lifagu.lift(each)) + str(lifagu.lift(each)) for each in graphs))"
     )
     command = [sys.executable, "-c", program, str(ROOT / "tests")]
     outputs = {
@@ -705,7 +655,7 @@ def test_the_command_line_shows_and_writes_it(capsys, tmp_path):
     options = ("--add", "eve=alice", "--evidence", "Sick.eve=true", "--json")
     _, out, _ = run_cli(capsys, "lift", ROOT / "examples/epidemic.json", *options)
     model = json.loads(out)["model"]
-    jsonschema.validate(model, SCHEMA)
+    SCHEMA.validate(model)
     assert model["evidence"] == {"Sick.eve": "true"}
     target = tmp_path / "lifted.json"
     target.write_text(json.dumps(model))

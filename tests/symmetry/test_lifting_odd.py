@@ -1,6 +1,4 @@
-"""Lifting where kinds and individuals are declared oddly: it never fails, its proof holds, and
-answers stay.
-"""
+"""Lifting where kinds and individuals are declared oddly: it never fails, and answers stay."""
 
 import json
 import random
@@ -8,10 +6,10 @@ import random
 import pytest
 
 import lifagu
-from support import naive
+from support.grounded_again import checked_lift
 from support.helpers import graph_of, run_cli
+from support.naive import graphs as naive
 from support.odd import odd_model
-from symmetry.test_lifting import check
 
 OWNED = [{"name": name, "kind": "K", "individual": "i"} for name in "ABC"]
 EQUAL = {1: [1, 2], 2: [1, 2, 2, 3], 3: [1, 2, 2, 3, 2, 3, 3, 5]}
@@ -39,9 +37,7 @@ def evidence_for(graph, seed):
 
 
 def assert_answers(lifted, graph, evidence):
-    """log Z and all marginals of a lifted model are those that adding up every state of the graph
-    gives.
-    """
+    """log Z and all marginals of a lifted model are those of adding up every state."""
     log_partition, expected = naive.enumerate_answers(as_model(graph), evidence)
     names = list(graph.variable_names)
     for engine in ENGINES:
@@ -56,18 +52,16 @@ def assert_answers(lifted, graph, evidence):
 
 
 def campaign(seed):
-    """One odd model, with swappable arguments told apart and not, its groups with and without
-    evidence.
-    """
+    """One odd model, swappable arguments told apart or not, groups with and without evidence."""
     given = graph_of(odd_model(seed))
     evidence = evidence_for(given, seed)
     for commutative in (False, True):
         moved = lifagu.transfer(given, evidence=evidence, commutative=commutative)
-        lifted = check(moved.graph)
+        lifted = checked_lift(moved.graph)
         split = lifagu.colour(
             moved.graph, evidence, commutative=commutative, factor_start=moved.factor_start
         )
-        check(moved.graph, colouring=split)
+        checked_lift(moved.graph, colouring=split)
         if not len(moved.graph.unknown):
             assert_answers(lifted, moved.graph, evidence)
 
@@ -116,7 +110,7 @@ def test_beside_other_factors(scopes, parfactors):
         {"name": f"f{n}", "args": list(each), "table": EQUAL[len(each)] if each != "C" else [1, 9]}
         for n, each in enumerate(scopes)
     ]
-    lifted = check(graph_of({"variables": OWNED, "factors": factors}))
+    lifted = checked_lift(graph_of({"variables": OWNED, "factors": factors}))
     assert [str(each).partition(": ")[2] for each in lifted.parfactors] == parfactors
 
 
@@ -128,9 +122,9 @@ def test_the_same_of_several_individuals():
     names = [each["name"] for each in owned]
     hub = [{"name": "Hub"}]
     factors = [{"name": f"f{n}", "args": [*names[n : n + 2], "Hub"], "table": LAST} for n in (0, 2)]
-    lifted = check(graph_of({"variables": owned + hub, "factors": factors}))
+    lifted = checked_lift(graph_of({"variables": owned + hub, "factors": factors}))
     assert str(lifted.parfactors[0]) == "g0: #M[K(X,M)], Hub"
     assert [each.constants for each in lifted.domains] == [("al", "bo"), None]
-    lifted = check(graph_of({"variables": owned[:2] + hub, "factors": factors[:1]}))
+    lifted = checked_lift(graph_of({"variables": owned[:2] + hub, "factors": factors[:1]}))
     assert str(lifted.parfactors[0]) == "g0: #X[K(X)], Hub"
     assert [each.constants for each in lifted.domains] == [None]

@@ -1,6 +1,4 @@
-"""The page in a real browser, as people walk it: laptop and phone, mouse and keyboard, light and
-dark.
-"""
+"""The page in a real browser, as people walk it: on laptop and phone, by mouse and keyboard."""
 
 import gzip
 import json
@@ -9,15 +7,12 @@ import re
 import pytest
 
 import lifagu
+from lifagu.symmetry.colour import colour_rounds
 from support.helpers import ROOT
-from support.page_walk import CHROMIUM, LAPTOP, PHONE, Walk, browser
+from support.page_walk import LAPTOP, PHONE, WHY_NOT, Walk, browser
 from support.web_server import served
 
-axe = pytest.importorskip(
-    "axe_playwright_python.sync_playwright", reason="the package axe-playwright-python is missing"
-)
-pytest.importorskip("playwright", reason="the package playwright is missing")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium on this machine")
+pytestmark = pytest.mark.skipif(bool(WHY_NOT), reason=WHY_NOT or "it is here")
 
 WARDS = lifagu.read(ROOT / "examples/wards.json")
 
@@ -74,7 +69,7 @@ def test_an_example_shows_its_graph(walk):
 def test_colours_pass_round_by_round_forwards_and_back(walk):
     page = walk.open("Two factors alike")
     walk.tab("Colours")
-    rounds = list(lifagu.colour_rounds(lifagu.read(ROOT / "examples/figure3.json")))
+    rounds = list(colour_rounds(lifagu.read(ROOT / "examples/figure3.json")))
 
     def shown():
         return [
@@ -261,7 +256,8 @@ def test_files_are_opened_or_refused_in_words(walk, tmp_path):
     page.get_by_role("button", name="Open…").click()
     broken = tmp_path / "broken.json"
     broken.write_text(
-        '{"format": "lifagu/1",\n"variables": [{"name": "A"}],\n"factors": [{"name": "f", "args": ["B"]}]}'
+        '{"format": "lifagu/1",\n"variables": [{"name": "A"}],\n'
+        '"factors": [{"name": "f", "args": ["B"]}]}'
     )
     page.get_by_label("Choose a model file").set_input_files(broken)
     page.get_by_role("alert").wait_for()
@@ -378,8 +374,10 @@ def test_a_phone_shows_everything_without_scrolling_sideways(server, chromium):
         page.locator(f"#panel-{name.lower()}").wait_for()
         assert page.evaluate(sideways) == 0, name
     small = page.evaluate(
-        "[...document.querySelectorAll('button, select, input, summary')].filter(e => e.checkVisibility())"
-        ".map(e => [e.textContent, e.getBoundingClientRect().height]).filter(([, height]) => height < 18)"
+        "[...document.querySelectorAll('button, select, input, summary')]"
+        ".filter(e => e.checkVisibility())"
+        ".map(e => [e.textContent, e.getBoundingClientRect().height])"
+        ".filter(([, height]) => height < 18)"
     )
     assert small == []
     walk.context.close()
@@ -390,11 +388,13 @@ def test_a_phone_shows_everything_without_scrolling_sideways(server, chromium):
     ("size", "scheme"), [(LAPTOP, "light"), (LAPTOP, "dark"), (PHONE, "light")]
 )
 def test_accessibility(server, chromium, size, scheme):
+    from axe_playwright_python.sync_playwright import Axe
+
     walk = Walk(chromium, server.address, size, scheme)
     walk.page.locator(".card").first.wait_for()
 
     def check(where):
-        found = axe.Axe().run(walk.page).response["violations"]
+        found = Axe().run(walk.page).response["violations"]
         told = [(each["id"], [node["html"][:120] for node in each["nodes"][:3]]) for each in found]
         assert told == [], where
 

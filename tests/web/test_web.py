@@ -1,6 +1,4 @@
-"""The page's server: what it answers is what the library says; who may ask, how much, and what is
-left at the end.
-"""
+"""The page's server: it answers as the library; who may ask, how much, and what is left."""
 
 import asyncio
 import gzip
@@ -17,6 +15,8 @@ import pytest
 
 import lifagu
 from lifagu.errors import LifaguError
+from lifagu.questions.planning import prepare
+from lifagu.symmetry.colour import colour_rounds
 from lifagu.web.colours import steady
 from lifagu.web.guard import Gate
 from lifagu.web.inputs import Request
@@ -59,8 +59,10 @@ def wards(tmp_path):
 def test_steady_colours_are_the_same_partitions():
     for seed in range(60):
         model, evidence = random_model(seed, unknown=2)
-        graph = lifagu.transfer(lifagu.from_json(json.dumps({"format": "lifagu/1", **model}))).graph
-        rounds = [each.variable_colours for each in lifagu.colour_rounds(graph, evidence)]
+        graph = lifagu.transfer(
+            lifagu.io.from_json(json.dumps({"format": "lifagu/1", **model}))
+        ).graph
+        rounds = [each.variable_colours for each in colour_rounds(graph, evidence)]
         kept = steady(rounds)
         for plain, named in zip(rounds, kept, strict=True):
             assert ((plain[:, None] == plain) == (named[:, None] == named)).all()
@@ -119,7 +121,7 @@ def test_answers_are_those_of_the_library(wards):
 
 def test_the_plan_is_known_before_anything_is_computed(wards):
     plan = asked(wards, "plan", variables=["Recovers.p10"])["plan"]
-    assert plan == str(lifagu.prepare(lifagu.transfer(wards.came.model), [("Recovers.p10",)]))
+    assert plan == str(prepare(lifagu.transfer(wards.came.model), [("Recovers.p10",)]))
     assert asked(wards, "ask", variables=["Recovers.p10"])["plan"] == plan
 
 
@@ -158,7 +160,7 @@ def test_models_to_keep_read_back(wards, tmp_path, what, ending):
     back, moved = lifagu.ground(lifagu.read(path)), lifagu.transfer(wards.came.model)
     assert lifagu.log_partition(back) == pytest.approx(lifagu.log_partition(moved))
     if ending == ".json":
-        assert lifagu.read_evidence(path) == {"Staffed": "true"}
+        assert lifagu.io.read_evidence(path) == {"Staffed": "true"}
     assert {each.name for each in tmp_path.iterdir()} == {path.name}
 
 
@@ -355,7 +357,8 @@ def test_a_missing_extra_is_named(package, capsys, monkeypatch):
     assert status == 2
     assert (
         written
-        == f"error: serving the page needs the package {package}; install it with: pip install 'lifagu[web]'\n"
+        == f"error: serving the page needs the package {package}; install it with: pip install "
+        f"'lifagu[web]'\n"
     )
 
 

@@ -1,5 +1,4 @@
-"""Answers by visiting one state for each kind of state: individuals that nothing tells apart are
-counted, not listed.
+"""Answers by visiting one state of each kind: individuals alike are counted, not listed.
 
 For models whose free variables are of one individual or of none. Individuals are alike if they are
 observed alike and no constraint, argument or ground factor names them; permuting them changes no
@@ -17,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from support.naive_inference import (
+from support.naive.inference import (
     Model,
     TooManyStatesError,
     Weights,
@@ -31,9 +30,7 @@ MOST = 20_000
 
 
 class Representatives(Weights):
-    """One state for each kind of state; individuals of `apart` are told apart from all others, to
-    be asked jointly.
-    """
+    """One state for each kind of state; individuals of `apart` differ from all others."""
 
     def __init__(self, model: Model, apart: Sequence[str] = ()) -> None:
         super().__init__(model)
@@ -89,9 +86,7 @@ class Representatives(Weights):
             yield from (block for block in alike.values() if block[0])
 
     def _states(self, block: list[list[str]]) -> tuple[dict[str, np.ndarray], np.ndarray]:
-        """The places of labels of each member in each kind of state, and the logs of how many
-        states are of a kind.
-        """
+        """The labels of each member in each kind of state, and logs of how many states it has."""
         shape = [len(self.labels[name]) for name in block[0]]
         kinds, ways = assortments(math.prod(shape), len(block))
         places = {}
@@ -111,9 +106,7 @@ class Representatives(Weights):
         return largest + math.log(self.weights.sum()) if largest > -math.inf else -math.inf
 
     def marginal(self, name: str) -> np.ndarray:
-        """The probabilities of a variable's labels: those of all members that are alike, on
-        average.
-        """
+        """The probabilities of a variable's labels: of all alike members, on average."""
         if name in self.fixed:
             return self.with_fixed(np.array(1.0), [name])
         parts = [
@@ -123,7 +116,7 @@ class Representatives(Weights):
         return sum(parts) / len(parts) / self.weights.sum()
 
     def joint(self, names: Sequence[str]) -> np.ndarray:
-        """The probabilities of all combinations of labels of variables whose individuals are apart."""
+        """The probabilities of all combinations of labels of variables that are apart."""
         free = [name for name in names if name not in self.fixed]
         shape = [len(self.labels[name]) for name in free]
         index = np.zeros(self.kinds, dtype=np.int64)

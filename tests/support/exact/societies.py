@@ -1,6 +1,4 @@
-"""Random models of alike members, ground and relational, whose answers are sums over histograms of
-a society.
-"""
+"""Random models of alike members whose answers are sums over a society's histograms."""
 
 from __future__ import annotations
 
@@ -12,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from support.exact_checks import Known
-from support.exact_drafts import Draft, symmetric, table
-from support.naive_inference import Weights, unfolded
-from support.naive_society import Logs, Society, added, histograms, log_factorials, logs, powers
+from support.exact.checks import Known
+from support.exact.drafts import Draft, symmetric, table
+from support.naive.inference import Weights, unfolded
+from support.naive.society import Logs, Society, added, histograms, log_factorials, logs, powers
 
 Model = dict[str, Any]
 BOOLEAN = ("false", "true")
@@ -29,9 +27,7 @@ def sized(rng: random.Random, low: int, high: int) -> int:
 
 
 def answers(draft: Draft, names: Sequence[str], weights: Logs, log_best: Any) -> Asked:
-    """The model, and what is known from the logs of the total weights for each combination of
-    labels of some names.
-    """
+    """The model, and what follows from the log weights of all combinations of some labels."""
     model = draft.model()
     if (
         draft.domains
@@ -67,9 +63,7 @@ def answers(draft: Draft, names: Sequence[str], weights: Logs, log_best: Any) ->
 def told_apart(
     draft: Draft, names: Sequence[str], labels: Sequence[str], own: Logs
 ) -> list[tuple[list[str], Logs]]:
-    """Classes of members with their unary logs: all alike but for a few, observed or with a table
-    of their own.
-    """
+    """Classes of members with unary logs: all alike but for a few, observed or with own tables."""
     rng, left, found = draft.rng, list(names), []
     for _ in range(rng.choice([0, 0, 1, 2])):
         number = rng.randint(1, 3)
@@ -180,7 +174,7 @@ def clique(rng: random.Random) -> Asked:
 
 
 def ring(rng: random.Random) -> Asked:
-    """Alike groups in a ring, each connected with the next: a product of matrices over histograms."""
+    """Alike groups in a ring, each tied to the next: a product of matrices over histograms."""
     draft = Draft(rng)
     count, size = rng.choice(
         [(sized(rng, 3, 9), sized(rng, 2, 6)), (sized(rng, 3, 4), sized(rng, 12, 18))]
@@ -272,9 +266,7 @@ def mutual(rng: random.Random) -> Asked:
 
 
 def ranked(rng: random.Random) -> Asked:
-    """F(X,U), A(X), B(U) where F is observed on a product of two sets, pair by pair: members and
-    others.
-    """
+    """F(X,U), A(X), B(U) where F is observed on a product of two sets: members and others."""
     draft = Draft(rng)
     size, other = sized(rng, 6, 16), sized(rng, 4, 16)
     draft.domain("P", [size], listed=0)
@@ -362,9 +354,7 @@ def ranked_twice(rng: random.Random) -> Asked:
 
 
 def crossing(rng: random.Random) -> Asked:
-    """Two to four relations with tables across, along and among, sometimes with E; joint types are
-    counted.
-    """
+    """Two to four relations with tables across, along and among, maybe E; types are counted."""
     draft = Draft(rng)
     count = rng.choice([2, 2, 3, 4])
     size = {2: sized(rng, 8, 36), 3: sized(rng, 4, 8), 4: sized(rng, 3, 4)}[count]

@@ -46,8 +46,7 @@ class Graph:
     factors: list[Factor]
 
 
-# --- Reading and small table operations (semantics §1)
-# ---------------------------------------------------------------
+# ---- Reading and small table operations (semantics §1)
 
 
 def text(label: Any) -> str:
@@ -101,8 +100,7 @@ def bag(items: Iterable[Hashable]) -> Hashable:
     return frozenset(Counter(items).items())
 
 
-# --- Roles and signatures (semantics §3; the paper's symmetric 2-step neighbourhoods)
-# --------------------------------
+# ---- Roles and signatures (semantics §3; the paper's symmetric 2-step neighbourhoods)
 
 
 def degree(graph: Graph, name: str) -> int:
@@ -113,9 +111,7 @@ def degree(graph: Graph, name: str) -> int:
 def role(
     graph: Graph, name: str, evidence: Evidence, kinds: bool, evidence_in_roles: bool
 ) -> tuple[Any, ...]:
-    """(range, degree), plus the kind where declared, plus the evidence where it belongs to roles;
-    sortable.
-    """
+    """(range, degree), plus kind if declared, plus evidence if that belongs to roles; sortable."""
     variable = graph.variables[name]
     kind = (variable.kind,) if kinds and variable.kind is not None else ()
     seen = (text(evidence[name]),) if evidence_in_roles and name in evidence else ()
@@ -132,9 +128,7 @@ def all_roles(
 
 
 def hubs(graph: Graph, kinds: bool) -> set[str]:
-    """Variables alone in their kind while some other kind repeats, or above ten times the median
-    degree of all.
-    """
+    """Variables alone in their kind where others repeat, or above ten times the median degree."""
     middle = median(degree(graph, name) for name in graph.variables) if graph.variables else 0
     found = {name for name in graph.variables if degree(graph, name) > 10 * middle}
     sizes = Counter(v.kind for v in graph.variables.values() if kinds and v.kind is not None)
@@ -146,8 +140,7 @@ def hubs(graph: Graph, kinds: bool) -> set[str]:
 def message(
     graph: Graph, name: str, target: Factor, depth: int, roles: dict[str, Any], hub: set[str]
 ) -> Hashable:
-    """What a variable tells a factor, unrolled ``2 * depth`` steps deep without walking back
-    (k-step signatures).
+    """What a variable tells a factor, ``2 * depth`` steps deep, never walking back.
 
     At depth 1 that is its role (the paper's 2-step neighbourhood), hubs included; deeper, a hub
     sends only its name and any other variable its role and the multiset of what its other factors
@@ -179,13 +172,11 @@ def incoming(graph: Graph, roles: dict[str, Any], hub: set[str], depth: int) -> 
     }
 
 
-# --- Possibly identical factors (the paper's definition; alignment by semantics §3)
-# ----------------------------------
+# ---- Possibly identical factors (the paper's definition; alignment by semantics §3)
 
 
 def bijection(donor: Factor, receiver: Factor, keys: Keys) -> tuple[int, ...] | None:
-    """The receiver's position for each donor position such that keys match, or None: symmetric
-    neighbourhoods.
+    """The receiver's position for each donor position so that keys match; None if there is none.
 
     Permutations come in lexicographic order, so among equal keys the first one found keeps the
     order of the lists.
@@ -204,9 +195,7 @@ def bijection(donor: Factor, receiver: Factor, keys: Keys) -> tuple[int, ...] | 
 
 
 def possibly_identical(f: Factor, g: Factor, keys: Keys, positional: bool = False) -> bool:
-    """f ≈ g: symmetric, and one of them is unknown or the tables are equal (aligned, or position by
-    position).
-    """
+    """f ≈ g: symmetric, and one is unknown or the tables are equal (aligned, or by position)."""
     aligned = bijection(f, g, keys)
     if aligned is None:
         return False
@@ -216,9 +205,7 @@ def possibly_identical(f: Factor, g: Factor, keys: Keys, positional: bool = Fals
 
 
 def ambiguous(donor: Factor, keys: Keys) -> bool:
-    """Swapping two positions of equal key changes the donor's table, so list order decided the
-    alignment.
-    """
+    """Swapping positions of equal key changes the donor's table, so list order decided."""
     assert donor.table is not None
     pairs = combinations(range(len(donor.args)), 2)
     own = keys[donor.name]
@@ -228,16 +215,13 @@ def ambiguous(donor: Factor, keys: Keys) -> bool:
 def largest_agreeing(
     candidates: list[Any], agree: Callable[[Any, Any], bool]
 ) -> tuple[list[Any], bool]:
-    """The largest set of agreeing candidates, the one declared first among equals, and whether
-    there was a tie.
-    """
+    """The largest set of agreeing candidates, the first among equals, and if there was a tie."""
     sets = [[i for i, other in enumerate(candidates) if agree(one, other)] for one in candidates]
     best = max(sets, key=len, default=[])
     return [candidates[i] for i in best], any(len(s) == len(best) and s != best for s in sets)
 
 
-# --- Transfer (Algorithm 1; semantics §3)
-# ----------------------------------------------------------------------------
+# ---- Transfer (Algorithm 1; semantics §3)
 
 
 def verdict(
@@ -264,9 +248,7 @@ def verdict(
 def give(
     record: dict[str, Any], donor: Factor, receiver: Factor, keys: Keys, positional: bool = False
 ) -> Factor:
-    """The receiver with the donor's table and its own arguments re-ordered to match; completes the
-    record.
-    """
+    """The receiver with the donor's table, its arguments re-ordered; completes the record."""
     order = tuple(range(len(receiver.args))) if positional else bijection(donor, receiver, keys)
     assert order is not None
     record.update(
@@ -278,8 +260,7 @@ def give(
 def from_factors(
     graph: Graph, receiver: Factor, theta: float, keys: Keys, published: bool
 ) -> tuple[dict[str, Any], Factor]:
-    """Algorithm 1 for one unknown factor: candidates are the known factors possibly identical to
-    it.
+    """Algorithm 1 for one unknown factor, from known factors possibly identical to it.
 
     In the published form candidates agree when their tables are equal position by position, ranges
     included; a donor whose ranges do not fit the receiver's position by position gives nothing:
@@ -336,8 +317,7 @@ def partners(receivers: list[Factor], donors: list[Factor], keys: Keys) -> dict[
 def from_individuals(
     graph: Graph, receiver: Factor, theta: float, keys: Keys
 ) -> tuple[dict[str, Any], Factor] | None:
-    """One unknown factor filled from the individuals that resemble its owner; None if it has no
-    owner or no donor.
+    """One unknown factor filled from individuals like its owner; None without owner or donor.
 
     Reading of the semantics: all factors of an individual (those it owns) are matched, see
     ``partners``. Donor individuals agree when the tables they would give form the same multiset,
@@ -389,8 +369,7 @@ def transfer(
     steps: int | None = None,
     use_individuals: bool = True,
 ) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """Fill unknown factors; returns the completed model and one record per unknown factor, in input
-    order.
+    """Fill unknown factors: the completed model and a record per unknown factor, in order.
 
     All candidates come from the model as given, never from tables already transferred. A record's
     ``unit`` says whether donor individuals or donor factors were counted. ``published`` implies
@@ -431,8 +410,7 @@ def transfer(
     return completed, records
 
 
-# --- Colour passing (the paper's preliminaries; semantics §2)
-# --------------------------------------------------------
+# ---- Colour passing (the paper's preliminaries; semantics §2)
 
 
 def canonical_order(table: Table) -> tuple[int, ...]:
@@ -442,9 +420,7 @@ def canonical_order(table: Table) -> tuple[int, ...]:
 
 
 def swappable_sets(table: Table) -> list[int]:
-    """For each argument the smallest position of its set: pairs whose swap leaves the table
-    unchanged, joined.
-    """
+    """For each argument the smallest position of its set, joined by swaps that change nothing."""
     sets = list(range(len(next(iter(table)))))
     for i, j in combinations(range(len(sets)), 2):
         if swapped(table, i, j) == table:
@@ -477,8 +453,7 @@ def colour_passing(
     structure_only: bool = False,
     evidence_in_roles: bool = False,
 ) -> tuple[Groups, Groups]:
-    """Variable groups and factor groups after synchronous rounds over full signatures, until no
-    colour is split.
+    """Variable and factor groups after synchronous rounds, until no colour is split.
 
     Factors left unknown start with one colour per class: equal multisets of roles, kinds and
     evidence as the options say, in any way of filling. ``start_factors`` replaces the start colours
@@ -544,16 +519,13 @@ def colour_passing(
             return groups(variable_colour), groups(factor_colour)
 
 
-# --- Answers (semantics §5)
-# ------------------------------------------------------------------------------------------
+# ---- Answers (semantics §5)
 
 
 def enumerate_answers(
     model: dict[str, Any], evidence: Evidence = None
 ) -> tuple[float, dict[str, dict[str, float]]]:
-    """(log of the total weight with the evidence fixed, P(variable = label | evidence)), by
-    visiting every state.
-    """
+    """(log of the total weight with the evidence, P(variable = label | evidence)), exhaustively."""
     if evidence is None:
         evidence = {}
     graph = parse(model)
@@ -581,8 +553,7 @@ def enumerate_answers(
     }
 
 
-# --- Random models
-# ---------------------------------------------------------------------------------------------------
+# ---- Random models
 
 
 def random_table(rng: random.Random, labels: Sequence[tuple[str, ...]], zeros: float) -> Table:
@@ -605,8 +576,7 @@ def random_model(
     kinds: bool = False,
     individuals: bool = False,
 ) -> dict[str, Any]:
-    """A small model of look-alike blocks around hubs, with blemishes; ``unknown``, ``zeros``,
-    ``ternary`` are shares.
+    """A small model of look-alike blocks around hubs; ``unknown``, ``zeros``, ``ternary``: shares.
 
     All blocks copy one list of scopes, with two tables for each shape, often chosen by the block's
     hidden cohort, at times in another order of arguments or labels, doubled or missing; a few stray

@@ -1,6 +1,4 @@
-"""Random models in the making: tables in many styles, evidence of every kind, and what may stand
-beside anything.
-"""
+"""Random models in the making: tables in many styles, all evidence, and odd additions."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from support import naive_inference as naive
+from support.naive import inference as naive
 
 LABELS = [
     ("false", "true"),
@@ -109,9 +107,7 @@ def nudged(rng: random.Random, values: Sequence[float]) -> list[float]:
 
 
 class Draft:
-    """A model in the making, with random numbers at hand; `more` individuals than usual are in
-    domains and groups.
-    """
+    """A model in the making, with random numbers; `more` individuals than usual are in it."""
 
     def __init__(self, rng: random.Random, more: int = 0) -> None:
         self.rng, self.more = rng, more
@@ -207,9 +203,7 @@ class Draft:
         )
 
     def counted_size(self, argument: naive.Argument, where: Sequence[Any]) -> int:
-        """How many members a formula counts: constraints on the counted variable leave out one
-        each, or list them.
-        """
+        """How many members a formula counts: constraints leave out one each, or list them."""
         domain = self.of[argument.relation][argument.terms.index(argument.counted or "")]
         size = len(self.constants(domain))
         for each in where:
@@ -337,9 +331,7 @@ class Draft:
     # ---- what may stand beside anything
 
     def decorate(self) -> None:
-        """At times: something once more, a ground factor, one without arguments, relations that
-        nothing uses.
-        """
+        """At times: something again, a ground factor, one without arguments, unused relations."""
         rng = self.rng
         if rng.random() < 0.15 and self.parfactors:
             again = rng.choice(self.parfactors)

@@ -1,6 +1,4 @@
-"""Sums over histograms of individuals, to fifty digits, and what follows where only one number
-counts.
-"""
+"""Sums over histograms of individuals, to fifty digits, and what follows from them."""
 
 from __future__ import annotations
 
@@ -13,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from support.exact_checks import Known
-from support.exact_drafts import Draft
+from support.exact.checks import Known
+from support.exact.drafts import Draft
 
 Model = dict[str, Any]
 BOOLEAN = ("false", "true")
@@ -86,7 +84,7 @@ def ways(free: int) -> list[Decimal]:
 def observed(
     rng: random.Random, relation: str, size: int, labels: Sequence[str], most: int
 ) -> tuple[Model, Counter[str]]:
-    """Evidence on the first few individuals, by ranges or one by one, and how many have each label."""
+    """Evidence on the first few, by ranges or one by one, and how many have each label."""
     evidence: Model = {}
     seen: Counter[str] = Counter()
     first = 1

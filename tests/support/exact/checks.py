@@ -1,6 +1,4 @@
-"""One model, all questions: what lifagu answers beside what is known, and wrong answers shown on
-smaller models.
-"""
+"""One model, all questions: answers beside what is known, and wrong ones on smaller models."""
 
 from __future__ import annotations
 
@@ -18,8 +16,8 @@ from typing import Any
 import numpy as np
 
 import lifagu
-from support import naive_inference as naive
-from support.naive_alike import Representatives
+from support.naive import inference as naive
+from support.naive.alike import Representatives
 
 Model = dict[str, Any]
 MANY = 2**11
@@ -29,9 +27,7 @@ MEMORY, SECONDS = 2**30, 10
 
 @dataclass(frozen=True)
 class Known:
-    """What is known about a model: log Z, marginals of some or all variables, a joint answer, the
-    largest weight.
-    """
+    """What is known about a model: log Z, some marginals, a joint answer, the largest weight."""
 
     labels: Mapping[str, Sequence[str]]
     log_total: float
@@ -77,9 +73,7 @@ def enumerated(model: Model, rng: random.Random) -> Known:
 
 
 def known_of(model: Model, rng: random.Random) -> Known:
-    """What there is to know about a model that is small, or whose individuals are alike, or whose
-    graph is thin.
-    """
+    """What can be known about a model that is small, has alike individuals, or is thin."""
     weights = naive.Weights(model)
     if weights.states <= MANY:
         return enumerated(model, rng)
@@ -100,9 +94,7 @@ def close(found: float, expected: float) -> bool:
 
 
 def close_to(found: float, expected: float) -> bool:
-    """Equal probabilities but for rounding, small ones as well; where nothing is possible the
-    answer is zero.
-    """
+    """Equal probabilities but for rounding, small ones too; zero where nothing is possible."""
     return math.isclose(found, expected, rel_tol=1e-9, abs_tol=1e-15) and (
         expected > 0 or found < 1e-300
     )
@@ -110,7 +102,7 @@ def close_to(found: float, expected: float) -> bool:
 
 def check(model: Model, known: Known, with_total: bool = True) -> None:
     """Ask everything, log Z also by itself if need be; raise what is wrong."""
-    read = lifagu.from_json(json.dumps(model))
+    read = lifagu.io.from_json(json.dumps(model))
     given: Any = {"evidence": model.get("evidence", {}), "memory_limit": MEMORY}
     questions: dict[str, Callable[[], None]] = {
         "log_partition": lambda: check_total(lifagu.log_partition(read, **given), known),
@@ -184,7 +176,8 @@ def check_joint(answer: Any, known: Known) -> None:
         found = answer[state] if len(state) > 1 else answer[state[0]]
         if not close_to(found, probability):
             raise WrongError(
-                f"P({', '.join(known.question)} = {', '.join(state)}) = {found!r}, expected {probability!r}"
+                f"P({', '.join(known.question)} = {', '.join(state)}) = {found!r}, expected "
+                f"{probability!r}"
             )
 
 
@@ -215,9 +208,7 @@ def report(model: Model, known: Known, error: WrongError) -> str:
 
 
 def shrunk(model: Model, fails: Callable[[Model], bool], rounds: int = 6) -> Model:
-    """A smaller model that still fails: parts left out, domains and tables made simpler, as long as
-    that helps.
-    """
+    """A smaller model that still fails: parts left out, domains and tables made simpler."""
     for _ in range(rounds):
         before = json.dumps(model)
         for change in simpler(model):

@@ -1,5 +1,4 @@
-"""Answers about individuals around a few shared variables, by visiting every state of each
-individual by itself.
+"""Answers about individuals around a few shared variables, state by state of each by itself.
 
 A model is a world: variables with labels, tables on them, a few variables that are shared, and
 pieces, each of which has variables of its own and touches other pieces only through what is shared.
@@ -27,8 +26,7 @@ Factor = tuple[tuple[int, ...], Floats]
 
 @dataclass(frozen=True)
 class World:
-    """Variables by number; factors with an axis for each argument; hard and soft evidence, values
-    as declared.
+    """Variables by number; factors with an axis per argument; hard and soft evidence.
 
     pieces: the variables of each; those in `rows` have factors only between neighbours.
     """
@@ -42,7 +40,7 @@ class World:
     soft: dict[int, Floats] = field(default_factory=dict)
 
     def log_weight(self, values: Mapping[int, int]) -> float:
-        """The log of the weight of one assignment; minus infinity if the evidence contradicts it."""
+        """The log of the weight of one assignment; minus infinity if the evidence excludes it."""
         if any(values[variable] != value for variable, value in self.hard.items()):
             return -math.inf
         weights = [
@@ -111,9 +109,7 @@ class Oracle:
         return found
 
     def total(self, reduce: Reduce, fixed: Fixed) -> float:
-        """The log of the sum, or of the largest weight, of all assignments with these values and
-        the evidence.
-        """
+        """The log of the sum, or of the largest weight, with these values and the evidence."""
         axes = {variable: axis for axis, variable in enumerate(self.world.shared)}
         logs = np.zeros([1] * len(axes))
         for scope, table in self._outside:
@@ -170,7 +166,7 @@ class Oracle:
         return found.reshape(found.shape[: len(shared)])
 
     def _allowed(self, variable: int, fixed: Fixed) -> Floats:
-        """Zero for values that are neither observed nor fixed otherwise, minus infinity for others."""
+        """Zero for values that are not observed or fixed otherwise, minus infinity for others."""
         logs = np.zeros(len(self.world.labels[variable]))
         for values in (self.world.hard, fixed):
             if variable in values:
@@ -179,7 +175,7 @@ class Oracle:
 
 
 def placed(table: Floats, scope: tuple[int, ...], axes: Mapping[int, int]) -> Floats:
-    """A table with the axes of its arguments where they belong, and axes of length one elsewhere."""
+    """A table with its arguments' axes where they belong, and axes of length one elsewhere."""
     order = sorted(range(len(scope)), key=lambda place: axes[scope[place]])
     shape = [1] * len(axes)
     for place in order:

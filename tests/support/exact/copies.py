@@ -1,6 +1,4 @@
-"""Random models of many societies that have nothing to do with one another but for something common
-to all.
-"""
+"""Random models of many societies apart from one another but for something common to all."""
 
 from __future__ import annotations
 
@@ -13,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from support import exact_societies as single
-from support.exact_drafts import Draft, table
-from support.exact_societies import BOOLEAN, Asked, answers, sized, unary
-from support.naive_inference import TooManyStatesError
-from support.naive_society import Logs, Society, added, logs, powers
+from support.exact import societies as single
+from support.exact.drafts import Draft, table
+from support.exact.societies import BOOLEAN, Asked, answers, sized, unary
+from support.naive.inference import TooManyStatesError
+from support.naive.society import Logs, Society, added, logs, powers
 
 
 def society(rng: random.Random) -> Asked:
@@ -29,9 +27,7 @@ def society(rng: random.Random) -> Asked:
 
 @dataclass(frozen=True)
 class Copies:
-    """So many copies: for each value of what is common to all of them one society, and one for the
-    best assignment.
-    """
+    """So many copies: one society for each value of what is common, one for the best assignment."""
 
     count: int
     societies: list[Society]
@@ -59,9 +55,7 @@ def of_copies(outer: Logs, copies: Sequence[Copies], asked: int, *classes: int) 
 
 
 def households(rng: random.Random) -> Asked:
-    """Households of alike members, with or without hubs, something common, and one observed member
-    each.
-    """
+    """Households of alike members, maybe with hubs, something common, one observed member each."""
     draft = Draft(rng)
     many, size = rng.choice(
         [(sized(rng, 4, 15), sized(rng, 3, 10)), (sized(rng, 2, 4), sized(rng, 20, 40))]
@@ -116,9 +110,7 @@ def households(rng: random.Random) -> Asked:
 
 
 def rows(rng: random.Random) -> Asked:
-    """F(X,Y), F(X,Z) for all Y ≠ Z beside F(X,Y), G(X,Y): rows that have nothing to do with one
-    another, or only E.
-    """
+    """F(X,Y), F(X,Z) for all Y ≠ Z beside F(X,Y), G(X,Y): rows apart, or joined by E only."""
     draft = Draft(rng)
     size = rng.choice([sized(rng, 4, 10)] * 6 + [sized(rng, 12, 25)])
     draft.domain("P", [size], listed=0)

@@ -1,5 +1,4 @@
-"""Sums over histograms for societies: classes of alike members, tables of one and of two members,
-something common.
+"""Sums over histograms for societies: classes of alike members, pairs, something common.
 
 A member of class c has one of the types 0, 1, … of its class. A weight is a product over members,
 over ordered pairs of different members, and over whatever else depends on the histograms. Nothing
@@ -15,7 +14,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from support.naive_inference import TooManyStatesError
+from support.naive.inference import TooManyStatesError
 
 MOST = 200_000
 Logs = np.ndarray
@@ -52,9 +51,7 @@ def log_factorials(largest: int) -> Logs:
 
 @dataclass(frozen=True)
 class Society:
-    """Sizes of classes; unary[c][e, t]; pairs[c, d][e, t, u] for ordered pairs; common[e]; extra(e,
-    histograms).
-    """
+    """Sizes of classes; unary[c][e, t]; ordered pairs[c, d][e, t, u]; common[e]; extra(e, …)."""
 
     sizes: Sequence[int]
     unary: Sequence[Logs]
@@ -78,9 +75,7 @@ class Society:
         return found
 
     def weights(self, best: bool = False) -> tuple[Logs, list[np.ndarray]]:
-        """[e, kind]: logs of the weights of all states of a kind, or of one of them; and the
-        histograms.
-        """
+        """[e, kind]: logs of the weights of all states of a kind, or of one; and the histograms."""
         counts = self.histograms()
         found = np.zeros((len(self.common), len(counts[0]) if counts else 1), np.longdouble)
         for given in range(len(self.common)):
@@ -109,9 +104,7 @@ class Society:
         return self.weights(best=True)[0].max(axis=1)
 
     def members(self, *classes: int) -> Logs:
-        """[e, t, …]: the log of the total weight where different members of these classes have
-        types t, ….
-        """
+        """[e, t, …]: the log of the total weight where members of these classes have types t, …."""
         found, counts = self.weights()
         shape = [self.unary[each].shape[1] for each in classes]
         table = np.zeros((len(self.common), *shape), np.longdouble)

@@ -1,5 +1,4 @@
-"""Colour passing from the definition on plain lists, and graphs as arrays to try it on: good ones
-and broken ones.
+"""Colour passing from the definition on plain lists, and arrays to try it on, good and broken.
 
 Run as a program it tries a compiled kernel given by its path, so that one built with sanitizers can
 be tried in a process of its own.
@@ -27,9 +26,7 @@ def numbered(things: Iterable[Hashable]) -> list[int]:
 
 
 def naive_colours(arrays: Arrays) -> tuple[list[int], list[int]]:
-    """Signatures of all nodes at once, again and again until the number of colours stands still
-    (semantics §2).
-    """
+    """Signatures of all nodes, again until the number of colours stands (semantics §2)."""
     offsets, arguments = arrays["offsets"].tolist(), arrays["arguments"].tolist()
     variables, factors = (
         numbered(arrays["variable_start"].tolist()),
@@ -61,9 +58,7 @@ def naive_colours(arrays: Arrays) -> tuple[list[int], list[int]]:
 
 
 def random_arrays(rng: np.random.Generator) -> Arrays:
-    """A graph of up to a hundred nodes: mixed arity, isolated variables, repeated parts, start
-    colours, positions.
-    """
+    """A graph of up to a hundred nodes: mixed arity, isolated variables, repeats, start colours."""
     variables, factors = int(rng.integers(1, 28)), int(rng.integers(0, 36))
     arity = rng.integers(0, min(variables, int(rng.integers(1, 7))) + 1, factors)
     regular = rng.random() < 0.6  # neighbouring variables, so that much looks alike
@@ -136,9 +131,7 @@ def broken(rng: np.random.Generator, arrays: Arrays) -> Arrays:
 
 
 def try_kernel(kernel: ModuleType, seeds: range) -> None:
-    """Every way through the kernel against the definition; broken arrays must be refused or
-    coloured.
-    """
+    """Every way through the kernel by the definition; broken arrays are refused or coloured."""
     for seed in seeds:
         rng = np.random.default_rng(seed)
         arrays = random_arrays(rng)

@@ -1,6 +1,4 @@
-"""Random models that name their individuals: explicit constraints, short and long, and many ground
-factors.
-"""
+"""Random models that name their individuals: explicit constraints and many ground factors."""
 
 from __future__ import annotations
 
@@ -8,8 +6,8 @@ import itertools
 import random
 from typing import Any
 
-from support.exact_checks import Known, known_of
-from support.exact_drafts import Draft, table
+from support.exact.checks import Known, known_of
+from support.exact.drafts import Draft, table
 
 BOOLEAN = ("false", "true")
 Rows = list[list[str]]
@@ -31,7 +29,7 @@ def listed(rng: random.Random) -> tuple[dict[str, Any], Known]:
 
 
 def some_rows(draft: Draft, *domains: str) -> Rows:
-    """Tuples of constants: any, a ring, a star, or a product of sets, at times with one said twice."""
+    """Tuples of constants: any, a ring, a star, or a product of sets, at times repeated."""
     rng = draft.rng
     constants = [draft.constants(each) for each in domains]
     every = [list(row) for row in itertools.product(*constants)]
@@ -123,9 +121,7 @@ def listed_counts(draft: Draft) -> None:
 
 
 def named(draft: Draft) -> None:
-    """More than 64 individuals with factors of their own, or in a long ring, beside parfactors for
-    all.
-    """
+    """More than 64 individuals with their own factors, or in a ring, beside common parfactors."""
     rng = draft.rng
     size = draft.domain("P", range(65, 76))
     draft.relations("E S(P) R(P)", BOOLEAN)

@@ -1,5 +1,4 @@
-"""Answers over competing tables, by trying every combination; written from the definitions, for
-clarity alone.
+"""Answers over competing tables, by trying every combination; written from the definitions.
 
 A *unit* is a list of factors that are filled together: all factors of an individual for whom a
 donor individual exists, else a single unknown factor. Units that look alike form a class and make
@@ -14,7 +13,7 @@ from collections.abc import Hashable, Iterable
 from itertools import product
 from typing import Any
 
-from support import naive
+from support.naive import graphs as naive
 
 Model = dict[str, Any]
 Evidence = dict[str, Any]
@@ -27,9 +26,7 @@ Span = tuple[Distribution, Distribution]  # smallest, largest
 
 
 def look(unit: Unit, keys: naive.Keys, positional: bool) -> Hashable:
-    """The multiset of signatures and tables, arguments sorted stably by role unless copies go by
-    position.
-    """
+    """The multiset of signatures and tables, arguments sorted by role unless by position."""
     looks = []
     for factor in unit:
         own = keys[factor.name]
@@ -66,7 +63,7 @@ def competing(
     structure_only: bool = False,
     published: bool = False,
 ) -> tuple[list[list[Alternative]], list[str]]:
-    """The alternatives of each class that has some and passes θ, and the factors that stay unknown."""
+    """The alternatives of each class that has some and passes θ, and what stays unknown."""
     graph = naive.parse(model)
     roles = naive.all_roles(graph, evidence, structure_only or published, published)
     keys: naive.Keys = {f.name: tuple(roles[a] for a in f.args) for f in graph.factors}
@@ -132,9 +129,7 @@ def combinations(model: Model, classes: list[list[Alternative]]) -> Combinations
 
 
 def weight(model: Model, *observations: Evidence) -> float:
-    """The total weight with the observations fixed; a dictionary in the place of a label holds
-    likelihoods.
-    """
+    """The total weight with the observations fixed, each a label or likelihoods by label."""
     labels = {v.name: v.labels for v in naive.parse({**model, "factors": []}).variables.values()}
     hard, factors = {}, list(model["factors"])
     for name, seen in (item for each in observations for item in each.items()):
@@ -170,9 +165,7 @@ def posterior(model: Model, question: tuple[str, ...], evidence: Evidence) -> Di
 def mixture(
     pairs: Combinations, question: tuple[str, ...], evidence: Evidence
 ) -> Distribution | None:
-    """Σ w P(e) P(q | e) / Σ w P(e) over the combinations; None if the evidence is impossible in
-    all.
-    """
+    """Σ w P(e) P(q | e) / Σ w P(e) over the combinations; None if all exclude the evidence."""
     answers = [
         (share * explained / weight(model), posterior(model, question, evidence) or {})
         for share, model in pairs

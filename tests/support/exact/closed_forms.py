@@ -1,6 +1,4 @@
-"""Random models of many individuals whose answers are sums over histograms, added up exactly or
-nearly so.
-"""
+"""Random models of many individuals whose answers are sums over histograms, (nearly) exact."""
 
 from __future__ import annotations
 
@@ -13,10 +11,9 @@ from decimal import Decimal, localcontext
 
 import numpy as np
 
-from support import naive_inference as naive
-from support.exact_checks import Known, enumerated
-from support.exact_drafts import Draft, table, whole
-from support.exact_sums import (
+from support.exact.checks import Known, enumerated
+from support.exact.drafts import Draft, table, whole
+from support.exact.sums import (
     BOOLEAN,
     Log,
     Model,
@@ -35,6 +32,7 @@ from support.exact_sums import (
     times,
     ways,
 )
+from support.naive import inference as naive
 
 
 def large(rng: random.Random) -> tuple[Model, Known]:
@@ -48,9 +46,7 @@ def large(rng: random.Random) -> tuple[Model, Known]:
 
 
 def border_size(rng: random.Random, slots: int) -> int:
-    """A size around which the number of tuples, different or not, needs one more bit than a number
-    has.
-    """
+    """A size around which the number of tuples needs one more bit than a number has."""
     power = 2 ** rng.choice([31, 32, 53, 63, 64] if slots > 4 else [31, 32, 53])
     size = int(power ** (1 / slots))
     if rng.random() < 0.5:
@@ -60,9 +56,7 @@ def border_size(rng: random.Random, slots: int) -> int:
 
 
 def slot_table(rng: random.Random, slots: int, size: int) -> list[float]:
-    """A table whose powers can still be told apart: any for few tuples, gentle, balanced or
-    forbidding for many.
-    """
+    """A table whose powers can be told apart: any for few tuples, a gentle one for many."""
     kind = "any" if size**slots < 10**7 else rng.choice(["gentle", "balanced", "forbidding"])
     values = [1.0] * 2**slots
     if kind == "any":
@@ -79,9 +73,7 @@ def slot_table(rng: random.Random, slots: int, size: int) -> list[float]:
 
 
 def slots(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
-    """S(X1), …, S(Xk) for all different X1, …, Xk, or for all, at sizes where counts leave the
-    range of numbers.
-    """
+    """S(X1), …, S(Xk) for all (different) X1, …, Xk, where counts leave the range of numbers."""
     count = rng.choice([2, 2, 3, 3, 4, 4, 5, 6])
     size = size or (rng.randint(20, 200) if count < 4 else border_size(rng, count))
     draft = Draft(rng)
@@ -96,8 +88,10 @@ def slots(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
     )
     draft.parfactor(["S(X)"], [], values=own)
     evidence, seen = observed(rng, "S", size, BOOLEAN, min(size // 3, 10))
-    by_ones = [plus(log(value) for place, value in enumerate(values) if place.bit_count() == ones)
-               for ones in range(count + 1)]  # fmt: skip
+    by_ones = [
+        plus(log(value) for place, value in enumerate(values) if place.bit_count() == ones)
+        for ones in range(count + 1)
+    ]
     tuples: Callable[[int, int], int] = falling if different else pow
 
     def weight(true: int) -> Log:
@@ -219,9 +213,7 @@ def counted(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
 
 
 def crossed(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
-    """A(X), B(Y) for all X ≠ Y beside A(X), B(X): given how many Bs are true, the As are
-    independent.
-    """
+    """A(X), B(Y) for all X ≠ Y beside A(X), B(X): given the Bs, the As are independent."""
     size = size or rng.randint(20, 120)
     draft = Draft(rng)
     draft.domain("P", [size], listed=0)
@@ -284,7 +276,7 @@ def crossed(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
 
 
 def friends(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
-    """F(X,Y), S(X), S(Y) for all X ≠ Y: every pair has a variable of its own, which is summed out."""
+    """F(X,Y), S(X), S(Y) for all X ≠ Y: every pair has its own variable, which is summed out."""
     size = size or rng.randint(20, 40)
     draft = Draft(rng)
     draft.domain("P", [size], listed=0)
@@ -340,9 +332,7 @@ def weight_of_friends(
 
 
 def parted(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
-    """A(X), B(U) for all X and U of two domains: given how many As are true, the Bs are
-    independent.
-    """
+    """A(X), B(U) for all X and U of two domains: given the As, the Bs are independent."""
     other = rng.randint(1, size or 200)
     size = size or rng.randint(20, 200)
     draft = Draft(rng)
@@ -392,9 +382,7 @@ def parted(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
 
 
 def own_tables(rng: random.Random, size: int | None = None) -> tuple[Model, Known]:
-    """S(X), S(Y) for all X ≠ Y, and for each person soft evidence or a ground factor: sums of
-    products of odds.
-    """
+    """S(X), S(Y) for all X ≠ Y, and evidence or a factor for each: sums of products of odds."""
     size = size or rng.randint(20, 90)
     draft = Draft(rng)
     draft.domain("P", [size], listed=0)
@@ -472,9 +460,7 @@ def own_tables(rng: random.Random, size: int | None = None) -> tuple[Model, Know
 
 
 def many_labels(rng: random.Random) -> tuple[Model, Known]:
-    """Counting formulas over 26 to 45 labels, with observed individuals; small enough to be
-    enumerated.
-    """
+    """Counting formulas over 26 to 45 labels, some observed; small enough to be enumerated."""
     while True:
         draft = Draft(rng)
         draft.domain("P", [1, 2, 2, 3], listed=0)

@@ -1,5 +1,4 @@
-"""Answers by visiting every state, in numpy, for relational and ground models as in lifagu's JSON,
-from their meaning.
+"""Answers by visiting every state, in numpy, for relational and ground models, by their meaning.
 
 A model's meaning is its grounding: one ground factor for every admitted substitution of the logical
 variables. The weights of all states are one array of logs with an axis for each variable that is
@@ -40,7 +39,7 @@ class Argument:
 
 @dataclass(frozen=True)
 class Factor:
-    """A ground factor: for each slot one variable, or the members of a count; the table holds logs."""
+    """A ground factor: for each slot a variable, or members of a count; the table holds logs."""
 
     slots: tuple[tuple[str, ...], ...]
     counts: tuple[bool, ...]
@@ -96,9 +95,7 @@ def named(relation: str, constants: Sequence[str]) -> str:
 
 
 def ground(model: Model) -> Ground:
-    """Every ground factor, and every variable: those without arguments always, others if some
-    factor has them.
-    """
+    """Every ground factor, and every variable that has no arguments or is in some factor."""
     relations = {each["name"]: each for each in model.get("relations", [])}
     labels = {each["name"]: labels_of(each) for each in model.get("variables", [])}
     labels |= {name: labels_of(each) for name, each in relations.items() if not each.get("of")}
@@ -148,9 +145,7 @@ def ground_factors(
 
 
 def unfolded(model: Model) -> Model:
-    """A relational model as a graph with the same names; it counts nothing, and no factor has an
-    argument twice.
-    """
+    """A relational model as a graph of the same names; without counts and repeated arguments."""
     relations, constants = {each["name"]: each for each in model["relations"]}, constants_of(model)
     labels = ground(model).labels
     factors = list(model.get("factors", []))
@@ -211,9 +206,7 @@ def admission(where: Sequence[Any]) -> Callable[[Mapping[str, str]], bool]:
 
 
 def expanded(model: Model, labels: Mapping[str, Any]) -> dict[str, Observation]:
-    """Evidence by ground names: a range means all combinations that exist; what is said twice must
-    be the same.
-    """
+    """Evidence by ground names: a range means all that exist; what is said twice must agree."""
     found: dict[str, Observation] = {}
     for text, observed in model.get("evidence", {}).items():
         for name in covered(text, labels):
@@ -247,9 +240,7 @@ def histograms(members: int, labels: int) -> int:
 
 @cache
 def smaller(members: int, labels: int) -> np.ndarray:
-    """[n, c]: how many histograms of n members have a first count below c; n and c up to the number
-    of members.
-    """
+    """[n, c]: how many histograms of n members have a first count below c."""
     table = np.zeros((members + 1, members + 1), dtype=np.int64)
     for number in range(members + 1):
         firsts = [histograms(number - first, labels - 1) for first in range(number)]
@@ -258,9 +249,7 @@ def smaller(members: int, labels: int) -> np.ndarray:
 
 
 def rank_of_histogram(places: Sequence[Any], labels: int) -> Any:
-    """Which histogram the members have, in lexicographic order of the counts; numbers or arrays
-    that broadcast.
-    """
+    """Which histogram the members have, in lexicographic order; numbers or arrays."""
     rank: Any = 0
     left: Any = len(places)
     for label in range(labels - 1):
@@ -270,9 +259,7 @@ def rank_of_histogram(places: Sequence[Any], labels: int) -> Any:
 
 
 class Weights:
-    """What both ways of adding up share: variables, labels, evidence, and factors as arrays over
-    places of labels.
-    """
+    """What both ways of adding up share: variables, labels, evidence, and factors as arrays."""
 
     def __init__(self, model: Model) -> None:
         grounded = ground(model)
@@ -284,8 +271,11 @@ class Weights:
             for name, seen in self.evidence.items()
             if not isinstance(seen, str)
         }
-        self.fixed = {name: labels.index(hard.get(name, labels[0])) for name, labels in self.labels.items()
-                      if name in hard or len(labels) == 1}  # fmt: skip
+        self.fixed = {
+            name: labels.index(hard.get(name, labels[0]))
+            for name, labels in self.labels.items()
+            if name in hard or len(labels) == 1
+        }
         self.free = [name for name in self.labels if name not in self.fixed]
 
     @property
@@ -294,9 +284,7 @@ class Weights:
         return math.prod(len(self.labels[name]) for name in self.free)
 
     def looked_up(self, factor: Factor, place: Callable[[str], Any]) -> Any:
-        """The factor's logs where `place` says which label each variable has: numbers or arrays
-        that broadcast.
-        """
+        """The factor's logs where `place` says each variable's label: numbers or arrays."""
         index: Any = 0
         for slot, counts in zip(factor.slots, factor.counts, strict=True):
             if counts and slot:
@@ -316,9 +304,7 @@ class Weights:
         return math.fsum([*parts, *(float(logs[place[name]]) for name, logs in self.soft.items())])
 
     def with_fixed(self, table: np.ndarray, names: Sequence[str]) -> np.ndarray:
-        """A table over the free ones among the names as one over all of them: zero but where fixed
-        ones are.
-        """
+        """A table over the free names as one over all of them: zero but where fixed ones are."""
         whole = np.zeros([len(self.labels[name]) for name in names])
         whole[tuple(self.fixed.get(name, slice(None)) for name in names)] = table
         return whole
@@ -379,8 +365,10 @@ class Elimination(Weights):
     def __init__(self, model: Model) -> None:
         super().__init__(model)
         self.parts = [self.as_array(factor) for factor in self.factors]
-        self.parts += [((name,), logs) if name not in self.fixed else ((), logs[self.fixed[name]])
-                       for name, logs in self.soft.items()]  # fmt: skip
+        self.parts += [
+            ((name,), logs) if name not in self.fixed else ((), logs[self.fixed[name]])
+            for name, logs in self.soft.items()
+        ]
 
     def as_array(self, factor: Factor) -> tuple[tuple[str, ...], np.ndarray]:
         """A factor as an array over its free variables."""

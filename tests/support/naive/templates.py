@@ -1,5 +1,4 @@
-"""Templates read naively: plain Python over rows as a driver gives them, written from the
-documentation.
+"""Templates read naively: plain Python over a driver's rows, written from the documentation.
 
 And random hospitals as plain tables, put into any kind of database.
 """

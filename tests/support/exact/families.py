@@ -1,6 +1,4 @@
-"""Families of small random models, each around one way of lifting, all small enough to be
-enumerated.
-"""
+"""Families of small random models, each around one way of lifting, all to be enumerated."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import itertools
 from collections.abc import Callable
 from typing import Any
 
-from support.exact_drafts import Draft, nudged, single, table
+from support.exact.drafts import Draft, nudged, single, table
 
 Model = dict[str, Any]
 BOOLEAN = ("false", "true")
@@ -54,9 +52,7 @@ BESIDE_COUNTS = [
 
 
 def counting(draft: Draft) -> None:
-    """Counting formulas alone, with a variable, over two domains, beside pairs; all, some or none
-    are observed.
-    """
+    """Counting formulas alone, with a variable, over two domains, beside pairs; some observed."""
     rng = draft.rng
     size = draft.domain("P", [0, 1, 1, 2, 2, 2, 3, 3, 3, 4])
     draft.domain("Q", [1, 1, 2, 3])
@@ -184,7 +180,6 @@ def parted(draft: Draft) -> None:
     rng = draft.rng
     count = rng.choice([2, 2, 3])
     equal = rng.randint(1, 5)
-    # fmt: skip
     parts = [
         group(
             draft,
@@ -210,9 +205,7 @@ def inside(draft: Draft, names: list[str], kind: str, values: list[float] | None
 
 
 def households(draft: Draft) -> None:
-    """Households of alike members, with or without a hub each, with or without something common to
-    all.
-    """
+    """Households of alike members, with or without a hub each and something common to all."""
     rng = draft.rng
     labels = BOOLEAN if rng.random() < 0.7 else draft.some_labels()
     kind, hub, common = (
@@ -315,9 +308,7 @@ def observed_members(draft: Draft) -> None:
 
 
 def ranked(draft: Draft) -> None:
-    """A product of two sets observed, pair by pair, over two domains or one twice, with and without
-    the diagonal.
-    """
+    """A product of two sets observed, pair by pair, over one domain or two, maybe diagonal."""
     rng = draft.rng
     draft.domain("P", [2, 3, 3, 4])
     other = "P"
@@ -450,9 +441,7 @@ POOL += ["#Z[A(Z)]", "#T[F(X,T)]"]
 
 
 def certain(draft: Draft) -> None:
-    """Tables of zeros but for one entry, factors without arguments, arguments of every kind, empty
-    domains.
-    """
+    """Tables of zeros but for one entry, factors without arguments, empty domains, all terms."""
     rng = draft.rng
     draft.domain("P", [0, 1, 2, 2, 3])
     draft.domain("Q", [0, 1, 1, 2])

@@ -1,0 +1,1 @@
+"""Random models whose answers are known exactly, and what checks them."""

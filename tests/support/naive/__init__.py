@@ -1,0 +1,1 @@
+"""Everything once more, naively and from the definitions."""
