@@ -1,5 +1,4 @@
-"""Probabilities on their way back through the steps: joint marginals of rows, and marginals of
-variables.
+"""Probabilities on their way back through the steps: joints of rows, marginals of variables.
 
 The adjoint of a row's log table is the joint marginal of its arguments. Rows that share a table
 need not share their marginal, so joint marginals are kept per class of rows: cost follows the
@@ -41,9 +40,8 @@ class _Later:
     def __init__(self, compute: Callable[[], Table], shape: tuple[int, ...] | None) -> None:
         self._compute = compute
         self._shape = shape
-        self.same: Ints | None = (
-            None  # for each table the number of the first that equals it, once that is known
-        )
+        # for each table the number of the first that equals it, once that is known
+        self.same: Ints | None = None
 
     @cached_property
     def values(self) -> Table:
@@ -55,9 +53,7 @@ class _Later:
 
 
 class Joints:
-    """Tables by number, up to a constant factor each; they may be put off until somebody looks at
-    them.
-    """
+    """Tables by number, up to a constant factor each; computed when somebody looks at them."""
 
     def __init__(self) -> None:
         self._numbered: Numbered[_Later] = Numbered()
@@ -68,9 +64,7 @@ class Joints:
         return self.later_one(lambda: table)
 
     def later(self, compute: Callable[[], Table], shape: tuple[int, ...], many: int) -> Ints:
-        """Numbers of so many tables of one shape, computed along the last axis when somebody looks
-        at them.
-        """
+        """Numbers of so many tables of one shape, computed together when somebody looks."""
         return self._numbered.append(_Later(compute, shape), many)
 
     def later_one(self, compute: Callable[[], Table]) -> int:
@@ -127,9 +121,7 @@ class Joints:
 
 
 def _equal(values: Table, first: int, keys: Keys) -> Ints:
-    """For each table, numbered on from the first, the number of one that equals it: of any if they
-    are few.
-    """
+    """For each table, numbered on from the first, the number of an equal one: of any if few."""
     many = values.shape[-1]
     rows = np.ascontiguousarray(values.reshape(-1, many).T, dtype=np.float64)
     if many <= FEW:
@@ -148,9 +140,7 @@ def _equal(values: Table, first: int, keys: Keys) -> Ints:
 
 
 class Marginals:
-    """Log marginals of variables, -1 where nothing is known. of_variable: equal numbers for equal
-    marginals.
-    """
+    """Log marginals of variables; of_variable: equal numbers for equal ones, -1 where unknown."""
 
     def __init__(self, count: int) -> None:
         self._numbered: Numbered[Table] = Numbered()
@@ -182,18 +172,14 @@ class Marginals:
 
 @dataclass(frozen=True, eq=False)
 class Adjoints:
-    """What is known after a step: the joint marginal of each row, by arity, and the marginals of
-    variables.
-    """
+    """What is known after a step: the joint marginal of each row, by arity, and marginals."""
 
     of_row: ByArity
     joints: Joints
     marginals: Marginals
 
     def before(self, labels: ByArity, kept: ByArity) -> ByArity:
-        """For the rows before a step the joint marginals of those that it left alone; the others
-        have none (-1).
-        """
+        """The joint marginals of the rows before a step that it left alone; -1 for the others."""
         before = {arity: np.full(len(each), -1, dtype=np.int64) for arity, each in labels.items()}
         for arity, rows in kept.items():
             if arity and len(rows):
@@ -201,8 +187,6 @@ class Adjoints:
         return before
 
     def alike(self, numbers: Ints, orders: Ints) -> Iterator[tuple[Ints, int, Ints]]:
-        """Rows with the same joint marginal and the same order of arguments: places, its number,
-        and the order.
-        """
+        """Rows with the same joint marginal and order of arguments: places, its number, order."""
         for same in members(group_rows(np.column_stack((numbers, orders)))):
             yield same, int(numbers[same[0]]), orders[same[0]]

@@ -1,6 +1,4 @@
-"""Values of variables while a best assignment is traced back: of ground variables, or of all of a
-kind at once.
-"""
+"""Values while a best assignment is traced back: of ground variables, or of all of a kind."""
 
 from __future__ import annotations
 
@@ -28,14 +26,10 @@ class Assignment(Protocol[New]):
         """These variables have these values."""
 
     def give_together(self, blocks: Blocks[New], values: Sequence[Ints]) -> None:
-        """The variables of blocks have these values, one array for each of those that were summed
-        out together.
-        """
+        """The variables of blocks have these values: an array for each of those together."""
 
     def spread(self, variables: Ints, logical: int, counts: NDArray[Any]) -> None:
-        """So many of the members of a class take each value, the lowest values first. counts: … ×
-        range size.
-        """
+        """So many members take each value, the lowest first. counts: … × range size."""
 
 
 class GroundValues:
@@ -69,9 +63,7 @@ class GroundValues:
 
 
 class CellValues:
-    """For each variable an array with one axis per individual in its name (anything where
-    individuals coincide).
-    """
+    """For each variable an array, one axis per individual (anything where these coincide)."""
 
     def __init__(self, individuals: Individuals, values: Mapping[int, Ints]) -> None:
         self.individuals = individuals
@@ -99,9 +91,7 @@ class CellValues:
         self.values[int(variables[0])] = np.broadcast_to(values, self._shape(int(variables[0])))
 
     def give_together(self, blocks: Blocks[Pattern], values: Sequence[Ints]) -> None:
-        """Variables that were summed out together have these values, each set of them once: where
-        it is in order.
-        """
+        """Variables summed out together have these values, each set once: where it is in order."""
         if len(blocks.together) == 1:
             return self.give(blocks.variables, values[0])
         shape = self._shape(int(blocks.variables[0]))
@@ -117,9 +107,7 @@ class CellValues:
         self.values[int(blocks.variables[0])] = found
 
     def spread(self, variables: Ints, logical: int, counts: NDArray[Any]) -> None:
-        """So many of the members take each value, the lowest values first, for each of the
-        individuals they share.
-        """
+        """So many members take each value, the lowest first, for each choice of the others."""
         bounds, start = np.cumsum(counts, axis=-1), 0
         for variable in variables.tolist():
             cells = self.individuals.cells_of[variable]
@@ -133,9 +121,7 @@ class CellValues:
 
 
 def _not_after(one: Ints, other: Ints) -> Booleans:
-    """Where the first of two stacks of numbers does not come after the second in lexicographic
-    order.
-    """
+    """Where the first of two stacks of numbers is not lexicographically after the second."""
     result = np.ones(one.shape[1:], dtype=np.bool_)
     for left, right in zip(one[::-1], other[::-1], strict=True):
         result = (left < right) | ((left == right) & result)
@@ -143,9 +129,7 @@ def _not_after(one: Ints, other: Ints) -> Booleans:
 
 
 def _rank(individuals: Individuals, cells: Sequence[int], logical: int) -> Ints:
-    """For each choice of individuals the place of one of them among those of its cell that differ
-    from the others.
-    """
+    """The place of one individual among those of its cell that differ from the others."""
     shape = tuple(individuals.sizes[cell] for cell in cells)
     grid = np.meshgrid(*(np.arange(length) for length in shape), indexing="ij", sparse=True)
     rank = np.broadcast_to(grid[logical], shape).copy()

@@ -54,9 +54,7 @@ WIDE_SPAN = 1e4  # of a table from which on differences of its entries are taken
 
 @dataclass(frozen=True, eq=False)
 class Digits:
-    """A way to compute a table to 50 digits, and how many entries that takes; what was computed is
-    kept.
-    """
+    """A way to compute a table to 50 digits (which is kept), and how many entries that takes."""
 
     compute: Callable[[], Fine]
     work: int
@@ -69,9 +67,7 @@ class Digits:
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """A log table: its values, what they leave out where that is known, and a bound on the errors
-    of both together.
-    """
+    """A log table: its values, what they leave out if known, a bound on the errors of both."""
 
     values: Table
     error: float = 0.0
@@ -203,10 +199,10 @@ def summed_out(
 
 
 def without_top(made: Made, many: int) -> tuple[Made, Decimal]:
-    """The table without its largest entry, and the log weight of that on so many rows; known better
-    where promised.
+    """The table without its largest entry, and the log weight of that on so many rows.
 
-    One that is zero everywhere stays as it is and makes the log weight -inf.
+    Known better where promised. One that is zero everywhere stays as it is and makes the log weight
+    -inf.
     """
     highest = made.values.max(initial=-np.inf)
     if highest == -np.inf:
@@ -231,8 +227,7 @@ def without_top(made: Made, many: int) -> tuple[Made, Decimal]:
 
 
 def counted(made: Made, slots: Sequence[int], tie: int, counts: NDArray[Any], many: int) -> Made:
-    """The product of a symmetric table over all sets of members in its slots, as a table of
-    (histogram, others).
+    """The product of a symmetric table over all sets of members, as one of (histogram, others).
 
     Each way to give values to the slots counts as often as there are sets of members with these
     values. tie: the slot that holds the histogram itself, -1 if none does.
@@ -249,9 +244,7 @@ def counted(made: Made, slots: Sequence[int], tie: int, counts: NDArray[Any], ma
 
 
 def weighted(terms: Sequence[tuple[NDArray[Any], Made]], many: int) -> Made:
-    """The sum of tables to the power of whole numbers, which have the shape of the result, for so
-    many rows.
-    """
+    """The sum of tables to whole powers, which have the shape of the result, for so many rows."""
     most = [abs(int(often.max(initial=0))) for often, _ in terms]
     sizes = sum(count * each.span for count, (_, each) in zip(most, terms, strict=True))
     rough = sum(count * each.rough_error for count, (_, each) in zip(most, terms, strict=True))
@@ -275,9 +268,7 @@ def digits_of(made: Made) -> Digits:
 
 
 def _digits(made: Sequence[Made], work: int) -> Digits | None:
-    """The work that 50 digits take for a table made of others; None if it is large or one of them
-    is not known so.
-    """
+    """How to make a table of others to 50 digits; None if large, or one is not known so."""
     if not made or work > SMALL * 4 or any(each.digits is None for each in made):
         return None
     return Digits(

@@ -1,5 +1,4 @@
-"""Weights of histograms of several groups together: convolved in logs, as differences of FFTs would
-ruin the tails.
+"""Weights of histograms of several groups together, convolved in logs: FFTs ruin the tails.
 
 Weights are log arrays with one axis per value but the last, as the last count follows from the
 others.
@@ -17,9 +16,7 @@ from lifagu.inference.lifted.logs import Table, log_sum
 
 
 def as_array(counts: Ints, values: Table) -> Table:
-    """Values of histograms as an array with one axis per value but the last; -inf where there is no
-    histogram.
-    """
+    """Values of histograms, one axis per value but the last; -inf where there is no histogram."""
     members_of, size = int(counts[0].sum()), counts.shape[1]
     found = np.full((members_of + 1,) * (size - 1), -np.inf, dtype=np.longdouble)
     found[places(counts)] = values
@@ -33,17 +30,14 @@ def places(counts: Ints) -> tuple[Ints, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Convolution:
-    """The weights of the histograms of several groups together, as a tree: each half first, then
-    both.
-    """
+    """The weights of histograms of several groups together, as a tree of halves."""
 
     weights: Table
     left: Convolution | None = None
     right: Convolution | None = None
 
     def leaves_given(self, outside: Table) -> list[Table]:
-        """For each group the log weights that its own histograms get from all others and from
-        `outside`.
+        """The log weights that each group's histograms get from all others and from `outside`.
 
         outside: log weights of the histograms of all groups together. Each half is seen from
         outside through all ways in which the other can add to it. Cost: that of building the tree.

@@ -61,7 +61,8 @@ class CountStep(Generic[New]):
         )
         if len(classes) > 1:
             each = f"{'up to ' if min(classes.counts) < largest else ''}{largest}"
-            what = f"count {each} interchangeable variables like {self.like} each in {len(classes)} groups"
+            what = f"count {each} interchangeable variables like {self.like}"
+            what += f" each in {len(classes)} groups"
         else:
             what = f"count {counted(largest, 'interchangeable variable')} like {self.like}"
         return f"{what} into it" if self.into else f"{what} ({most} histograms)"
@@ -84,9 +85,7 @@ class CountStep(Generic[New]):
         return before
 
     def _spread(self, after: Adjoints, counts: Counts, entry: CountedRows[New], number: int) -> int:
-        """The number of the joint marginal of a row with members, given that of the row with their
-        histogram.
-        """
+        """The number of a joint marginal with members, given that with their histogram."""
         return after.joints.later_one(
             lambda: spread_members(after.joints[number], counts, entry.slots, entry.tie)
         )
@@ -118,8 +117,7 @@ def _histograms(members: int, size: int) -> Counts:
 
 
 def spread_members(joint: Table, counts: Counts, slots: tuple[int, ...], tie: int) -> Table:
-    """The joint marginal of a row's members (at these slots) and its other arguments, given the
-    histogram's.
+    """The joint marginal of a row's members (at these slots) and others, given the histogram's.
 
     joint: histogram × others; tie: the slot of a row that holds the histogram itself, -1 if it does
     not.
@@ -144,9 +142,7 @@ def spread_shares(joint: Table, shares: Table, slots: tuple[int, ...], tie: int 
 def count_cheapest(
     problem: Problem[New], proposals: Sequence[Classes]
 ) -> tuple[Problem[New], CountStep[New]] | None:
-    """Count the classes with the fewest histograms that work out; None if none of the proposals
-    does.
-    """
+    """Count the classes with the fewest histograms that work out; None if none does."""
     for classes in sorted(proposals, key=lambda each: cheapest_first(problem, each)[0]):
         if (found := count(problem, classes)) is not None:
             return found
@@ -169,8 +165,7 @@ def cheapest_first(problem: Problem[New], classes: Classes) -> tuple[tuple[int, 
 def count(
     problem: Problem[New], classes: Classes, into: Ints | None = None
 ) -> tuple[Problem[New], CountStep[New]] | None:
-    """Count those of the classes that are interchangeable and cheapest; None if there are none, or
-    tables too large.
+    """Count the cheapest classes that are interchangeable; None if there are none that fit.
 
     into: variables that are their histograms already and still lack their weights.
     """
@@ -196,9 +191,7 @@ def _kinds(classes: Classes, sizes: Ints) -> list[tuple[int, int]]:
 
 
 def affordable(problem: Problem[New], classes: Classes) -> list[int]:
-    """The classes whose histograms are few, cheapest first, up to a few times as many as those of
-    the cheapest.
-    """
+    """The classes with few histograms, cheapest first: a few times those of the cheapest."""
     if not len(classes):
         return []
     (fewest, _), order = cheapest_first(problem, classes)
@@ -212,8 +205,7 @@ def affordable(problem: Problem[New], classes: Classes) -> list[int]:
 def countable(
     problem: Problem[New], rows: Rows[New], classes: Classes, into: Ints | None
 ) -> tuple[Classes, Ints, list[CountedRows[New]]]:
-    """Those of the classes that can be counted now, the variables that count them, and what becomes
-    of these rows.
+    """The classes that can be counted now, the variables that count them, and the new rows.
 
     They are cheap, interchangeable, share no row, and their tables are symmetric and not too large.
     """

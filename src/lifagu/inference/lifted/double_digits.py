@@ -1,5 +1,4 @@
-"""Log tables in two parts, main + rest, with twice the digits: for sums so large that one part
-loses what matters.
+"""Log tables in two parts, main + rest, with twice the digits: for sums too large for one.
 
 The error-free transformations of Knuth and Dekker; zeros (-inf) are in the main part alone.
 """
@@ -34,9 +33,7 @@ class Twofold:
         return self.plus(Twofold(-other.main, -other.rest))
 
     def times(self, often: Twofold) -> Twofold:
-        """The product with counts, which are finite; nothing to the power of 0 is 1, so 0·(-inf) is
-        0.
-        """
+        """The product with finite counts; anything to the power of 0 is 1, so 0·(-inf) is 0."""
         finite = np.isfinite(self.main)
         own = np.where(finite, self.main, 0)
         main, error = _two_product(own, often.main)

@@ -1,6 +1,4 @@
-"""Eliminate: independent variables are summed out, all those with tables of one shape by one
-operation.
-"""
+"""Eliminate: independent variables are summed out, those with tables of one shape at once."""
 
 from __future__ import annotations
 
@@ -26,8 +24,7 @@ MOST_NAMED = 3  # variables that are named as examples
 
 @dataclass(frozen=True, eq=False)
 class SummedOut(Generic[New]):
-    """Variables that were summed out alike: their blocks, the sizes of their products' axes, and
-    where rows went.
+    """Variables summed out alike: their blocks, the sizes of the products' axes, the new rows.
 
     results: the table of each kind of blocks; given: log P(variable | neighbours) of each kind,
     along the last axis, None where there are many, so that it is computed again when it is needed.
@@ -41,9 +38,7 @@ class SummedOut(Generic[New]):
     given: Table | None
 
     def conditional(self, kinds: Ints) -> Table:
-        """log P(variable | neighbours) of some kinds of blocks, up to a constant for each; a new
-        array.
-        """
+        """log P(variable | neighbours) of kinds of blocks, up to a constant each; a new array."""
         if self.given is not None:
             return self.given[..., kinds]
         result = self.tables.stack(self.results[kinds]).values
@@ -55,9 +50,7 @@ class SummedOut(Generic[New]):
         return whole
 
     def joint(self, after: Adjoints, kinds: Ints, numbers: Ints) -> Table:
-        """log P(variable, neighbours), up to a constant, of some kinds of blocks with these joint
-        marginals around.
-        """
+        """log P(variable, neighbours), up to a constant, given the joints around each kind."""
         joint = self.conditional(kinds)
         if self.place[0]:
             joint += after.joints.stack(numbers).astype(joint.dtype)
@@ -77,9 +70,7 @@ class SummedOut(Generic[New]):
         return found
 
     def best(self, values: tuple[Ints, ...]) -> Ints:
-        """The best value of each variable (of those summed out together, as one) given its
-        neighbours' values.
-        """
+        """The best value of each variable (of those together, as one) given its neighbours'."""
         together = len(self.blocks.together)
         if self.given is not None:
             flat = self.given.reshape(-1, *self.given.shape[together:])
@@ -99,9 +90,7 @@ class SummedOut(Generic[New]):
 
 @dataclass(frozen=True, eq=False)
 class EliminateStep(Generic[New]):
-    """Independent variables were summed out, in some shapes. labels, kept: the rows before, and
-    those left alone.
-    """
+    """Independent variables were summed out. labels, kept: rows before, and those left alone."""
 
     labels: ByArity
     kept: ByArity
@@ -118,9 +107,7 @@ class EliminateStep(Generic[New]):
         return f"{what} (largest table {largest} entries)"
 
     def walk_back(self, after: Adjoints) -> ByArity:
-        """P(variable, neighbours) = P(variable | neighbours) · P(neighbours), for each class of
-        blocks.
-        """
+        """P(variable, neighbours) = P(variable | neighbours) · P(neighbours), by class."""
         before = after.before(self.labels, self.kept)
         for shape in self.shapes:
             blocks, (arity, places) = shape.blocks, shape.place
@@ -141,9 +128,7 @@ class EliminateStep(Generic[New]):
         return before
 
     def looked_at(self, before: Mapping[int, Booleans] | None) -> dict[int, Booleans]:
-        """Which rows somebody will look at on the way back: those of before (None: no row) and all
-        new ones.
-        """
+        """The rows looked at on the way back: those of before (None: none) and all new ones."""
         after = {
             arity: [np.zeros(len(rows), dtype=np.bool_) if before is None else before[arity][rows]]
             for arity, rows in self.kept.items()

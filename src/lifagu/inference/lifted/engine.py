@@ -1,9 +1,8 @@
-"""The lifted engine: eliminate what is cheap and alike, count what is interchangeable, leave the
-rest to others.
+"""The lifted engine: eliminate what is cheap and alike, count what is interchangeable.
 
-Every step is exact on any graph, whatever it looks like; symmetry only decides how many places a
-step serves at once. A model over cells goes through the same steps twice: over cells, and what is
-left of it listed row by row.
+The rest is left to others. Every step is exact on any graph, whatever it looks like; symmetry only
+decides how many places a step serves at once. A model over cells goes through the same steps twice:
+over cells, and what is left of it listed row by row.
 """
 
 from __future__ import annotations
@@ -103,9 +102,7 @@ def reduce_cells(problem: Problem[Pattern]) -> Reduced:
 
 
 def _cheap_to_list(problem: Problem[Pattern]) -> bool:
-    """Whether there are so many patterns that listing their rows costs no more than looking at the
-    patterns again.
-    """
+    """Whether there are so many patterns that listing rows costs no more than looking again."""
     patterns = sum(map(len, problem.rows.labels.values()))
     return patterns > FEW_PATTERNS and problem.rows.count() <= ROWS_PER_PATTERN * patterns
 
@@ -135,9 +132,7 @@ def shrink(problem: Problem[New]) -> Done[New]:
 
 
 def _next(problem: Problem[New]) -> Done[New] | None:
-    """The next steps for a problem whose rows are merged; None if what is left is better left to
-    others.
-    """
+    """The next steps for merged rows; None if what is left is better left to others."""
     if (tied := _count_ties(problem)) is not None:
         return tied
     if not _goes_on(problem):
@@ -158,9 +153,7 @@ def _next(problem: Problem[New]) -> Done[New] | None:
 
 
 def _count_ties(problem: Problem[New]) -> Done[New] | None:
-    """Count what is tied to a histogram from the start, unless single individuals are told apart or
-    counted twice.
-    """
+    """Count what is tied to a histogram, unless told apart one by one or counted twice."""
     often = Counter(each for tie in problem.ties for each in tie.classes.variables.tolist())
     aside = {each for deferred in problem.deferred for each, _ in deferred.arguments}
     for tie in problem.ties:
@@ -180,16 +173,12 @@ def _goes_on(problem: Problem[New]) -> bool:
 
 
 def _alike(problem: Problem[New]) -> bool:
-    """Whether something can be done for many places at once: they share tables, or there are many
-    of them.
-    """
+    """Whether many places can be served at once: they share tables, or there are many."""
     return problem.rows.count() >= MANY or _shares(problem)
 
 
 def _shares(problem: Problem[New]) -> bool:
-    """Whether tables are shared by enough rows, or have numbers that are too much for other
-    engines.
-    """
+    """Whether enough rows share tables, or their numbers are too much for other engines."""
     used = np.zeros(len(problem.tables), dtype=np.bool_)
     for labels in problem.rows.labels.values():
         used[labels] = True
@@ -200,9 +189,7 @@ def _shares(problem: Problem[New]) -> bool:
 
 
 def _hard(problem: Problem[New], easy: float) -> Booleans:
-    """Which open variables are in parts with more states (as log2) than are easy for the ground
-    engine.
-    """
+    """Which open variables are in parts with more states (log2) than the ground engine likes."""
     return problem.variables.open & (problem.rows.states_around(problem.variables.log_sizes) > easy)
 
 
@@ -270,8 +257,7 @@ def _eliminate_cheapest(problem: Problem[New]) -> Done[New] | None:
 
 
 def _eliminate_apart(problem: Problem[New]) -> Done[New] | None:
-    """Eliminate variables that share no tables, all that leave tables no larger than there were;
-    else small groups.
+    """Eliminate variables without shared tables where tables grow no larger; else small groups.
 
     None where hardly any variable looks like another: then a plan for the whole part is better.
     """
@@ -285,8 +271,7 @@ def _eliminate_apart(problem: Problem[New]) -> Done[New] | None:
 
 
 def _eliminate_groups(problem: Problem[New], dear: float, hard: bool = False) -> Done[New] | None:
-    """Eliminate in small groups that hang together, apart from a few variables that everybody
-    knows.
+    """Eliminate in small groups that hang together, apart from a few that everybody knows.
 
     In each of them what is cheaper than all near it: the groups do not wait for one another. hard:
     only where the ground engine might be in trouble.
@@ -305,9 +290,7 @@ def _eliminate_groups(problem: Problem[New], dear: float, hard: bool = False) ->
 def _eliminate_alike(
     problem: Problem[New], variables: Ints, new: NDArray[np.float64], lowest: bool = False
 ) -> Done[New] | None:
-    """Eliminate variables if there are several of each shape; with `lowest` only what is cheaper
-    than all near it.
-    """
+    """Eliminate if there are several of each shape; lowest: only what is cheapest near it."""
     if len(variables) < MANY_APART:
         return None
     chosen = problem.rows.independent(variables, new, len(problem.variables), lowest)
@@ -348,9 +331,7 @@ def _count(problem: Problem[New], wanted: Booleans | None = None) -> Done[New] |
 
 
 def _join_and_count(problem: Problem[New]) -> Done[New] | None:
-    """Join variables of one individual, if the pairs (or triples, …) can then be counted; shortest
-    first.
-    """
+    """Join variables of one individual if the pairs, triples, … can be counted; shortest first."""
     waiting: deque[tuple[Problem[New], list[LiftedStep[New]], int]] = deque([(problem, [], 1)])
     tried = 0
     while waiting:

@@ -1,6 +1,4 @@
-"""From cells to single individuals: what cannot be done for all of a kind at once is listed row by
-row.
-"""
+"""From cells to single individuals: what cannot be done for all of a kind is listed."""
 
 from __future__ import annotations
 
@@ -29,8 +27,7 @@ MOST_ROWS = 2**25  # argument places up to which rows are listed
 
 @dataclass(frozen=True, eq=False)
 class ExpandStep:
-    """Variables over cells became ground variables: variable v those from first[v] on, one axis per
-    individual.
+    """Variables over cells became ground ones: v those from first[v] on, one axis per individual.
 
     shapes[v]: how many individuals there are along each axis; entries: where the rows of each old
     entry went.
@@ -47,16 +44,12 @@ class ExpandStep:
         return "\n  ".join(self.listed)
 
     def ground(self, variable: int) -> Ints:
-        """The ground variables of a variable, with one axis per individual (also where individuals
-        coincide).
-        """
+        """The ground variables of one, one axis per individual (also where these coincide)."""
         shape = self.shapes[variable]
         return self.first[variable] + np.arange(math.prod(shape)).reshape(shape)
 
     def walk_back(self, after: Adjoints) -> ByArity:
-        """Ground variables of one kind have one marginal, and rows of one pattern one joint
-        marginal.
-        """
+        """Ground variables of a kind have one marginal, rows of a pattern one joint marginal."""
         before = after.before(self.labels, {})
         marginals = after.marginals
         for variable, shape in self.shapes.items():
@@ -116,8 +109,9 @@ def expand(problem: Problem[Pattern]) -> tuple[Problem[Ints], ExpandStep]:
 def _told(problem: Problem[Pattern], rows: Patterns, left: Sequence[int]) -> tuple[str, ...]:
     """What is listed, in words: the first few kinds with the reason, then how many more."""
     kinds = [each for each in left if rows.individuals.cells_of[each]]
+    members = rows.individuals.members
     lines = [
-        f"list {counted(rows.individuals.members(each), 'variable')} {obstacle(problem, rows, each)}"
+        f"list {counted(members(each), 'variable')} {obstacle(problem, rows, each)}"
         for each in kinds[:MOST_TOLD]
     ]
     if more := kinds[MOST_TOLD:]:
@@ -141,14 +135,15 @@ def _check(problem: Problem[Pattern], rows: Patterns, left: Sequence[int]) -> No
     if max(places, variables) > MOST_ROWS:
         many = max(left, key=rows.individuals.members)
         raise TooLargeError(
-            f"variables {obstacle(problem, rows, many)}, cannot be lifted; listing what is left one by one would need "
-            f"{float(places):.3g} argument places, and {MOST_ROWS:.3g} is the limit; make the domains smaller, or "
-            "leave out evidence that tells single individuals apart"
+            f"variables {obstacle(problem, rows, many)}, cannot be lifted; listing what is left "
+            f"one by one would need {float(places):.3g} argument places, and {MOST_ROWS:.3g} is "
+            "the limit; make the domains smaller, or leave out evidence that tells single "
+            "individuals apart"
         )
 
 
 def obstacle(problem: Problem[Pattern], rows: Patterns, variable: int) -> str:
-    """A variable, and why it could be neither eliminated nor counted for all individuals at once."""
+    """A variable, and why it could be neither eliminated nor counted for all at once."""
     name = problem.variables.name(variable)
     if any(variable == each for deferred in problem.deferred for each, _ in deferred.arguments):
         return f"like {name}, which stand in factors that name their individuals one by one"
@@ -159,16 +154,15 @@ def obstacle(problem: Problem[Pattern], rows: Patterns, variable: int) -> str:
             rows.individuals.cells_of[variable]
         ):
             beside = next(each for each in pattern.variables if each != variable)
-            return f"like {name}, each of which a table ties to many like {problem.variables.name(beside)}"
+            many = problem.variables.name(beside)
+            return f"like {name}, each of which a table ties to many like {many}"
     return f"like {name}, of which there are too few to be worth it"
 
 
 def _list(
     variables: Variables, variable: int, shape: tuple[int, ...], cells: tuple[int, ...]
 ) -> Variables:
-    """The variables with the ground ones of a variable; those that name one individual twice are
-    not there.
-    """
+    """The variables with the ground ones of one; those with an individual twice are not there."""
     first, size = len(variables), math.prod(shape)
     there = _exist(shape, cells).reshape(-1)
     listed = dict(variables.listed) | {first: (first + size, variables.name(variable))}
@@ -190,9 +184,7 @@ def _exist(shape: tuple[int, ...], cells: tuple[int, ...]) -> np.ndarray:
 def _rows(
     problem: Problem[Pattern], rows: Patterns, step: ExpandStep
 ) -> tuple[list[tuple[Ints, Ints]], list[Decimal]]:
-    """All rows of all patterns, then those that were put aside: matrices of ground variables, and
-    their labels.
-    """
+    """All rows of patterns, then those put aside: matrices of ground variables, and labels."""
     made, weights = [], []
     for arity in rows.arities():
         for pattern, label in zip(rows.patterns[arity], rows.labels[arity].tolist(), strict=True):
@@ -222,9 +214,7 @@ def _listed_rows(pattern: Pattern, individuals: Individuals, step: ExpandStep) -
 
 
 def _ground(step: ExpandStep, variable: int, own: Ints) -> Ints:
-    """The ground variables of a variable for n choices of its individuals (an n×k matrix of their
-    places in cells).
-    """
+    """The ground variables for n choices of individuals (an n×k matrix of places in cells)."""
     place = np.zeros(len(own), dtype=np.int64)
     for axis, length in enumerate(step.shapes[variable]):
         place = place * length + own[:, axis]
@@ -232,9 +222,7 @@ def _ground(step: ExpandStep, variable: int, own: Ints) -> Ints:
 
 
 def _ties(problem: Problem[Pattern], step: ExpandStep) -> tuple[Tie, ...]:
-    """What histograms count, listed: for each choice of the individuals that a histogram names a
-    class of its own.
-    """
+    """What histograms count, listed: a class for each choice of individuals they name."""
     found = []
     for tie in problem.ties:
         (histogram,) = tie.variables.tolist()
@@ -247,9 +235,7 @@ def _ties(problem: Problem[Pattern], step: ExpandStep) -> tuple[Tie, ...]:
 
 
 def _counted(step: ExpandStep, member: int, logical: int) -> Ints:
-    """The ground variables of a counted one: a row for each choice of the individuals that its
-    histogram names.
-    """
+    """The ground variables of a counted one: a row for each choice that its histogram names."""
     ground, shape = step.ground(member), step.shapes[member]
     if logical < 0:
         return ground.reshape(-1, 1)

@@ -1,6 +1,4 @@
-"""Small log tables to 50 digits: a table that stands on 10¹⁵ rows has its rounding errors
-multiplied by that.
-"""
+"""Small log tables to 50 digits: 10¹⁵ rows multiply a table's rounding errors by that."""
 
 from __future__ import annotations
 
@@ -99,9 +97,7 @@ def same(one: Fine, other: Fine) -> bool:
 
 
 def weighed(log: Decimal | np.longdouble | float, many: int) -> Decimal:
-    """A log so many times: log weights of 10³² rows may cancel, so that none of their digits must
-    be lost before.
-    """
+    """A log so many times, with all digits: log weights of 10³² rows may cancel."""
     with decimal.localcontext(_EXACT):
         if isinstance(log, Decimal):
             return log * many if many else Decimal(0)

@@ -31,17 +31,13 @@ from lifagu.inference.lifted.rows import (
 
 @dataclass(frozen=True)
 class Makeup:
-    """How a table's slots became those of the joined one: what they held, and the sizes of the
-    pair.
-    """
+    """How a table's slots became those of the joined one: what they held, sizes of the pair."""
 
     held: Held
     sizes: tuple[int, int]
 
     def joined(self, table: Any) -> Any:
-        """The table over the joined variables: it does not depend on the half that it does not
-        know.
-        """
+        """The table over joined variables: it does not depend on a half it does not know."""
         order, columns = join_columns(self.held)
         shape = [
             table.shape[slot] * (self.sizes[1] if self.held[slot] == OWN_FIRST else 1)
@@ -71,9 +67,7 @@ class Makeup:
 
 @dataclass(frozen=True, eq=False)
 class JoinStep(Generic[New]):
-    """first[i] and second[i] became joined[i]; shapes: old entries, how their table changed, new
-    entries.
-    """
+    """first[i], second[i] became joined[i]; shapes: old entries, how tables changed, new ones."""
 
     labels: ByArity
     first: Ints
@@ -85,7 +79,8 @@ class JoinStep(Generic[New]):
     like: str
 
     def __str__(self) -> str:
-        return f"join {self.pairs} pairs of variables like {self.like} ({self.sizes[0]} × {self.sizes[1]} values each)"
+        values = f"{self.sizes[0]} × {self.sizes[1]} values each"
+        return f"join {self.pairs} pairs of variables like {self.like} ({values})"
 
     def walk_back(self, after: Adjoints) -> ByArity:
         """A pair's marginal is that of its halves together."""

@@ -54,9 +54,7 @@ class Numbered(Generic[Entry]):
         return np.searchsorted(self._array, numbers, side="right") - 1
 
     def found(self, numbers: Ints) -> Iterator[tuple[int, Ints, Ints]]:
-        """The entries (by place) that hold these things: which of these each holds, and where in it
-        they are.
-        """
+        """The entries (by place) that hold these: which each holds, and where in it they are."""
         place = self.place(numbers)
         if len(place) and (place == place[0]).all():
             yield int(place[0]), np.arange(len(numbers)), numbers - self._starts[place[0]]

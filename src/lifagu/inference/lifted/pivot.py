@@ -79,9 +79,7 @@ Steps = list[MergeStep[New] | EliminateStep[New] | PivotStep[New] | CountStep[Ne
 def pivot(
     problem: Problem[New], most: int = MOST_ENTRIES
 ) -> tuple[Problem[New], Steps[New]] | None:
-    """All steps of one pivot count with tables of at most so many entries, or None if there is
-    nothing to pivot.
-    """
+    """All steps of one pivot count with tables of at most so many entries, or None."""
     rows, open_now = problem.rows, problem.variables.open
     for every in rows.pairings():
         old = every[open_now[rows.at((2, every), 0)] & open_now[rows.at((2, every), 1)]]
@@ -123,9 +121,7 @@ def _pivot_around(
 def _paired(
     problem: Problem[New], old: Ints, apart: Apart[New], turned: bool
 ) -> tuple[Problem[New], PivotStep[New]]:
-    """The problem with rows on (A(X), B(X), h) in place of those on (A(X), B(Y)), X ≠ Y; h is not
-    yet weighed.
-    """
+    """The problem with rows on (A(X), B(X), h) for those on (A(X), B(Y)); h is not yet weighed."""
     variables, before = problem.variables, problem.rows
     counts = histograms(apart.second.counts[0], int(variables.sizes[apart.second.variables[0]]))
     histogram = len(variables)

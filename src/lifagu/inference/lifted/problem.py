@@ -1,5 +1,4 @@
-"""What the lifted engine works on: rows and their tables, variables, and the log Z collected so
-far.
+"""What the lifted engine works on: rows, tables, variables, and the log Z collected so far.
 
 A problem is a value: a step takes one and returns a smaller one, together with a record of what it
 did.
@@ -98,8 +97,7 @@ class Deferred:
 
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """Variables that are histograms from the start, and what they count: variable i the members of
-    class i.
+    """Variables that are histograms from the start: variable i counts the members of class i.
 
     Over cells there is one variable; without an individual that is counted (logical -1) it counts
     all of the class's variables that name the same individuals as itself.
@@ -140,9 +138,7 @@ class Problem(Generic[New]):
     def after(
         self, rows: Rows[New], variables: Variables, weights: Iterable[Decimal] = ()
     ) -> Problem[New]:
-        """The problem after a step that left these rows and variables, and collected these log
-        weights.
-        """
+        """The problem after a step that left these, and collected these log weights."""
         return replace(
             self, rows=rows, variables=variables, collected=total([self.collected, *weights])
         )
@@ -155,8 +151,7 @@ def start(
     keep: Iterable[int],
     maximise: bool = False,
 ) -> Problem[Ints]:
-    """The graph's included variables with the evidence fixed: rows sharing a table and observed
-    values together.
+    """The graph's included variables, evidence fixed; rows of one table observed alike together.
 
     included[v]: whether v, and so the factors on it, takes part; observed variables take no part of
     their own.
@@ -181,8 +176,7 @@ def start(
 def _factors(
     graph: FactorGraph, observed: Ints, included: Booleans, tables: TablePool
 ) -> Iterable[tuple[Ints, Ints, Decimal]]:
-    """Rows without the observed variables, their labels and log weight: factors of one shape
-    observed alike together.
+    """Rows without the observed variables, labels and log weight: factors observed alike together.
 
     Those with the same table and the same observed values share a label.
     """
@@ -215,9 +209,7 @@ def _factors(
 def _entries(
     scopes: Ints, fixed: Booleans, observed: Ints, sizes: Ints
 ) -> tuple[Ints, tuple[int, ...]]:
-    """Where the entries with the observed values stand in the tables of some scopes alike, and the
-    shape they have.
-    """
+    """Where the entries with the observed values stand in tables of one shape, and their shape."""
     shape = sizes[scopes[0]]
     if not fixed.any():
         whole = tuple(shape.tolist())
@@ -232,9 +224,7 @@ def _entries(
 def _soft(
     evidence: Evidence, observed: Ints, included: Booleans, tables: TablePool
 ) -> Iterable[tuple[Ints, Ints, Decimal]]:
-    """Soft evidence as unary rows, their labels and log weight; of what is observed for certain,
-    the weight alone.
-    """
+    """Soft evidence as unary rows, labels and log weight; what is observed has weight alone."""
     soft = list(zip(evidence.soft_variables.tolist(), evidence.likelihoods, strict=True))
     for size in sorted({len(likelihood) for _, likelihood in soft}):
         alike = [

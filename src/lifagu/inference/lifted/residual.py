@@ -11,9 +11,7 @@ from lifagu.inference.part import Part, Residual
 
 
 def residual(problem: Problem[Ints]) -> Residual:
-    """The rows as single factors, grouped into connected parts; variables in no row are parts of
-    their own.
-    """
+    """The rows as factors, in connected parts; a variable in no row is a part of its own."""
     count, rows, sizes = len(problem.variables), problem.rows, problem.variables.sizes
     assert isinstance(rows, Matrices), "rows over cells are listed first"
     first, second = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]

@@ -1,5 +1,4 @@
-"""Many log tables of one shape at once, one each along the last axis: rows that have a table of
-their own.
+"""Many log tables of one shape at once, along the last axis: for rows with tables of their own.
 
 Sums and products are done for all of them by one array operation, in extended precision or, where
 there are many, in double precision, with a bound on the errors of each. Work is done in pieces that
@@ -35,8 +34,7 @@ def _unknown(place: int) -> Digits | None:
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """Tables along the last axis, none of which leaves anything out; a bound on the errors of each,
-    and its span.
+    """Tables along the last axis, none of which leaves anything out; their errors and spans.
 
     digits: how each is computed to 50 digits, where that is known.
     """
@@ -65,9 +63,7 @@ class Stack:
 
 
 def precision(many: NDArray[Any]) -> Precision:
-    """The precision of new tables that stand on so many rows each: an error counts as often as
-    there are rows.
-    """
+    """The precision of tables on so many rows each: an error counts as often as there are rows."""
     return np.float64 if len(many) > MANY and many.max() <= MANY else np.longdouble
 
 
@@ -86,9 +82,7 @@ def spans(values: Table) -> Floats:
 
 
 def without_tops(values: Table, error: Floats) -> tuple[Stack, Table]:
-    """Tables without their largest entries, and these; a table that is zero everywhere stays as it
-    is.
-    """
+    """Tables without their largest entries, and these; one that is all zero stays as it is."""
     top = values.reshape(-1, values.shape[-1]).max(axis=0, initial=-np.inf)
     below = values - np.where(np.isneginf(top), 0, top)
     sizes = spans(below)
@@ -125,9 +119,7 @@ def stacked(
 
 
 def product(parts: Sequence[tuple[Stack, Axes]], sizes: Axes, precision: Precision) -> Table:
-    """The product of stacks; of each, which axis of the product its slots are. sizes: of these
-    axes.
-    """
+    """The product of stacks, each with the axis that each slot is. sizes: of these axes."""
     many = len(parts[0][0]) if parts else 1
     total: Table = np.zeros((*sizes, many), dtype=precision)
     for stack, axes in parts:
@@ -205,9 +197,7 @@ def near(one: Table, other: Table, tolerance: Floats) -> NDArray[np.bool_]:
 
 
 def swappable_slots(stack: Stack) -> Ints:
-    """For each table (a row) and each of its slots the first one it may be swapped with, up to its
-    errors.
-    """
+    """For each table and slot the first slot it may be swapped with, up to the table's errors."""
     arity = stack.values.ndim - 1
     first = np.tile(np.arange(arity), (len(stack), 1))
     for slot in range(arity):

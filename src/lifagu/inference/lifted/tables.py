@@ -1,5 +1,4 @@
-"""Tables by number: log tables without their largest entry, kept one by one with care or many of
-one shape at once.
+"""Tables by number, without their largest entry: kept one by one with care, or many at once.
 
 Tables that differ by no more than their errors share a number, unless that breaks what is promised
 about errors. Where hardly any row shares a table, tables are numbers of a stack, and nobody
@@ -52,8 +51,7 @@ Sum = tuple[tuple[int, Axes, Fraction], ...]
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Tables to be made of others: the terms from starts[i] on, up to starts[i + 1], are added up
-    for table i.
+    """Tables made of others: the terms from starts[i] up to starts[i + 1] are summed for table i.
 
     labels, orders, often: of each term its table, the order in which to take the axes, and how
     often it counts.
@@ -85,9 +83,7 @@ class Sums:
 
 @dataclass(eq=False)
 class TablePool:
-    """All tables of a problem, by number; it only ever grows, so that problems made from one
-    another can share it.
-    """
+    """All tables of a problem, by number; it only grows, so that problems can share it."""
 
     widest: float = 0.0  # the largest span of all tables
     _numbered: Numbered[Made | Stack] = field(default_factory=Numbered)
@@ -188,16 +184,12 @@ class TablePool:
     # ---- adding tables
 
     def add(self, made: Made, many: int) -> tuple[int, Decimal]:
-        """The number of a table that stands on so many rows, and the log weight of its maximum on
-        all of them.
-        """
+        """The number of a table on so many rows, and the log weight of its maximum on all."""
         left, weight = without_top(made, many)
         return self._known(left, many), weight
 
     def add_given(self, potentials: Floats, many: Ints) -> tuple[Ints, Decimal]:
-        """The numbers of given tables (along the last axis) that stand on so many rows, and their
-        log weight.
-        """
+        """The numbers of given tables (along the last axis) on so many rows; their log weight."""
 
         def digits(place: int) -> Digits | None:
             return stripped_digits(
@@ -217,9 +209,7 @@ class TablePool:
         return self._add(stack, top, many, lambda place: given(potentials[..., place]))
 
     def add_sums(self, sums: Sums, many: NDArray[Any]) -> tuple[Ints, Decimal]:
-        """The numbers of tables that are sums of others and stand on so many rows, and their log
-        weight.
-        """
+        """The numbers of sums of tables that stand on so many rows, and their log weight."""
 
         def made(place: int) -> Made:
             return self.summed(sums.terms(place), int(many[place]))
@@ -269,8 +259,7 @@ class TablePool:
         many: NDArray[Any],
         maximise: bool,
     ) -> tuple[Ints, Decimal, Table | None]:
-        """The numbers of products with their first axes summed out that stand on so many rows, and
-        their log weight.
+        """The numbers of products, first axes summed out, on so many rows, and their log weight.
 
         axes: for each table of a product which axis each of its slots is; labels: a row for each
         product; sizes: of the axes; together: how many are summed out. Last, where there are few
@@ -298,16 +287,14 @@ class TablePool:
         return numbers, weight, None
 
     def _wide(self, labels: Ints) -> bool:
-        """Whether tables have entries so far apart that differences of these are taken with care."""
+        """Whether entries are so far apart that their differences are taken with care."""
         return (
             self.widest > WIDE_SPAN
             and float(self.spans(labels.reshape(-1)).max(initial=0)) > WIDE_SPAN
         )
 
     def parts(self, axes: Sequence[Axes], labels: Ints) -> list[tuple[Stack, Axes]]:
-        """The tables of products as stacks; axes: for each table of a product which axis each of
-        its slots is.
-        """
+        """The tables of products as stacks; axes: for each table the axis that each slot is."""
         return [(self.stack(column), own) for column, own in zip(labels.T, axes, strict=True)]
 
     def _add_each(self, made: Iterator[Made], many: NDArray[Any]) -> tuple[Ints, Decimal]:
@@ -324,8 +311,7 @@ class TablePool:
         made: Callable[[int], Made],
         careful: NDArray[np.bool_] | bool = True,
     ) -> tuple[Ints, Decimal]:
-        """Add tables without their largest entries; those that might break what is promised are
-        made again one by one.
+        """Add tables without their largest entries; what might break a promise is made again alone.
 
         top: these largest entries; made: the way to make a table again; careful: for which that may
         be done at all.
@@ -420,8 +406,7 @@ class TablePool:
     def block(
         self, parts: Sequence[tuple[int, Axes]], sizes: Axes, together: int, maximise: bool
     ) -> tuple[Made, Table]:
-        """The product of tables (label, and which axis each of its slots is) with its first axes
-        summed out.
+        """The product of tables (label, and the axis each slot is) with its first axes summed out.
 
         together: how many axes are summed out. Second, log P(those | the others): product − result.
         """
@@ -441,7 +426,7 @@ def _stacked(entry: Made | Stack) -> Stack:
 
 
 def _squares(values: Table) -> Floats:
-    """For each entry its square on a grid; tables are compared only with those in the same squares."""
+    """Each entry's square on a grid; only tables in the same squares are compared."""
     return np.floor(
         np.where(np.isneginf(values), -1e18, values).astype(np.float64) / _GRID + _OFFSET
     )

@@ -38,9 +38,7 @@ MOST_WORK = 2**28  # entries that a convolution may look at
 
 @dataclass(frozen=True, eq=False)
 class UnaryGroup:
-    """Members with equal unary tables: their variables, how many they are, their table, the entries
-    of that table.
-    """
+    """Members with equal unary tables: variables, how many, their table, and its entries."""
 
     variables: Ints
     count: int
@@ -63,9 +61,7 @@ class UnaryGroup:
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """A class whose members differ in their unary tables: the groups of equal ones, and the weights
-    of histograms.
-    """
+    """A class whose members differ in unary tables: groups of equal ones, histogram weights."""
 
     groups: tuple[UnaryGroup, ...]
     counts: NDArray[Any]
@@ -79,9 +75,7 @@ class Weighed:
 
     @property
     def made(self) -> Made:
-        """The weights as a table on the histogram; each is a sum of positive terms, off by a few
-        units of its log.
-        """
+        """The weights as a table: sums of positive terms, off by a few units of their logs."""
         weights = self.convolution.weights[places(self.counts)]
         members_of = int(self.counts[0].sum())
         return Made(
@@ -89,7 +83,7 @@ class Weighed:
         )
 
     def marginals(self, histogram: Table) -> list[Table]:
-        """The marginal of the members of each group, given the log probabilities of the histogram."""
+        """The marginal of each group's members, given the histogram's log probabilities."""
         weights = self.convolution.weights[places(self.counts)]
         outside = as_array(self.counts, histogram - np.where(np.isneginf(weights), 0, weights))
         found = []
@@ -102,8 +96,7 @@ class Weighed:
         return found
 
     def log_shares(self, owners: tuple[int, ...]) -> Table:
-        """log P(members of these groups have values a, b, … | histogram): histograms × values ×
-        values ….
+        """log P(members of these groups have values a, b, … | histogram): histograms × values × ….
 
         Their values leave the histogram without them to all others: u[a] · v[b] · W₋₂[h − a − b] /
         W[h].
@@ -148,8 +141,7 @@ class Weighed:
 
 @dataclass(frozen=True, eq=False)
 class WeightedCountStep(Generic[New]):
-    """Classes whose members differ in their unary tables became variables whose values are
-    histograms.
+    """Classes whose members differ in their unary tables became variables that count them.
 
     labels, kept, entries as in `CountStep`; rows: those before, which know the members of each row.
     """
@@ -231,8 +223,7 @@ class WeightedCountStep(Generic[New]):
 def weighted_count(
     problem: Problem[New], classes: Classes | None = None, into: Ints | None = None
 ) -> tuple[Problem[New], WeightedCountStep[New]] | None:
-    """Count the classes that differ, and in their unary tables only; None if there are none that
-    fit.
+    """Count the classes that differ, and in their unary tables only; None if none fits.
 
     classes, into: those to look at, and variables that are their histograms already and still lack
     their weights.
@@ -246,8 +237,7 @@ def weighted_count(
     )
     for proposed in proposals:
         if problem.rows.members(proposed.variables) != sum(proposed.counts):
-            # they name individuals that are not counted, so that there are many histograms of a
-            # class
+            # they name individuals that are not counted: a class has many histograms
             continue
         fitting = [each for each in range(len(proposed)) if _fits(problem, proposed, each)]
         if classes is None:

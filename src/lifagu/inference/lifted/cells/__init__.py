@@ -69,9 +69,7 @@ class Patterns:
         return Pattern(cells, ((variable, tuple(range(len(cells)))),))
 
     def naming(self, variables: Ints, like: int, logical: int) -> Patterns:
-        """The same rows, which now know new variables, named like another (-1: like none) but for
-        one individual.
-        """
+        """The same rows, which know new variables, named like another but for one individual."""
         cells = self.individuals.cells_of[like] if like >= 0 else ()
         left = tuple(cell for place, cell in enumerate(cells) if place != logical)
         known = self.individuals.cells_of | dict.fromkeys(variables.tolist(), left)
@@ -105,9 +103,7 @@ class Patterns:
         return Patterns(self.individuals, patterns, labels), left
 
     def plus(self, more: Sequence[tuple[Pattern, Ints]]) -> tuple[Patterns, list[Place]]:
-        """The patterns with further ones (pattern, its one label) at the end, and where each of
-        them went.
-        """
+        """The patterns with further ones (pattern, label) at the end, and where each went."""
         patterns = {arity: list(each) for arity, each in self.patterns.items()}
         labels = {arity: each.tolist() for arity, each in self.labels.items()}
         places = []
@@ -131,9 +127,7 @@ class Patterns:
         return counts
 
     def merge(self, first_label: int) -> MergedRows[Pattern]:
-        """Bring rows over the same variables together; a table that is alone keeps its label and
-        its order.
-        """
+        """Bring rows over the same variables together; one that is alone stays as it is."""
         sums = {}
         patterns, labels, target, order = {}, {}, {}, {}
         for arity in self.arities():
@@ -180,9 +174,7 @@ class Patterns:
     def independent(
         self, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False
     ) -> Ints:
-        """Those of the chosen, cheapest first and then in id order, that share no row with one
-        taken before.
-        """
+        """Those of the chosen, cheapest first, then by id, that share no row with one before."""
         taken: list[int] = []
         blocked: set[int] = set()
         price = dict(zip(chosen.tolist(), cost.tolist(), strict=True))
@@ -210,16 +202,14 @@ class Patterns:
         ]
 
     def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Classes]:
-        """Variables whose ground variables may be interchangeable, one class at a time: proposals
-        only.
-        """
+        """Classes, one at a time, whose ground variables may be interchangeable: proposals."""
         open_variables = np.flatnonzero(wanted).tolist()
         return twins.proposed(self._entries, open_variables, sizes, slot_classes)
 
     def interchangeable(
         self, classes: Classes, variables: Ints, slot_classes: SlotClasses
     ) -> list[int]:
-        """The one class, unless its ground variables cannot be swapped without changing the rows."""
+        """The one class, if swapping its ground variables leaves the rows as they are."""
         return twins.interchangeable(self._entries, classes, int(variables[0]), slot_classes)
 
     def apart_from_each_other(self, classes: Classes) -> list[int]:
@@ -241,9 +231,7 @@ class Patterns:
         )
 
     def unary(self, count: int) -> tuple[Ints, Ints]:
-        """For each of `count` variables the label and the entry of its row of arity 1, -1 if there
-        is none.
-        """
+        """The label and the entry of each variable's row of arity 1, -1 if there is none."""
         label, entry = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
         for place, pattern in enumerate(self.patterns.get(1, ())):
             label[pattern.variables[0]] = self.labels[1][place]
@@ -251,9 +239,7 @@ class Patterns:
         return label, entry
 
     def apart(self, old: Ints, turned: bool) -> Apart[Pattern] | None:
-        """Whether these patterns of arity 2 pair all A(X) with all B(Y), X ≠ Y; turned: A is in the
-        second slot.
-        """
+        """Whether these patterns are A(X), B(Y), X ≠ Y; turned: A is in the second slot."""
         return pairs.apart(self.patterns[2][int(old[0])], self.individuals, turned)
 
     def matchings(self, wanted: Booleans) -> list[tuple[Ints, Ints]]:
@@ -265,9 +251,7 @@ class Patterns:
         ]
 
     def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined[Pattern]] | None:
-        """Replace both variables of a pair by one, everywhere; None if some row holds two whole
-        pairs.
-        """
+        """Replace a pair of variables by one, everywhere; None if a row holds two pairs."""
         pair = int(first[0]), int(second[0])
         return pairs.join(self._entries, pair, int(joined[0]))
 

@@ -1,5 +1,4 @@
-"""Eliminating a variable that stands for many: possible where each of its ground variables has rows
-of its own.
+"""Eliminating a variable that stands for many: where each ground one has rows of its own.
 
 Those that name the same individuals in another order, such as F(X,Y) and F(Y,X), may have rows in
 common: they are summed out together.
@@ -22,8 +21,7 @@ MOST_TOGETHER = 6  # ground variables that are summed out together
 
 @dataclass(frozen=True)
 class Around:
-    """What is around one ground variable: those of its kind that go with it, and the rows of all of
-    them.
+    """Around one ground variable: those of its kind that go with it, and the rows of all of them.
 
     together: the individuals in their names, numbered as in the first one's; rows: arity, entry,
     and arguments.
@@ -39,8 +37,7 @@ def around(
     """The rows around one ground variable and around those of its kind that share a row with it.
 
     These must name the same individuals in another order, such as F(X,Y) and F(Y,X). None if a row
-    names an individual
-    that the variable does not: then a ground variable has many rows.
+    names an individual that the variable does not: then a ground variable has many rows.
     """
     together = {tuple(range(individuals)): None}
     rows: dict[tuple[int, int, frozenset[Argument]], tuple[Argument, ...]] = {}

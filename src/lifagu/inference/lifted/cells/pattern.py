@@ -1,6 +1,4 @@
-"""Patterns: rows of one shape over cells of interchangeable individuals, described instead of
-listed.
-"""
+"""Patterns: rows of one shape over cells of interchangeable individuals, described, not listed."""
 
 from __future__ import annotations
 
@@ -24,8 +22,7 @@ Argument = tuple[int, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Pattern:
-    """All rows that arise by putting individuals for 0, 1, … (those of one cell different from each
-    other).
+    """All rows that arise by putting individuals for 0, 1, … (those of one cell different).
 
     cells: the cell of each individual; arguments: distinct. Each row counts 1/fold times: rows over
     the same variables in another order are told apart here, so that a pattern with f symmetries has
@@ -55,8 +52,7 @@ class Pattern:
 
 @dataclass
 class Individuals:
-    """How many individuals there are in each cell, and which cells the individuals in a variable's
-    name are from.
+    """How many individuals are in each cell, and the cells of those in each variable's name.
 
     A variable with k individuals stands for one ground variable per choice of k (those of one cell
     different).
@@ -66,11 +62,12 @@ class Individuals:
     cells_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     def choices(self, cells: Iterable[int], taken: Iterable[int] = ()) -> int:
-        """In how many ways individuals of these cells can be chosen, different from each other and
-        from those taken.
+        """The ways to choose individuals of these cells, all different and none of those taken.
 
-        >>> Individuals([10, 3]).choices((0, 0, 1)), Individuals([10, 3]).choices((0, 1), taken=(1, 1))
-        (270, 10)
+        >>> Individuals([10, 3]).choices((0, 0, 1))
+        270
+        >>> Individuals([10, 3]).choices((0, 1), taken=(1, 1))
+        10
         """
         used = Counter(taken)
         ways = 1
@@ -124,9 +121,10 @@ Encoded = tuple[Argument, ...]
 
 @lru_cache(maxsize=4096)
 def arrangements(arguments: tuple[Argument, ...]) -> tuple[Encoded, tuple[tuple[int, ...], ...]]:
-    """A description that two argument lists share iff they stand on the same variables up to order,
-    and all the orders
-    of the arguments that give it: as many as there are symmetries.
+    """What two argument lists share iff they stand on the same variables, and orders to get it.
+
+    The description is the same up to order; as many orders of the arguments give it as there are
+    symmetries.
 
     >>> arrangements(((5, (1,)), (5, (0,))))
     (((5, (0,)), (5, (1,))), ((0, 1), (1, 0)))
@@ -163,9 +161,7 @@ def _encoded(arguments: tuple[Argument, ...], order: Sequence[int]) -> Encoded:
 def compact(
     cells: Sequence[int], arguments: Sequence[Argument], fold: int = 1
 ) -> tuple[Pattern, dict[int, int]]:
-    """A pattern in which only individuals that are used appear, numbered by first occurrence; and
-    these numbers.
-    """
+    """A pattern of used individuals only, numbered by first occurrence; and these numbers."""
     number: dict[int, int] = {}
     renamed = tuple(
         (variable, tuple(number.setdefault(each, len(number)) for each in individuals))

@@ -1,4 +1,4 @@
-"""Twins over cells: how many rows of a pattern differ only in the members of a class, as a number."""
+"""Twins over cells: how many rows of a pattern differ only in members of a class, by numbers."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ from lifagu.inference.lifted.rows import (
 
 @dataclass(frozen=True)
 class _Part:
-    """What becomes of a pattern with members: the slots they fill, the one of the counting
-    variable, the new pattern.
+    """What becomes of a pattern with members: their slots, the counting variable's, the new one.
 
     order: in which its arguments fill the slots; often: how many old rows each new one stands for.
     """
@@ -85,9 +84,7 @@ def quotient(
 def _groups(
     entries: Entries, classes: Classes, variable: int, slot_classes: SlotClasses
 ) -> dict[object, list[_Part]] | None:
-    """The patterns with members, those that become the same one together; None if one cannot be
-    counted.
-    """
+    """The patterns with members, by the one they become; None if one cannot be counted."""
     groups: dict[object, list[_Part]] = {}
     for part in _parts(entries, classes, variable, slot_classes):
         if part is None:
@@ -123,8 +120,7 @@ def _counted(
     classes: Classes,
     variable: int,
 ) -> tuple[Pattern, Fraction] | None:
-    """The new pattern with the counting variable first, and how many old rows each of its rows
-    stands for.
+    """The new pattern, counting variable first, and how many old rows each of its rows stands for.
 
     None if the members in a row belong to different counting variables, or the pattern is not
     merged.
@@ -167,8 +163,7 @@ def _symmetries(pattern: Pattern) -> list[tuple[int, ...]]:
 def proposed(
     entries: Entries, wanted: Sequence[int], sizes: Ints, slot_classes: SlotClasses
 ) -> list[Classes]:
-    """Classes that may be counted: variables with the same tables together where that is exact,
-    else one by one.
+    """Classes that may be counted: variables with the same tables together if exact, else alone.
 
     Together, they name the one individual that is counted, or all of them the same individuals:
     then each choice of these has a class of its own.

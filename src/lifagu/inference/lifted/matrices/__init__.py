@@ -1,6 +1,4 @@
-"""Rows listed one by one: explicit integer matrices, one per arity; all questions are answered by
-sorting.
-"""
+"""Rows listed one by one: an integer matrix per arity; questions are answered by sorting."""
 
 from __future__ import annotations
 
@@ -33,9 +31,7 @@ MOST_MATCHED = 4  # arguments of rows that may match two of them
 
 @dataclass(frozen=True, eq=False)
 class Matrices:
-    """All rows, by arity: matrix[k] is n×k variables, labels[k] the n table numbers. An entry is a
-    row.
-    """
+    """All rows, by arity: matrix[k] is n×k variables, labels[k] n tables. An entry is a row."""
 
     matrix: ByArity
     labels: ByArity
@@ -119,9 +115,7 @@ class Matrices:
         return counts
 
     def merge(self, first_label: int) -> MergedRows[Ints]:
-        """Bring rows over the same variables together; a table that is alone keeps its label and
-        its order.
-        """
+        """Bring rows over the same variables together; one that is alone stays as it is."""
         matrix, labels, sums, target, order = merging.merge(self._blocks(), first_label)
         return MergedRows(Matrices(matrix, labels), sums, target, order)
 
@@ -130,9 +124,7 @@ class Matrices:
         return eliminating.costs(self._blocks(), wanted, log_sizes)
 
     def in_small_groups(self, chosen: Ints, count: int, most: int) -> Booleans:
-        """For each of `count` variables whether it is chosen and hangs together with at most so
-        many of the chosen.
-        """
+        """Which of `count` variables are chosen and hang together with few of the chosen."""
         return eliminating.in_small_groups(self._blocks(), chosen, count, most)
 
     def states_around(self, log_sizes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -142,9 +134,7 @@ class Matrices:
     def independent(
         self, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False
     ) -> Ints:
-        """Those of the chosen, cheapest first and then in id order, that share no row with one
-        taken before.
-        """
+        """Those of the chosen, cheapest first, then by id, that share no row with one before."""
         return eliminating.independent(self._blocks(), chosen, cost, count, lowest)
 
     def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks[Ints]]:
@@ -152,9 +142,7 @@ class Matrices:
         return eliminating.blocks(self._blocks(), chosen, sizes)
 
     def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Classes]:
-        """Classes of wanted variables that stand in the same tables beside the same others, all
-        together.
-        """
+        """Classes of variables in the same tables beside the same others, all together."""
         found = twins.proposed(self._blocks(), wanted, sizes, slot_classes)
         return [found] if len(found) else []
 
@@ -171,9 +159,7 @@ class Matrices:
     def quotient(
         self, classes: Classes, variables: Ints, slot_classes: SlotClasses
     ) -> list[CountedRows[Ints]]:
-        """Replace the members of interchangeable classes, which share no row, by variables that
-        count them.
-        """
+        """Replace members of classes, which share no row, by variables that count them."""
         return twins.quotient(self._blocks(), classes, variables, self._size(classes), slot_classes)
 
     def _size(self, classes: Classes) -> int:
@@ -189,9 +175,7 @@ class Matrices:
         )
 
     def unary(self, count: int) -> tuple[Ints, Ints]:
-        """For each of `count` variables the label and the row of its row of arity 1, -1 if there is
-        none.
-        """
+        """The label and the row of each variable's row of arity 1, -1 if there is none."""
         label, row = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
         if 1 in self.matrix:
             label[self.matrix[1][:, 0]] = self.labels[1]
@@ -199,9 +183,7 @@ class Matrices:
         return label, row
 
     def apart(self, old: Ints, turned: bool) -> Apart[Ints] | None:
-        """Whether these rows of arity 2 pair all A(X) with all B(Y), X ≠ Y; turned: A stands in the
-        second slot.
-        """
+        """Whether these rows are A(X), B(Y), X ≠ Y; turned: A is in the second slot."""
         matrix = self.matrix[2][old]
         return pairs.apart(matrix[:, ::-1] if turned else matrix)
 
@@ -216,9 +198,7 @@ class Matrices:
         return [matching for matching in found if matching is not None]
 
     def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined[Ints]] | None:
-        """Replace first[i] and second[i] by joined[i], everywhere; None if some row holds two whole
-        pairs.
-        """
+        """Replace first[i], second[i] by joined[i], everywhere; None if a row holds two pairs."""
         return pairs.join(self._blocks(), first, second, joined)
 
     def _blocks(self) -> list[tuple[Ints, Ints]]:

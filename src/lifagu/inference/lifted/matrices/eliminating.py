@@ -56,8 +56,7 @@ def costs(rows: Pairs, wanted: Booleans, log_sizes: NDArray[np.float64]) -> Cost
 def independent(
     rows: Pairs, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False
 ) -> Ints:
-    """Those of the chosen variables, cheapest first and then in id order, that share no row with
-    one taken before.
+    """Those of the chosen, cheapest first, then by id, that share no row with one taken before.
 
     lowest: only those near which nothing is cheaper.
     """
@@ -90,9 +89,7 @@ def independent(
 
 
 def in_small_groups(rows: Pairs, chosen: Ints, count: int, most: int) -> Booleans:
-    """For each of `count` variables whether it is chosen and hangs together with at most so many of
-    the chosen.
-    """
+    """Which of `count` variables are chosen and hang together with at most so many of these."""
     inside = np.zeros(count, dtype=np.bool_)
     inside[chosen] = True
     group = connected_parts(count, *_conflicts(rows, inside))
@@ -160,9 +157,7 @@ def blocks(rows: Pairs, chosen: Ints, sizes: Ints) -> list[Blocks[Ints]]:
 
 @dataclass(frozen=True, eq=False)
 class _Edges:
-    """Places of chosen variables in rows, by owner: what each looks like, its label, and the row in
-    its matrix.
-    """
+    """Places of chosen variables in rows, by owner: looks, label, and the row in its matrix."""
 
     owner: Ints
     look: Ints
@@ -202,9 +197,7 @@ def _sorted(key: Ints, label: Ints, row: Ints) -> Ints:
 
 
 def _coinciding(near: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Rows whose values coincide in the same way: which they are, and the number of each column's
-    value in them.
-    """
+    """Rows whose values coincide alike, and the number of each column's value in them."""
     width = near.shape[1]
     first = np.empty_like(near)
     step = max(1, COMPARED // max(width * width, 1))
@@ -229,7 +222,7 @@ def _alike(
     edges: _Edges,
     rows: Pairs,
 ) -> Blocks[Ints]:
-    """Blocks of one shape. near: the neighbours, row by row; local: the number of each among them."""
+    """Blocks of one shape. near: the neighbours, row by row; local: the number of each."""
     neighbours = near[:, first_places(local)] if len(local) else near
     axes, sources, at = [], [], 0
     for (place, slot), column in zip(looks, entries.T, strict=True):
@@ -245,7 +238,7 @@ def _alike(
 
 
 def _kinds(labels: Ints) -> Ints:
-    """Number equal rows of labels alike; where a column has no label twice, that is clear at once."""
+    """Number equal rows of labels alike: clear at once where a column has no label twice."""
     if not labels.shape[1]:
         return np.zeros(len(labels), dtype=np.int64)
     some = np.sort(labels[:, 0])

@@ -1,4 +1,4 @@
-"""Rows of two arguments that pair variables: all with all others' partners, or each with its own."""
+"""Rows that pair two variables: all with all others' partners, or each with its own."""
 
 from __future__ import annotations
 
@@ -42,9 +42,7 @@ def apart(pairs: Ints) -> Apart[Ints] | None:
 
 
 def _partners(pairs: Ints, first: Ints, second: Ints) -> Ints | None:
-    """For each of the first variables the one of the second it is not paired with, if that is
-    exactly one each.
-    """
+    """For each of the first the only one of the second it is not paired with, if it is one."""
     count = len(first)
     if count != len(second) or len(pairs) != count * (count - 1):
         return None
@@ -76,9 +74,7 @@ def looks(rows: Sequence[tuple[Ints, Ints]], count: int) -> Ints:
 
 
 def matching(pairs: Ints, wanted: Booleans, look: Ints) -> tuple[Ints, Ints] | None:
-    """The two sides of those of n×2 pairs whose variables are wanted, if none is in two pairs and
-    many look alike.
-    """
+    """The sides of the pairs of wanted variables, if none is in two and many look alike."""
     pairs = pairs[wanted[pairs].all(axis=1)]
     if len(pairs) < 2 or len(distinct(pairs)) < pairs.size:
         return None
@@ -91,9 +87,7 @@ def matching(pairs: Ints, wanted: Booleans, look: Ints) -> tuple[Ints, Ints] | N
 def join(
     rows: Sequence[tuple[Ints, Ints]], first: Ints, second: Ints, joined: Ints
 ) -> list[Joined[Ints]] | None:
-    """Replace first[i] and second[i] by joined[i] in all rows; None if some row holds two whole
-    pairs.
-    """
+    """Replace first[i], second[i] by joined[i] in all rows; None if a row holds two pairs."""
     count = int(joined[0])
     kind = np.zeros(count, dtype=np.int64)
     kind[first], kind[second] = FIRST, SECOND

@@ -1,6 +1,4 @@
-"""Twins among listed rows: which variables look interchangeable, whether they are, and what
-counting makes of rows.
-"""
+"""Twins among listed rows: which look interchangeable, which are, what counting makes of rows."""
 
 from __future__ import annotations
 
@@ -37,14 +35,12 @@ MOST_ROUNDS = 4  # in which kinds are told apart by what is beside them
 
 
 def proposed(rows: Pairs, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> Classes:
-    """Classes of at least two wanted variables that stand in the same tables beside the same other
-    variables.
+    """Classes of two or more wanted variables in the same tables beside the same others.
 
     Those that never share a row stand beside exactly the same others. Those that share rows of two
     arguments do so once each counts as its own neighbour. Others that share rows are beside one
     another in some way: those of the same kind count as "one of us", and what hangs together by
-    rows is a class. Proposals only: `interchangeable` decides.
-    Cost: a few times that of sorting the rows.
+    rows is a class. Proposals only: `interchangeable` decides. Cost: a few times that of sorting.
     """
     kind = np.where(wanted, group_rows(sizes[:, None]) + 1, 0)
     kind = _refined(rows, kind, slot_classes, beside=None)
@@ -66,9 +62,7 @@ def proposed(rows: Pairs, wanted: Booleans, sizes: Ints, slot_classes: SlotClass
 
 
 def _inner_labels(rows: Pairs, kind: Ints, slot_classes: SlotClasses) -> list[int]:
-    """The tables of two arguments, which may be swapped, between variables of the same kind; most
-    used first.
-    """
+    """The swappable tables of two arguments between variables of a kind; most used first."""
     for matrix, labels in rows:
         if matrix.shape[1] == 2:
             first, second = kind[matrix].T
@@ -95,12 +89,11 @@ def _members(kind: Ints) -> list[Ints]:
 def _refined(
     rows: Pairs, kind: Ints, slot_classes: SlotClasses, beside: Ints | None, itself: int = -1
 ) -> Ints:
-    """Kinds told apart by the tables and slots that variables stand in; kinds with one variable are
-    dropped (0).
+    """Kinds told apart by the tables and slots of variables; kinds of one variable are dropped (0).
 
     beside: tell apart by the other arguments, too, where those whose number here is one's own (and
-    not 0) look alike.
-    itself: a label of arity 2 with which each variable counts as its own neighbour, -1 if none.
+    not 0) look alike; itself: a label of arity 2 with which each variable counts as its own
+    neighbour, -1 if none.
     """
     kind = np.where(_alone(kind), 0, kind)
     owner, token = _tokens(rows, kind > 0, beside, slot_classes, itself)
@@ -115,9 +108,7 @@ def _refined(
 def _tokens(
     rows: Pairs, wanted: Booleans, beside: Ints | None, slot_classes: SlotClasses, itself: int
 ) -> tuple[Ints, Ints]:
-    """For each place of a wanted variable a number for (label, slot), and for what is beside it if
-    that counts.
-    """
+    """For each place of a wanted variable a number for (label, slot) and, if it counts, others."""
     owners, tokens, used = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)], 0
     for every, every_label in rows:
         touched = np.flatnonzero(wanted[every].any(axis=1))
@@ -212,7 +203,7 @@ def _incidences(own: Ints) -> tuple[Ints, Ints]:
 
 
 def _sets(classes: Classes, own: Ints, slots: Ints) -> Ints:
-    """How many sets of so many members there are in each of some classes, as far as 64 bits reach."""
+    """How many sets of so many members each of some classes has, as far as 64 bits reach."""
     counts = np.array(classes.counts, dtype=np.int64)[own]
     pairs = group_rows(np.column_stack((counts, slots)))
     numbers = [
@@ -244,9 +235,7 @@ def apart_from_each_other(rows: Pairs, classes: Classes, count: int) -> list[int
 def quotient(
     rows: Pairs, classes: Classes, variables: Ints, count: int, slot_classes: SlotClasses
 ) -> list[CountedRows[Ints]]:
-    """Replace the members of interchangeable classes, which share no row, by variables that count
-    them.
-    """
+    """Replace members of classes, which share no row, by variables that count them."""
     class_of = _class_of(classes, count)
     counts = np.array(classes.counts, dtype=np.int64)
     found = []
