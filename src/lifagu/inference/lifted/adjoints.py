@@ -22,7 +22,7 @@ from lifagu.basics.arrays import (
     group_rows_bitwise,
     members,
 )
-from lifagu.inference.lifted.logs import Table, log_sums
+from lifagu.inference.lifted.logs import Table, log_sum
 from lifagu.inference.lifted.numbered import Numbered
 
 if TYPE_CHECKING:
@@ -152,7 +152,7 @@ class Marginals:
 
     def add(self, variables: Ints, kinds: Ints, tables: Table) -> None:
         """These variables have these marginals (along the last axis), each by its kind."""
-        normal = tables - log_sums(tables, (0,))
+        normal = tables - log_sum(tables, (0,))
         same = _equal(normal, len(self), self._keys)
         self._numbered.append(normal, tables.shape[-1])
         self.of_variable[variables] = same[kinds]

@@ -72,7 +72,7 @@ class CellValues:
     def at(self, new: Pattern) -> tuple[Ints, ...]:
         """The values in each slot, with one axis per individual of the pattern."""
         shape = tuple(self.individuals.sizes[cell] for cell in new.cells)
-        grid = np.meshgrid(*(np.arange(length) for length in shape), indexing="ij", sparse=True)
+        grid = np.indices(shape, sparse=True)
         found = [
             self.values[variable][tuple(grid[each] for each in own)]
             for variable, own in new.arguments
@@ -131,7 +131,7 @@ def _not_after(one: Ints, other: Ints) -> Booleans:
 def _rank(individuals: Individuals, cells: Sequence[int], logical: int) -> Ints:
     """The place of one individual among those of its cell that differ from the others."""
     shape = tuple(individuals.sizes[cell] for cell in cells)
-    grid = np.meshgrid(*(np.arange(length) for length in shape), indexing="ij", sparse=True)
+    grid = np.indices(shape, sparse=True)
     rank = np.broadcast_to(grid[logical], shape).copy()
     for other in range(len(cells)):
         if other != logical and cells[other] == cells[logical]:

@@ -8,11 +8,11 @@ more digits: small ones to 50, large ones in two parts.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -124,27 +124,21 @@ def summed(made: Sequence[tuple[Made, tuple[int, ...], Fraction]], many: int) ->
         sum(float(often) * each.rough_error for each, _, often in made)
         + (len(made) + 2) * UNIT * sizes
     )
-    digits = _digits([each for each, _, _ in made], size * len(made))
-    if digits is not None:
-        tables = [(digits_of(each), order, often) for each, order, often in made]
-        digits = Digits(
-            lambda: fine_sum([(each.table, order, often) for each, order, often in tables]),
-            digits.work,
-        )
+    powers_of = [(order, often) for _, order, often in made]
+    digits = _digits(
+        [each for each, _, _ in made],
+        size * len(made),
+        lambda fine: fine_sum(
+            [(table, *power) for table, power in zip(fine, powers_of, strict=True)]
+        ),
+    )
     if many * error > PROMISE and (digits is None or digits.work > FINE_WORK):
-        so_far: Twofold | None = None
-        for each, order, often in made:
-            parts = each.twofold
-            term = Twofold(parts.main.transpose(order), parts.rest.transpose(order)).times(
-                _fraction(often)
-            )
-            so_far = term if so_far is None else so_far.plus(term)
-        assert so_far is not None, "a sum has terms"
-        exact = (
-            sum(float(often) * each.error for each, _, often in made)
-            + 4 * len(made) * UNIT**2 * sizes
+        exact = sum(float(often) * each.error for each, _, often in made)
+        terms = (
+            each.twofold.changed(partial(np.transpose, axes=order)).times(_fraction(often))
+            for each, order, often in made
         )
-        return Made(so_far.main, exact, so_far.rest)
+        return _in_two_parts(terms, exact + 4 * len(made) * UNIT**2 * sizes)
     values = sum(_power(each.values.transpose(order), often) for each, order, often in made)
     return Made(np.asarray(values), error, None, digits)
 
@@ -165,14 +159,11 @@ def summed_out(
         each.span for each, _ in made
     )
     if any(each.rest is not None or each.span > WIDE_SPAN for each, _ in made):
-        product = Twofold(
-            np.zeros(sizes, dtype=np.longdouble), np.zeros(sizes, dtype=np.longdouble)
-        )
+        nothing = np.zeros(sizes, dtype=np.longdouble)
+        product = Twofold(nothing, nothing)
         for each, axes in made:
-            two = each.twofold
-            product = product.plus(
-                Twofold(spread_axes(two.main, axes, sizes), spread_axes(two.rest, axes, sizes))
-            )
+            spread = partial(spread_axes, axes=axes, shape=sizes)
+            product = product.plus(each.twofold.changed(spread))
         result, conditional, rest = _summed_out_twofold(product, first, maximise)
         error = sum(each.error for each, _ in made) + 4 * len(made) * UNIT**2 * sum(
             each.span for each, _ in made
@@ -187,14 +178,16 @@ def summed_out(
         error += log_sum_error(
             math.prod(sizes[:together]), result if rest is None else np.zeros_like(result)
         )
-    digits = (
-        None
-        if maximise
-        else _digits([each for each, _ in made], math.prod(sizes) * (len(made) + 1))
-    )
-    if digits is not None:
-        tables = [(digits_of(each), axes) for each, axes in made]
-        digits = Digits(lambda: _fine_summed_out(tables, sizes, together), digits.work)
+    if maximise:
+        return Made(result, error, rest), conditional
+    axes_of = [axes for _, axes in made]
+
+    def summed_out_finely(fine: Sequence[Fine]) -> Fine:
+        product = fine_block(list(zip(fine, axes_of, strict=True)), sizes)
+        return fine_log_sum(product.reshape(-1, *sizes[together:]))
+
+    work = math.prod(sizes) * (len(made) + 1)
+    digits = _digits([each for each, _ in made], work, summed_out_finely)
     return Made(result, error, rest, digits), conditional
 
 
@@ -218,7 +211,7 @@ def without_top(made: Made, many: int) -> tuple[Made, Decimal]:
     error = made.error + (0.0 if made.rest is not None else UNIT * span(values))
     weight, rest = weighed(highest, many), None
     if made.rest is not None:
-        below = _rest_of_highest(made)
+        below = np.longdouble(made.rest.reshape(-1)[made.values.argmax()])
         parts = made.twofold.minus(
             Twofold(np.full_like(values, highest), np.full_like(values, below))
         )
@@ -252,35 +245,27 @@ def weighted(terms: Sequence[tuple[NDArray[Any], Made]], many: int) -> Made:
     if many * error <= PROMISE:
         values = sum(powers(often.astype(np.longdouble), each.values) for often, each in terms)
         return Made(np.asarray(values, dtype=np.longdouble), error)
-    so_far: Twofold | None = None
-    for often, each in terms:
-        term = each.twofold.times(whole(often))
-        so_far = term if so_far is None else so_far.plus(term)
-    assert so_far is not None, "a range has values"
     exact = sum(count * each.error for count, (_, each) in zip(most, terms, strict=True))
-    return Made(so_far.main, exact + 4 * len(terms) * UNIT**2 * sizes, so_far.rest)
+    parts = (each.twofold.times(whole(often)) for often, each in terms)
+    return _in_two_parts(parts, exact + 4 * len(terms) * UNIT**2 * sizes)
 
 
-def digits_of(made: Made) -> Digits:
-    """How a table is computed to 50 digits, where that is known."""
-    assert made.digits is not None, "looked at before"
-    return made.digits
+def _in_two_parts(terms: Iterable[Twofold], error: float) -> Made:
+    """The sum of tables in two parts, with a bound on its errors."""
+    result = reduce(Twofold.plus, terms)
+    return Made(result.main, error, result.rest)
 
 
-def _digits(made: Sequence[Made], work: int) -> Digits | None:
+def _digits(
+    made: Sequence[Made], work: int, compute: Callable[[Sequence[Fine]], Fine]
+) -> Digits | None:
     """How to make a table of others to 50 digits; None if large, or one is not known so."""
-    if not made or work > SMALL * 4 or any(each.digits is None for each in made):
+    known = [each.digits for each in made if each.digits is not None]
+    if not made or work > SMALL * 4 or len(known) < len(made):
         return None
     return Digits(
-        lambda: np.empty(0, dtype=object), work + sum(digits_of(each).work for each in made)
+        lambda: compute([each.table for each in known]), work + sum(each.work for each in known)
     )
-
-
-def _fine_summed_out(
-    parts: Sequence[tuple[Digits, tuple[int, ...]]], sizes: tuple[int, ...], together: int
-) -> Fine:
-    product = fine_block([(digits.table, axes) for digits, axes in parts], sizes)
-    return fine_log_sum(product.reshape(-1, *sizes[together:]))
 
 
 def _summed_out_twofold(
@@ -303,12 +288,6 @@ def _summed_out_twofold(
 def stripped_digits(digits: Digits | None) -> Digits | None:
     """How a table without its largest entry is computed to 50 digits."""
     return None if digits is None else Digits(lambda: stripped(digits.table)[1], digits.work)
-
-
-def _rest_of_highest(made: Made) -> np.longdouble:
-    """What the largest entry leaves out."""
-    assert made.rest is not None, "asked only where there is a rest"
-    return np.longdouble(made.rest.reshape(-1)[made.values.argmax()])
 
 
 def _power(table: Table, often: Fraction) -> Table:

@@ -65,9 +65,7 @@ def convolved(one: Table, other: Table, maximise: bool) -> Table:
         [a + b - 1 for a, b in zip(small.shape, large.shape, strict=True)], -np.inf, np.longdouble
     )
     for place in np.argwhere(np.isfinite(small)).tolist():
-        window = tuple(
-            slice(start, start + length) for start, length in zip(place, large.shape, strict=True)
-        )
+        window = _window(place, large.shape)
         moved = large + small[tuple(place)]
         wider[window] = (
             np.maximum(wider[window], moved) if maximise else np.logaddexp(wider[window], moved)
@@ -80,15 +78,15 @@ def _correlated(outside: Table, other: Table, shape: tuple[int, ...]) -> Table:
     if other.size <= int(np.prod(shape)):
         total: Table = np.full(shape, -np.inf, dtype=np.longdouble)
         for place in np.argwhere(np.isfinite(other)).tolist():
-            window = tuple(
-                slice(start, start + length) for start, length in zip(place, shape, strict=True)
-            )
-            total = np.logaddexp(total, outside[window] + other[tuple(place)])
+            seen = outside[_window(place, shape)]
+            total = np.logaddexp(total, seen + other[tuple(place)])
         return total
     found: Table = np.empty(shape, dtype=np.longdouble)
     for at in np.ndindex(*shape):
-        window = tuple(
-            slice(start, start + length) for start, length in zip(at, other.shape, strict=True)
-        )
-        found[at] = log_sum(outside[window] + other)
+        found[at] = log_sum(outside[_window(at, other.shape)] + other)
     return found
+
+
+def _window(place: Sequence[int], shape: Sequence[int]) -> tuple[slice, ...]:
+    """The part of an array that has this shape and begins at a place."""
+    return tuple(slice(start, start + size) for start, size in zip(place, shape, strict=True))

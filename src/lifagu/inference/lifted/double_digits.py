@@ -5,6 +5,7 @@ The error-free transformations of Knuth and Dekker; zeros (-inf) are in the main
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +23,10 @@ class Twofold:
 
     main: Table
     rest: Table
+
+    def changed(self, change: Callable[[Table], Table]) -> Twofold:
+        """The same with entries moved or repeated."""
+        return Twofold(change(self.main), change(self.rest))
 
     def plus(self, other: Twofold) -> Twofold:
         """The sum; -inf where one of them is."""

@@ -25,7 +25,7 @@ from lifagu.inference.lifted.elimination import eliminate, eliminate_blocks
 from lifagu.inference.lifted.expansion import expand
 from lifagu.inference.lifted.fifty_digits import weighed
 from lifagu.inference.lifted.joining import join
-from lifagu.inference.lifted.logs import log_sums
+from lifagu.inference.lifted.logs import log_sum
 from lifagu.inference.lifted.matrices import Matrices
 from lifagu.inference.lifted.merging import merge
 from lifagu.inference.lifted.pivot import pivot
@@ -204,7 +204,7 @@ def _drop(problem: Problem[Ints]) -> tuple[Problem[Ints], int]:
     def constants(labels: Ints, slot: int) -> Floats:
         found = np.full(len(labels), np.nan)
         for same in problem.tables.alike_in_shape(labels):
-            sums = log_sums(problem.tables.stack(labels[same]).values, (slot,)).reshape(
+            sums = log_sum(problem.tables.stack(labels[same]).values, (slot,)).reshape(
                 -1, len(same)
             )
             highest, lowest = sums.max(axis=0), sums.min(axis=0)

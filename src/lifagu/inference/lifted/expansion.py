@@ -173,7 +173,7 @@ def _list(
 def _exist(shape: tuple[int, ...], cells: tuple[int, ...]) -> np.ndarray:
     """Which choices of individuals have those of one cell all different."""
     there = np.ones(shape, dtype=np.bool_)
-    grid = np.meshgrid(*(np.arange(length) for length in shape), indexing="ij", sparse=True)
+    grid = np.indices(shape, sparse=True)
     for right in range(len(cells)):
         for left in range(right):
             if cells[left] == cells[right]:

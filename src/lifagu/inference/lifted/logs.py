@@ -33,10 +33,15 @@ def span(values: NDArray[Any]) -> float:
 
 def log_sum(values: Table, axis: int | tuple[int, ...] | None = None) -> Table:
     """log Σ exp along axes; -inf where all are. What is e^-100 of the largest is beyond digits."""
+    if axis == ():
+        return values
     highest = values.max(axis=axis, keepdims=True, initial=-np.inf)
     shift = np.where(np.isneginf(highest), 0, highest)
     below = np.asarray(values - shift)
-    powers = np.exp(below, out=np.zeros_like(below), where=below > NEGLIGIBLE)
+    if values.dtype == np.longdouble:
+        powers = np.exp(below, out=np.zeros_like(below), where=below > NEGLIGIBLE)
+    else:
+        powers = np.exp(below, out=below)
     with np.errstate(divide="ignore"):
         total = np.log(powers.sum(axis=axis))
     return np.asarray(total + shift.reshape(total.shape))
@@ -158,19 +163,3 @@ def log_member_shares(counts: NDArray[Any], slots: int) -> Table:
             left = np.maximum(counts[:, value] - values[:step].count(value), 0)
             shares[values] += logs[left] - logs[members - step]
     return np.moveaxis(shares, -1, 0)
-
-
-def log_sums(values: Table, axes: tuple[int, ...]) -> Table:
-    """log Σ exp along axes, for each table; -inf where all are -inf."""
-    if not axes:
-        return values
-    highest = values.max(axis=axes, keepdims=True, initial=-np.inf)
-    shift = np.where(np.isneginf(highest), 0, highest)
-    below = values - shift
-    if values.dtype == np.longdouble:
-        powers = np.exp(below, out=np.zeros_like(below), where=below > NEGLIGIBLE)
-    else:
-        powers = np.exp(below, out=below)
-    with np.errstate(divide="ignore"):
-        total = np.log(powers.sum(axis=axes))
-    return np.asarray(total + shift.reshape(total.shape))

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.inference.lifted.careful_table import Digits, Made
-from lifagu.inference.lifted.logs import UNIT, Table, log_sums
+from lifagu.inference.lifted.logs import UNIT, Table, log_sum, spread_axes
 
 PIECE = 2**17  # entries that are worked on at a time
 LONG_SUM = 16  # terms from which on sums are added up in extended precision
@@ -120,25 +120,19 @@ def stacked(
 
 def product(parts: Sequence[tuple[Stack, Axes]], sizes: Axes, precision: Precision) -> Table:
     """The product of stacks, each with the axis that each slot is. sizes: of these axes."""
-    many = len(parts[0][0]) if parts else 1
-    total: Table = np.zeros((*sizes, many), dtype=precision)
+    shape = (*sizes, len(parts[0][0]) if parts else 1)
+    total: Table = np.zeros(shape, dtype=precision)
     for stack, axes in parts:
-        total += spread_stack(stack.values, axes, sizes).astype(precision, copy=False)
+        spread = spread_axes(stack.values, (*axes, len(sizes)), shape)
+        total += spread.astype(precision, copy=False)
     return total
-
-
-def spread_stack(values: Table, axes: Axes, sizes: Axes) -> Table:
-    """Tables as seen from a product: axes in its order, those that they lack of size one."""
-    order = sorted(range(len(axes)), key=axes.__getitem__)
-    shape = [size if axis in axes else 1 for axis, size in enumerate(sizes)]
-    return values.transpose(*order, len(axes)).reshape(*shape, values.shape[-1])
 
 
 def projections(joint: Table, axes: Axes) -> Table:
     """Of each table everything but the given axes summed out, and these in the given order."""
     drop = tuple(axis for axis in range(joint.ndim - 1) if axis not in axes)
     kept = [axis for axis in range(joint.ndim - 1) if axis in axes]
-    return log_sums(joint, drop).transpose(*(kept.index(axis) for axis in axes), len(axes))
+    return log_sum(joint, drop).transpose(*(kept.index(axis) for axis in axes), len(axes))
 
 
 def summed_out(
@@ -151,7 +145,7 @@ def summed_out(
     """Products with their first axes summed out, and bounds on their errors."""
     whole = product(parts, sizes, precision)
     first, own = tuple(range(together)), unit(whole)
-    result = whole.max(axis=first) if maximise else log_sums(whole, first)
+    result = whole.max(axis=first) if maximise else log_sum(whole, first)
     error = (
         (len(parts) + 1) * own * sum((stack.span for stack, _ in parts), np.zeros(whole.shape[-1]))
     )
