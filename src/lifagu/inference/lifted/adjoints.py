@@ -23,7 +23,7 @@ from lifagu.basics.arrays import (
     members,
 )
 from lifagu.inference.lifted.logs import Table, log_sum
-from lifagu.inference.lifted.numbered import Numbered
+from lifagu.inference.lifted.numbered import NumberedBatches
 
 if TYPE_CHECKING:
     from lifagu.inference.lifted.rows import ByArity
@@ -56,7 +56,7 @@ class Joints:
     """Tables by number, up to a constant factor each; computed when somebody looks at them."""
 
     def __init__(self) -> None:
-        self._numbered: Numbered[_Later] = Numbered()
+        self._numbered: NumberedBatches[_Later] = NumberedBatches()
         self._keys: Keys = {}
 
     def add(self, table: Table) -> int:
@@ -139,11 +139,11 @@ def _equal(values: Table, first: int, keys: Keys) -> Ints:
     return first + first_places(group)[group]
 
 
-class Marginals:
+class LogMarginals:
     """Log marginals of variables; of_variable: equal numbers for equal ones, -1 where unknown."""
 
     def __init__(self, count: int) -> None:
-        self._numbered: Numbered[Table] = Numbered()
+        self._numbered: NumberedBatches[Table] = NumberedBatches()
         self._keys: Keys = {}
         self.of_variable: Ints = np.full(count, -1, dtype=np.int64)
 
@@ -176,7 +176,7 @@ class Adjoints:
 
     of_row: ByArity
     joints: Joints
-    marginals: Marginals
+    marginals: LogMarginals
 
     def before(self, labels: ByArity, kept: ByArity) -> ByArity:
         """The joint marginals of the rows before a step that it left alone; -1 for the others."""

@@ -25,7 +25,7 @@ from lifagu.inference.lifted.integers import histograms, number_of_histograms
 from lifagu.inference.lifted.logs import Table, log_member_shares, log_sum
 from lifagu.inference.lifted.merging import in_order
 from lifagu.inference.lifted.problem import Problem, Tie
-from lifagu.inference.lifted.rows import ByArity, Classes, CountedRows, New, Place, Rows
+from lifagu.inference.lifted.rows import ByArity, Classes, CountedRows, New, RowPlaces, RowSet
 
 MOST_ENTRIES = 2**22  # of a table made by counting
 ALIKE = 4  # classes with at most so many times the fewest histograms are counted in the same step
@@ -48,7 +48,7 @@ class CountStep(Generic[New]):
     classes: Classes
     variables: Ints
     sizes: Ints
-    entries: list[tuple[CountedRows[New], Place]]
+    entries: list[tuple[CountedRows[New], RowPlaces]]
     like: str
     into: bool = False
 
@@ -203,7 +203,7 @@ def affordable(problem: Problem[New], classes: Classes) -> list[int]:
 
 
 def countable(
-    problem: Problem[New], rows: Rows[New], classes: Classes, into: Ints | None
+    problem: Problem[New], rows: RowSet[New], classes: Classes, into: Ints | None
 ) -> tuple[Classes, Ints, list[CountedRows[New]]]:
     """The classes that can be counted now, the variables that count them, and the new rows.
 
@@ -249,7 +249,7 @@ def replace_members(
     entries: Sequence[CountedRows[New]],
     weights: Sequence[Made],
     removed: ByArity,
-) -> tuple[Problem[New], ByArity, list[tuple[CountedRows[New], Place]]]:
+) -> tuple[Problem[New], ByArity, list[tuple[CountedRows[New], RowPlaces]]]:
     """Put variables with these weights in the place of classes; `removed` rows go, too.
 
     Returns the problem after, which rows were left alone, and where the others went.

@@ -15,7 +15,7 @@ from lifagu.inference.lifted.adjoints import Adjoints
 from lifagu.inference.lifted.assignment import Assignment
 from lifagu.inference.lifted.logs import Table
 from lifagu.inference.lifted.problem import Problem, Variables
-from lifagu.inference.lifted.rows import Blocks, Booleans, ByArity, New, Place
+from lifagu.inference.lifted.rows import Blocks, Booleans, ByArity, New, RowPlaces
 from lifagu.inference.lifted.stack import Axes, in_pieces, product, projections
 from lifagu.inference.lifted.tables import TablePool
 
@@ -32,7 +32,7 @@ class SummedOut(Generic[New]):
 
     blocks: Blocks[New]
     sizes: Axes
-    place: Place
+    place: RowPlaces
     tables: TablePool
     results: Ints
     given: Table | None

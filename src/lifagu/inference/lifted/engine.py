@@ -26,7 +26,6 @@ from lifagu.inference.lifted.expansion import expand
 from lifagu.inference.lifted.fifty_digits import weighed
 from lifagu.inference.lifted.joining import join
 from lifagu.inference.lifted.logs import log_sum
-from lifagu.inference.lifted.matrices import Matrices
 from lifagu.inference.lifted.merging import merge
 from lifagu.inference.lifted.pivot import pivot
 from lifagu.inference.lifted.problem import Problem, start
@@ -212,9 +211,7 @@ def _drop(problem: Problem[Ints]) -> tuple[Problem[Ints], int]:
                 found[same] = np.where(highest - lowest <= TOLERANCE, highest, np.nan)
         return found
 
-    rows = problem.rows
-    assert isinstance(rows, Matrices), "only listed rows are peeled"
-    arities = rows.arities()
+    rows, arities = problem.rows, problem.rows.arities()
     if _shares(problem):  # so few tables that all of them are quickly looked at
         wide = [
             (distinct(rows.labels[arity]), slot)
@@ -224,7 +221,7 @@ def _drop(problem: Problem[Ints]) -> tuple[Problem[Ints], int]:
         ]
         if all(np.isnan(constants(labels, slot)).all() for labels, slot in wide):
             return problem, 0
-    given = [(rows.matrix[each], rows.labels[each]) for each in arities]
+    given = [(rows.scopes(each), rows.labels[each]) for each in arities]
     peeled = peel_rows(given, ~problem.variables.open, constants)
     gone = {
         arity: np.flatnonzero(dropped)

@@ -19,7 +19,7 @@ from lifagu.inference.lifted.cells import Individuals, Pattern, Patterns
 from lifagu.inference.lifted.fifty_digits import total
 from lifagu.inference.lifted.matrices import Matrices
 from lifagu.inference.lifted.problem import Problem, Tie, Variables
-from lifagu.inference.lifted.rows import ByArity, Place, classes_of
+from lifagu.inference.lifted.rows import ByArity, RowPlaces, classes_of
 
 MOST_TOLD = 3  # kinds that are told one by one
 MOST_ROWS = 2**25  # argument places up to which rows are listed
@@ -37,7 +37,7 @@ class ExpandStep:
     labels: ByArity
     first: dict[int, int]
     shapes: dict[int, tuple[int, ...]]
-    entries: list[tuple[int, int, Place]]
+    entries: list[tuple[int, int, RowPlaces]]
     listed: tuple[str, ...]
 
     def __str__(self) -> str:

@@ -24,7 +24,7 @@ from lifagu.inference.lifted.rows import (
     ByArity,
     Held,
     New,
-    Place,
+    RowPlaces,
     join_columns,
 )
 
@@ -74,7 +74,7 @@ class JoinStep(Generic[New]):
     second: Ints
     joined: Ints
     sizes: tuple[int, int]
-    shapes: list[tuple[Place, Makeup, Place]]
+    shapes: list[tuple[RowPlaces, Makeup, RowPlaces]]
     pairs: int
     like: str
 

@@ -13,10 +13,10 @@ from lifagu.basics.arrays import Ints, by_first_occurrence, members
 Entry = TypeVar("Entry")
 
 
-class Numbered(Generic[Entry]):
+class NumberedBatches(Generic[Entry]):
     """Entries that hold one or many things each, numbered in the order in which they came.
 
-    >>> words = Numbered[str]()
+    >>> words = NumberedBatches[str]()
     >>> words.append("ab", 2).tolist(), words.append("xyz", 3).tolist(), words.at(3)
     ([0, 1], [2, 3, 4], ('xyz', 1))
     """
@@ -29,9 +29,9 @@ class Numbered(Generic[Entry]):
     def __len__(self) -> int:
         return self._starts[-1]
 
-    def copy(self) -> Numbered[Entry]:
+    def copy(self) -> NumberedBatches[Entry]:
         """The same entries, which go on from here on their own."""
-        copied: Numbered[Entry] = Numbered()
+        copied: NumberedBatches[Entry] = NumberedBatches()
         copied.entries, copied._starts = list(self.entries), list(self._starts)
         return copied
 

@@ -25,7 +25,7 @@ from lifagu.inference.lifted.integers import histograms, number_of_histograms
 from lifagu.inference.lifted.logs import Table, log_integers, log_sum
 from lifagu.inference.lifted.merging import MergeStep, merge
 from lifagu.inference.lifted.problem import Problem
-from lifagu.inference.lifted.rows import Apart, ByArity, New, Place
+from lifagu.inference.lifted.rows import Apart, ByArity, New, RowPlaces
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class PivotStep(Generic[New]):
     kept: ByArity
     old: Ints
     groups: Ints
-    new: Place
+    new: RowPlaces
     counts: NDArray[Any]
     turned: bool
     like: str
@@ -81,8 +81,9 @@ def pivot(
 ) -> tuple[Problem[New], Steps[New]] | None:
     """All steps of one pivot count with tables of at most so many entries, or None."""
     rows, open_now = problem.rows, problem.variables.open
+    may_go = np.asarray(open_now[rows.scopes(2)].all(axis=1))
     for every in rows.pairings():
-        old = every[open_now[rows.at((2, every), 0)] & open_now[rows.at((2, every), 1)]]
+        old = every[may_go[every]]
         for turned in (False, True) if len(old) else ():
             if (apart := rows.apart(old, turned)) is None:
                 break

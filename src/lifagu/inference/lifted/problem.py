@@ -21,7 +21,7 @@ from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.lifted.fifty_digits import total
 from lifagu.inference.lifted.matrices import Matrices
-from lifagu.inference.lifted.rows import Booleans, Classes, Costs, New, Rows
+from lifagu.inference.lifted.rows import Booleans, Classes, Costs, New, RowSet
 from lifagu.inference.lifted.tables import TablePool
 
 
@@ -116,7 +116,7 @@ class Problem(Generic[New]):
     histograms to what they count; neither is open until they are counted.
     """
 
-    rows: Rows[New]
+    rows: RowSet[New]
     tables: TablePool
     variables: Variables
     kept: frozenset[int]
@@ -136,7 +136,7 @@ class Problem(Generic[New]):
         return self.rows.elimination_costs(self.variables.open, self.variables.log_sizes)
 
     def after(
-        self, rows: Rows[New], variables: Variables, weights: Iterable[Decimal] = ()
+        self, rows: RowSet[New], variables: Variables, weights: Iterable[Decimal] = ()
     ) -> Problem[New]:
         """The problem after a step that left these, and collected these log weights."""
         return replace(

@@ -85,13 +85,11 @@ class Reduced:
     def looked_at(self) -> dict[int, Booleans]:
         """Which of the rows left have a joint marginal that is looked at on the way back."""
         labels = self.problem.rows.labels
-        if self.expanded or not all(
-            isinstance(step, MergeStep | EliminateStep) for step in self.listed
-        ):
+        known = [step for step in self.listed if isinstance(step, MergeStep | EliminateStep)]
+        if self.expanded or len(known) < len(self.listed):
             return {arity: np.ones(len(each), dtype=np.bool_) for arity, each in labels.items()}
         marked: dict[int, Booleans] | None = None
-        for step in self.listed:
-            assert isinstance(step, MergeStep | EliminateStep), "looked at before"
+        for step in known:
             marked = step.looked_at(marked)
         return marked or {}
 

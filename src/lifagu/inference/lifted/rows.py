@@ -10,6 +10,7 @@ it has; `New` is what entries to be added look like: an n×k matrix of variables
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
@@ -22,7 +23,7 @@ from lifagu.inference.lifted.tables import Sums
 
 MOST_AXES = 60  # of one table: numpy's arrays have 64 at most
 New = TypeVar("New")
-Place = tuple[int, Ints]  # arity, and entries of that arity
+RowPlaces = tuple[int, Ints]  # arity, and entries of that arity
 ByArity = dict[int, Ints]  # for each arity something about its entries
 Booleans = NDArray[np.bool_]
 # (arity, labels) -> labels × arity: which slots of a table may be swapped
@@ -38,7 +39,7 @@ class MergedRows(Generic[New]):
     which to take its axes.
     """
 
-    rows: Rows[New]
+    rows: RowSet[New]
     sums: dict[int, Sums]
     target: ByArity
     order: ByArity
@@ -68,7 +69,7 @@ class Blocks(Generic[New]):
     new: New
     near: tuple[int, ...]
     axes: list[tuple[int, ...]]
-    sources: list[Place]
+    sources: list[RowPlaces]
     kind: Ints
     labels: Ints
     together: tuple[tuple[int, ...], ...] = ((),)
@@ -94,6 +95,11 @@ class Classes:
     def members(self, number: int) -> Ints:
         """The variables of one class."""
         return self.variables[self.starts[number] : self.starts[number + 1]]
+
+    @property
+    def firsts(self) -> Ints:
+        """The first member of each class."""
+        return self.variables[self.starts[:-1]]
 
     @property
     def owner(self) -> Ints:
@@ -130,7 +136,7 @@ class CountedRows(Generic[New]):
     tie: int
     new: New
     classes: Ints
-    old: Place
+    old: RowPlaces
     order: Ints
     groups: Ints
 
@@ -160,10 +166,41 @@ class Joined(Generic[New]):
     label: int
     held: Held
     new: New
-    old: Place
+    old: RowPlaces
 
 
-class Rows(Protocol[New]):
+class ByLabel(ABC):
+    """What row sets of both kinds know from scopes and labels alone."""
+
+    labels: ByArity
+
+    @abstractmethod
+    def scopes(self, arity: int) -> Ints:
+        """The variables of all entries of an arity: an n×k matrix."""
+
+    def arities(self) -> list[int]:
+        """Arities with rows, ascending, without 0."""
+        return sorted(arity for arity, labels in self.labels.items() if arity and len(labels))
+
+    def unary(self, count: int) -> tuple[Ints, Ints]:
+        """The label and the entry of each variable's row of arity 1, -1 if there is none."""
+        label, entry = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
+        variables = self.scopes(1)[:, 0]
+        label[variables] = self.labels.get(1, variables)
+        entry[variables] = np.arange(len(variables))
+        return label, entry
+
+    def _left(self, removed: ByArity) -> ByArity:
+        """The entries that stay, by arity."""
+        left = {}
+        for arity, labels in self.labels.items():
+            stays = np.ones(len(labels), dtype=np.bool_)
+            stays[removed.get(arity, [])] = False
+            left[arity] = np.flatnonzero(stays)
+        return left
+
+
+class RowSet(Protocol[New]):
     """What the engine asks."""
 
     @property
@@ -179,13 +216,10 @@ class Rows(Protocol[New]):
     def members(self, variables: Ints) -> int:
         """Number of ground variables that these stand for."""
 
-    def example(self, new: New) -> tuple[int, ...]:
-        """The variables of one of the new entries."""
-
     def alone(self, variables: Ints) -> New:
         """Entries on nothing but one of these variables (over cells: a single one)."""
 
-    def naming(self, variables: Ints, like: int, logical: int) -> Rows[New]:
+    def naming(self, variables: Ints, like: int, logical: int) -> RowSet[New]:
         """The same rows, which know new variables, named like one (-1: none) but for `logical`."""
 
     def arities(self) -> list[int]:
@@ -194,16 +228,16 @@ class Rows(Protocol[New]):
     def pairings(self) -> list[Ints]:
         """Sets of entries of arity 2 that share a table and may pair two sorts of variables."""
 
-    def at(self, place: Place, slot: int) -> Ints:
-        """The variable in one slot of each of these entries."""
+    def scopes(self, arity: int) -> Ints:
+        """The variables of all entries of an arity: an n×k matrix."""
 
-    def without(self, removed: ByArity) -> tuple[Rows[New], ByArity]:
+    def without(self, removed: ByArity) -> tuple[RowSet[New], ByArity]:
         """The entries that are left, and for each arity which old ones they are."""
 
-    def plus(self, more: Sequence[tuple[New, Ints]]) -> tuple[Rows[New], list[Place]]:
+    def plus(self, more: Sequence[tuple[New, Ints]]) -> tuple[RowSet[New], list[RowPlaces]]:
         """The entries with further ones (new, labels) at the end, and where each of them went."""
 
-    def relabelled(self, labels: ByArity) -> Rows[New]:
+    def relabelled(self, labels: ByArity) -> RowSet[New]:
         """The same entries with other tables."""
 
     def merge(self, first_label: int) -> MergedRows[New]:
@@ -252,7 +286,7 @@ class Rows(Protocol[New]):
     ) -> list[CountedRows[New]]:
         """Replace members of classes, which share no row, by variables that count them."""
 
-    def wide(self) -> Rows[New]:
+    def wide(self) -> RowSet[New]:
         """The rows with more than one argument."""
 
     def unary(self, count: int) -> tuple[Ints, Ints]:

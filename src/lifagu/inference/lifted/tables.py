@@ -33,7 +33,7 @@ from lifagu.inference.lifted.careful_table import (
 )
 from lifagu.inference.lifted.fifty_digits import fine_logs, same, total, weighed
 from lifagu.inference.lifted.logs import Table, near, swappable_slots, symmetric
-from lifagu.inference.lifted.numbered import Numbered
+from lifagu.inference.lifted.numbered import NumberedBatches
 from lifagu.inference.lifted.stack import Axes, Precision, Stack
 
 FEW = 2  # tables that are made one by one: at once costs as much
@@ -86,7 +86,7 @@ class TablePool:
     """All tables of a problem, by number; it only grows, so that problems can share it."""
 
     widest: float = 0.0  # the largest span of all tables
-    _numbered: Numbered[Made | Stack] = field(default_factory=Numbered)
+    _numbered: NumberedBatches[Made | Stack] = field(default_factory=NumberedBatches)
     _numbers: dict[tuple[tuple[int, ...], bytes], list[int]] = field(default_factory=dict)
     _swappable: dict[int, Ints] = field(default_factory=dict)  # of the tables of an entry
 

@@ -15,7 +15,7 @@ from typing import Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Ints, by_first_occurrence, distinct, group_rows, members
+from lifagu.basics.arrays import Ints, by_first_occurrence, group_rows, members
 from lifagu.inference.lifted.adjoints import Adjoints
 from lifagu.inference.lifted.assignment import Assignment
 from lifagu.inference.lifted.careful_table import Made
@@ -31,7 +31,7 @@ from lifagu.inference.lifted.integers import histograms, number_of_histograms
 from lifagu.inference.lifted.logs import UNIT, Table, log_multinomial, log_sum, powers, span
 from lifagu.inference.lifted.merging import in_order
 from lifagu.inference.lifted.problem import Problem
-from lifagu.inference.lifted.rows import ByArity, Classes, CountedRows, New, Place, Rows
+from lifagu.inference.lifted.rows import ByArity, Classes, CountedRows, New, RowPlaces, RowSet
 
 MOST_WORK = 2**28  # entries that a convolution may look at
 
@@ -146,12 +146,12 @@ class WeightedCountStep(Generic[New]):
     labels, kept, entries as in `CountStep`; rows: those before, which know the members of each row.
     """
 
-    rows: Rows[New]
+    rows: RowSet[New]
     kept: ByArity
     classes: Classes
     variables: Ints
     weighed: tuple[Weighed, ...]
-    entries: list[tuple[CountedRows[New], Place]]
+    entries: list[tuple[CountedRows[New], RowPlaces]]
     like: str
 
     def __str__(self) -> str:
@@ -165,21 +165,20 @@ class WeightedCountStep(Generic[New]):
     def walk_back(self, after: Adjoints) -> ByArity:
         """Given the histogram, members' values depend on their unary tables."""
         before = after.before(self.rows.labels, self.kept)
-        group_of: dict[int, tuple[int, int]] = {}
-        for place, (variable, weighed) in enumerate(
-            zip(self.variables.tolist(), self.weighed, strict=True)
-        ):
+        group_of = np.zeros_like(after.marginals.of_variable)  # inside its class
+        for variable, weighed in zip(self.variables.tolist(), self.weighed, strict=True):
             for number, (group, table) in enumerate(
                 zip(weighed.groups, weighed.marginals(after.marginals[variable]), strict=True)
             ):
                 after.marginals.add_one(group.variables, table)
-                group_of |= dict.fromkeys(group.variables.tolist(), (place, number))
+                group_of[group.variables] = number
                 if len(group.entries):
                     before[1][group.entries] = after.joints.add(table)
         for entry, (size, where) in self.entries:
             arity, rows = entry.old
             numbers = after.of_row[size][where[entry.groups]]
-            owners = np.column_stack([self._owners(entry, slot, group_of) for slot in entry.slots])
+            scopes = np.take_along_axis(self.rows.scopes(arity)[rows], entry.order, axis=1)
+            owners = group_of[scopes[:, entry.slots]]
             kinds = np.column_stack((numbers, entry.classes[entry.groups], owners, entry.order))
             for same in members(group_rows(kinds)):
                 first = same[0]
@@ -190,17 +189,6 @@ class WeightedCountStep(Generic[New]):
                     after, np.array([after.joints.later_one(later)]), entry.order[first]
                 )
         return before
-
-    def _owners(
-        self, entry: CountedRows[New], slot: int, group_of: dict[int, tuple[int, int]]
-    ) -> Ints:
-        """The group, inside its class, of the member that fills one slot of each old entry."""
-        found = np.empty(len(entry.groups), dtype=np.int64)
-        for own in distinct(entry.order[:, slot]).tolist():
-            there = np.flatnonzero(entry.order[:, slot] == own)
-            variables = self.rows.at((entry.old[0], entry.old[1][there]), own)
-            found[there] = [group_of[each][1] for each in variables.tolist()]
-        return found
 
     @staticmethod
     def _spread(

@@ -7,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain, permutations, product
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
 from lifagu.errors import NotLiftedError
+from lifagu.inference.lifted.rows import ByArity, ByLabel
 
 MOST_ORDERS = 40320  # argument orders that are compared to find the symmetries of a pattern
 # a variable, and which of the pattern's individuals stand in its name
@@ -102,18 +103,33 @@ class Individuals:
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class Entries(ByLabel):
     """Patterns by arity, the labels of their tables, and the individuals they are about."""
 
     individuals: Individuals
     patterns: Mapping[int, Sequence[Pattern]]
-    labels: Mapping[int, Ints]
+    labels: ByArity
+
+    def scopes(self, arity: int) -> Ints:
+        """The variables of all patterns of an arity: an n×k matrix."""
+        scopes = [pattern.variables for pattern in self.patterns.get(arity, ())]
+        return np.array(scopes, dtype=np.int64).reshape(len(scopes), arity)
 
     def each(self) -> Iterator[tuple[int, int, int, Pattern]]:
-        """Arity, place, label and pattern of each."""
-        for arity, patterns in self.patterns.items():
-            for place, pattern in enumerate(patterns):
-                yield arity, place, int(self.labels[arity][place]), pattern
+        """Arity, place, label and pattern of each with arguments."""
+        for arity in self.arities():
+            labels = self.labels[arity].tolist()
+            for place, pattern in enumerate(self.patterns[arity]):
+                yield arity, place, labels[place], pattern
+
+    @cached_property
+    def where(self) -> dict[int, list[tuple[int, int, int]]]:
+        """For each variable the arity, the entry and the slot of its places."""
+        found: dict[int, list[tuple[int, int, int]]] = {}
+        for arity, entry, _, pattern in self.each():
+            for slot, variable in enumerate(pattern.variables):
+                found.setdefault(variable, []).append((arity, entry, slot))
+        return found
 
 
 Encoded = tuple[Argument, ...]

@@ -17,12 +17,13 @@ from lifagu.inference.lifted.rows import (
     Blocks,
     Booleans,
     ByArity,
+    ByLabel,
     Classes,
     Costs,
     CountedRows,
     Joined,
     MergedRows,
-    Place,
+    RowPlaces,
     SlotClasses,
 )
 
@@ -30,7 +31,7 @@ MOST_MATCHED = 4  # arguments of rows that may match two of them
 
 
 @dataclass(frozen=True, eq=False)
-class Matrices:
+class Matrices(ByLabel):
     """All rows, by arity: matrix[k] is n×k variables, labels[k] n tables. An entry is a row."""
 
     matrix: ByArity
@@ -48,10 +49,6 @@ class Matrices:
         """Number of ground variables that these stand for."""
         return len(variables)
 
-    def example(self, new: Ints) -> tuple[int, ...]:
-        """The variables of one of the new entries."""
-        return tuple(new[0].tolist())
-
     def alone(self, variables: Ints) -> Ints:
         """Entries on nothing but one of these variables."""
         return variables[:, None]
@@ -60,32 +57,22 @@ class Matrices:
         """The same rows: variables are numbers here, and a new one needs no introduction."""
         return self
 
-    def arities(self) -> list[int]:
-        """Arities with rows, ascending, without 0."""
-        return sorted(arity for arity, labels in self.labels.items() if arity and len(labels))
-
     def pairings(self) -> list[Ints]:
         """Sets of rows of arity 2 that share a table and may pair two sorts of variables."""
         return members_of(by_first_occurrence(self.labels[2])) if 2 in self.labels else []
 
-    def at(self, place: Place, slot: int) -> Ints:
-        """The variable in one slot of each of these entries."""
-        found: Ints = self.matrix[place[0]][place[1], slot]
-        return found
+    def scopes(self, arity: int) -> Ints:
+        """The variables of all rows of an arity: an n×k matrix."""
+        return self.matrix.get(arity, np.zeros((0, arity), dtype=np.int64))
 
     def without(self, removed: ByArity) -> tuple[Matrices, ByArity]:
         """The rows that are left, and for each arity which old rows they are."""
-        left = {}
-        for arity, labels in self.labels.items():
-            stays = np.ones(len(labels), dtype=np.bool_)
-            stays[removed.get(arity, [])] = False
-            left[arity] = np.flatnonzero(stays)
+        left = self._left(removed)
         matrix = {arity: self.matrix[arity][kept] for arity, kept in left.items()}
-        return Matrices(
-            matrix, {arity: self.labels[arity][kept] for arity, kept in left.items()}
-        ), left
+        labels = {arity: self.labels[arity][kept] for arity, kept in left.items()}
+        return Matrices(matrix, labels), left
 
-    def plus(self, more: Sequence[tuple[Ints, Ints]]) -> tuple[Matrices, list[Place]]:
+    def plus(self, more: Sequence[tuple[Ints, Ints]]) -> tuple[Matrices, list[RowPlaces]]:
         """The rows with further ones (matrix, labels) at the end, and where each of them went."""
         matrix = {arity: [rows] for arity, rows in self.matrix.items()}
         labels = {arity: [numbers] for arity, numbers in self.labels.items()}
@@ -98,10 +85,11 @@ class Matrices:
             labels.setdefault(arity, []).append(numbers)
             length[arity] = start + len(rows)
             places.append((arity, np.arange(start, start + len(rows))))
-        joined = {arity: np.concatenate(parts) for arity, parts in matrix.items()}
-        return Matrices(
-            joined, {arity: np.concatenate(parts) for arity, parts in labels.items()}
-        ), places
+        together = Matrices(
+            {arity: np.concatenate(parts) for arity, parts in matrix.items()},
+            {arity: np.concatenate(parts) for arity, parts in labels.items()},
+        )
+        return together, places
 
     def relabelled(self, labels: ByArity) -> Matrices:
         """The same rows with other tables."""
@@ -173,14 +161,6 @@ class Matrices:
             {arity: rows for arity, rows in self.matrix.items() if arity != 1},
             {arity: labels for arity, labels in self.labels.items() if arity != 1},
         )
-
-    def unary(self, count: int) -> tuple[Ints, Ints]:
-        """The label and the row of each variable's row of arity 1, -1 if there is none."""
-        label, row = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
-        if 1 in self.matrix:
-            label[self.matrix[1][:, 0]] = self.labels[1]
-            row[self.matrix[1][:, 0]] = np.arange(len(self.labels[1]))
-        return label, row
 
     def apart(self, old: Ints, turned: bool) -> Apart[Ints] | None:
         """Whether these rows are A(X), B(Y), X ≠ Y; turned: A is in the second slot."""
