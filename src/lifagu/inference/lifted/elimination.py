@@ -146,21 +146,14 @@ class EliminateStep(Generic[New]):
             values.give_together(shape.blocks, np.unravel_index(best, together))
 
 
-def eliminate(problem: Problem[New], chosen: Ints) -> tuple[Problem[New], EliminateStep[New]]:
-    """Sum out independent variables, alike ones together."""
-    return eliminate_blocks(problem, chosen, problem.rows.blocks(chosen, problem.variables.sizes))
-
-
-def eliminate_blocks(
-    problem: Problem[New], chosen: Ints, found: list[Blocks[New]]
+def eliminate(
+    problem: Problem[New], chosen: Ints, found: list[Blocks[New]] | None = None
 ) -> tuple[Problem[New], EliminateStep[New]]:
-    """Sum out independent variables, of which the rows around them are known."""
+    """Sum out independent variables, alike ones together; found: the rows around, if known."""
     variables, before, tables = problem.variables, problem.rows, problem.tables
-    removed: dict[int, list[Ints]] = {}
+    found = before.blocks(chosen, variables.sizes) if found is None else found
     made, summed, weights = [], [], []
     for blocks in found:
-        for arity, sources in blocks.sources:
-            removed.setdefault(arity, []).append(sources)
         together = len(blocks.together)
         near = variables.sizes[list(blocks.near)].tolist()
         sizes = (*[int(variables.sizes[blocks.variables[0]])] * together, *near)
@@ -172,22 +165,26 @@ def eliminate_blocks(
         weights.append(weight)
         made.append((blocks.new, results[blocks.kind]))
         summed.append((blocks, sizes, results, given))
-    left, kept = before.without({arity: np.concatenate(gone) for arity, gone in removed.items()})
-    rows, places = left.plus(made)
+    gone = [source for blocks in found for source in blocks.sources]
+    smaller, kept, places = problem.exchanged(
+        before, gone, made, variables.without(chosen), weights
+    )
     shapes = [
         SummedOut(blocks, sizes, place, tables, results, given)
         for (blocks, sizes, results, given), place in zip(summed, places, strict=True)
     ]
-    kinds = sum(len(shape.blocks.labels) for shape in shapes)
-    examples = [_examples(shape.blocks, shared=kinds < len(chosen)) for shape in shapes]
-    like = _listed(variables, np.concatenate([np.zeros(0, dtype=np.int64), *examples]))
-    step = EliminateStep(before.labels, kept, shapes, before.members(chosen), like)
-    return problem.after(rows, variables.without(chosen), weights), step
+    like = _listed(variables, _examples(found, len(chosen)))
+    return smaller, EliminateStep(before.labels, kept, shapes, before.members(chosen), like)
 
 
-def _examples(blocks: Blocks[New], shared: bool) -> Ints:
-    """A variable of each kind where tables are shared, else one of them all."""
-    return blocks.variables[first_places(blocks.kind)] if shared else blocks.variables[:1]
+def _examples(found: list[Blocks[New]], many: int) -> Ints:
+    """A variable of each kind where so many variables share tables, else one of each shape."""
+    shared = sum(len(blocks.labels) for blocks in found) < many
+    some = [
+        blocks.variables[first_places(blocks.kind)] if shared else blocks.variables[:1]
+        for blocks in found
+    ]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *some])
 
 
 def _listed(variables: Variables, some: Ints) -> str:

@@ -21,7 +21,7 @@ from lifagu.inference.barren_rows import peel_rows
 from lifagu.inference.lifted.cells import Pattern
 from lifagu.inference.lifted.chain import chain
 from lifagu.inference.lifted.counting import MOST_ENTRIES, count, count_cheapest
-from lifagu.inference.lifted.elimination import eliminate, eliminate_blocks
+from lifagu.inference.lifted.elimination import eliminate
 from lifagu.inference.lifted.expansion import expand
 from lifagu.inference.lifted.fifty_digits import weighed
 from lifagu.inference.lifted.joining import join
@@ -141,7 +141,7 @@ def _next(problem: Problem[New]) -> Done[New] | None:
     return (
         _eliminate_cheap(problem)
         or _eliminate_groups(problem, SMALL)
-        or _weighted(problem)
+        or _one(weighted_count(problem))
         or _count(problem)
         or _pivot(problem)
         or _join_and_count(problem)
@@ -159,11 +159,17 @@ def _count_ties(problem: Problem[New]) -> Done[New] | None:
         members = set(tie.classes.variables.tolist())
         if members & (aside | problem.kept) or max(often[each] for each in members) > 1:
             continue
-        if (found := count(problem, tie.classes, tie.variables)) is not None:
-            return found[0], [found[1]]
-        if (weighted := weighted_count(problem, tie.classes, tie.variables)) is not None:
-            return weighted[0], [weighted[1]]
+        found = _one(count(problem, tie.classes, tie.variables)) or _one(
+            weighted_count(problem, tie.classes, tie.variables)
+        )
+        if found is not None:
+            return found
     return None
+
+
+def _one(found: tuple[Problem[New], LiftedStep[New]] | None) -> Done[New] | None:
+    """What was done, if it was, as a list of one step."""
+    return None if found is None else (found[0], [found[1]])
 
 
 def _goes_on(problem: Problem[New]) -> bool:
@@ -294,8 +300,7 @@ def _eliminate_alike(
     blocks = problem.rows.blocks(chosen, problem.variables.sizes)
     if len(chosen) < PAYS * len(blocks):
         return None
-    smaller, step = eliminate_blocks(problem, chosen, blocks)
-    return smaller, [step]
+    return _one(eliminate(problem, chosen, blocks))
 
 
 def _eliminate(
@@ -303,15 +308,8 @@ def _eliminate(
 ) -> Done[New] | None:
     if not len(variables):
         return None
-    smaller, step = eliminate(
-        problem, problem.rows.independent(variables, new, len(problem.variables))
-    )
-    return smaller, [step]
-
-
-def _weighted(problem: Problem[New]) -> Done[New] | None:
-    found = weighted_count(problem)
-    return None if found is None else (found[0], [found[1]])
+    chosen = problem.rows.independent(variables, new, len(problem.variables))
+    return _one(eliminate(problem, chosen))
 
 
 def _pivot(problem: Problem[New], most: int = MOST_ENTRIES) -> Done[New] | None:
@@ -323,8 +321,7 @@ def _count(problem: Problem[New], wanted: Booleans | None = None) -> Done[New] |
     """Count the interchangeable variables that work out, the ones with fewest histograms first."""
     wanted = problem.variables.open if wanted is None else wanted
     proposals = problem.rows.twins(wanted, problem.variables.sizes, problem.tables.slot_classes)
-    found = count_cheapest(problem, proposals)
-    return None if found is None else (found[0], [found[1]])
+    return _one(count_cheapest(problem, proposals))
 
 
 def _join_and_count(problem: Problem[New]) -> Done[New] | None:

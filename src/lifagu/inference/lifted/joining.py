@@ -93,19 +93,19 @@ class JoinStep(Generic[New]):
         for (arity, rows), makeup, (size, places) in self.shapes:
             numbers = after.of_row[size][places]
             for same in members(by_first_occurrence(numbers)):
-                later = partial(_parted, after, int(numbers[same[0]]), makeup)
+                later = partial(self._parted, after, int(numbers[same[0]]), makeup)
                 before[arity][rows[same]] = after.joints.later_one(later)
         return before
+
+    @staticmethod
+    def _parted(after: Adjoints, number: int, makeup: Makeup) -> Table:
+        return makeup.parted(after.joints[number])
 
     def trace_back(self, values: Assignment[New]) -> None:
         """The value of a pair is that of its halves."""
         first, second = np.divmod(values.of(self.joined), self.sizes[1])
         values.give(self.first, first)
         values.give(self.second, second)
-
-
-def _parted(after: Adjoints, number: int, makeup: Makeup) -> Table:
-    return makeup.parted(after.joints[number])
 
 
 def join(
@@ -132,14 +132,14 @@ def join(
         weights.append(weight)
         made.append((entry.new, np.full(len(entry.old[1]), label)))
         shapes.append((entry.old, makeup))
-    everything = {arity: np.arange(len(labels)) for arity, labels in before.labels.items()}
-    rows, new = before.without(everything)[0].plus(made)
-    placed = [(old, makeup, place) for (old, makeup), place in zip(shapes, new, strict=True)]
+    everything = [(arity, np.arange(len(labels))) for arity, labels in before.labels.items()]
+    left = variables.without(np.concatenate((first, second))).plus(
+        [sizes[0] * sizes[1]] * len(first)
+    )
+    smaller, _, places = problem.exchanged(before, everything, made, left, weights)
+    placed = [(old, makeup, place) for (old, makeup), place in zip(shapes, places, strict=True)]
     like = f"{variables.name(int(first[0]))}, {variables.name(int(second[0]))}"
     step = JoinStep[New](
         before.labels, first, second, joined, sizes, placed, before.members(first), like
     )
-    left = variables.without(np.concatenate((first, second))).plus(
-        [sizes[0] * sizes[1]] * len(first)
-    )
-    return problem.after(rows, left, weights), step
+    return smaller, step

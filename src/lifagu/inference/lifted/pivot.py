@@ -133,13 +133,16 @@ def _paired(
     label, weight = problem.tables.add(
         _pivoted(made.changed(np.transpose) if turned else made, counts, many), many
     )
-    left, kept = named.without({2: old})
-    rows, places = left.plus([(new, np.full(len(distinct(apart.groups)), label))])
-    like = (
-        f"{variables.name(int(apart.first[0]))}, {variables.name(int(apart.second.variables[0]))}"
+    smaller, kept, (place,) = problem.exchanged(
+        named,
+        [(2, old)],
+        [(new, np.full(len(distinct(apart.groups)), label))],
+        variables.plus([len(counts)], opened=False),
+        [weight],
     )
-    step = PivotStep[New](before.labels, kept, old, apart.groups, places[0], counts, turned, like)
-    return problem.after(rows, variables.plus([len(counts)], opened=False), [weight]), step
+    first, second = int(apart.first[0]), int(apart.second.variables[0])
+    like = f"{variables.name(first)}, {variables.name(second)}"
+    return smaller, PivotStep(before.labels, kept, old, apart.groups, place, counts, turned, like)
 
 
 def _pivoted(made: Made, counts: NDArray[Any], many: int) -> Made:

@@ -21,7 +21,7 @@ from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.lifted.fifty_digits import total
 from lifagu.inference.lifted.matrices import Matrices
-from lifagu.inference.lifted.rows import Booleans, Classes, Costs, New, RowSet
+from lifagu.inference.lifted.rows import Booleans, ByArity, Classes, Costs, New, RowPlaces, RowSet
 from lifagu.inference.lifted.tables import TablePool
 
 
@@ -142,6 +142,26 @@ class Problem(Generic[New]):
         return replace(
             self, rows=rows, variables=variables, collected=total([self.collected, *weights])
         )
+
+    def exchanged(
+        self,
+        rows: RowSet[New],
+        gone: Iterable[RowPlaces],
+        new: Sequence[tuple[New, Ints]],
+        variables: Variables,
+        weights: Iterable[Decimal],
+    ) -> tuple[Problem[New], ByArity, list[RowPlaces]]:
+        """The problem with new entries (and their labels) in the place of some of its rows.
+
+        rows: as they know the new variables. Second, which rows were left alone, by arity; third,
+        where the new ones went.
+        """
+        removed: dict[int, list[Ints]] = {}
+        for arity, entries in gone:
+            removed.setdefault(arity, []).append(entries)
+        left, kept = rows.without({arity: np.concatenate(own) for arity, own in removed.items()})
+        together, places = left.plus(new)
+        return self.after(together, variables, weights), kept, places
 
 
 def start(

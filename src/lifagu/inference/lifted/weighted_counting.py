@@ -267,10 +267,9 @@ def _weighted_count(
         own = chosen.members(number)
         counts = histograms(chosen.counts[number], int(problem.variables.sizes[own[0]]))
         weighed.append(Weighed(tuple(_groups(problem, unary, own)), counts, problem.maximise))
-    entries_gone = np.concatenate([group.entries for each in weighed for group in each.groups])
-    removed = {1: entries_gone} if len(entries_gone) else {}
     made = [each.made for each in weighed]
-    smaller, kept, placed = replace_members(problem, chosen, variables, entries, made, removed)
+    gone = [(1, group.entries) for each in weighed for group in each.groups]
+    smaller, kept, placed = replace_members(problem, chosen, variables, entries, made, gone)
     like = problem.variables.name(int(chosen.variables[0]))
     return smaller, WeightedCountStep(
         problem.rows, kept, chosen, variables, tuple(weighed), placed, like
