@@ -81,23 +81,17 @@ class Joints:
 
     def stack(self, numbers: Ints) -> Table:
         """Tables of one shape, along the last axis."""
-        found = [
-            (same, inside, self._numbered.entries[own].values)
-            for own, same, inside in self._numbered.found(numbers)
-        ]
-        if len(found) == 1:
-            return found[0][2][..., found[0][1]]
-        back = np.argsort(np.concatenate([same for same, _, _ in found]))
-        return np.concatenate([values[..., inside] for _, inside, values in found], axis=-1)[
-            ..., back
-        ]
+        places, tables = [], []
+        for own, same, inside in self._numbered.found(numbers):
+            places.append(same)
+            tables.append(self._numbered.entries[own].values[..., inside])
+        if len(tables) == 1:
+            return tables[0]
+        return np.concatenate(tables, axis=-1)[..., np.argsort(np.concatenate(places))]
 
     def alike_in_shape(self, numbers: Ints) -> list[Ints]:
         """The places of tables of the same shape."""
-        shapes: dict[tuple[int, ...], list[Ints]] = {}
-        for own, same, _ in self._numbered.found(numbers):
-            shapes.setdefault(self._numbered.entries[own].shape, []).append(same)
-        return [np.sort(np.concatenate(each)) for each in shapes.values()]
+        return self._numbered.alike(numbers, lambda entry: entry.shape)
 
     def classes(self, numbers: Ints) -> Iterator[tuple[Ints, int]]:
         """The places of equal tables, and the number of each."""
@@ -125,13 +119,8 @@ def _equal(values: Table, first: int, keys: Keys) -> Ints:
     many = values.shape[-1]
     rows = np.ascontiguousarray(values.reshape(-1, many).T, dtype=np.float64)
     if many <= FEW:
-        shape = values.shape[:-1]
-        return np.array(
-            [
-                keys.setdefault((shape, row.tobytes()), first + place)
-                for place, row in enumerate(rows)
-            ]
-        )
+        looks = [(values.shape[:-1], row.tobytes()) for row in rows]
+        return np.array([keys.setdefault(look, first + place) for place, look in enumerate(looks)])
     sample = rows[np.linspace(0, many - 1, SAMPLE).astype(np.int64)] if many > SAMPLE else rows
     if many > SAMPLE and int(group_rows_bitwise(sample).max()) == SAMPLE - 1:
         return first + np.arange(many)

@@ -83,28 +83,26 @@ class CellValues:
         """The values of one variable, with one axis per individual."""
         return self.values[int(variables[0])]
 
-    def _shape(self, variable: int) -> tuple[int, ...]:
-        return tuple(self.individuals.sizes[cell] for cell in self.individuals.cells_of[variable])
-
     def give(self, variables: Ints, values: Ints) -> None:
         """All variables of a kind have these values, with one axis per individual."""
-        self.values[int(variables[0])] = np.broadcast_to(values, self._shape(int(variables[0])))
+        variable = int(variables[0])
+        self.values[variable] = np.broadcast_to(values, self.individuals.shape(variable))
 
     def give_together(self, blocks: Blocks[Pattern], values: Sequence[Ints]) -> None:
         """Variables summed out together have these values, each set once: where it is in order."""
         if len(blocks.together) == 1:
             return self.give(blocks.variables, values[0])
-        shape = self._shape(int(blocks.variables[0]))
+        variable = int(blocks.variables[0])
+        shape = self.individuals.shape(variable)
         grid = np.indices(shape)
         once = np.ones(shape, dtype=np.bool_)
         for order in blocks.together:
             once &= _not_after(grid, grid[list(order)])
         found = np.zeros(shape, dtype=np.int64)
         for order, own in zip(blocks.together, values, strict=True):
-            found[tuple(axis[once] for axis in grid[list(order)])] = np.broadcast_to(own, shape)[
-                once
-            ]
-        self.values[int(blocks.variables[0])] = found
+            places = tuple(axis[once] for axis in grid[list(order)])
+            found[places] = np.broadcast_to(own, shape)[once]
+        self.values[variable] = found
 
     def spread(self, variables: Ints, logical: int, counts: NDArray[Any]) -> None:
         """So many members take each value, the lowest first, for each choice of the others."""

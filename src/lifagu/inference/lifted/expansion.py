@@ -62,10 +62,8 @@ class ExpandStep:
 
     def values(self, ground: Assignment[Ints]) -> CellValues:
         """The values of all of a kind from those of its ground variables."""
-        return CellValues(
-            self.individuals,
-            {variable: ground.of(self.ground(variable)) for variable in self.first},
-        )
+        values = {variable: ground.of(self.ground(variable)) for variable in self.first}
+        return CellValues(self.individuals, values)
 
 
 def expand(problem: Problem[Pattern]) -> tuple[Problem[Ints], ExpandStep]:
@@ -78,18 +76,13 @@ def expand(problem: Problem[Pattern]) -> tuple[Problem[Ints], ExpandStep]:
     first, shapes = {}, {}
     for variable in left:
         cells = individuals.cells_of[variable]
-        first[variable], shapes[variable] = (
-            variable,
-            tuple(individuals.sizes[cell] for cell in cells),
-        )
+        first[variable] = len(variables) if cells else variable
+        shapes[variable] = individuals.shape(variable)
         if cells:
-            first[variable] = len(variables)
             variables = _list(variables, variable, shapes[variable], cells)
     step = ExpandStep(individuals, rows.labels, first, shapes, [], _told(problem, rows, left))
     made, weights = _rows(problem, rows, step)
-    origin = [
-        (arity, entry) for arity in rows.arities() for entry in range(len(rows.patterns[arity]))
-    ]
+    origin = [(arity, entry) for arity, entry, *_ in rows.each()]
     ties = _ties(problem, step)
     ground, places = Matrices({}, {}).plus(made)
     step.entries.extend((*old, place) for old, place in zip(origin, places, strict=False))
@@ -124,14 +117,9 @@ def _told(problem: Problem[Pattern], rows: Patterns, left: Sequence[int]) -> tup
 def _check(problem: Problem[Pattern], rows: Patterns, left: Sequence[int]) -> None:
     """Refuse what would be too much to list, and say what stood in the way."""
     places = sum(
-        arity * rows.individuals.choices(pattern.cells)
-        for arity in rows.arities()
-        for pattern in rows.patterns[arity]
+        arity * rows.individuals.choices(pattern.cells) for arity, *_, pattern in rows.each()
     )
-    variables = sum(
-        math.prod(rows.individuals.sizes[cell] for cell in rows.individuals.cells_of[variable])
-        for variable in left
-    )
+    variables = sum(math.prod(rows.individuals.shape(variable)) for variable in left)
     if max(places, variables) > MOST_ROWS:
         many = max(left, key=rows.individuals.members)
         raise TooLargeError(
@@ -147,7 +135,7 @@ def obstacle(problem: Problem[Pattern], rows: Patterns, variable: int) -> str:
     name = problem.variables.name(variable)
     if any(variable == each for deferred in problem.deferred for each, _ in deferred.arguments):
         return f"like {name}, which stand in factors that name their individuals one by one"
-    for pattern in (each for arity in rows.arities() for each in rows.patterns[arity]):
+    for *_, pattern in rows.each():
         if pattern.variables.count(variable) > 1:
             return f"like {name}, which a table ties to each other"
         if variable in pattern.variables and len(pattern.used) > len(
@@ -186,31 +174,25 @@ def _rows(
 ) -> tuple[list[tuple[Ints, Ints]], list[Decimal]]:
     """All rows of patterns, then those put aside: matrices of ground variables, and labels."""
     made, weights = [], []
-    for arity in rows.arities():
-        for pattern, label in zip(rows.patterns[arity], rows.labels[arity].tolist(), strict=True):
-            if pattern.fold > 1:
-                many = rows.individuals.choices(pattern.cells)
-                root = problem.tables.summed(
-                    ((label, tuple(range(arity)), Fraction(1, pattern.fold)),), many
-                )
-                label, weight = problem.tables.add(root, many)
-                weights.append(weight)
-            matrix = _listed_rows(pattern, rows.individuals, step)
-            made.append((matrix, np.full(len(matrix), label)))
-    for deferred in problem.deferred:
-        matrix = np.column_stack(
-            [_ground(step, variable, own) for variable, own in deferred.arguments]
-        )
-        made.append((matrix, np.full(len(matrix), deferred.label)))
+    for arity, _, label, pattern in rows.each():
+        if pattern.fold > 1:
+            many = rows.individuals.choices(pattern.cells)
+            terms = ((label, tuple(range(arity)), Fraction(1, pattern.fold)),)
+            label, weight = problem.tables.add(problem.tables.summed(terms, many), many)
+            weights.append(weight)
+        listed = rows.individuals.listed(pattern.cells)
+        arguments = [(variable, listed[:, list(own)]) for variable, own in pattern.arguments]
+        made.append(_matrix(step, arguments, label))
+    made += [_matrix(step, deferred.arguments, deferred.label) for deferred in problem.deferred]
     return made, weights
 
 
-def _listed_rows(pattern: Pattern, individuals: Individuals, step: ExpandStep) -> Ints:
-    """All rows of a pattern as an n×k matrix."""
-    rows = individuals.listed(pattern.cells)
-    return np.column_stack(
-        [_ground(step, variable, rows[:, list(own)]) for variable, own in pattern.arguments]
-    )
+def _matrix(
+    step: ExpandStep, arguments: Sequence[tuple[int, Ints]], label: int
+) -> tuple[Ints, Ints]:
+    """Rows of ground variables as an n×k matrix, and their labels."""
+    matrix = np.column_stack([_ground(step, variable, own) for variable, own in arguments])
+    return matrix, np.full(len(matrix), label)
 
 
 def _ground(step: ExpandStep, variable: int, own: Ints) -> Ints:
@@ -239,9 +221,8 @@ def _counted(step: ExpandStep, member: int, logical: int) -> Ints:
     ground, shape = step.ground(member), step.shapes[member]
     if logical < 0:
         return ground.reshape(-1, 1)
-    there = np.moveaxis(_exist(shape, step.individuals.cells_of[member]), logical, -1).reshape(
-        -1, shape[logical]
-    )
+    exist = _exist(shape, step.individuals.cells_of[member])
+    there = np.moveaxis(exist, logical, -1).reshape(-1, shape[logical])
     flat = np.moveaxis(ground, logical, -1).reshape(-1, shape[logical])
     width = int(there.sum(axis=1).max(initial=0))
     front = np.argsort(~there, axis=1, kind="stable")[:, :width]

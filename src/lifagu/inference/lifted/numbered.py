@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -52,6 +52,13 @@ class NumberedBatches(Generic[Entry]):
         if len(self._array) != len(self._starts):
             self._array = np.array(self._starts)
         return np.searchsorted(self._array, numbers, side="right") - 1
+
+    def alike(self, numbers: Ints, look: Callable[[Entry], Hashable]) -> list[Ints]:
+        """The places of those in entries that look the same."""
+        looks: dict[Hashable, list[Ints]] = {}
+        for own, same, _ in self.found(numbers):
+            looks.setdefault(look(self.entries[own]), []).append(same)
+        return [np.sort(np.concatenate(each)) for each in looks.values()]
 
     def found(self, numbers: Ints) -> Iterator[tuple[int, Ints, Ints]]:
         """The entries (by place) that hold these: which each holds, and where in it they are."""

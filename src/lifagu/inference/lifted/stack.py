@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -54,12 +55,53 @@ class Stack:
 
     def some(self, places: Ints) -> Stack:
         """Some of the tables."""
-        digits = (
-            (lambda place: self.digits(int(places[place])))
-            if self.digits is not _unknown
-            else _unknown
+        stack = Stack(self.values[..., places], self.error[places], self.span[places])
+        if self.digits is _unknown:
+            return stack
+        return replace(stack, digits=lambda place: self.digits(int(places[place])))
+
+
+# tables: label, order in which to take its axes, how often
+Sum = tuple[tuple[int, Axes, Fraction], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Tables made of others: the terms from starts[i] up to starts[i + 1] are summed for table i.
+
+    labels, orders, often: of each term its table, the order in which to take the axes, and how
+    often it counts.
+    """
+
+    starts: Ints
+    labels: Ints
+    orders: Ints
+    often: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def terms(self, place: int) -> Sum:
+        """The terms of one table."""
+        terms = range(self.starts[place], self.starts[place + 1])
+        return tuple(
+            (int(self.labels[t]), tuple(self.orders[t].tolist()), Fraction(self.often[t]))
+            for t in terms
         )
-        return Stack(self.values[..., places], self.error[places], self.span[places], digits)
+
+    def some(self, places: Ints) -> Sums:
+        """Some of the tables."""
+        lengths = np.diff(self.starts)[places]
+        starts = np.concatenate(([0], np.cumsum(lengths)))
+        terms = np.repeat(self.starts[places] - starts[:-1], lengths) + np.arange(starts[-1])
+        return Sums(starts, self.labels[terms], self.orders[terms], self.often[terms])
+
+
+def stack_of(entry: Made | Stack) -> Stack:
+    """One table as a stack; a stack as it is."""
+    if isinstance(entry, Stack):
+        return entry
+    return Stack(entry.values[..., None], np.array([entry.rough_error]), np.array([entry.span]))
 
 
 def precision(many: NDArray[Any]) -> Precision:
@@ -108,11 +150,8 @@ def stacked(
 
     def piece(start: int, stop: int) -> None:
         found, top[start:stop] = without_tops(*compute(start, stop))
-        values[..., start:stop], error[start:stop], span[start:stop] = (
-            found.values,
-            found.error,
-            found.span,
-        )
+        values[..., start:stop] = found.values
+        error[start:stop], span[start:stop] = found.error, found.span
 
     in_pieces(many, entries, piece)
     return Stack(values, error, span, digits), top
@@ -146,10 +185,9 @@ def summed_out(
     whole = product(parts, sizes, precision)
     first, own = tuple(range(together)), unit(whole)
     result = whole.max(axis=first) if maximise else log_sum(whole, first)
-    error = (
-        (len(parts) + 1) * own * sum((stack.span for stack, _ in parts), np.zeros(whole.shape[-1]))
-    )
-    error = error + sum((stack.error for stack, _ in parts), np.zeros(whole.shape[-1]))
+    nothing = np.zeros(whole.shape[-1])
+    error = (len(parts) + 1) * own * sum((stack.span for stack, _ in parts), nothing)
+    error = error + sum((stack.error for stack, _ in parts), nothing)
     if not maximise:
         terms = int(np.prod(sizes[:together], dtype=np.int64))
         error += (2 * terms + 4 + 2 * spans(result)) * own

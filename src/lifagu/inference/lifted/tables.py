@@ -34,7 +34,7 @@ from lifagu.inference.lifted.careful_table import (
 from lifagu.inference.lifted.fifty_digits import fine_logs, same, total, weighed
 from lifagu.inference.lifted.logs import Table, near, swappable_slots, symmetric
 from lifagu.inference.lifted.numbered import NumberedBatches
-from lifagu.inference.lifted.stack import Axes, Precision, Stack
+from lifagu.inference.lifted.stack import Axes, Precision, Stack, Sum, Sums, stack_of
 
 FEW = 2  # tables that are made one by one: at once costs as much
 FEW_POTENTIALS = 2**16  # of which extended precision costs nothing
@@ -44,41 +44,6 @@ SHARED = 2  # rows for each table from which on tables are compared …
 FEW_COMPARED = 64  # … or tables that are compared in any case
 _GRID = 2.0**-36  # tables in the same squares of this grid are compared
 _OFFSET = 0.3719  # of the grid, so that round numbers are not at its lines
-
-# tables: label, order in which to take its axes, how often
-Sum = tuple[tuple[int, Axes, Fraction], ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Sums:
-    """Tables made of others: the terms from starts[i] up to starts[i + 1] are summed for table i.
-
-    labels, orders, often: of each term its table, the order in which to take the axes, and how
-    often it counts.
-    """
-
-    starts: Ints
-    labels: Ints
-    orders: Ints
-    often: NDArray[Any]
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    def terms(self, place: int) -> Sum:
-        """The terms of one table."""
-        terms = range(self.starts[place], self.starts[place + 1])
-        return tuple(
-            (int(self.labels[t]), tuple(self.orders[t].tolist()), Fraction(self.often[t]))
-            for t in terms
-        )
-
-    def some(self, places: Ints) -> Sums:
-        """Some of the tables."""
-        lengths = np.diff(self.starts)[places]
-        starts = np.concatenate(([0], np.cumsum(lengths)))
-        terms = np.repeat(self.starts[places] - starts[:-1], lengths) + np.arange(starts[-1])
-        return Sums(starts, self.labels[terms], self.orders[terms], self.often[terms])
 
 
 @dataclass(eq=False)
@@ -114,11 +79,11 @@ class TablePool:
         if len(found) == 1:
             entry, _, inside = found[0]
             return (
-                _stacked(entry)
+                stack_of(entry)
                 if isinstance(entry, Made) and len(inside) == 1
-                else _stacked(entry).some(inside)
+                else stack_of(entry).some(inside)
             )
-        parts = [(places, _stacked(entry).some(inside)) for entry, places, inside in found]
+        parts = [(places, stack_of(entry).some(inside)) for entry, places, inside in found]
         back = np.argsort(np.concatenate([places for places, _ in parts]))
         return Stack(
             np.concatenate([part.values for _, part in parts], axis=-1)[..., back],
@@ -135,7 +100,7 @@ class TablePool:
         """The largest finite entry of tables by absolute value."""
         found = np.zeros(len(numbers))
         for entry, places, inside in self._found(numbers):
-            found[places] = _stacked(entry).span[inside]
+            found[places] = stack_of(entry).span[inside]
         return found
 
     def shapes(self, arity: int, numbers: Ints) -> Ints:
@@ -147,10 +112,7 @@ class TablePool:
 
     def alike_in_shape(self, numbers: Ints) -> list[Ints]:
         """The places of tables of the same shape."""
-        shapes: dict[tuple[int, ...], list[Ints]] = {}
-        for entry, places, _ in self._found(numbers):
-            shapes.setdefault(_stacked(entry).values.shape[:-1], []).append(places)
-        return [np.sort(np.concatenate(each)) for each in shapes.values()]
+        return self._numbered.alike(numbers, lambda entry: stack_of(entry).values.shape[:-1])
 
     def slot_classes(self, arity: int, labels: Ints) -> Ints:
         """For each label which slots of its table may be swapped: rows of class numbers."""
@@ -192,9 +154,8 @@ class TablePool:
         """The numbers of given tables (along the last axis) on so many rows; their log weight."""
 
         def digits(place: int) -> Digits | None:
-            return stripped_digits(
-                Digits(partial(fine_logs, potentials[..., place]), potentials[..., place].size)
-            )
+            own = potentials[..., place]
+            return stripped_digits(Digits(partial(fine_logs, own), own.size))
 
         def logs(start: int, stop: int) -> tuple[Table, Floats]:
             with np.errstate(divide="ignore"):
@@ -223,9 +184,8 @@ class TablePool:
         numbers, weights = np.empty(len(sums), dtype=np.int64), []
         for alike in members(group_rows(np.column_stack((shapes, lengths > at_once.LONG_SUM)))):
             precision = at_once.precision(many[alike])
-            values, error = self._added_up(
-                sums.some(alike), tuple(shapes[alike[0]].tolist()), precision
-            )
+            shape = tuple(shapes[alike[0]].tolist())
+            values, error = self._added_up(sums.some(alike), shape, precision)
             short, again = lengths[alike] <= FEW_TERMS, partial(_one_of, made, alike)
             stack, top = at_once.without_tops(values, error)
             numbers[alike], weight = self._add(stack, top, many[alike], again, careful=short)
@@ -239,9 +199,8 @@ class TablePool:
         many, often = len(sums.labels), sums.often.astype(np.float64)
         values: Table = np.empty((*shape, many), dtype=precision)
         error, span = np.empty(many), np.empty(many)
-        for alike in (
-            members(group_rows(sums.orders)) if sums.orders.shape[1] else [np.arange(many)]
-        ):
+        same_order = members(group_rows(sums.orders)) if len(shape) else [np.arange(many)]
+        for alike in same_order:
             terms = self.stack(sums.labels[alike])
             values[..., alike] = terms.values.transpose(*sums.orders[alike[0]], len(shape))
             error[alike], span[alike] = terms.error, terms.span
@@ -267,9 +226,8 @@ class TablePool:
         """
 
         def block(place: int) -> tuple[Made, Table]:
-            return self.block(
-                list(zip(labels[place].tolist(), axes, strict=True)), sizes, together, maximise
-            )
+            parts = list(zip(labels[place].tolist(), axes, strict=True))
+            return self.block(parts, sizes, together, maximise)
 
         if len(labels) <= FEW or (len(labels) <= FEW_WIDE and self._wide(labels)):
             found = [block(place) for place in range(len(labels))]
@@ -288,10 +246,8 @@ class TablePool:
 
     def _wide(self, labels: Ints) -> bool:
         """Whether entries are so far apart that their differences are taken with care."""
-        return (
-            self.widest > WIDE_SPAN
-            and float(self.spans(labels.reshape(-1)).max(initial=0)) > WIDE_SPAN
-        )
+        wide = self.widest > WIDE_SPAN
+        return wide and float(self.spans(labels.reshape(-1)).max(initial=0)) > WIDE_SPAN
 
     def parts(self, axes: Sequence[Axes], labels: Ints) -> list[tuple[Stack, Axes]]:
         """The tables of products as stacks; axes: for each table the axis that each slot is."""
@@ -299,9 +255,8 @@ class TablePool:
 
     def _add_each(self, made: Iterator[Made], many: NDArray[Any]) -> tuple[Ints, Decimal]:
         added = [self.add(each, int(often)) for each, often in zip(made, many, strict=True)]
-        return np.array([number for number, _ in added], dtype=np.int64), total(
-            weight for _, weight in added
-        )
+        numbers = np.array([number for number, _ in added], dtype=np.int64)
+        return numbers, total(weight for _, weight in added)
 
     def _add(
         self,
@@ -349,26 +304,19 @@ class TablePool:
 
     def _compared(self, stack: Stack, many: NDArray[Any]) -> Ints:
         """The numbers of tables, of which those that are the same or known share one."""
-        shape, squares = (
-            stack.values.shape[:-1],
-            np.ascontiguousarray(_squares(stack.values).reshape(-1, len(stack)).T),
-        )
-        group = (
-            group_rows_bitwise(squares)
-            if squares.shape[1]
-            else np.zeros(len(stack), dtype=np.int64)
-        )
+        shape = stack.values.shape[:-1]
+        squares = np.ascontiguousarray(_squares(stack.values).reshape(-1, len(stack)).T)
+        group = np.zeros(len(stack), dtype=np.int64)
+        if squares.shape[1]:
+            group = group_rows_bitwise(squares)
         examples, uses = first_places(group), np.bincount(group, weights=many)
         numbers = np.empty(len(examples), dtype=np.int64)
         new: list[int] = []
         for place, example in enumerate(examples.tolist()):
             alike = self._numbers.setdefault((shape, squares[example].tobytes()), [])
             made = stack.made(example) if alike else None
-            known = (
-                number
-                for number in alike
-                if made and _same(self.made(number), made, int(uses[place]))
-            )
+            often = int(uses[place])
+            known = (each for each in alike if made and _same(self.made(each), made, often))
             if (number := next(known, None)) is None:
                 number = len(self) + len(new)
                 alike.append(number)
@@ -378,9 +326,8 @@ class TablePool:
             self._append(stack.some(np.array(new)))
         found, first = numbers[group], examples[group]
         tolerance = stack.error + stack.error[first]
-        for place in np.flatnonzero(
-            ~at_once.near(stack.values, stack.values[..., first], tolerance)
-        ).tolist():
+        near_first = at_once.near(stack.values, stack.values[..., first], tolerance)
+        for place in np.flatnonzero(~near_first).tolist():
             found[place] = self._known(stack.made(place), int(many[place]))
         return found
 
@@ -388,10 +335,9 @@ class TablePool:
 
     def summed(self, terms: Sum, many: int) -> Made:
         """The sum of tables, each with its axes in an order and to a power, for so many rows."""
-        return carefully.summed(
-            [(self.made(label), order, often) for label, order, often in self._together(terms)],
-            many,
-        )
+        once = self._together(terms)
+        made = [(self.made(label), order, often) for label, order, often in once]
+        return carefully.summed(made, many)
 
     def _together(self, terms: Sum) -> Sum:
         """The terms, those that are the same up to slots that may be swapped once."""
@@ -410,19 +356,12 @@ class TablePool:
 
         together: how many axes are summed out. Second, log P(those | the others): product − result.
         """
-        return carefully.summed_out(
-            [(self.made(label), axes) for label, axes in parts], sizes, together, maximise
-        )
+        made = [(self.made(label), axes) for label, axes in parts]
+        return carefully.summed_out(made, sizes, together, maximise)
 
 
 def _one_of(made: Callable[[int], Made], places: Ints, place: int) -> Made:
     return made(int(places[place]))
-
-
-def _stacked(entry: Made | Stack) -> Stack:
-    if isinstance(entry, Stack):
-        return entry
-    return Stack(entry.values[..., None], np.array([entry.rough_error]), np.array([entry.span]))
 
 
 def _squares(values: Table) -> Floats:

@@ -97,6 +97,10 @@ class Individuals:
         """How many rows a pattern stands for."""
         return int(Fraction(self.choices(pattern.cells), pattern.fold))
 
+    def shape(self, variable: int) -> tuple[int, ...]:
+        """How many individuals the cell of each one in a variable's name has."""
+        return tuple(self.sizes[cell] for cell in self.cells_of[variable])
+
     def members(self, variable: int) -> int:
         """How many ground variables a variable stands for."""
         return self.choices(self.cells_of[variable])
