@@ -120,17 +120,13 @@ def summed(made: Sequence[tuple[Made, tuple[int, ...], Fraction]], many: int) ->
     """The sum of tables, each with its axes in an order and to a power, for so many rows."""
     size = made[0][0].values.size
     sizes = sum(float(often) * each.span for each, _, often in made)
-    error = (
-        sum(float(often) * each.rough_error for each, _, often in made)
-        + (len(made) + 2) * UNIT * sizes
-    )
-    powers_of = [(order, often) for _, order, often in made]
+    rough = sum(float(often) * each.rough_error for each, _, often in made)
+    error = rough + (len(made) + 2) * UNIT * sizes
+    orders, powers_of = [order for _, order, _ in made], [often for _, _, often in made]
     digits = _digits(
         [each for each, _, _ in made],
         size * len(made),
-        lambda fine: fine_sum(
-            [(table, *power) for table, power in zip(fine, powers_of, strict=True)]
-        ),
+        lambda fine: fine_sum(list(zip(fine, orders, powers_of, strict=True))),
     )
     if many * error > PROMISE and (digits is None or digits.work > FINE_WORK):
         exact = sum(float(often) * each.error for each, _, often in made)
@@ -154,48 +150,42 @@ def summed_out(
     made: tables, and which axis of the product each of their slots is; together: how many axes are
     summed out. Second, log P(those | the others): product − result.
     """
-    first = tuple(range(together))
-    error = sum(each.rough_error for each, _ in made) + (len(made) + 1) * UNIT * sum(
-        each.span for each, _ in made
-    )
+    first, spans = tuple(range(together)), sum(each.span for each, _ in made)
+    product = np.zeros(sizes, dtype=np.longdouble)
     if any(each.rest is not None or each.span > WIDE_SPAN for each, _ in made):
-        nothing = np.zeros(sizes, dtype=np.longdouble)
-        product = Twofold(nothing, nothing)
-        for each, axes in made:
-            spread = partial(spread_axes, axes=axes, shape=sizes)
-            product = product.plus(each.twofold.changed(spread))
-        result, conditional, rest = _summed_out_twofold(product, first, maximise)
-        error = sum(each.error for each, _ in made) + 4 * len(made) * UNIT**2 * sum(
-            each.span for each, _ in made
+        spread = (
+            each.twofold.changed(partial(spread_axes, axes=axes, shape=sizes))
+            for each, axes in made
         )
+        in_two = reduce(Twofold.plus, spread, Twofold(product, product))
+        result, conditional, rest = _summed_out_twofold(in_two, first, maximise)
+        error = sum(each.error for each, _ in made) + 4 * len(made) * UNIT**2 * spans
+        rounded_result = np.zeros_like(result)
     else:
-        whole_product = block_product(
-            [(each.values, axes) for each, axes in made], np.zeros(sizes, dtype=np.longdouble)
-        )
-        result = whole_product.max(axis=first) if maximise else log_sum(whole_product, axis=first)
-        conditional, rest = whole_product - np.where(np.isneginf(result), 0, result), None
-    if not maximise:
-        error += log_sum_error(
-            math.prod(sizes[:together]), result if rest is None else np.zeros_like(result)
-        )
+        product = block_product([(each.values, axes) for each, axes in made], product)
+        result = product.max(axis=first) if maximise else log_sum(product, axis=first)
+        conditional, rest = product - np.where(np.isneginf(result), 0, result), None
+        error = sum(each.rough_error for each, _ in made) + (len(made) + 1) * UNIT * spans
+        rounded_result = result
     if maximise:
         return Made(result, error, rest), conditional
-    axes_of = [axes for _, axes in made]
-
-    def summed_out_finely(fine: Sequence[Fine]) -> Fine:
-        product = fine_block(list(zip(fine, axes_of, strict=True)), sizes)
-        return fine_log_sum(product.reshape(-1, *sizes[together:]))
-
+    error += log_sum_error(math.prod(sizes[:together]), rounded_result)
+    finely = partial(_fine_summed_out, [axes for _, axes in made], sizes, together)
     work = math.prod(sizes) * (len(made) + 1)
-    digits = _digits([each for each, _ in made], work, summed_out_finely)
-    return Made(result, error, rest, digits), conditional
+    return Made(result, error, rest, _digits([each for each, _ in made], work, finely)), conditional
+
+
+def _fine_summed_out(
+    axes: Sequence[tuple[int, ...]], sizes: tuple[int, ...], together: int, fine: Sequence[Fine]
+) -> Fine:
+    product = fine_block(list(zip(fine, axes, strict=True)), sizes)
+    return fine_log_sum(product.reshape(-1, *sizes[together:]))
 
 
 def without_top(made: Made, many: int) -> tuple[Made, Decimal]:
     """The table without its largest entry, and the log weight of that on so many rows.
 
-    Known better where promised. One that is zero everywhere stays as it is and makes the log weight
-    -inf.
+    Known better where promised. One of zeros stays as it is and makes the log weight -inf.
     """
     highest = made.values.max(initial=-np.inf)
     if highest == -np.inf:
@@ -204,9 +194,8 @@ def without_top(made: Made, many: int) -> tuple[Made, Decimal]:
     if digits is not None and many * made.rough_error > PROMISE and digits.work <= FINE_WORK:
         top, left = stripped(digits.table)
         parts = rounded(left)
-        return Made(
-            parts.main, UNIT**2 * span(parts.main), parts.rest, Digits(lambda: left, 0)
-        ), weighed(top, many)
+        error, known = UNIT**2 * span(parts.main), Digits(lambda: left, 0)
+        return Made(parts.main, error, parts.rest, known), weighed(top, many)
     values = np.asarray(made.values - highest) + 0
     error = made.error + (0.0 if made.rest is not None else UNIT * span(values))
     weight, rest = weighed(highest, many), None
@@ -275,11 +264,8 @@ def _summed_out_twofold(
     highest = product.main.max(axis=axes, keepdims=True, initial=-np.inf)
     shift = np.where(np.isneginf(highest), 0, highest)
     below = product.minus(Twofold(shift, np.zeros_like(shift))).main
-    inner = (
-        below.max(axis=axes, keepdims=True)
-        if maximise
-        else np.expand_dims(log_sum(below, axis=axes), axes)
-    )
+    summed = below.max(axis=axes) if maximise else log_sum(below, axis=axes)
+    inner = np.expand_dims(summed, axes)
     conditional = below - np.where(np.isneginf(inner), 0, inner)
     result = Twofold(inner, np.zeros_like(inner)).plus(Twofold(shift, np.zeros_like(shift)))
     return np.squeeze(result.main, axis=axes), conditional, np.squeeze(result.rest, axis=axes)

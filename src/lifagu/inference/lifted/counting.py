@@ -93,16 +93,15 @@ class CountStep(Generic[New]):
     def members(self, after: Adjoints) -> None:
         """The marginal of counted members: E[histogram] / N."""
         number = after.marginals.of_variable[self.variables]
-        kinds = np.column_stack((number, np.array(self.classes.counts, dtype=object), self.sizes))
-        first: dict[tuple[int, ...], list[int]] = {}
-        for place, kind in enumerate(map(tuple, kinds.tolist())):
-            first.setdefault(kind, []).append(place)
-        for places in first.values():
+        alike: dict[tuple[int, ...], list[int]] = {}
+        kinds = zip(number.tolist(), self.classes.counts, self.sizes.tolist(), strict=True)
+        for place, kind in enumerate(kinds):
+            alike.setdefault(kind, []).append(place)
+        for places in alike.values():
             histogram = after.marginals[int(self.variables[places[0]])]
             marginal = spread_members(histogram, self.histograms(places[0]), (0,), -1)
-            after.marginals.add_one(
-                np.concatenate([self.classes.members(place) for place in places]), marginal
-            )
+            own = np.concatenate([self.classes.members(place) for place in places])
+            after.marginals.add_one(own, marginal)
 
     def trace_back(self, values: Assignment[New]) -> None:
         """So many members as the best histogram says take each value, the lowest values first."""

@@ -43,9 +43,8 @@ class SummedOut(Generic[New]):
             return self.given[..., kinds]
         result = self.tables.stack(self.results[kinds]).values
         precision = np.longdouble if result.dtype == np.longdouble else np.float64
-        whole = product(
-            self.tables.parts(self.blocks.axes, self.blocks.labels[kinds]), self.sizes, precision
-        )
+        parts = self.tables.parts(self.blocks.axes, self.blocks.labels[kinds])
+        whole = product(parts, self.sizes, precision)
         whole -= np.where(np.isneginf(result), 0, result)
         return whole
 
@@ -62,9 +61,8 @@ class SummedOut(Generic[New]):
         found = np.empty((*[self.sizes[axis] for axis in axes], len(kinds)), dtype=precision)
 
         def piece(start: int, stop: int) -> None:
-            found[..., start:stop] = projections(
-                self.joint(after, kinds[start:stop], numbers[start:stop]), axes
-            )
+            joint = self.joint(after, kinds[start:stop], numbers[start:stop])
+            found[..., start:stop] = projections(joint, axes)
 
         in_pieces(len(kinds), int(np.prod(self.sizes, dtype=np.int64)), piece)
         return found
@@ -74,9 +72,8 @@ class SummedOut(Generic[New]):
         together = len(self.blocks.together)
         if self.given is not None:
             flat = self.given.reshape(-1, *self.given.shape[together:])
-            best: Ints = flat.argmax(axis=0)[
-                (*values, self.blocks.kind if flat.shape[-1] > 1 else 0)
-            ]
+            kind = self.blocks.kind if flat.shape[-1] > 1 else 0
+            best: Ints = flat.argmax(axis=0)[(*values, kind)]
             return best
         scores = np.zeros((self.sizes[0], len(self.blocks.variables)), dtype=np.longdouble)
         parts = self.tables.parts(self.blocks.axes, self.blocks.labels[self.blocks.kind])
@@ -111,11 +108,9 @@ class EliminateStep(Generic[New]):
         before = after.before(self.labels, self.kept)
         for shape in self.shapes:
             blocks, (arity, places) = shape.blocks, shape.place
-            numbers = (
-                after.joints.looked_at(after.of_row[arity][places])
-                if arity
-                else np.zeros_like(blocks.kind)
-            )
+            numbers = np.zeros_like(blocks.kind)
+            if arity:
+                numbers = after.joints.looked_at(after.of_row[arity][places])
             own = len(blocks.labels) == len(blocks.variables)  # no two are of a kind
             group = blocks.kind if own else group_rows(np.column_stack((blocks.kind, numbers)))
             first = first_places(group)

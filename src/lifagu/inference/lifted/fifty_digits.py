@@ -39,9 +39,8 @@ def fine_log_sum(product: Fine) -> Fine:
         highest = np.asarray(product.max(axis=0), dtype=object)
         shift = _each(lambda value: Decimal(0) if value == _ZERO else value, highest)
         total = np.asarray(_each(_CONTEXT.exp, product - shift).sum(axis=0), dtype=object)
-        return np.asarray(
-            _each(lambda value: _CONTEXT.ln(value) if value else _ZERO, total) + shift, dtype=object
-        )
+        logs = _each(lambda value: _CONTEXT.ln(value) if value else _ZERO, total)
+        return np.asarray(logs + shift, dtype=object)
 
 
 def fine_sum(terms: Sequence[tuple[Fine, tuple[int, ...], Fraction]]) -> Fine:
@@ -64,24 +63,20 @@ def stripped(table: Fine) -> tuple[Decimal, Fine]:
     """The largest entry, and the table without it; a table of zeros stays as it is."""
     with decimal.localcontext(_CONTEXT):
         highest = Decimal(table.max())
-        return highest, np.asarray(
-            table - (Decimal(0) if highest == _ZERO else highest), dtype=object
-        )
+        shift = Decimal(0) if highest == _ZERO else highest
+        return highest, np.asarray(table - shift, dtype=object)
 
 
 def rounded(table: Fine) -> Twofold:
     """A table in two parts of extended precision."""
-    main, rest = (
-        np.empty(table.shape, dtype=np.longdouble),
-        np.zeros(table.shape, dtype=np.longdouble),
-    )
+    main = np.empty(table.shape, dtype=np.longdouble)
+    rest = np.zeros_like(main)
     with decimal.localcontext(_CONTEXT):
         for place in np.ndindex(table.shape):
             main[place] = np.longdouble(str(table[place]))
             if table[place] != _ZERO:
-                rest[place] = np.longdouble(
-                    str(table[place] - _decimal(np.longdouble(main[place])))
-                )
+                left = table[place] - _decimal(np.longdouble(main[place]))
+                rest[place] = np.longdouble(str(left))
     return Twofold(main, rest)
 
 

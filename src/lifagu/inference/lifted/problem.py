@@ -177,20 +177,16 @@ def start(
     their own.
     """
     observed = evidence.value_of_each(len(graph.variable_names))
-    tables, weights, parts = TablePool(), [], []
-    for matrix, labels, weight in _factors(graph, observed, included, tables):
-        weights.append(weight)
-        parts.append((matrix, labels))
-    for matrix, labels, weight in _soft(evidence, observed, included, tables):
-        weights.append(weight)
-        parts.append((matrix, labels))
-    rows, _ = Matrices({}, {}).plus(parts)
+    tables = TablePool()
+    found = [*_factors(graph, observed, included, tables)]
+    found += _soft(evidence, observed, included, tables)
+    rows, _ = Matrices({}, {}).plus([(matrix, labels) for matrix, labels, _ in found])
     present, kept = included & (observed < 0), frozenset(keep)
     open_now = present.copy()
     open_now[list(kept)] = False
     names = graph.variable_names
     variables = Variables(graph.sizes.copy(), open_now, present, names.__getitem__, len(names))
-    return Problem(rows, tables, variables, kept, total(weights), maximise)
+    return Problem(rows, tables, variables, kept, total(weight for *_, weight in found), maximise)
 
 
 def _factors(

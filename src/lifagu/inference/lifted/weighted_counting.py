@@ -78,9 +78,8 @@ class Weighed:
         """The weights as a table: sums of positive terms, off by a few units of their logs."""
         weights = self.convolution.weights[places(self.counts)]
         members_of = int(self.counts[0].sum())
-        return Made(
-            weights, 8 * UNIT * (members_of + span(weights) * (2 + np.log2(1 + len(self.groups))))
-        )
+        units = members_of + span(weights) * (2 + np.log2(1 + len(self.groups)))
+        return Made(weights, 8 * UNIT * units)
 
     def marginals(self, histogram: Table) -> list[Table]:
         """The marginal of each group's members, given the histogram's log probabilities."""
@@ -115,9 +114,8 @@ class Weighed:
         for values in product(range(size), repeat=len(owners)):
             less = self.counts - np.bincount(values, minlength=size)
             possible = (less >= 0).all(axis=1)
-            own = sum(
-                self.groups[owner].unary[value] for owner, value in zip(owners, values, strict=True)
-            )
+            each = zip(owners, values, strict=True)
+            own = sum(self.groups[owner].unary[value] for owner, value in each)
             share[(possible, *values)] = own + rest[places(less[possible])] - shift[possible]
         return share
 
@@ -167,9 +165,8 @@ class WeightedCountStep(Generic[New]):
         before = after.before(self.rows.labels, self.kept)
         group_of = np.zeros_like(after.marginals.of_variable)  # inside its class
         for variable, weighed in zip(self.variables.tolist(), self.weighed, strict=True):
-            for number, (group, table) in enumerate(
-                zip(weighed.groups, weighed.marginals(after.marginals[variable]), strict=True)
-            ):
+            tables = weighed.marginals(after.marginals[variable])
+            for number, (group, table) in enumerate(zip(weighed.groups, tables, strict=True)):
                 after.marginals.add_one(group.variables, table)
                 group_of[group.variables] = number
                 if len(group.entries):
@@ -185,9 +182,8 @@ class WeightedCountStep(Generic[New]):
                 weighed = self.weighed[int(entry.classes[entry.groups[first]])]
                 own = tuple(owners[first].tolist())
                 later = partial(self._spread, after, int(numbers[first]), weighed, own, entry.slots)
-                before[arity][rows[same]] = in_order(
-                    after, np.array([after.joints.later_one(later)]), entry.order[first]
-                )
+                joint = np.array([after.joints.later_one(later)])
+                before[arity][rows[same]] = in_order(after, joint, entry.order[first])
         return before
 
     @staticmethod
@@ -218,11 +214,10 @@ def weighted_count(
     """
     wide, variables = problem.rows.wide(), problem.variables
     unary = problem.rows.unary(len(variables))
-    proposals = (
-        wide.twins(variables.open, variables.sizes, problem.tables.slot_classes)
-        if classes is None
-        else [classes]
-    )
+    if classes is not None:
+        proposals = [classes]
+    else:
+        proposals = wide.twins(variables.open, variables.sizes, problem.tables.slot_classes)
     for proposed in proposals:
         if problem.rows.members(proposed.variables) != sum(proposed.counts):
             # they name individuals that are not counted: a class has many histograms
@@ -247,12 +242,8 @@ def _fits(problem: Problem[New], classes: Classes, number: int) -> bool:
     many = classes.counts[number]
     values = number_of_histograms(many, size)
     array = (many + 1) ** (size - 1)
-    return (
-        values <= MOST_ENTRIES
-        and array <= MOST_ENTRIES
-        and values * many * size <= MOST_WORK
-        and size > 1
-    )
+    cheap = max(values, array) <= MOST_ENTRIES and values * many * size <= MOST_WORK
+    return cheap and size > 1
 
 
 def _weighted_count(
@@ -285,7 +276,6 @@ def _groups(problem: Problem[New], unary: tuple[Ints, Ints], chosen: Ints) -> li
         group = chosen[same]
         number = int(label[group[0]])
         table = problem.tables[number] if number >= 0 else nothing
-        found.append(
-            UnaryGroup(group, problem.rows.members(group), table, entry[group][entry[group] >= 0])
-        )
+        own = entry[group][entry[group] >= 0]
+        found.append(UnaryGroup(group, problem.rows.members(group), table, own))
     return found

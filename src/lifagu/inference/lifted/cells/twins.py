@@ -103,9 +103,8 @@ def _parts(
             continue
         scope = np.array([pattern.variables])
         ours = np.isin(scope, classes.variables)
-        order = tuple(
-            members_first(scope, ours, slot_classes(arity, np.array([label])))[0].tolist()
-        )
+        swappable = slot_classes(arity, np.array([label]))
+        order = tuple(members_first(scope, ours, swappable)[0].tolist())
         ordered = pattern.reordered(order)
         slots = tuple(slot for slot, own in enumerate(ordered.variables) if own in inside)
         part = _counted(ordered, slots, entries.individuals, classes, variable)
@@ -141,9 +140,8 @@ def _counted(
         all(order[slot] == slot for slot in range(len(order)) if slot not in slots)
         for order in symmetries
     )
-    new, number = compact(
-        pattern.cells, [(variable, next(iter(shared))), *others], pattern.fold // fixing
-    )
+    arguments = [(variable, next(iter(shared))), *others]
+    new, number = compact(pattern.cells, arguments, pattern.fold // fixing)
     taken = [pattern.cells[each] for each in number]
     free = [cell for each, cell in enumerate(pattern.cells) if each not in number]
     return new, Fraction(individuals.choices(free, taken), fixing)
@@ -180,10 +178,8 @@ def proposed(
         for variable, found in tokens.items():
             cells = individuals.cells_of[variable]
             if found and variable not in taken and (len(cells) < 2 if logical == 0 else cells):
-                own = cells if logical < 0 else ()
-                together.setdefault((int(sizes[variable]), frozenset(found), own), []).append(
-                    variable
-                )
+                kind = int(sizes[variable]), frozenset(found), cells if logical < 0 else ()
+                together.setdefault(kind, []).append(variable)
         for group in together.values():
             count = sum(map(individuals.members, group)) if logical == 0 else len(group)
             union = classes_of([np.array(group)], [count], logical)

@@ -136,9 +136,8 @@ def blocks(rows: Pairs, chosen: Ints, sizes: Ints) -> list[Blocks[Ints]]:
     kinds, edges = _edges(rows, variables, sizes)
     starts = np.concatenate(([0], np.cumsum(np.bincount(edges.owner, minlength=len(variables)))))
     found = []
-    for owners in members(
-        group_rows(np.column_stack((sizes[variables], group_lists(starts, edges.look))))
-    ):
+    shape = group_rows(np.column_stack((sizes[variables], group_lists(starts, edges.look))))
+    for owners in members(shape):
         entries = starts[owners, None] + np.arange(starts[owners[0] + 1] - starts[owners[0]])
         looks = [kinds[look] for look in edges.look[entries[0]].tolist()]
         near = [
@@ -147,11 +146,8 @@ def blocks(rows: Pairs, chosen: Ints, sizes: Ints) -> list[Blocks[Ints]]:
         ]
         beside = np.concatenate([np.zeros((len(owners), 0), dtype=np.int64), *near], axis=1)
         for same, local in _coinciding(beside):
-            found.append(
-                _alike(
-                    variables[owners[same]], beside[same], local, looks, entries[same], edges, rows
-                )
-            )
+            own = variables[owners[same]]
+            found.append(_alike(own, beside[same], local, looks, entries[same], edges, rows))
     return found
 
 
@@ -203,12 +199,10 @@ def _coinciding(near: Ints) -> Iterator[tuple[Ints, Ints]]:
     step = max(1, COMPARED // max(width * width, 1))
     for start in range(0, len(near), step):
         some = near[start : start + step]
-        first[start : start + step] = (
-            (some[:, :, None] == some[:, None, :]).argmax(axis=2) if width else some
-        )
-    for same in (
-        [np.arange(len(near))] if (first == first[:1]).all() else members(group_rows(first))
-    ):
+        if width:
+            first[start : start + step] = (some[:, :, None] == some[:, None, :]).argmax(axis=2)
+    alike = (first == first[:1]).all()
+    for same in [np.arange(len(near))] if alike else members(group_rows(first)):
         columns = first[same[0]]
         yield same, (np.cumsum(columns == np.arange(width)) - 1)[columns]
 

@@ -36,9 +36,8 @@ def apart(pairs: Ints) -> Apart[Ints] | None:
     def paired(variable: int) -> Ints:
         return np.column_stack((first, partner, np.full(len(first), variable)))
 
-    return Apart(
-        first, classes_of([second], [len(second)]), paired, np.searchsorted(first, pairs[:, 0])
-    )
+    twins = classes_of([second], [len(second)])
+    return Apart(first, twins, paired, np.searchsorted(first, pairs[:, 0]))
 
 
 def _partners(pairs: Ints, first: Ints, second: Ints) -> Ints | None:
@@ -49,25 +48,18 @@ def _partners(pairs: Ints, first: Ints, second: Ints) -> Ints | None:
     place = np.searchsorted(first, pairs[:, 0])
     if (np.bincount(place, minlength=count) != count - 1).any():
         return None
-    met = np.bincount(place, weights=np.searchsorted(second, pairs[:, 1]), minlength=count).astype(
-        np.int64
-    )
+    met = np.bincount(place, weights=np.searchsorted(second, pairs[:, 1]), minlength=count)
     # rows are distinct, so the sum of all places tells the one that lacks
-    missing = count * (count - 1) // 2 - met
+    missing = count * (count - 1) // 2 - met.astype(np.int64)
     return second[missing] if len(distinct(missing)) == count else None
 
 
 def looks(rows: Sequence[tuple[Ints, Ints]], count: int) -> Ints:
     """For each of `count` variables a number for the tables that it stands in."""
-    owner = np.concatenate(
-        [np.zeros(0, dtype=np.int64), *(matrix.reshape(-1) for matrix, _ in rows)]
-    )
-    label = np.concatenate(
-        [
-            np.zeros(0, dtype=np.int64),
-            *(np.repeat(labels, matrix.shape[1]) for matrix, labels in rows),
-        ]
-    )
+    nothing = np.zeros(0, dtype=np.int64)
+    owner = np.concatenate([nothing, *(matrix.reshape(-1) for matrix, _ in rows)])
+    each = [np.repeat(labels, matrix.shape[1]) for matrix, labels in rows]
+    label = np.concatenate([nothing, *each])
     order = np.lexsort((label, owner))
     starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=count))))
     return group_lists(starts, label[order])

@@ -123,19 +123,15 @@ def _tokens(
                 others, own = np.delete(matrix[row], slot, axis=1), beside[matrix[row, slot]]
                 ours = (beside[others] == own[:, None]) & (own[:, None] > 0)
                 masked = np.where(ours, len(wanted), others)
-                columns += list(
-                    np.sort(
-                        np.delete(classes[row], slot, axis=1) * (len(wanted) + 1) + masked, axis=1
-                    ).T
-                )
+                look = np.delete(classes[row], slot, axis=1) * (len(wanted) + 1) + masked
+                columns += list(np.sort(look, axis=1).T)
             owners.append(matrix[row, slot])
             descriptions.append(np.column_stack(columns))
         if itself >= 0 and arity == 2:
             own = np.flatnonzero(wanted)
             owners.append(own)
-            descriptions.append(
-                np.column_stack((np.full(len(own), itself), np.zeros_like(own), own))
-            )
+            label = np.full(len(own), itself)
+            descriptions.append(np.column_stack((label, np.zeros_like(own), own)))
         number = group_rows(np.concatenate(descriptions))
         tokens.append(number + used)
         used += int(number.max(initial=-1)) + 1
@@ -146,11 +142,10 @@ def _connected(rows: Pairs, kind: Ints) -> Ints:
     """Kinds divided into what hangs together by rows between variables of the same kind."""
     first, second = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for matrix, _ in rows:
+        own = kind[matrix]
         for left in range(matrix.shape[1]):
             for right in range(left):
-                ours = (kind[matrix[:, left]] == kind[matrix[:, right]]) & (
-                    kind[matrix[:, left]] > 0
-                )
+                ours = (own[:, left] == own[:, right]) & (own[:, left] > 0)
                 first.append(matrix[ours, left])
                 second.append(matrix[ours, right])
     parts = connected_parts(len(kind), np.concatenate(first), np.concatenate(second))
@@ -175,9 +170,8 @@ def interchangeable(
         row, own = _incidences(class_of[matrix])
         inside = class_of[matrix[row]] == own[:, None]
         order = members_first(matrix[row], inside, slot_classes(matrix.shape[1], labels[row]))
-        scope = np.take_along_axis(
-            np.where(inside, count + own[:, None], matrix[row]), order, axis=1
-        )
+        named = np.where(inside, count + own[:, None], matrix[row])
+        scope = np.take_along_axis(named, order, axis=1)
         group = group_rows(np.column_stack((labels[row], scope)))
         first = first_places(group)
         wanted = _sets(classes, own[first], inside[first].sum(axis=1))
@@ -239,31 +233,25 @@ def quotient(
     class_of = _class_of(classes, count)
     counts = np.array(classes.counts, dtype=np.int64)
     found = []
-    for matrix, labels in rows:
-        touched = np.flatnonzero((class_of[matrix] >= 0).any(axis=1))
-        own = class_of[matrix[touched]].max(axis=1, initial=-1)
-        inside = class_of[matrix[touched]] >= 0
-        order = members_first(
-            matrix[touched], inside, slot_classes(matrix.shape[1], labels[touched])
-        )
-        scope = np.take_along_axis(matrix[touched], order, axis=1)
+    for every, every_label in rows:
+        arity, touched = every.shape[1], np.flatnonzero((class_of[every] >= 0).any(axis=1))
+        matrix, labels = every[touched], every_label[touched]
+        own = class_of[matrix].max(axis=1, initial=-1)
+        inside = class_of[matrix] >= 0
+        order = members_first(matrix, inside, slot_classes(arity, labels))
+        scope = np.take_along_axis(matrix, order, axis=1)
         inside = np.take_along_axis(inside, order, axis=1)
         holds = inside + 2 * (scope == variables[own][:, None])
-        for same in members(group_rows(np.column_stack((labels[touched], holds, counts[own])))):
-            slots, tied = np.flatnonzero(holds[same[0]] == 1), np.flatnonzero(holds[same[0]] == 2)
-            new = np.column_stack((variables[own[same]], scope[same][:, holds[same[0]] == 0]))
+        for same in members(group_rows(np.column_stack((labels, holds, counts[own])))):
+            held = holds[same[0]]
+            slots, tied = tuple(np.flatnonzero(held == 1).tolist()), np.flatnonzero(held == 2)
+            tie = int(tied[0]) if len(tied) else -1
+            new = np.column_stack((variables[own[same]], scope[same][:, held == 0]))
             group = group_rows(new)
             first = first_places(group)
+            label, old = int(labels[same[0]]), (arity, touched[same])
+            counting, classes_now = new[first], own[same[first]]
             found.append(
-                CountedRows(
-                    int(labels[touched[same[0]]]),
-                    tuple(slots.tolist()),
-                    int(tied[0]) if len(tied) else -1,
-                    new[first],
-                    own[same[first]],
-                    (matrix.shape[1], touched[same]),
-                    order[same],
-                    group,
-                )
+                CountedRows(label, slots, tie, counting, classes_now, old, order[same], group)
             )
     return found
