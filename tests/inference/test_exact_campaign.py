@@ -17,11 +17,11 @@ from contextlib import suppress
 from decimal import localcontext
 from typing import Any
 
-import exact_closed_forms as closed
 import numpy as np
 import pytest
 
 import lifagu
+from support import exact_closed_forms as closed
 from support import exact_copies, exact_societies, naive, naive_inference
 from support.exact_checks import Known, WrongError, check, known_of, report, shrunk
 from support.exact_closed_forms import large
