@@ -11,9 +11,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-import exact_societies as single
 import numpy as np
 
+from support import exact_societies as single
 from support.exact_drafts import Draft, table
 from support.exact_societies import BOOLEAN, Asked, answers, sized, unary
 from support.naive_inference import TooManyStatesError
