@@ -25,7 +25,7 @@ from lifagu.graph.ranges import Labels
 from lifagu.graph.views import counted
 from lifagu.inference.answer import Answer
 from lifagu.inference.engines import PartPlan, run_part
-from lifagu.inference.lifted.adjoints import Adjoints, Joints, Marginals
+from lifagu.inference.lifted.adjoints import Adjoints, Joints, LogMarginals
 from lifagu.inference.part import Residual
 from lifagu.inference.parts_from_lists import Untouched
 from lifagu.inference.question_checks import Question, pieces_of, why_zero
@@ -102,7 +102,7 @@ class Solution:
     """What was computed: log Z, marginals of variables walked back to, and pieces asked for."""
 
     log_partition: float | None
-    marginals: Marginals
+    marginals: LogMarginals
     pieces: dict[Question, Floats]
 
 
@@ -237,14 +237,14 @@ class Prepared(Staying):
             pieces |= found
             of_part[number] = found
         complete = self.questions.whole and all(number in self.plans for number in self.like)
-        marginals = Marginals(len(self.rest.part_of))
+        marginals = LogMarginals(len(self.rest.part_of))
         _add_single(marginals, pieces)
         if self.walks:
             self._walk_back(self.walks, of_part, marginals)
         return Solution(math.fsum(logs) if complete else None, marginals, pieces)
 
     def _walk_back(
-        self, steps: Reduced, of_part: dict[int, dict[Question, Floats]], marginals: Marginals
+        self, steps: Reduced, of_part: dict[int, dict[Question, Floats]], marginals: LogMarginals
     ) -> None:
         """Add marginals of what lifted steps took away, from joint ones of rows they left."""
         labels = steps.problem.rows.labels
@@ -326,7 +326,7 @@ class Prepared(Staying):
         return joint
 
 
-def _add_single(marginals: Marginals, pieces: Mapping[Question, Floats]) -> None:
+def _add_single(marginals: LogMarginals, pieces: Mapping[Question, Floats]) -> None:
     """Add the answers that are about one variable."""
     by_size: dict[int, list[Question]] = {}
     for question, table in pieces.items():

@@ -1,5 +1,4 @@
-"""Probabilities on their way back through the steps: joint marginals of rows, and marginals of
-variables.
+"""Probabilities on their way back through the steps: joints of rows, marginals of variables.
 
 The adjoint of a row's log table is the joint marginal of its arguments. Rows that share a table
 need not share their marginal, so joint marginals are kept per class of rows: cost follows the
@@ -23,8 +22,8 @@ from lifagu.basics.arrays import (
     group_rows_bitwise,
     members,
 )
-from lifagu.inference.lifted.logs import Table, log_sums
-from lifagu.inference.lifted.numbered import Numbered
+from lifagu.inference.lifted.logs import Table, log_sum
+from lifagu.inference.lifted.numbered import NumberedBatches
 
 if TYPE_CHECKING:
     from lifagu.inference.lifted.rows import ByArity
@@ -41,9 +40,8 @@ class _Later:
     def __init__(self, compute: Callable[[], Table], shape: tuple[int, ...] | None) -> None:
         self._compute = compute
         self._shape = shape
-        self.same: Ints | None = (
-            None  # for each table the number of the first that equals it, once that is known
-        )
+        # for each table the number of the first that equals it, once that is known
+        self.same: Ints | None = None
 
     @cached_property
     def values(self) -> Table:
@@ -55,12 +53,10 @@ class _Later:
 
 
 class Joints:
-    """Tables by number, up to a constant factor each; they may be put off until somebody looks at
-    them.
-    """
+    """Tables by number, up to a constant factor each; computed when somebody looks at them."""
 
     def __init__(self) -> None:
-        self._numbered: Numbered[_Later] = Numbered()
+        self._numbered: NumberedBatches[_Later] = NumberedBatches()
         self._keys: Keys = {}
 
     def add(self, table: Table) -> int:
@@ -68,9 +64,7 @@ class Joints:
         return self.later_one(lambda: table)
 
     def later(self, compute: Callable[[], Table], shape: tuple[int, ...], many: int) -> Ints:
-        """Numbers of so many tables of one shape, computed along the last axis when somebody looks
-        at them.
-        """
+        """Numbers of so many tables of one shape, computed together when somebody looks."""
         return self._numbered.append(_Later(compute, shape), many)
 
     def later_one(self, compute: Callable[[], Table]) -> int:
@@ -87,23 +81,17 @@ class Joints:
 
     def stack(self, numbers: Ints) -> Table:
         """Tables of one shape, along the last axis."""
-        found = [
-            (same, inside, self._numbered.entries[own].values)
-            for own, same, inside in self._numbered.found(numbers)
-        ]
-        if len(found) == 1:
-            return found[0][2][..., found[0][1]]
-        back = np.argsort(np.concatenate([same for same, _, _ in found]))
-        return np.concatenate([values[..., inside] for _, inside, values in found], axis=-1)[
-            ..., back
-        ]
+        places, tables = [], []
+        for own, same, inside in self._numbered.found(numbers):
+            places.append(same)
+            tables.append(self._numbered.entries[own].values[..., inside])
+        if len(tables) == 1:
+            return tables[0]
+        return np.concatenate(tables, axis=-1)[..., np.argsort(np.concatenate(places))]
 
     def alike_in_shape(self, numbers: Ints) -> list[Ints]:
         """The places of tables of the same shape."""
-        shapes: dict[tuple[int, ...], list[Ints]] = {}
-        for own, same, _ in self._numbered.found(numbers):
-            shapes.setdefault(self._numbered.entries[own].shape, []).append(same)
-        return [np.sort(np.concatenate(each)) for each in shapes.values()]
+        return self._numbered.alike(numbers, lambda entry: entry.shape)
 
     def classes(self, numbers: Ints) -> Iterator[tuple[Ints, int]]:
         """The places of equal tables, and the number of each."""
@@ -127,19 +115,12 @@ class Joints:
 
 
 def _equal(values: Table, first: int, keys: Keys) -> Ints:
-    """For each table, numbered on from the first, the number of one that equals it: of any if they
-    are few.
-    """
+    """For each table, numbered on from the first, the number of an equal one: of any if few."""
     many = values.shape[-1]
     rows = np.ascontiguousarray(values.reshape(-1, many).T, dtype=np.float64)
     if many <= FEW:
-        shape = values.shape[:-1]
-        return np.array(
-            [
-                keys.setdefault((shape, row.tobytes()), first + place)
-                for place, row in enumerate(rows)
-            ]
-        )
+        looks = [(values.shape[:-1], row.tobytes()) for row in rows]
+        return np.array([keys.setdefault(look, first + place) for place, look in enumerate(looks)])
     sample = rows[np.linspace(0, many - 1, SAMPLE).astype(np.int64)] if many > SAMPLE else rows
     if many > SAMPLE and int(group_rows_bitwise(sample).max()) == SAMPLE - 1:
         return first + np.arange(many)
@@ -147,13 +128,11 @@ def _equal(values: Table, first: int, keys: Keys) -> Ints:
     return first + first_places(group)[group]
 
 
-class Marginals:
-    """Log marginals of variables, -1 where nothing is known. of_variable: equal numbers for equal
-    marginals.
-    """
+class LogMarginals:
+    """Log marginals of variables; of_variable: equal numbers for equal ones, -1 where unknown."""
 
     def __init__(self, count: int) -> None:
-        self._numbered: Numbered[Table] = Numbered()
+        self._numbered: NumberedBatches[Table] = NumberedBatches()
         self._keys: Keys = {}
         self.of_variable: Ints = np.full(count, -1, dtype=np.int64)
 
@@ -162,7 +141,7 @@ class Marginals:
 
     def add(self, variables: Ints, kinds: Ints, tables: Table) -> None:
         """These variables have these marginals (along the last axis), each by its kind."""
-        normal = tables - log_sums(tables, (0,))
+        normal = tables - log_sum(tables, (0,))
         same = _equal(normal, len(self), self._keys)
         self._numbered.append(normal, tables.shape[-1])
         self.of_variable[variables] = same[kinds]
@@ -182,18 +161,14 @@ class Marginals:
 
 @dataclass(frozen=True, eq=False)
 class Adjoints:
-    """What is known after a step: the joint marginal of each row, by arity, and the marginals of
-    variables.
-    """
+    """What is known after a step: the joint marginal of each row, by arity, and marginals."""
 
     of_row: ByArity
     joints: Joints
-    marginals: Marginals
+    marginals: LogMarginals
 
     def before(self, labels: ByArity, kept: ByArity) -> ByArity:
-        """For the rows before a step the joint marginals of those that it left alone; the others
-        have none (-1).
-        """
+        """The joint marginals of the rows before a step that it left alone; -1 for the others."""
         before = {arity: np.full(len(each), -1, dtype=np.int64) for arity, each in labels.items()}
         for arity, rows in kept.items():
             if arity and len(rows):
@@ -201,8 +176,6 @@ class Adjoints:
         return before
 
     def alike(self, numbers: Ints, orders: Ints) -> Iterator[tuple[Ints, int, Ints]]:
-        """Rows with the same joint marginal and the same order of arguments: places, its number,
-        and the order.
-        """
+        """Rows with the same joint marginal and order of arguments: places, its number, order."""
         for same in members(group_rows(np.column_stack((numbers, orders)))):
             yield same, int(numbers[same[0]]), orders[same[0]]

@@ -1,6 +1,4 @@
-"""Values of variables while a best assignment is traced back: of ground variables, or of all of a
-kind at once.
-"""
+"""Values while a best assignment is traced back: of ground variables, or of all of a kind."""
 
 from __future__ import annotations
 
@@ -28,14 +26,10 @@ class Assignment(Protocol[New]):
         """These variables have these values."""
 
     def give_together(self, blocks: Blocks[New], values: Sequence[Ints]) -> None:
-        """The variables of blocks have these values, one array for each of those that were summed
-        out together.
-        """
+        """The variables of blocks have these values: an array for each of those together."""
 
     def spread(self, variables: Ints, logical: int, counts: NDArray[Any]) -> None:
-        """So many of the members of a class take each value, the lowest values first. counts: … ×
-        range size.
-        """
+        """So many members take each value, the lowest first. counts: … × range size."""
 
 
 class GroundValues:
@@ -69,9 +63,7 @@ class GroundValues:
 
 
 class CellValues:
-    """For each variable an array with one axis per individual in its name (anything where
-    individuals coincide).
-    """
+    """For each variable an array, one axis per individual (anything where these coincide)."""
 
     def __init__(self, individuals: Individuals, values: Mapping[int, Ints]) -> None:
         self.individuals = individuals
@@ -80,7 +72,7 @@ class CellValues:
     def at(self, new: Pattern) -> tuple[Ints, ...]:
         """The values in each slot, with one axis per individual of the pattern."""
         shape = tuple(self.individuals.sizes[cell] for cell in new.cells)
-        grid = np.meshgrid(*(np.arange(length) for length in shape), indexing="ij", sparse=True)
+        grid = np.indices(shape, sparse=True)
         found = [
             self.values[variable][tuple(grid[each] for each in own)]
             for variable, own in new.arguments
@@ -91,35 +83,29 @@ class CellValues:
         """The values of one variable, with one axis per individual."""
         return self.values[int(variables[0])]
 
-    def _shape(self, variable: int) -> tuple[int, ...]:
-        return tuple(self.individuals.sizes[cell] for cell in self.individuals.cells_of[variable])
-
     def give(self, variables: Ints, values: Ints) -> None:
         """All variables of a kind have these values, with one axis per individual."""
-        self.values[int(variables[0])] = np.broadcast_to(values, self._shape(int(variables[0])))
+        variable = int(variables[0])
+        self.values[variable] = np.broadcast_to(values, self.individuals.shape(variable))
 
     def give_together(self, blocks: Blocks[Pattern], values: Sequence[Ints]) -> None:
-        """Variables that were summed out together have these values, each set of them once: where
-        it is in order.
-        """
+        """Variables summed out together have these values, each set once: where it is in order."""
         if len(blocks.together) == 1:
             return self.give(blocks.variables, values[0])
-        shape = self._shape(int(blocks.variables[0]))
+        variable = int(blocks.variables[0])
+        shape = self.individuals.shape(variable)
         grid = np.indices(shape)
         once = np.ones(shape, dtype=np.bool_)
         for order in blocks.together:
             once &= _not_after(grid, grid[list(order)])
         found = np.zeros(shape, dtype=np.int64)
         for order, own in zip(blocks.together, values, strict=True):
-            found[tuple(axis[once] for axis in grid[list(order)])] = np.broadcast_to(own, shape)[
-                once
-            ]
-        self.values[int(blocks.variables[0])] = found
+            places = tuple(axis[once] for axis in grid[list(order)])
+            found[places] = np.broadcast_to(own, shape)[once]
+        self.values[variable] = found
 
     def spread(self, variables: Ints, logical: int, counts: NDArray[Any]) -> None:
-        """So many of the members take each value, the lowest values first, for each of the
-        individuals they share.
-        """
+        """So many members take each value, the lowest first, for each choice of the others."""
         bounds, start = np.cumsum(counts, axis=-1), 0
         for variable in variables.tolist():
             cells = self.individuals.cells_of[variable]
@@ -133,9 +119,7 @@ class CellValues:
 
 
 def _not_after(one: Ints, other: Ints) -> Booleans:
-    """Where the first of two stacks of numbers does not come after the second in lexicographic
-    order.
-    """
+    """Where the first of two stacks of numbers is not lexicographically after the second."""
     result = np.ones(one.shape[1:], dtype=np.bool_)
     for left, right in zip(one[::-1], other[::-1], strict=True):
         result = (left < right) | ((left == right) & result)
@@ -143,11 +127,9 @@ def _not_after(one: Ints, other: Ints) -> Booleans:
 
 
 def _rank(individuals: Individuals, cells: Sequence[int], logical: int) -> Ints:
-    """For each choice of individuals the place of one of them among those of its cell that differ
-    from the others.
-    """
+    """The place of one individual among those of its cell that differ from the others."""
     shape = tuple(individuals.sizes[cell] for cell in cells)
-    grid = np.meshgrid(*(np.arange(length) for length in shape), indexing="ij", sparse=True)
+    grid = np.indices(shape, sparse=True)
     rank = np.broadcast_to(grid[logical], shape).copy()
     for other in range(len(cells)):
         if other != logical and cells[other] == cells[logical]:

@@ -8,11 +8,11 @@ more digits: small ones to 50, large ones in two parts.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial, reduce
 from itertools import combinations_with_replacement
 from typing import Any
 
@@ -54,9 +54,7 @@ WIDE_SPAN = 1e4  # of a table from which on differences of its entries are taken
 
 @dataclass(frozen=True, eq=False)
 class Digits:
-    """A way to compute a table to 50 digits, and how many entries that takes; what was computed is
-    kept.
-    """
+    """A way to compute a table to 50 digits (which is kept), and how many entries that takes."""
 
     compute: Callable[[], Fine]
     work: int
@@ -69,9 +67,7 @@ class Digits:
 
 @dataclass(frozen=True, eq=False)
 class Made:
-    """A log table: its values, what they leave out where that is known, and a bound on the errors
-    of both together.
-    """
+    """A log table: its values, what they leave out if known, a bound on the errors of both."""
 
     values: Table
     error: float = 0.0
@@ -124,31 +120,21 @@ def summed(made: Sequence[tuple[Made, tuple[int, ...], Fraction]], many: int) ->
     """The sum of tables, each with its axes in an order and to a power, for so many rows."""
     size = made[0][0].values.size
     sizes = sum(float(often) * each.span for each, _, often in made)
-    error = (
-        sum(float(often) * each.rough_error for each, _, often in made)
-        + (len(made) + 2) * UNIT * sizes
+    rough = sum(float(often) * each.rough_error for each, _, often in made)
+    error = rough + (len(made) + 2) * UNIT * sizes
+    orders, powers_of = [order for _, order, _ in made], [often for _, _, often in made]
+    digits = _digits(
+        [each for each, _, _ in made],
+        size * len(made),
+        lambda fine: fine_sum(list(zip(fine, orders, powers_of, strict=True))),
     )
-    digits = _digits([each for each, _, _ in made], size * len(made))
-    if digits is not None:
-        tables = [(digits_of(each), order, often) for each, order, often in made]
-        digits = Digits(
-            lambda: fine_sum([(each.table, order, often) for each, order, often in tables]),
-            digits.work,
-        )
     if many * error > PROMISE and (digits is None or digits.work > FINE_WORK):
-        so_far: Twofold | None = None
-        for each, order, often in made:
-            parts = each.twofold
-            term = Twofold(parts.main.transpose(order), parts.rest.transpose(order)).times(
-                _fraction(often)
-            )
-            so_far = term if so_far is None else so_far.plus(term)
-        assert so_far is not None, "a sum has terms"
-        exact = (
-            sum(float(often) * each.error for each, _, often in made)
-            + 4 * len(made) * UNIT**2 * sizes
+        exact = sum(float(often) * each.error for each, _, often in made)
+        terms = (
+            each.twofold.changed(partial(np.transpose, axes=order)).times(_fraction(often))
+            for each, order, often in made
         )
-        return Made(so_far.main, exact, so_far.rest)
+        return _in_two_parts(terms, exact + 4 * len(made) * UNIT**2 * sizes)
     values = sum(_power(each.values.transpose(order), often) for each, order, often in made)
     return Made(np.asarray(values), error, None, digits)
 
@@ -164,49 +150,42 @@ def summed_out(
     made: tables, and which axis of the product each of their slots is; together: how many axes are
     summed out. Second, log P(those | the others): product − result.
     """
-    first = tuple(range(together))
-    error = sum(each.rough_error for each, _ in made) + (len(made) + 1) * UNIT * sum(
-        each.span for each, _ in made
-    )
+    first, spans = tuple(range(together)), sum(each.span for each, _ in made)
+    product = np.zeros(sizes, dtype=np.longdouble)
     if any(each.rest is not None or each.span > WIDE_SPAN for each, _ in made):
-        product = Twofold(
-            np.zeros(sizes, dtype=np.longdouble), np.zeros(sizes, dtype=np.longdouble)
+        spread = (
+            each.twofold.changed(partial(spread_axes, axes=axes, shape=sizes))
+            for each, axes in made
         )
-        for each, axes in made:
-            two = each.twofold
-            product = product.plus(
-                Twofold(spread_axes(two.main, axes, sizes), spread_axes(two.rest, axes, sizes))
-            )
-        result, conditional, rest = _summed_out_twofold(product, first, maximise)
-        error = sum(each.error for each, _ in made) + 4 * len(made) * UNIT**2 * sum(
-            each.span for each, _ in made
-        )
+        in_two = reduce(Twofold.plus, spread, Twofold(product, product))
+        result, conditional, rest = _summed_out_twofold(in_two, first, maximise)
+        error = sum(each.error for each, _ in made) + 4 * len(made) * UNIT**2 * spans
+        rounded_result = np.zeros_like(result)
     else:
-        whole_product = block_product(
-            [(each.values, axes) for each, axes in made], np.zeros(sizes, dtype=np.longdouble)
-        )
-        result = whole_product.max(axis=first) if maximise else log_sum(whole_product, axis=first)
-        conditional, rest = whole_product - np.where(np.isneginf(result), 0, result), None
-    if not maximise:
-        error += log_sum_error(
-            math.prod(sizes[:together]), result if rest is None else np.zeros_like(result)
-        )
-    digits = (
-        None
-        if maximise
-        else _digits([each for each, _ in made], math.prod(sizes) * (len(made) + 1))
-    )
-    if digits is not None:
-        tables = [(digits_of(each), axes) for each, axes in made]
-        digits = Digits(lambda: _fine_summed_out(tables, sizes, together), digits.work)
-    return Made(result, error, rest, digits), conditional
+        product = block_product([(each.values, axes) for each, axes in made], product)
+        result = product.max(axis=first) if maximise else log_sum(product, axis=first)
+        conditional, rest = product - np.where(np.isneginf(result), 0, result), None
+        error = sum(each.rough_error for each, _ in made) + (len(made) + 1) * UNIT * spans
+        rounded_result = result
+    if maximise:
+        return Made(result, error, rest), conditional
+    error += log_sum_error(math.prod(sizes[:together]), rounded_result)
+    finely = partial(_fine_summed_out, [axes for _, axes in made], sizes, together)
+    work = math.prod(sizes) * (len(made) + 1)
+    return Made(result, error, rest, _digits([each for each, _ in made], work, finely)), conditional
+
+
+def _fine_summed_out(
+    axes: Sequence[tuple[int, ...]], sizes: tuple[int, ...], together: int, fine: Sequence[Fine]
+) -> Fine:
+    product = fine_block(list(zip(fine, axes, strict=True)), sizes)
+    return fine_log_sum(product.reshape(-1, *sizes[together:]))
 
 
 def without_top(made: Made, many: int) -> tuple[Made, Decimal]:
-    """The table without its largest entry, and the log weight of that on so many rows; known better
-    where promised.
+    """The table without its largest entry, and the log weight of that on so many rows.
 
-    One that is zero everywhere stays as it is and makes the log weight -inf.
+    Known better where promised. One of zeros stays as it is and makes the log weight -inf.
     """
     highest = made.values.max(initial=-np.inf)
     if highest == -np.inf:
@@ -215,14 +194,13 @@ def without_top(made: Made, many: int) -> tuple[Made, Decimal]:
     if digits is not None and many * made.rough_error > PROMISE and digits.work <= FINE_WORK:
         top, left = stripped(digits.table)
         parts = rounded(left)
-        return Made(
-            parts.main, UNIT**2 * span(parts.main), parts.rest, Digits(lambda: left, 0)
-        ), weighed(top, many)
+        error, known = UNIT**2 * span(parts.main), Digits(lambda: left, 0)
+        return Made(parts.main, error, parts.rest, known), weighed(top, many)
     values = np.asarray(made.values - highest) + 0
     error = made.error + (0.0 if made.rest is not None else UNIT * span(values))
     weight, rest = weighed(highest, many), None
     if made.rest is not None:
-        below = _rest_of_highest(made)
+        below = np.longdouble(made.rest.reshape(-1)[made.values.argmax()])
         parts = made.twofold.minus(
             Twofold(np.full_like(values, highest), np.full_like(values, below))
         )
@@ -231,8 +209,7 @@ def without_top(made: Made, many: int) -> tuple[Made, Decimal]:
 
 
 def counted(made: Made, slots: Sequence[int], tie: int, counts: NDArray[Any], many: int) -> Made:
-    """The product of a symmetric table over all sets of members in its slots, as a table of
-    (histogram, others).
+    """The product of a symmetric table over all sets of members, as one of (histogram, others).
 
     Each way to give values to the slots counts as often as there are sets of members with these
     values. tie: the slot that holds the histogram itself, -1 if none does.
@@ -249,9 +226,7 @@ def counted(made: Made, slots: Sequence[int], tie: int, counts: NDArray[Any], ma
 
 
 def weighted(terms: Sequence[tuple[NDArray[Any], Made]], many: int) -> Made:
-    """The sum of tables to the power of whole numbers, which have the shape of the result, for so
-    many rows.
-    """
+    """The sum of tables to whole powers, which have the shape of the result, for so many rows."""
     most = [abs(int(often.max(initial=0))) for often, _ in terms]
     sizes = sum(count * each.span for count, (_, each) in zip(most, terms, strict=True))
     rough = sum(count * each.rough_error for count, (_, each) in zip(most, terms, strict=True))
@@ -259,37 +234,27 @@ def weighted(terms: Sequence[tuple[NDArray[Any], Made]], many: int) -> Made:
     if many * error <= PROMISE:
         values = sum(powers(often.astype(np.longdouble), each.values) for often, each in terms)
         return Made(np.asarray(values, dtype=np.longdouble), error)
-    so_far: Twofold | None = None
-    for often, each in terms:
-        term = each.twofold.times(whole(often))
-        so_far = term if so_far is None else so_far.plus(term)
-    assert so_far is not None, "a range has values"
     exact = sum(count * each.error for count, (_, each) in zip(most, terms, strict=True))
-    return Made(so_far.main, exact + 4 * len(terms) * UNIT**2 * sizes, so_far.rest)
+    parts = (each.twofold.times(whole(often)) for often, each in terms)
+    return _in_two_parts(parts, exact + 4 * len(terms) * UNIT**2 * sizes)
 
 
-def digits_of(made: Made) -> Digits:
-    """How a table is computed to 50 digits, where that is known."""
-    assert made.digits is not None, "looked at before"
-    return made.digits
+def _in_two_parts(terms: Iterable[Twofold], error: float) -> Made:
+    """The sum of tables in two parts, with a bound on its errors."""
+    result = reduce(Twofold.plus, terms)
+    return Made(result.main, error, result.rest)
 
 
-def _digits(made: Sequence[Made], work: int) -> Digits | None:
-    """The work that 50 digits take for a table made of others; None if it is large or one of them
-    is not known so.
-    """
-    if not made or work > SMALL * 4 or any(each.digits is None for each in made):
+def _digits(
+    made: Sequence[Made], work: int, compute: Callable[[Sequence[Fine]], Fine]
+) -> Digits | None:
+    """How to make a table of others to 50 digits; None if large, or one is not known so."""
+    known = [each.digits for each in made if each.digits is not None]
+    if not made or work > SMALL * 4 or len(known) < len(made):
         return None
     return Digits(
-        lambda: np.empty(0, dtype=object), work + sum(digits_of(each).work for each in made)
+        lambda: compute([each.table for each in known]), work + sum(each.work for each in known)
     )
-
-
-def _fine_summed_out(
-    parts: Sequence[tuple[Digits, tuple[int, ...]]], sizes: tuple[int, ...], together: int
-) -> Fine:
-    product = fine_block([(digits.table, axes) for digits, axes in parts], sizes)
-    return fine_log_sum(product.reshape(-1, *sizes[together:]))
 
 
 def _summed_out_twofold(
@@ -299,11 +264,8 @@ def _summed_out_twofold(
     highest = product.main.max(axis=axes, keepdims=True, initial=-np.inf)
     shift = np.where(np.isneginf(highest), 0, highest)
     below = product.minus(Twofold(shift, np.zeros_like(shift))).main
-    inner = (
-        below.max(axis=axes, keepdims=True)
-        if maximise
-        else np.expand_dims(log_sum(below, axis=axes), axes)
-    )
+    summed = below.max(axis=axes) if maximise else log_sum(below, axis=axes)
+    inner = np.expand_dims(summed, axes)
     conditional = below - np.where(np.isneginf(inner), 0, inner)
     result = Twofold(inner, np.zeros_like(inner)).plus(Twofold(shift, np.zeros_like(shift)))
     return np.squeeze(result.main, axis=axes), conditional, np.squeeze(result.rest, axis=axes)
@@ -312,12 +274,6 @@ def _summed_out_twofold(
 def stripped_digits(digits: Digits | None) -> Digits | None:
     """How a table without its largest entry is computed to 50 digits."""
     return None if digits is None else Digits(lambda: stripped(digits.table)[1], digits.work)
-
-
-def _rest_of_highest(made: Made) -> np.longdouble:
-    """What the largest entry leaves out."""
-    assert made.rest is not None, "asked only where there is a rest"
-    return np.longdouble(made.rest.reshape(-1)[made.values.argmax()])
 
 
 def _power(table: Table, often: Fraction) -> Table:

@@ -1,5 +1,4 @@
-"""Chain: a histogram of variables that are told apart is the last of a chain of sums, one for each
-of them.
+"""Chain: a histogram of variables that are told apart is the last of a chain of sums.
 
 c₁ is the histogram of the first, cᵢ that of the first i: a table on (cᵢ₋₁, the i-th, cᵢ) says that
 they add up, and the last one is the histogram itself. What remains is an ordinary ground problem.
@@ -27,7 +26,7 @@ MOST_CHAINED = 2**26  # entries of the tables of a chain
 
 @dataclass(frozen=True, eq=False)
 class ChainStep:
-    """Histograms became the ends of chains; lengths: how many rows of each arity there were before."""
+    """Histograms became the ends of chains; lengths: of the rows before, by arity."""
 
     lengths: dict[int, int]
     histograms: int
@@ -72,18 +71,17 @@ def _check(problem: Problem[Ints], tie: Tie) -> None:
     )
     if entries > MOST_CHAINED:
         raise TooLargeError(
-            f"{many} variables like {problem.variables.name(member)} are counted while factors or evidence tell them "
-            f"apart; adding them up one by one needs tables of {entries:.3g} entries, and {MOST_CHAINED:.3g} is the "
-            "limit; make the domain smaller, or leave out what tells single individuals apart"
+            f"{many} variables like {problem.variables.name(member)} are counted while factors or "
+            "evidence tell them apart; adding them up one by one needs tables of "
+            f"{entries:.3g} entries, and {MOST_CHAINED:.3g} is the limit; make the domain smaller, "
+            "or leave out what tells single individuals apart"
         )
 
 
 def _links(
     tables: TablePool, variables: Variables, tie: Tie
 ) -> tuple[Variables, list[tuple[Ints, Ints]]]:
-    """The rows of the chains of a tie, all of one length, and the variables with their partial
-    sums.
-    """
+    """The rows of a tie's chains, all of one length, and the variables with partial sums."""
     members = tie.classes.variables.reshape(len(tie.classes), -1)
     chains, many = members.shape
     size = int(variables.sizes[members[0, 0]])
@@ -102,8 +100,7 @@ def _links(
 
 
 def addition(before: int, size: int) -> Table:
-    """The table on (histogram of so many, one more, histogram of all): 1 where they add up, 0
-    elsewhere, as logs.
+    """The log table on (histogram before, one more, histogram after): 1 where they add up, else 0.
 
     >>> addition(0, 2)[0].astype(float).tolist()
     [[-inf, 0.0], [0.0, -inf]]

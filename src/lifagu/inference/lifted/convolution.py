@@ -1,5 +1,4 @@
-"""Weights of histograms of several groups together: convolved in logs, as differences of FFTs would
-ruin the tails.
+"""Weights of histograms of several groups together, convolved in logs: FFTs ruin the tails.
 
 Weights are log arrays with one axis per value but the last, as the last count follows from the
 others.
@@ -17,9 +16,7 @@ from lifagu.inference.lifted.logs import Table, log_sum
 
 
 def as_array(counts: Ints, values: Table) -> Table:
-    """Values of histograms as an array with one axis per value but the last; -inf where there is no
-    histogram.
-    """
+    """Values of histograms, one axis per value but the last; -inf where there is no histogram."""
     members_of, size = int(counts[0].sum()), counts.shape[1]
     found = np.full((members_of + 1,) * (size - 1), -np.inf, dtype=np.longdouble)
     found[places(counts)] = values
@@ -33,17 +30,14 @@ def places(counts: Ints) -> tuple[Ints, ...]:
 
 @dataclass(frozen=True, eq=False)
 class Convolution:
-    """The weights of the histograms of several groups together, as a tree: each half first, then
-    both.
-    """
+    """The weights of histograms of several groups together, as a tree of halves."""
 
     weights: Table
     left: Convolution | None = None
     right: Convolution | None = None
 
     def leaves_given(self, outside: Table) -> list[Table]:
-        """For each group the log weights that its own histograms get from all others and from
-        `outside`.
+        """The log weights that each group's histograms get from all others and from `outside`.
 
         outside: log weights of the histograms of all groups together. Each half is seen from
         outside through all ways in which the other can add to it. Cost: that of building the tree.
@@ -71,9 +65,7 @@ def convolved(one: Table, other: Table, maximise: bool) -> Table:
         [a + b - 1 for a, b in zip(small.shape, large.shape, strict=True)], -np.inf, np.longdouble
     )
     for place in np.argwhere(np.isfinite(small)).tolist():
-        window = tuple(
-            slice(start, start + length) for start, length in zip(place, large.shape, strict=True)
-        )
+        window = _window(place, large.shape)
         moved = large + small[tuple(place)]
         wider[window] = (
             np.maximum(wider[window], moved) if maximise else np.logaddexp(wider[window], moved)
@@ -86,15 +78,15 @@ def _correlated(outside: Table, other: Table, shape: tuple[int, ...]) -> Table:
     if other.size <= int(np.prod(shape)):
         total: Table = np.full(shape, -np.inf, dtype=np.longdouble)
         for place in np.argwhere(np.isfinite(other)).tolist():
-            window = tuple(
-                slice(start, start + length) for start, length in zip(place, shape, strict=True)
-            )
-            total = np.logaddexp(total, outside[window] + other[tuple(place)])
+            seen = outside[_window(place, shape)]
+            total = np.logaddexp(total, seen + other[tuple(place)])
         return total
     found: Table = np.empty(shape, dtype=np.longdouble)
     for at in np.ndindex(*shape):
-        window = tuple(
-            slice(start, start + length) for start, length in zip(at, other.shape, strict=True)
-        )
-        found[at] = log_sum(outside[window] + other)
+        found[at] = log_sum(outside[_window(at, other.shape)] + other)
     return found
+
+
+def _window(place: Sequence[int], shape: Sequence[int]) -> tuple[slice, ...]:
+    """The part of an array that has this shape and begins at a place."""
+    return tuple(slice(start, start + size) for start, size in zip(place, shape, strict=True))

@@ -6,9 +6,9 @@ counted at the same time are counted in one step.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from functools import cache, lru_cache, partial
 from typing import Any, Generic
 
@@ -25,7 +25,7 @@ from lifagu.inference.lifted.integers import histograms, number_of_histograms
 from lifagu.inference.lifted.logs import Table, log_member_shares, log_sum
 from lifagu.inference.lifted.merging import in_order
 from lifagu.inference.lifted.problem import Problem, Tie
-from lifagu.inference.lifted.rows import ByArity, Classes, CountedRows, New, Place, Rows
+from lifagu.inference.lifted.rows import ByArity, Classes, CountedRows, New, RowPlaces, RowSet
 
 MOST_ENTRIES = 2**22  # of a table made by counting
 ALIKE = 4  # classes with at most so many times the fewest histograms are counted in the same step
@@ -48,7 +48,7 @@ class CountStep(Generic[New]):
     classes: Classes
     variables: Ints
     sizes: Ints
-    entries: list[tuple[CountedRows[New], Place]]
+    entries: list[tuple[CountedRows[New], RowPlaces]]
     like: str
     into: bool = False
 
@@ -61,7 +61,8 @@ class CountStep(Generic[New]):
         )
         if len(classes) > 1:
             each = f"{'up to ' if min(classes.counts) < largest else ''}{largest}"
-            what = f"count {each} interchangeable variables like {self.like} each in {len(classes)} groups"
+            what = f"count {each} interchangeable variables like {self.like}"
+            what += f" each in {len(classes)} groups"
         else:
             what = f"count {counted(largest, 'interchangeable variable')} like {self.like}"
         return f"{what} into it" if self.into else f"{what} ({most} histograms)"
@@ -84,9 +85,7 @@ class CountStep(Generic[New]):
         return before
 
     def _spread(self, after: Adjoints, counts: Counts, entry: CountedRows[New], number: int) -> int:
-        """The number of the joint marginal of a row with members, given that of the row with their
-        histogram.
-        """
+        """The number of a joint marginal with members, given that with their histogram."""
         return after.joints.later_one(
             lambda: spread_members(after.joints[number], counts, entry.slots, entry.tie)
         )
@@ -94,16 +93,15 @@ class CountStep(Generic[New]):
     def members(self, after: Adjoints) -> None:
         """The marginal of counted members: E[histogram] / N."""
         number = after.marginals.of_variable[self.variables]
-        kinds = np.column_stack((number, np.array(self.classes.counts, dtype=object), self.sizes))
-        first: dict[tuple[int, ...], list[int]] = {}
-        for place, kind in enumerate(map(tuple, kinds.tolist())):
-            first.setdefault(kind, []).append(place)
-        for places in first.values():
+        alike: dict[tuple[int, ...], list[int]] = {}
+        kinds = zip(number.tolist(), self.classes.counts, self.sizes.tolist(), strict=True)
+        for place, kind in enumerate(kinds):
+            alike.setdefault(kind, []).append(place)
+        for places in alike.values():
             histogram = after.marginals[int(self.variables[places[0]])]
             marginal = spread_members(histogram, self.histograms(places[0]), (0,), -1)
-            after.marginals.add_one(
-                np.concatenate([self.classes.members(place) for place in places]), marginal
-            )
+            own = np.concatenate([self.classes.members(place) for place in places])
+            after.marginals.add_one(own, marginal)
 
     def trace_back(self, values: Assignment[New]) -> None:
         """So many members as the best histogram says take each value, the lowest values first."""
@@ -118,8 +116,7 @@ def _histograms(members: int, size: int) -> Counts:
 
 
 def spread_members(joint: Table, counts: Counts, slots: tuple[int, ...], tie: int) -> Table:
-    """The joint marginal of a row's members (at these slots) and its other arguments, given the
-    histogram's.
+    """The joint marginal of a row's members (at these slots) and others, given the histogram's.
 
     joint: histogram × others; tie: the slot of a row that holds the histogram itself, -1 if it does
     not.
@@ -144,76 +141,54 @@ def spread_shares(joint: Table, shares: Table, slots: tuple[int, ...], tie: int 
 def count_cheapest(
     problem: Problem[New], proposals: Sequence[Classes]
 ) -> tuple[Problem[New], CountStep[New]] | None:
-    """Count the classes with the fewest histograms that work out; None if none of the proposals
-    does.
-    """
-    for classes in sorted(proposals, key=lambda each: cheapest_first(problem, each)[0]):
+    """Count the classes with the fewest histograms that work out; None if none does."""
+    for classes in sorted(proposals, key=lambda each: min(_prices(problem, each))):
         if (found := count(problem, classes)) is not None:
             return found
     return None
 
 
-def cheapest_first(problem: Problem[New], classes: Classes) -> tuple[tuple[int, int], list[int]]:
-    """What the cheapest class takes, and all of them, those with fewest histograms first."""
-    sizes = problem.variables.sizes[classes.variables[classes.starts[:-1]]].tolist()
-    prices = [
-        (number_of_histograms(many, size), int(first))
-        for many, size, first in zip(
-            classes.counts, sizes, classes.variables[classes.starts[:-1]], strict=True
-        )
-    ]
-    order = sorted(range(len(classes)), key=prices.__getitem__)
-    return prices[order[0]], order
+def _prices(problem: Problem[New], classes: Classes) -> list[tuple[int, int]]:
+    """For each class the number of its histograms, and its first member."""
+    sizes = problem.variables.sizes[classes.firsts].tolist()
+    numbers = map(number_of_histograms, classes.counts, sizes)
+    return list(zip(numbers, classes.firsts.tolist(), strict=True))
 
 
 def count(
     problem: Problem[New], classes: Classes, into: Ints | None = None
 ) -> tuple[Problem[New], CountStep[New]] | None:
-    """Count those of the classes that are interchangeable and cheapest; None if there are none, or
-    tables too large.
+    """Count the cheapest classes that are interchangeable; None if there are none that fit.
 
     into: variables that are their histograms already and still lack their weights.
     """
     chosen, variables, entries = countable(problem, problem.rows, classes, into)
     if not len(chosen):
         return None
-    sizes = problem.variables.sizes[chosen.variables[chosen.starts[:-1]]]
-    alike = {
-        each: histogram_weights(_histograms(*each), problem.maximise)
-        for each in _kinds(chosen, sizes)
-    }
-    weights = [alike[each] for each in _kinds(chosen, sizes)]
-    smaller, kept, placed = replace_members(problem, chosen, variables, entries, weights, {})
+    sizes = problem.variables.sizes[chosen.firsts]
+    kinds = list(zip(chosen.counts, sizes.tolist(), strict=True))
+    alike = {each: histogram_weights(_histograms(*each), problem.maximise) for each in set(kinds)}
+    weights = [alike[each] for each in kinds]
+    smaller, kept, placed = replace_members(problem, chosen, variables, entries, weights, ())
     like = problem.variables.name(int(chosen.variables[0]))
     return smaller, CountStep(
         problem.rows.labels, kept, chosen, variables, sizes, placed, like, into is not None
     )
 
 
-def _kinds(classes: Classes, sizes: Ints) -> list[tuple[int, int]]:
-    """For each class how many members it has, and the size of their range."""
-    return list(zip(classes.counts, sizes.tolist(), strict=True))
-
-
 def affordable(problem: Problem[New], classes: Classes) -> list[int]:
-    """The classes whose histograms are few, cheapest first, up to a few times as many as those of
-    the cheapest.
-    """
-    if not len(classes):
-        return []
-    (fewest, _), order = cheapest_first(problem, classes)
-    sizes = problem.variables.sizes[classes.variables[classes.starts[:-1]]].tolist()
+    """The classes with few histograms, cheapest first: a few times those of the cheapest."""
+    prices = _prices(problem, classes)
+    fewest, _ = min(prices, default=(0, 0))
     most = min(max(ALIKE * fewest, ALWAYS), MOST_ENTRIES)
-    return [
-        each for each in order if number_of_histograms(classes.counts[each], sizes[each]) <= most
-    ]
+    order = sorted(range(len(prices)), key=prices.__getitem__)
+    return [each for each in order if prices[each][0] <= most]
 
 
 def countable(
-    problem: Problem[New], rows: Rows[New], classes: Classes, into: Ints | None
+    problem: Problem[New], rows: RowSet[New], classes: Classes, into: Ints | None
 ) -> tuple[Classes, Ints, list[CountedRows[New]]]:
-    """Those of the classes that can be counted now, the variables that count them, and what becomes
-    of these rows.
+    """The classes that can be counted now, the variables that count them, and the new rows.
 
     They are cheap, interchangeable, share no row, and their tables are symmetric and not too large.
     """
@@ -243,11 +218,11 @@ def countable(
 
 def _fits(problem: Problem[New], classes: Classes, entry: CountedRows[New]) -> bool:
     """Whether counting an entry's members is exact and its new table not too large."""
-    shape = list(problem.tables[entry.label].shape)
-    entries = number_of_histograms(classes.counts[int(entry.classes[0])], shape[entry.slots[0]])
-    for slot, size in enumerate(shape):
-        entries *= size if slot not in entry.slots and slot != entry.tie else 1
-    return entries <= MOST_ENTRIES and problem.tables.symmetric(entry.label, entry.slots)
+    shape = problem.tables[entry.label].shape
+    counted_slots = (*entry.slots, entry.tie)
+    others = math.prod(size for slot, size in enumerate(shape) if slot not in counted_slots)
+    many = number_of_histograms(classes.counts[int(entry.classes[0])], shape[entry.slots[0]])
+    return many * others <= MOST_ENTRIES and problem.tables.symmetric(entry.label, entry.slots)
 
 
 def replace_members(
@@ -256,52 +231,50 @@ def replace_members(
     variables: Ints,
     entries: Sequence[CountedRows[New]],
     weights: Sequence[Made],
-    removed: ByArity,
-) -> tuple[Problem[New], ByArity, list[tuple[CountedRows[New], Place]]]:
-    """Put variables with these weights in the place of classes; `removed` rows go, too.
+    gone: Sequence[RowPlaces],
+) -> tuple[Problem[New], ByArity, list[tuple[CountedRows[New], RowPlaces]]]:
+    """Put variables with these weights in the place of classes; further rows are gone, too.
 
     Returns the problem after, which rows were left alone, and where the others went.
     """
-    tables, before, fresh = (
-        problem.tables,
-        problem.rows,
-        int(variables[0]) >= len(problem.variables),
-    )
-    named = (
-        before.naming(variables, int(classes.variables[0]), classes.logical) if fresh else before
-    )
-    log_weights: list[Decimal] = []
-
-    def labels(made: Made, new: New, often: int) -> tuple[New, Ints]:
-        number, weight = tables.add(made, named.weight(new))
+    rows, after = problem.rows, problem.variables.without(classes.variables)
+    if int(variables[0]) >= len(problem.variables):
+        rows = rows.naming(variables, int(classes.variables[0]), classes.logical)
+        after = after.plus([len(made.values) for made in weights])
+    else:
+        after = after.opened(variables.tolist())
+    new, log_weights = [], []
+    for entry, many, made in _new_tables(problem, rows, classes, variables, entries, weights):
+        label, weight = problem.tables.add(made, rows.weight(entry))
+        new.append((entry, np.full(many, label)))
         log_weights.append(weight)
-        return new, np.full(often, number)
+    gone = [*gone, *(entry.old for entry in entries)]
+    smaller, kept, places = problem.exchanged(rows, gone, new, after, log_weights)
+    placed = list(zip(entries, places[len(new) - len(entries) :], strict=True))
+    return replace(smaller, ties=_untied(problem.ties, variables)), kept, placed
 
+
+def _new_tables(
+    problem: Problem[New],
+    rows: RowSet[New],
+    classes: Classes,
+    variables: Ints,
+    entries: Sequence[CountedRows[New]],
+    weights: Sequence[Made],
+) -> Iterator[tuple[New, int, Made]]:
+    """New entries, how many they are, and their table: weights of histograms, then counted rows."""
     alike: dict[int, list[int]] = {}
     for place, own in enumerate(map(id, weights)):
         alike.setdefault(own, []).append(place)
-    new_rows = [
-        labels(weights[each[0]], named.alone(variables[each]), len(each)) for each in alike.values()
-    ]
-    sizes = problem.variables.sizes[classes.variables[classes.starts[:-1]]]
-    gone: dict[int, list[Ints]] = {arity: [rows] for arity, rows in removed.items()}
+    for same in alike.values():
+        yield rows.alone(variables[same]), len(same), weights[same[0]]
+    sizes = problem.variables.sizes[classes.firsts].tolist()
     for entry in entries:
-        own = int(entry.classes[0])
-        counts, many = _histograms(classes.counts[own], int(sizes[own])), named.weight(entry.new)
-        made = counted_table(tables.made(entry.label), entry.slots, entry.tie, counts, many)
-        new_rows.append(labels(made, entry.new, len(entry.classes)))
-        gone.setdefault(entry.old[0], []).append(entry.old[1])
-    left, kept = named.without({arity: np.concatenate(rows) for arity, rows in gone.items()})
-    rows, places = left.plus(new_rows)
-    after = problem.variables.without(classes.variables)
-    after = (
-        after.plus([len(made.values) for made in weights])
-        if fresh
-        else after.opened(variables.tolist())
-    )
-    smaller = problem.after(rows, after, log_weights)
-    placed = list(zip(entries, places[len(alike) :], strict=True))
-    return replace(smaller, ties=_untied(problem.ties, variables)), kept, placed
+        number = int(entry.classes[0])
+        counts, many = _histograms(classes.counts[number], sizes[number]), rows.weight(entry.new)
+        table = problem.tables.made(entry.label)
+        made = counted_table(table, entry.slots, entry.tie, counts, many)
+        yield entry.new, len(entry.classes), made
 
 
 def _untied(ties: Sequence[Tie], variables: Ints) -> tuple[Tie, ...]:

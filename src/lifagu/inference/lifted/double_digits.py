@@ -1,11 +1,11 @@
-"""Log tables in two parts, main + rest, with twice the digits: for sums so large that one part
-loses what matters.
+"""Log tables in two parts, main + rest, with twice the digits: for sums too large for one.
 
 The error-free transformations of Knuth and Dekker; zeros (-inf) are in the main part alone.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +24,10 @@ class Twofold:
     main: Table
     rest: Table
 
+    def changed(self, change: Callable[[Table], Table]) -> Twofold:
+        """The same with entries moved or repeated."""
+        return Twofold(change(self.main), change(self.rest))
+
     def plus(self, other: Twofold) -> Twofold:
         """The sum; -inf where one of them is."""
         main, error = _two_sum(self.main, other.main)
@@ -34,9 +38,7 @@ class Twofold:
         return self.plus(Twofold(-other.main, -other.rest))
 
     def times(self, often: Twofold) -> Twofold:
-        """The product with counts, which are finite; nothing to the power of 0 is 1, so 0·(-inf) is
-        0.
-        """
+        """The product with finite counts; anything to the power of 0 is 1, so 0·(-inf) is 0."""
         finite = np.isfinite(self.main)
         own = np.where(finite, self.main, 0)
         main, error = _two_product(own, often.main)

@@ -1,6 +1,4 @@
-"""Eliminate: independent variables are summed out, all those with tables of one shape by one
-operation.
-"""
+"""Eliminate: independent variables are summed out, those with tables of one shape at once."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from lifagu.inference.lifted.adjoints import Adjoints
 from lifagu.inference.lifted.assignment import Assignment
 from lifagu.inference.lifted.logs import Table
 from lifagu.inference.lifted.problem import Problem, Variables
-from lifagu.inference.lifted.rows import Blocks, Booleans, ByArity, New, Place
+from lifagu.inference.lifted.rows import Blocks, Booleans, ByArity, New, RowPlaces
 from lifagu.inference.lifted.stack import Axes, in_pieces, product, projections
 from lifagu.inference.lifted.tables import TablePool
 
@@ -26,8 +24,7 @@ MOST_NAMED = 3  # variables that are named as examples
 
 @dataclass(frozen=True, eq=False)
 class SummedOut(Generic[New]):
-    """Variables that were summed out alike: their blocks, the sizes of their products' axes, and
-    where rows went.
+    """Variables summed out alike: their blocks, the sizes of the products' axes, the new rows.
 
     results: the table of each kind of blocks; given: log P(variable | neighbours) of each kind,
     along the last axis, None where there are many, so that it is computed again when it is needed.
@@ -35,29 +32,24 @@ class SummedOut(Generic[New]):
 
     blocks: Blocks[New]
     sizes: Axes
-    place: Place
+    place: RowPlaces
     tables: TablePool
     results: Ints
     given: Table | None
 
     def conditional(self, kinds: Ints) -> Table:
-        """log P(variable | neighbours) of some kinds of blocks, up to a constant for each; a new
-        array.
-        """
+        """log P(variable | neighbours) of kinds of blocks, up to a constant each; a new array."""
         if self.given is not None:
             return self.given[..., kinds]
         result = self.tables.stack(self.results[kinds]).values
         precision = np.longdouble if result.dtype == np.longdouble else np.float64
-        whole = product(
-            self.tables.parts(self.blocks.axes, self.blocks.labels[kinds]), self.sizes, precision
-        )
+        parts = self.tables.parts(self.blocks.axes, self.blocks.labels[kinds])
+        whole = product(parts, self.sizes, precision)
         whole -= np.where(np.isneginf(result), 0, result)
         return whole
 
     def joint(self, after: Adjoints, kinds: Ints, numbers: Ints) -> Table:
-        """log P(variable, neighbours), up to a constant, of some kinds of blocks with these joint
-        marginals around.
-        """
+        """log P(variable, neighbours), up to a constant, given the joints around each kind."""
         joint = self.conditional(kinds)
         if self.place[0]:
             joint += after.joints.stack(numbers).astype(joint.dtype)
@@ -69,23 +61,19 @@ class SummedOut(Generic[New]):
         found = np.empty((*[self.sizes[axis] for axis in axes], len(kinds)), dtype=precision)
 
         def piece(start: int, stop: int) -> None:
-            found[..., start:stop] = projections(
-                self.joint(after, kinds[start:stop], numbers[start:stop]), axes
-            )
+            joint = self.joint(after, kinds[start:stop], numbers[start:stop])
+            found[..., start:stop] = projections(joint, axes)
 
         in_pieces(len(kinds), int(np.prod(self.sizes, dtype=np.int64)), piece)
         return found
 
     def best(self, values: tuple[Ints, ...]) -> Ints:
-        """The best value of each variable (of those summed out together, as one) given its
-        neighbours' values.
-        """
+        """The best value of each variable (of those together, as one) given its neighbours'."""
         together = len(self.blocks.together)
         if self.given is not None:
             flat = self.given.reshape(-1, *self.given.shape[together:])
-            best: Ints = flat.argmax(axis=0)[
-                (*values, self.blocks.kind if flat.shape[-1] > 1 else 0)
-            ]
+            kind = self.blocks.kind if flat.shape[-1] > 1 else 0
+            best: Ints = flat.argmax(axis=0)[(*values, kind)]
             return best
         scores = np.zeros((self.sizes[0], len(self.blocks.variables)), dtype=np.longdouble)
         parts = self.tables.parts(self.blocks.axes, self.blocks.labels[self.blocks.kind])
@@ -99,9 +87,7 @@ class SummedOut(Generic[New]):
 
 @dataclass(frozen=True, eq=False)
 class EliminateStep(Generic[New]):
-    """Independent variables were summed out, in some shapes. labels, kept: the rows before, and
-    those left alone.
-    """
+    """Independent variables were summed out. labels, kept: rows before, and those left alone."""
 
     labels: ByArity
     kept: ByArity
@@ -118,17 +104,13 @@ class EliminateStep(Generic[New]):
         return f"{what} (largest table {largest} entries)"
 
     def walk_back(self, after: Adjoints) -> ByArity:
-        """P(variable, neighbours) = P(variable | neighbours) · P(neighbours), for each class of
-        blocks.
-        """
+        """P(variable, neighbours) = P(variable | neighbours) · P(neighbours), by class."""
         before = after.before(self.labels, self.kept)
         for shape in self.shapes:
             blocks, (arity, places) = shape.blocks, shape.place
-            numbers = (
-                after.joints.looked_at(after.of_row[arity][places])
-                if arity
-                else np.zeros_like(blocks.kind)
-            )
+            numbers = np.zeros_like(blocks.kind)
+            if arity:
+                numbers = after.joints.looked_at(after.of_row[arity][places])
             own = len(blocks.labels) == len(blocks.variables)  # no two are of a kind
             group = blocks.kind if own else group_rows(np.column_stack((blocks.kind, numbers)))
             first = first_places(group)
@@ -141,9 +123,7 @@ class EliminateStep(Generic[New]):
         return before
 
     def looked_at(self, before: Mapping[int, Booleans] | None) -> dict[int, Booleans]:
-        """Which rows somebody will look at on the way back: those of before (None: no row) and all
-        new ones.
-        """
+        """The rows looked at on the way back: those of before (None: none) and all new ones."""
         after = {
             arity: [np.zeros(len(rows), dtype=np.bool_) if before is None else before[arity][rows]]
             for arity, rows in self.kept.items()
@@ -161,21 +141,14 @@ class EliminateStep(Generic[New]):
             values.give_together(shape.blocks, np.unravel_index(best, together))
 
 
-def eliminate(problem: Problem[New], chosen: Ints) -> tuple[Problem[New], EliminateStep[New]]:
-    """Sum out independent variables, alike ones together."""
-    return eliminate_blocks(problem, chosen, problem.rows.blocks(chosen, problem.variables.sizes))
-
-
-def eliminate_blocks(
-    problem: Problem[New], chosen: Ints, found: list[Blocks[New]]
+def eliminate(
+    problem: Problem[New], chosen: Ints, found: list[Blocks[New]] | None = None
 ) -> tuple[Problem[New], EliminateStep[New]]:
-    """Sum out independent variables, of which the rows around them are known."""
+    """Sum out independent variables, alike ones together; found: the rows around, if known."""
     variables, before, tables = problem.variables, problem.rows, problem.tables
-    removed: dict[int, list[Ints]] = {}
+    found = before.blocks(chosen, variables.sizes) if found is None else found
     made, summed, weights = [], [], []
     for blocks in found:
-        for arity, sources in blocks.sources:
-            removed.setdefault(arity, []).append(sources)
         together = len(blocks.together)
         near = variables.sizes[list(blocks.near)].tolist()
         sizes = (*[int(variables.sizes[blocks.variables[0]])] * together, *near)
@@ -187,22 +160,26 @@ def eliminate_blocks(
         weights.append(weight)
         made.append((blocks.new, results[blocks.kind]))
         summed.append((blocks, sizes, results, given))
-    left, kept = before.without({arity: np.concatenate(gone) for arity, gone in removed.items()})
-    rows, places = left.plus(made)
+    gone = [source for blocks in found for source in blocks.sources]
+    smaller, kept, places = problem.exchanged(
+        before, gone, made, variables.without(chosen), weights
+    )
     shapes = [
         SummedOut(blocks, sizes, place, tables, results, given)
         for (blocks, sizes, results, given), place in zip(summed, places, strict=True)
     ]
-    kinds = sum(len(shape.blocks.labels) for shape in shapes)
-    examples = [_examples(shape.blocks, shared=kinds < len(chosen)) for shape in shapes]
-    like = _listed(variables, np.concatenate([np.zeros(0, dtype=np.int64), *examples]))
-    step = EliminateStep(before.labels, kept, shapes, before.members(chosen), like)
-    return problem.after(rows, variables.without(chosen), weights), step
+    like = _listed(variables, _examples(found, len(chosen)))
+    return smaller, EliminateStep(before.labels, kept, shapes, before.members(chosen), like)
 
 
-def _examples(blocks: Blocks[New], shared: bool) -> Ints:
-    """A variable of each kind where tables are shared, else one of them all."""
-    return blocks.variables[first_places(blocks.kind)] if shared else blocks.variables[:1]
+def _examples(found: list[Blocks[New]], many: int) -> Ints:
+    """A variable of each kind where so many variables share tables, else one of each shape."""
+    shared = sum(len(blocks.labels) for blocks in found) < many
+    some = [
+        blocks.variables[first_places(blocks.kind)] if shared else blocks.variables[:1]
+        for blocks in found
+    ]
+    return np.concatenate([np.zeros(0, dtype=np.int64), *some])
 
 
 def _listed(variables: Variables, some: Ints) -> str:

@@ -1,9 +1,8 @@
-"""The lifted engine: eliminate what is cheap and alike, count what is interchangeable, leave the
-rest to others.
+"""The lifted engine: eliminate what is cheap and alike, count what is interchangeable.
 
-Every step is exact on any graph, whatever it looks like; symmetry only decides how many places a
-step serves at once. A model over cells goes through the same steps twice: over cells, and what is
-left of it listed row by row.
+The rest is left to others. Every step is exact on any graph, whatever it looks like; symmetry only
+decides how many places a step serves at once. A model over cells goes through the same steps twice:
+over cells, and what is left of it listed row by row.
 """
 
 from __future__ import annotations
@@ -21,12 +20,11 @@ from lifagu.inference.barren import TOLERANCE, peel_rows
 from lifagu.inference.lifted.cells import Pattern
 from lifagu.inference.lifted.chain import chain
 from lifagu.inference.lifted.counting import MOST_ENTRIES, count, count_cheapest
-from lifagu.inference.lifted.elimination import eliminate, eliminate_blocks
+from lifagu.inference.lifted.elimination import eliminate
 from lifagu.inference.lifted.expansion import expand
 from lifagu.inference.lifted.fifty_digits import weighed
 from lifagu.inference.lifted.joining import join
-from lifagu.inference.lifted.logs import log_sums
-from lifagu.inference.lifted.matrices import Matrices
+from lifagu.inference.lifted.logs import log_sum
 from lifagu.inference.lifted.merging import merge
 from lifagu.inference.lifted.pivot import pivot
 from lifagu.inference.lifted.problem import Problem, start
@@ -102,9 +100,7 @@ def reduce_cells(problem: Problem[Pattern]) -> Reduced:
 
 
 def _cheap_to_list(problem: Problem[Pattern]) -> bool:
-    """Whether there are so many patterns that listing their rows costs no more than looking at the
-    patterns again.
-    """
+    """Whether there are so many patterns that listing rows costs no more than looking again."""
     patterns = sum(map(len, problem.rows.labels.values()))
     return patterns > FEW_PATTERNS and problem.rows.count() <= ROWS_PER_PATTERN * patterns
 
@@ -134,9 +130,7 @@ def shrink(problem: Problem[New]) -> Done[New]:
 
 
 def _next(problem: Problem[New]) -> Done[New] | None:
-    """The next steps for a problem whose rows are merged; None if what is left is better left to
-    others.
-    """
+    """The next steps for merged rows; None if what is left is better left to others."""
     if (tied := _count_ties(problem)) is not None:
         return tied
     if not _goes_on(problem):
@@ -146,7 +140,7 @@ def _next(problem: Problem[New]) -> Done[New] | None:
     return (
         _eliminate_cheap(problem)
         or _eliminate_groups(problem, SMALL)
-        or _weighted(problem)
+        or _one(weighted_count(problem))
         or _count(problem)
         or _pivot(problem)
         or _join_and_count(problem)
@@ -157,20 +151,24 @@ def _next(problem: Problem[New]) -> Done[New] | None:
 
 
 def _count_ties(problem: Problem[New]) -> Done[New] | None:
-    """Count what is tied to a histogram from the start, unless single individuals are told apart or
-    counted twice.
-    """
+    """Count what is tied to a histogram, unless told apart one by one or counted twice."""
     often = Counter(each for tie in problem.ties for each in tie.classes.variables.tolist())
     aside = {each for deferred in problem.deferred for each, _ in deferred.arguments}
     for tie in problem.ties:
         members = set(tie.classes.variables.tolist())
         if members & (aside | problem.kept) or max(often[each] for each in members) > 1:
             continue
-        if (found := count(problem, tie.classes, tie.variables)) is not None:
-            return found[0], [found[1]]
-        if (weighted := weighted_count(problem, tie.classes, tie.variables)) is not None:
-            return weighted[0], [weighted[1]]
+        found = _one(count(problem, tie.classes, tie.variables)) or _one(
+            weighted_count(problem, tie.classes, tie.variables)
+        )
+        if found is not None:
+            return found
     return None
+
+
+def _one(found: tuple[Problem[New], LiftedStep[New]] | None) -> Done[New] | None:
+    """What was done, if it was, as a list of one step."""
+    return None if found is None else (found[0], [found[1]])
 
 
 def _goes_on(problem: Problem[New]) -> bool:
@@ -179,16 +177,12 @@ def _goes_on(problem: Problem[New]) -> bool:
 
 
 def _alike(problem: Problem[New]) -> bool:
-    """Whether something can be done for many places at once: they share tables, or there are many
-    of them.
-    """
+    """Whether many places can be served at once: they share tables, or there are many."""
     return problem.rows.count() >= MANY or _shares(problem)
 
 
 def _shares(problem: Problem[New]) -> bool:
-    """Whether tables are shared by enough rows, or have numbers that are too much for other
-    engines.
-    """
+    """Whether enough rows share tables, or their numbers are too much for other engines."""
     used = np.zeros(len(problem.tables), dtype=np.bool_)
     for labels in problem.rows.labels.values():
         used[labels] = True
@@ -199,9 +193,7 @@ def _shares(problem: Problem[New]) -> bool:
 
 
 def _hard(problem: Problem[New], easy: float) -> Booleans:
-    """Which open variables are in parts with more states (as log2) than are easy for the ground
-    engine.
-    """
+    """Which open variables are in parts with more states (log2) than the ground engine likes."""
     return problem.variables.open & (problem.rows.states_around(problem.variables.log_sizes) > easy)
 
 
@@ -216,7 +208,7 @@ def _drop(problem: Problem[Ints]) -> tuple[Problem[Ints], int]:
     def constants(labels: Ints, slot: int) -> Floats:
         found = np.full(len(labels), np.nan)
         for same in problem.tables.alike_in_shape(labels):
-            sums = log_sums(problem.tables.stack(labels[same]).values, (slot,)).reshape(
+            sums = log_sum(problem.tables.stack(labels[same]).values, (slot,)).reshape(
                 -1, len(same)
             )
             highest, lowest = sums.max(axis=0), sums.min(axis=0)
@@ -224,9 +216,7 @@ def _drop(problem: Problem[Ints]) -> tuple[Problem[Ints], int]:
                 found[same] = np.where(highest - lowest <= TOLERANCE, highest, np.nan)
         return found
 
-    rows = problem.rows
-    assert isinstance(rows, Matrices), "only listed rows are peeled"
-    arities = rows.arities()
+    rows, arities = problem.rows, problem.rows.arities()
     if _shares(problem):  # so few tables that all of them are quickly looked at
         wide = [
             (distinct(rows.labels[arity]), slot)
@@ -236,7 +226,7 @@ def _drop(problem: Problem[Ints]) -> tuple[Problem[Ints], int]:
         ]
         if all(np.isnan(constants(labels, slot)).all() for labels, slot in wide):
             return problem, 0
-    given = [(rows.matrix[each], rows.labels[each]) for each in arities]
+    given = [(rows.scopes(each), rows.labels[each]) for each in arities]
     peeled = peel_rows(given, ~problem.variables.open, constants)
     gone = {
         arity: np.flatnonzero(dropped)
@@ -269,8 +259,7 @@ def _eliminate_cheapest(problem: Problem[New]) -> Done[New] | None:
 
 
 def _eliminate_apart(problem: Problem[New]) -> Done[New] | None:
-    """Eliminate variables that share no tables, all that leave tables no larger than there were;
-    else small groups.
+    """Eliminate variables without shared tables where tables grow no larger; else small groups.
 
     None where hardly any variable looks like another: then a plan for the whole part is better.
     """
@@ -284,8 +273,7 @@ def _eliminate_apart(problem: Problem[New]) -> Done[New] | None:
 
 
 def _eliminate_groups(problem: Problem[New], dear: float, hard: bool = False) -> Done[New] | None:
-    """Eliminate in small groups that hang together, apart from a few variables that everybody
-    knows.
+    """Eliminate in small groups that hang together, apart from a few that everybody knows.
 
     In each of them what is cheaper than all near it: the groups do not wait for one another. hard:
     only where the ground engine might be in trouble.
@@ -304,17 +292,14 @@ def _eliminate_groups(problem: Problem[New], dear: float, hard: bool = False) ->
 def _eliminate_alike(
     problem: Problem[New], variables: Ints, new: NDArray[np.float64], lowest: bool = False
 ) -> Done[New] | None:
-    """Eliminate variables if there are several of each shape; with `lowest` only what is cheaper
-    than all near it.
-    """
+    """Eliminate if there are several of each shape; lowest: only what is cheapest near it."""
     if len(variables) < MANY_APART:
         return None
     chosen = problem.rows.independent(variables, new, len(problem.variables), lowest)
     blocks = problem.rows.blocks(chosen, problem.variables.sizes)
     if len(chosen) < PAYS * len(blocks):
         return None
-    smaller, step = eliminate_blocks(problem, chosen, blocks)
-    return smaller, [step]
+    return _one(eliminate(problem, chosen, blocks))
 
 
 def _eliminate(
@@ -322,15 +307,8 @@ def _eliminate(
 ) -> Done[New] | None:
     if not len(variables):
         return None
-    smaller, step = eliminate(
-        problem, problem.rows.independent(variables, new, len(problem.variables))
-    )
-    return smaller, [step]
-
-
-def _weighted(problem: Problem[New]) -> Done[New] | None:
-    found = weighted_count(problem)
-    return None if found is None else (found[0], [found[1]])
+    chosen = problem.rows.independent(variables, new, len(problem.variables))
+    return _one(eliminate(problem, chosen))
 
 
 def _pivot(problem: Problem[New], most: int = MOST_ENTRIES) -> Done[New] | None:
@@ -342,14 +320,11 @@ def _count(problem: Problem[New], wanted: Booleans | None = None) -> Done[New] |
     """Count the interchangeable variables that work out, the ones with fewest histograms first."""
     wanted = problem.variables.open if wanted is None else wanted
     proposals = problem.rows.twins(wanted, problem.variables.sizes, problem.tables.slot_classes)
-    found = count_cheapest(problem, proposals)
-    return None if found is None else (found[0], [found[1]])
+    return _one(count_cheapest(problem, proposals))
 
 
 def _join_and_count(problem: Problem[New]) -> Done[New] | None:
-    """Join variables of one individual, if the pairs (or triples, …) can then be counted; shortest
-    first.
-    """
+    """Join variables of one individual if the pairs, triples, … can be counted; shortest first."""
     waiting: deque[tuple[Problem[New], list[LiftedStep[New]], int]] = deque([(problem, [], 1)])
     tried = 0
     while waiting:

@@ -1,6 +1,4 @@
-"""From cells to single individuals: what cannot be done for all of a kind at once is listed row by
-row.
-"""
+"""From cells to single individuals: what cannot be done for all of a kind is listed."""
 
 from __future__ import annotations
 
@@ -21,7 +19,7 @@ from lifagu.inference.lifted.cells import Individuals, Pattern, Patterns
 from lifagu.inference.lifted.fifty_digits import total
 from lifagu.inference.lifted.matrices import Matrices
 from lifagu.inference.lifted.problem import Problem, Tie, Variables
-from lifagu.inference.lifted.rows import ByArity, Place, classes_of
+from lifagu.inference.lifted.rows import ByArity, RowPlaces, classes_of
 
 MOST_TOLD = 3  # kinds that are told one by one
 MOST_ROWS = 2**25  # argument places up to which rows are listed
@@ -29,8 +27,7 @@ MOST_ROWS = 2**25  # argument places up to which rows are listed
 
 @dataclass(frozen=True, eq=False)
 class ExpandStep:
-    """Variables over cells became ground variables: variable v those from first[v] on, one axis per
-    individual.
+    """Variables over cells became ground ones: v those from first[v] on, one axis per individual.
 
     shapes[v]: how many individuals there are along each axis; entries: where the rows of each old
     entry went.
@@ -40,23 +37,19 @@ class ExpandStep:
     labels: ByArity
     first: dict[int, int]
     shapes: dict[int, tuple[int, ...]]
-    entries: list[tuple[int, int, Place]]
+    entries: list[tuple[int, int, RowPlaces]]
     listed: tuple[str, ...]
 
     def __str__(self) -> str:
         return "\n  ".join(self.listed)
 
     def ground(self, variable: int) -> Ints:
-        """The ground variables of a variable, with one axis per individual (also where individuals
-        coincide).
-        """
+        """The ground variables of one, one axis per individual (also where these coincide)."""
         shape = self.shapes[variable]
         return self.first[variable] + np.arange(math.prod(shape)).reshape(shape)
 
     def walk_back(self, after: Adjoints) -> ByArity:
-        """Ground variables of one kind have one marginal, and rows of one pattern one joint
-        marginal.
-        """
+        """Ground variables of a kind have one marginal, rows of a pattern one joint marginal."""
         before = after.before(self.labels, {})
         marginals = after.marginals
         for variable, shape in self.shapes.items():
@@ -69,10 +62,8 @@ class ExpandStep:
 
     def values(self, ground: Assignment[Ints]) -> CellValues:
         """The values of all of a kind from those of its ground variables."""
-        return CellValues(
-            self.individuals,
-            {variable: ground.of(self.ground(variable)) for variable in self.first},
-        )
+        values = {variable: ground.of(self.ground(variable)) for variable in self.first}
+        return CellValues(self.individuals, values)
 
 
 def expand(problem: Problem[Pattern]) -> tuple[Problem[Ints], ExpandStep]:
@@ -85,18 +76,13 @@ def expand(problem: Problem[Pattern]) -> tuple[Problem[Ints], ExpandStep]:
     first, shapes = {}, {}
     for variable in left:
         cells = individuals.cells_of[variable]
-        first[variable], shapes[variable] = (
-            variable,
-            tuple(individuals.sizes[cell] for cell in cells),
-        )
+        first[variable] = len(variables) if cells else variable
+        shapes[variable] = individuals.shape(variable)
         if cells:
-            first[variable] = len(variables)
             variables = _list(variables, variable, shapes[variable], cells)
     step = ExpandStep(individuals, rows.labels, first, shapes, [], _told(problem, rows, left))
     made, weights = _rows(problem, rows, step)
-    origin = [
-        (arity, entry) for arity in rows.arities() for entry in range(len(rows.patterns[arity]))
-    ]
+    origin = [(arity, entry) for arity, entry, *_ in rows.each()]
     ties = _ties(problem, step)
     ground, places = Matrices({}, {}).plus(made)
     step.entries.extend((*old, place) for old, place in zip(origin, places, strict=False))
@@ -116,8 +102,9 @@ def expand(problem: Problem[Pattern]) -> tuple[Problem[Ints], ExpandStep]:
 def _told(problem: Problem[Pattern], rows: Patterns, left: Sequence[int]) -> tuple[str, ...]:
     """What is listed, in words: the first few kinds with the reason, then how many more."""
     kinds = [each for each in left if rows.individuals.cells_of[each]]
+    members = rows.individuals.members
     lines = [
-        f"list {counted(rows.individuals.members(each), 'variable')} {obstacle(problem, rows, each)}"
+        f"list {counted(members(each), 'variable')} {obstacle(problem, rows, each)}"
         for each in kinds[:MOST_TOLD]
     ]
     if more := kinds[MOST_TOLD:]:
@@ -130,45 +117,40 @@ def _told(problem: Problem[Pattern], rows: Patterns, left: Sequence[int]) -> tup
 def _check(problem: Problem[Pattern], rows: Patterns, left: Sequence[int]) -> None:
     """Refuse what would be too much to list, and say what stood in the way."""
     places = sum(
-        arity * rows.individuals.choices(pattern.cells)
-        for arity in rows.arities()
-        for pattern in rows.patterns[arity]
+        arity * rows.individuals.choices(pattern.cells) for arity, *_, pattern in rows.each()
     )
-    variables = sum(
-        math.prod(rows.individuals.sizes[cell] for cell in rows.individuals.cells_of[variable])
-        for variable in left
-    )
+    variables = sum(math.prod(rows.individuals.shape(variable)) for variable in left)
     if max(places, variables) > MOST_ROWS:
         many = max(left, key=rows.individuals.members)
         raise TooLargeError(
-            f"variables {obstacle(problem, rows, many)}, cannot be lifted; listing what is left one by one would need "
-            f"{float(places):.3g} argument places, and {MOST_ROWS:.3g} is the limit; make the domains smaller, or "
-            "leave out evidence that tells single individuals apart"
+            f"variables {obstacle(problem, rows, many)}, cannot be lifted; listing what is left "
+            f"one by one would need {float(places):.3g} argument places, and {MOST_ROWS:.3g} is "
+            "the limit; make the domains smaller, or leave out evidence that tells single "
+            "individuals apart"
         )
 
 
 def obstacle(problem: Problem[Pattern], rows: Patterns, variable: int) -> str:
-    """A variable, and why it could be neither eliminated nor counted for all individuals at once."""
+    """A variable, and why it could be neither eliminated nor counted for all at once."""
     name = problem.variables.name(variable)
     if any(variable == each for deferred in problem.deferred for each, _ in deferred.arguments):
         return f"like {name}, which stand in factors that name their individuals one by one"
-    for pattern in (each for arity in rows.arities() for each in rows.patterns[arity]):
+    for *_, pattern in rows.each():
         if pattern.variables.count(variable) > 1:
             return f"like {name}, which a table ties to each other"
         if variable in pattern.variables and len(pattern.used) > len(
             rows.individuals.cells_of[variable]
         ):
             beside = next(each for each in pattern.variables if each != variable)
-            return f"like {name}, each of which a table ties to many like {problem.variables.name(beside)}"
+            many = problem.variables.name(beside)
+            return f"like {name}, each of which a table ties to many like {many}"
     return f"like {name}, of which there are too few to be worth it"
 
 
 def _list(
     variables: Variables, variable: int, shape: tuple[int, ...], cells: tuple[int, ...]
 ) -> Variables:
-    """The variables with the ground ones of a variable; those that name one individual twice are
-    not there.
-    """
+    """The variables with the ground ones of one; those with an individual twice are not there."""
     first, size = len(variables), math.prod(shape)
     there = _exist(shape, cells).reshape(-1)
     listed = dict(variables.listed) | {first: (first + size, variables.name(variable))}
@@ -179,7 +161,7 @@ def _list(
 def _exist(shape: tuple[int, ...], cells: tuple[int, ...]) -> np.ndarray:
     """Which choices of individuals have those of one cell all different."""
     there = np.ones(shape, dtype=np.bool_)
-    grid = np.meshgrid(*(np.arange(length) for length in shape), indexing="ij", sparse=True)
+    grid = np.indices(shape, sparse=True)
     for right in range(len(cells)):
         for left in range(right):
             if cells[left] == cells[right]:
@@ -190,41 +172,31 @@ def _exist(shape: tuple[int, ...], cells: tuple[int, ...]) -> np.ndarray:
 def _rows(
     problem: Problem[Pattern], rows: Patterns, step: ExpandStep
 ) -> tuple[list[tuple[Ints, Ints]], list[Decimal]]:
-    """All rows of all patterns, then those that were put aside: matrices of ground variables, and
-    their labels.
-    """
+    """All rows of patterns, then those put aside: matrices of ground variables, and labels."""
     made, weights = [], []
-    for arity in rows.arities():
-        for pattern, label in zip(rows.patterns[arity], rows.labels[arity].tolist(), strict=True):
-            if pattern.fold > 1:
-                many = rows.individuals.choices(pattern.cells)
-                root = problem.tables.summed(
-                    ((label, tuple(range(arity)), Fraction(1, pattern.fold)),), many
-                )
-                label, weight = problem.tables.add(root, many)
-                weights.append(weight)
-            matrix = _listed_rows(pattern, rows.individuals, step)
-            made.append((matrix, np.full(len(matrix), label)))
-    for deferred in problem.deferred:
-        matrix = np.column_stack(
-            [_ground(step, variable, own) for variable, own in deferred.arguments]
-        )
-        made.append((matrix, np.full(len(matrix), deferred.label)))
+    for arity, _, label, pattern in rows.each():
+        if pattern.fold > 1:
+            many = rows.individuals.choices(pattern.cells)
+            terms = ((label, tuple(range(arity)), Fraction(1, pattern.fold)),)
+            label, weight = problem.tables.add(problem.tables.summed(terms, many), many)
+            weights.append(weight)
+        listed = rows.individuals.listed(pattern.cells)
+        arguments = [(variable, listed[:, list(own)]) for variable, own in pattern.arguments]
+        made.append(_matrix(step, arguments, label))
+    made += [_matrix(step, deferred.arguments, deferred.label) for deferred in problem.deferred]
     return made, weights
 
 
-def _listed_rows(pattern: Pattern, individuals: Individuals, step: ExpandStep) -> Ints:
-    """All rows of a pattern as an n×k matrix."""
-    rows = individuals.listed(pattern.cells)
-    return np.column_stack(
-        [_ground(step, variable, rows[:, list(own)]) for variable, own in pattern.arguments]
-    )
+def _matrix(
+    step: ExpandStep, arguments: Sequence[tuple[int, Ints]], label: int
+) -> tuple[Ints, Ints]:
+    """Rows of ground variables as an n×k matrix, and their labels."""
+    matrix = np.column_stack([_ground(step, variable, own) for variable, own in arguments])
+    return matrix, np.full(len(matrix), label)
 
 
 def _ground(step: ExpandStep, variable: int, own: Ints) -> Ints:
-    """The ground variables of a variable for n choices of its individuals (an n×k matrix of their
-    places in cells).
-    """
+    """The ground variables for n choices of individuals (an n×k matrix of places in cells)."""
     place = np.zeros(len(own), dtype=np.int64)
     for axis, length in enumerate(step.shapes[variable]):
         place = place * length + own[:, axis]
@@ -232,9 +204,7 @@ def _ground(step: ExpandStep, variable: int, own: Ints) -> Ints:
 
 
 def _ties(problem: Problem[Pattern], step: ExpandStep) -> tuple[Tie, ...]:
-    """What histograms count, listed: for each choice of the individuals that a histogram names a
-    class of its own.
-    """
+    """What histograms count, listed: a class for each choice of individuals they name."""
     found = []
     for tie in problem.ties:
         (histogram,) = tie.variables.tolist()
@@ -247,15 +217,12 @@ def _ties(problem: Problem[Pattern], step: ExpandStep) -> tuple[Tie, ...]:
 
 
 def _counted(step: ExpandStep, member: int, logical: int) -> Ints:
-    """The ground variables of a counted one: a row for each choice of the individuals that its
-    histogram names.
-    """
+    """The ground variables of a counted one: a row for each choice that its histogram names."""
     ground, shape = step.ground(member), step.shapes[member]
     if logical < 0:
         return ground.reshape(-1, 1)
-    there = np.moveaxis(_exist(shape, step.individuals.cells_of[member]), logical, -1).reshape(
-        -1, shape[logical]
-    )
+    exist = _exist(shape, step.individuals.cells_of[member])
+    there = np.moveaxis(exist, logical, -1).reshape(-1, shape[logical])
     flat = np.moveaxis(ground, logical, -1).reshape(-1, shape[logical])
     width = int(there.sum(axis=1).max(initial=0))
     front = np.argsort(~there, axis=1, kind="stable")[:, :width]

@@ -1,6 +1,4 @@
-"""Small log tables to 50 digits: a table that stands on 10¹⁵ rows has its rounding errors
-multiplied by that.
-"""
+"""Small log tables to 50 digits: 10¹⁵ rows multiply a table's rounding errors by that."""
 
 from __future__ import annotations
 
@@ -41,9 +39,8 @@ def fine_log_sum(product: Fine) -> Fine:
         highest = np.asarray(product.max(axis=0), dtype=object)
         shift = _each(lambda value: Decimal(0) if value == _ZERO else value, highest)
         total = np.asarray(_each(_CONTEXT.exp, product - shift).sum(axis=0), dtype=object)
-        return np.asarray(
-            _each(lambda value: _CONTEXT.ln(value) if value else _ZERO, total) + shift, dtype=object
-        )
+        logs = _each(lambda value: _CONTEXT.ln(value) if value else _ZERO, total)
+        return np.asarray(logs + shift, dtype=object)
 
 
 def fine_sum(terms: Sequence[tuple[Fine, tuple[int, ...], Fraction]]) -> Fine:
@@ -66,24 +63,20 @@ def stripped(table: Fine) -> tuple[Decimal, Fine]:
     """The largest entry, and the table without it; a table of zeros stays as it is."""
     with decimal.localcontext(_CONTEXT):
         highest = Decimal(table.max())
-        return highest, np.asarray(
-            table - (Decimal(0) if highest == _ZERO else highest), dtype=object
-        )
+        shift = Decimal(0) if highest == _ZERO else highest
+        return highest, np.asarray(table - shift, dtype=object)
 
 
 def rounded(table: Fine) -> Twofold:
     """A table in two parts of extended precision."""
-    main, rest = (
-        np.empty(table.shape, dtype=np.longdouble),
-        np.zeros(table.shape, dtype=np.longdouble),
-    )
+    main = np.empty(table.shape, dtype=np.longdouble)
+    rest = np.zeros_like(main)
     with decimal.localcontext(_CONTEXT):
         for place in np.ndindex(table.shape):
             main[place] = np.longdouble(str(table[place]))
             if table[place] != _ZERO:
-                rest[place] = np.longdouble(
-                    str(table[place] - _decimal(np.longdouble(main[place])))
-                )
+                left = table[place] - _decimal(np.longdouble(main[place]))
+                rest[place] = np.longdouble(str(left))
     return Twofold(main, rest)
 
 
@@ -99,9 +92,7 @@ def same(one: Fine, other: Fine) -> bool:
 
 
 def weighed(log: Decimal | np.longdouble | float, many: int) -> Decimal:
-    """A log so many times: log weights of 10³² rows may cancel, so that none of their digits must
-    be lost before.
-    """
+    """A log so many times, with all digits: log weights of 10³² rows may cancel."""
     with decimal.localcontext(_EXACT):
         if isinstance(log, Decimal):
             return log * many if many else Decimal(0)

@@ -1,5 +1,4 @@
-"""Whole numbers of the lifted engine: histograms, sets of members, and how many there are; none is
-rounded or wraps.
+"""Whole numbers of the lifted engine: histograms and sets of members; none is rounded or wraps.
 
 `integer_type` is the one place that decides whether an array of counts fits 64 bits, from a bound
 known beforehand.
@@ -21,8 +20,7 @@ LARGEST = 2**63 - 1  # of 64-bit integers
 
 
 def integer_type(bound: int) -> type[Any]:
-    """The type of array entries up to a bound: 64-bit integers as long as they fit, Python's own
-    beyond.
+    """The type of array entries up to a bound: 64-bit integers if they fit, else Python's own.
 
     >>> integer_type(2**63 - 1).__name__, integer_type(2**63).__name__
     ('int64', 'object')
@@ -40,8 +38,7 @@ def number_of_histograms(members: int, size: int) -> int:
 
 
 def histograms(members: int, size: int) -> NDArray[Any]:
-    """All ways to spread so many members over a range, as a matrix histograms × range size,
-    lexicographic.
+    """All ways to spread members over a range: a matrix histograms × range size, lexicographic.
 
     >>> histograms(2, 2).tolist()
     [[0, 2], [1, 1], [2, 0]]

@@ -24,24 +24,20 @@ from lifagu.inference.lifted.rows import (
     ByArity,
     Held,
     New,
-    Place,
+    RowPlaces,
     join_columns,
 )
 
 
 @dataclass(frozen=True)
 class Makeup:
-    """How a table's slots became those of the joined one: what they held, and the sizes of the
-    pair.
-    """
+    """How a table's slots became those of the joined one: what they held, sizes of the pair."""
 
     held: Held
     sizes: tuple[int, int]
 
     def joined(self, table: Any) -> Any:
-        """The table over the joined variables: it does not depend on the half that it does not
-        know.
-        """
+        """The table over joined variables: it does not depend on a half it does not know."""
         order, columns = join_columns(self.held)
         shape = [
             table.shape[slot] * (self.sizes[1] if self.held[slot] == OWN_FIRST else 1)
@@ -71,21 +67,20 @@ class Makeup:
 
 @dataclass(frozen=True, eq=False)
 class JoinStep(Generic[New]):
-    """first[i] and second[i] became joined[i]; shapes: old entries, how their table changed, new
-    entries.
-    """
+    """first[i], second[i] became joined[i]; shapes: old entries, how tables changed, new ones."""
 
     labels: ByArity
     first: Ints
     second: Ints
     joined: Ints
     sizes: tuple[int, int]
-    shapes: list[tuple[Place, Makeup, Place]]
+    shapes: list[tuple[RowPlaces, Makeup, RowPlaces]]
     pairs: int
     like: str
 
     def __str__(self) -> str:
-        return f"join {self.pairs} pairs of variables like {self.like} ({self.sizes[0]} × {self.sizes[1]} values each)"
+        values = f"{self.sizes[0]} × {self.sizes[1]} values each"
+        return f"join {self.pairs} pairs of variables like {self.like} ({values})"
 
     def walk_back(self, after: Adjoints) -> ByArity:
         """A pair's marginal is that of its halves together."""
@@ -98,19 +93,19 @@ class JoinStep(Generic[New]):
         for (arity, rows), makeup, (size, places) in self.shapes:
             numbers = after.of_row[size][places]
             for same in members(by_first_occurrence(numbers)):
-                later = partial(_parted, after, int(numbers[same[0]]), makeup)
+                later = partial(self._parted, after, int(numbers[same[0]]), makeup)
                 before[arity][rows[same]] = after.joints.later_one(later)
         return before
+
+    @staticmethod
+    def _parted(after: Adjoints, number: int, makeup: Makeup) -> Table:
+        return makeup.parted(after.joints[number])
 
     def trace_back(self, values: Assignment[New]) -> None:
         """The value of a pair is that of its halves."""
         first, second = np.divmod(values.of(self.joined), self.sizes[1])
         values.give(self.first, first)
         values.give(self.second, second)
-
-
-def _parted(after: Adjoints, number: int, makeup: Makeup) -> Table:
-    return makeup.parted(after.joints[number])
 
 
 def join(
@@ -137,14 +132,14 @@ def join(
         weights.append(weight)
         made.append((entry.new, np.full(len(entry.old[1]), label)))
         shapes.append((entry.old, makeup))
-    everything = {arity: np.arange(len(labels)) for arity, labels in before.labels.items()}
-    rows, new = before.without(everything)[0].plus(made)
-    placed = [(old, makeup, place) for (old, makeup), place in zip(shapes, new, strict=True)]
+    everything = [(arity, np.arange(len(labels))) for arity, labels in before.labels.items()]
+    left = variables.without(np.concatenate((first, second))).plus(
+        [sizes[0] * sizes[1]] * len(first)
+    )
+    smaller, _, places = problem.exchanged(before, everything, made, left, weights)
+    placed = [(old, makeup, place) for (old, makeup), place in zip(shapes, places, strict=True)]
     like = f"{variables.name(int(first[0]))}, {variables.name(int(second[0]))}"
     step = JoinStep[New](
         before.labels, first, second, joined, sizes, placed, before.members(first), like
     )
-    left = variables.without(np.concatenate((first, second))).plus(
-        [sizes[0] * sizes[1]] * len(first)
-    )
-    return problem.after(rows, left, weights), step
+    return smaller, step

@@ -1,5 +1,4 @@
-"""Log tables in extended precision, with bounds on their rounding errors: an error is multiplied by
-a table's power.
+"""Log tables in extended precision, with bounds on errors, which a table's power multiplies.
 
 A table has one axis per argument slot; zero potentials are -inf, and 0·(-inf) is 0.
 """
@@ -33,13 +32,16 @@ def span(values: NDArray[Any]) -> float:
 
 
 def log_sum(values: Table, axis: int | tuple[int, ...] | None = None) -> Table:
-    """log Σ exp along axes; -inf where all are -inf. What is e^-100 of the largest is beyond all
-    digits.
-    """
+    """log Σ exp along axes; -inf where all are. What is e^-100 of the largest is beyond digits."""
+    if axis == ():
+        return values
     highest = values.max(axis=axis, keepdims=True, initial=-np.inf)
     shift = np.where(np.isneginf(highest), 0, highest)
     below = np.asarray(values - shift)
-    powers = np.exp(below, out=np.zeros_like(below), where=below > NEGLIGIBLE)
+    if values.dtype == np.longdouble:
+        powers = np.exp(below, out=np.zeros_like(below), where=below > NEGLIGIBLE)
+    else:
+        powers = np.exp(below, out=below)
     with np.errstate(divide="ignore"):
         total = np.log(powers.sum(axis=axis))
     return np.asarray(total + shift.reshape(total.shape))
@@ -56,9 +58,7 @@ def log_sum_error(terms: int, result: Table) -> float:
 
 
 def block_product(parts: Sequence[tuple[_Logs, tuple[int, ...]]], total: _Logs) -> _Logs:
-    """The product of tables, each with the axis of the whole that each of its slots is, on top of
-    what there is.
-    """
+    """The product of tables, each with the axis that each slot is, on top of what there is."""
     for table, axes in parts:
         total = total + spread_axes(table, axes, total.shape)
     return total
@@ -123,9 +123,7 @@ def log_integers(limit: int) -> Table:
 
 @lru_cache(maxsize=4)
 def log_factorials(limit: int) -> Table:
-    """log 0!, log 1!, …, log limit!: sums of logs first, then Stirling's series, so that errors do
-    not add up.
-    """
+    """log 0!, …, log limit!: sums first, then Stirling's series, so that errors don't add up."""
     logs = np.cumsum(np.maximum(log_integers(min(limit, _SMALL_FACTORIALS)), 0))
     if limit <= _SMALL_FACTORIALS:
         return logs
@@ -148,15 +146,13 @@ def log_multinomial(counts: NDArray[Any]) -> Table:
 
 
 def multinomial_error(counts: NDArray[Any]) -> float:
-    """A bound on the errors of `log_multinomial`: a few units of the largest factorial for each
-    term.
-    """
+    """A bound on the errors of `log_multinomial`: a few units of the largest factorial each."""
     members, size = int(counts[0].sum()), counts.shape[1]
     return 0.0 if size == 1 else 8 * (size + 1) * UNIT * float(log_factorials(members)[members])
 
 
 def log_member_shares(counts: NDArray[Any], slots: int) -> Table:
-    """log P(given members have values a₁…aₘ | histogram): histograms × range size × … × range size."""
+    """log P(given members have values a₁…aₘ | histogram): histograms × range size × …."""
     members, size = int(counts[0].sum()), counts.shape[1]
     if size == 1:
         return np.zeros((len(counts), *(1,) * slots), dtype=np.longdouble)
@@ -167,19 +163,3 @@ def log_member_shares(counts: NDArray[Any], slots: int) -> Table:
             left = np.maximum(counts[:, value] - values[:step].count(value), 0)
             shares[values] += logs[left] - logs[members - step]
     return np.moveaxis(shares, -1, 0)
-
-
-def log_sums(values: Table, axes: tuple[int, ...]) -> Table:
-    """log Σ exp along axes, for each table; -inf where all are -inf."""
-    if not axes:
-        return values
-    highest = values.max(axis=axes, keepdims=True, initial=-np.inf)
-    shift = np.where(np.isneginf(highest), 0, highest)
-    below = values - shift
-    if values.dtype == np.longdouble:
-        powers = np.exp(below, out=np.zeros_like(below), where=below > NEGLIGIBLE)
-    else:
-        powers = np.exp(below, out=below)
-    with np.errstate(divide="ignore"):
-        total = np.log(powers.sum(axis=axes))
-    return np.asarray(total + shift.reshape(total.shape))

@@ -1,6 +1,4 @@
-"""Merge: rows over the same variables become one, their tables multiplied; equal rows become a
-power.
-"""
+"""Merge: rows over the same variables become one, tables multiplied; equal ones a power."""
 
 from __future__ import annotations
 
@@ -47,9 +45,7 @@ class MergeStep(Generic[New]):
         return before
 
     def looked_at(self, before: Mapping[int, Booleans] | None) -> dict[int, Booleans]:
-        """Which rows somebody will look at on the way back: those that one of before (None: no row)
-        became part of.
-        """
+        """The rows looked at on the way back: those that one of before (None: none) is in."""
         after = {}
         for arity, target in self.target.items():
             after[arity] = np.zeros(int(target.max(initial=-1)) + 1, dtype=np.bool_)
@@ -62,9 +58,7 @@ class MergeStep(Generic[New]):
 
 
 def in_order(after: Adjoints, numbers: Ints, order: Ints) -> Ints:
-    """The numbers of joint marginals with their axes where they come from: axis i came from axis
-    order[i].
-    """
+    """Numbers of joint marginals with axes where they come from: axis i from axis order[i]."""
     if np.array_equal(order, np.arange(len(order))):
         return numbers
     found = np.empty_like(numbers)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -13,10 +13,10 @@ from lifagu.basics.arrays import Ints, by_first_occurrence, members
 Entry = TypeVar("Entry")
 
 
-class Numbered(Generic[Entry]):
+class NumberedBatches(Generic[Entry]):
     """Entries that hold one or many things each, numbered in the order in which they came.
 
-    >>> words = Numbered[str]()
+    >>> words = NumberedBatches[str]()
     >>> words.append("ab", 2).tolist(), words.append("xyz", 3).tolist(), words.at(3)
     ([0, 1], [2, 3, 4], ('xyz', 1))
     """
@@ -29,9 +29,9 @@ class Numbered(Generic[Entry]):
     def __len__(self) -> int:
         return self._starts[-1]
 
-    def copy(self) -> Numbered[Entry]:
+    def copy(self) -> NumberedBatches[Entry]:
         """The same entries, which go on from here on their own."""
-        copied: Numbered[Entry] = Numbered()
+        copied: NumberedBatches[Entry] = NumberedBatches()
         copied.entries, copied._starts = list(self.entries), list(self._starts)
         return copied
 
@@ -53,10 +53,15 @@ class Numbered(Generic[Entry]):
             self._array = np.array(self._starts)
         return np.searchsorted(self._array, numbers, side="right") - 1
 
+    def alike(self, numbers: Ints, look: Callable[[Entry], Hashable]) -> list[Ints]:
+        """The places of those in entries that look the same."""
+        looks: dict[Hashable, list[Ints]] = {}
+        for own, same, _ in self.found(numbers):
+            looks.setdefault(look(self.entries[own]), []).append(same)
+        return [np.sort(np.concatenate(each)) for each in looks.values()]
+
     def found(self, numbers: Ints) -> Iterator[tuple[int, Ints, Ints]]:
-        """The entries (by place) that hold these things: which of these each holds, and where in it
-        they are.
-        """
+        """The entries (by place) that hold these: which each holds, and where in it they are."""
         place = self.place(numbers)
         if len(place) and (place == place[0]).all():
             yield int(place[0]), np.arange(len(numbers)), numbers - self._starts[place[0]]

@@ -25,7 +25,7 @@ from lifagu.inference.lifted.integers import histograms, number_of_histograms
 from lifagu.inference.lifted.logs import Table, log_integers, log_sum
 from lifagu.inference.lifted.merging import MergeStep, merge
 from lifagu.inference.lifted.problem import Problem
-from lifagu.inference.lifted.rows import Apart, ByArity, New, Place
+from lifagu.inference.lifted.rows import Apart, ByArity, New, RowPlaces
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class PivotStep(Generic[New]):
     kept: ByArity
     old: Ints
     groups: Ints
-    new: Place
+    new: RowPlaces
     counts: NDArray[Any]
     turned: bool
     like: str
@@ -79,12 +79,11 @@ Steps = list[MergeStep[New] | EliminateStep[New] | PivotStep[New] | CountStep[Ne
 def pivot(
     problem: Problem[New], most: int = MOST_ENTRIES
 ) -> tuple[Problem[New], Steps[New]] | None:
-    """All steps of one pivot count with tables of at most so many entries, or None if there is
-    nothing to pivot.
-    """
+    """All steps of one pivot count with tables of at most so many entries, or None."""
     rows, open_now = problem.rows, problem.variables.open
+    may_go = np.asarray(open_now[rows.scopes(2)].all(axis=1))
     for every in rows.pairings():
-        old = every[open_now[rows.at((2, every), 0)] & open_now[rows.at((2, every), 1)]]
+        old = every[may_go[every]]
         for turned in (False, True) if len(old) else ():
             if (apart := rows.apart(old, turned)) is None:
                 break
@@ -123,9 +122,7 @@ def _pivot_around(
 def _paired(
     problem: Problem[New], old: Ints, apart: Apart[New], turned: bool
 ) -> tuple[Problem[New], PivotStep[New]]:
-    """The problem with rows on (A(X), B(X), h) in place of those on (A(X), B(Y)), X ≠ Y; h is not
-    yet weighed.
-    """
+    """The problem with rows on (A(X), B(X), h) for those on (A(X), B(Y)); h is not yet weighed."""
     variables, before = problem.variables, problem.rows
     counts = histograms(apart.second.counts[0], int(variables.sizes[apart.second.variables[0]]))
     histogram = len(variables)
@@ -136,13 +133,16 @@ def _paired(
     label, weight = problem.tables.add(
         _pivoted(made.changed(np.transpose) if turned else made, counts, many), many
     )
-    left, kept = named.without({2: old})
-    rows, places = left.plus([(new, np.full(len(distinct(apart.groups)), label))])
-    like = (
-        f"{variables.name(int(apart.first[0]))}, {variables.name(int(apart.second.variables[0]))}"
+    smaller, kept, (place,) = problem.exchanged(
+        named,
+        [(2, old)],
+        [(new, np.full(len(distinct(apart.groups)), label))],
+        variables.plus([len(counts)], opened=False),
+        [weight],
     )
-    step = PivotStep[New](before.labels, kept, old, apart.groups, places[0], counts, turned, like)
-    return problem.after(rows, variables.plus([len(counts)], opened=False), [weight]), step
+    first, second = int(apart.first[0]), int(apart.second.variables[0])
+    like = f"{variables.name(first)}, {variables.name(second)}"
+    return smaller, PivotStep(before.labels, kept, old, apart.groups, place, counts, turned, like)
 
 
 def _pivoted(made: Made, counts: NDArray[Any], many: int) -> Made:

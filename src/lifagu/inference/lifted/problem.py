@@ -1,5 +1,4 @@
-"""What the lifted engine works on: rows and their tables, variables, and the log Z collected so
-far.
+"""What the lifted engine works on: rows, tables, variables, and the log Z collected so far.
 
 A problem is a value: a step takes one and returns a smaller one, together with a record of what it
 did.
@@ -22,7 +21,7 @@ from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.lifted.fifty_digits import total
 from lifagu.inference.lifted.matrices import Matrices
-from lifagu.inference.lifted.rows import Booleans, Classes, Costs, New, Rows
+from lifagu.inference.lifted.rows import Booleans, ByArity, Classes, Costs, New, RowPlaces, RowSet
 from lifagu.inference.lifted.tables import TablePool
 
 
@@ -98,8 +97,7 @@ class Deferred:
 
 @dataclass(frozen=True, eq=False)
 class Tie:
-    """Variables that are histograms from the start, and what they count: variable i the members of
-    class i.
+    """Variables that are histograms from the start: variable i counts the members of class i.
 
     Over cells there is one variable; without an individual that is counted (logical -1) it counts
     all of the class's variables that name the same individuals as itself.
@@ -118,7 +116,7 @@ class Problem(Generic[New]):
     histograms to what they count; neither is open until they are counted.
     """
 
-    rows: Rows[New]
+    rows: RowSet[New]
     tables: TablePool
     variables: Variables
     kept: frozenset[int]
@@ -138,14 +136,32 @@ class Problem(Generic[New]):
         return self.rows.elimination_costs(self.variables.open, self.variables.log_sizes)
 
     def after(
-        self, rows: Rows[New], variables: Variables, weights: Iterable[Decimal] = ()
+        self, rows: RowSet[New], variables: Variables, weights: Iterable[Decimal] = ()
     ) -> Problem[New]:
-        """The problem after a step that left these rows and variables, and collected these log
-        weights.
-        """
+        """The problem after a step that left these, and collected these log weights."""
         return replace(
             self, rows=rows, variables=variables, collected=total([self.collected, *weights])
         )
+
+    def exchanged(
+        self,
+        rows: RowSet[New],
+        gone: Iterable[RowPlaces],
+        new: Sequence[tuple[New, Ints]],
+        variables: Variables,
+        weights: Iterable[Decimal],
+    ) -> tuple[Problem[New], ByArity, list[RowPlaces]]:
+        """The problem with new entries (and their labels) in the place of some of its rows.
+
+        rows: as they know the new variables. Second, which rows were left alone, by arity; third,
+        where the new ones went.
+        """
+        removed: dict[int, list[Ints]] = {}
+        for arity, entries in gone:
+            removed.setdefault(arity, []).append(entries)
+        left, kept = rows.without({arity: np.concatenate(own) for arity, own in removed.items()})
+        together, places = left.plus(new)
+        return self.after(together, variables, weights), kept, places
 
 
 def start(
@@ -155,34 +171,28 @@ def start(
     keep: Iterable[int],
     maximise: bool = False,
 ) -> Problem[Ints]:
-    """The graph's included variables with the evidence fixed: rows sharing a table and observed
-    values together.
+    """The graph's included variables, evidence fixed; rows of one table observed alike together.
 
     included[v]: whether v, and so the factors on it, takes part; observed variables take no part of
     their own.
     """
     observed = evidence.value_of_each(len(graph.variable_names))
-    tables, weights, parts = TablePool(), [], []
-    for matrix, labels, weight in _factors(graph, observed, included, tables):
-        weights.append(weight)
-        parts.append((matrix, labels))
-    for matrix, labels, weight in _soft(evidence, observed, included, tables):
-        weights.append(weight)
-        parts.append((matrix, labels))
-    rows, _ = Matrices({}, {}).plus(parts)
+    tables = TablePool()
+    found = [*_factors(graph, observed, included, tables)]
+    found += _soft(evidence, observed, included, tables)
+    rows, _ = Matrices({}, {}).plus([(matrix, labels) for matrix, labels, _ in found])
     present, kept = included & (observed < 0), frozenset(keep)
     open_now = present.copy()
     open_now[list(kept)] = False
     names = graph.variable_names
     variables = Variables(graph.sizes.copy(), open_now, present, names.__getitem__, len(names))
-    return Problem(rows, tables, variables, kept, total(weights), maximise)
+    return Problem(rows, tables, variables, kept, total(weight for *_, weight in found), maximise)
 
 
 def _factors(
     graph: FactorGraph, observed: Ints, included: Booleans, tables: TablePool
 ) -> Iterable[tuple[Ints, Ints, Decimal]]:
-    """Rows without the observed variables, their labels and log weight: factors of one shape
-    observed alike together.
+    """Rows without the observed variables, labels and log weight: factors observed alike together.
 
     Those with the same table and the same observed values share a label.
     """
@@ -215,9 +225,7 @@ def _factors(
 def _entries(
     scopes: Ints, fixed: Booleans, observed: Ints, sizes: Ints
 ) -> tuple[Ints, tuple[int, ...]]:
-    """Where the entries with the observed values stand in the tables of some scopes alike, and the
-    shape they have.
-    """
+    """Where the entries with the observed values stand in tables of one shape, and their shape."""
     shape = sizes[scopes[0]]
     if not fixed.any():
         whole = tuple(shape.tolist())
@@ -232,9 +240,7 @@ def _entries(
 def _soft(
     evidence: Evidence, observed: Ints, included: Booleans, tables: TablePool
 ) -> Iterable[tuple[Ints, Ints, Decimal]]:
-    """Soft evidence as unary rows, their labels and log weight; of what is observed for certain,
-    the weight alone.
-    """
+    """Soft evidence as unary rows, labels and log weight; what is observed has weight alone."""
     soft = list(zip(evidence.soft_variables.tolist(), evidence.likelihoods, strict=True))
     for size in sorted({len(likelihood) for _, likelihood in soft}):
         alike = [

@@ -1,6 +1,4 @@
-"""A problem after its lifted steps: how they are told, and how probabilities and best values walk
-back through them.
-"""
+"""A problem after its lifted steps: how they are told, and how answers walk back through them."""
 
 from __future__ import annotations
 
@@ -29,9 +27,7 @@ class WalksBack(Protocol):
     """The record of a step: how probabilities walk back through it."""
 
     def walk_back(self, after: Adjoints) -> ByArity:
-        """The joint marginals of the rows before the step; marginals of variables that it took away
-        are added.
-        """
+        """The joint marginals of rows before; marginals of variables taken away are added."""
 
 
 class LiftedStep(WalksBack, Protocol[New]):
@@ -43,8 +39,7 @@ class LiftedStep(WalksBack, Protocol[New]):
 
 @dataclass(frozen=True, eq=False)
 class Reduced:
-    """A problem after all that could be done for many places at once: what is left, and how it got
-    there.
+    """A problem after all that could be done at once: what is left, and how it got there.
 
     over_cells: the steps while rows were still over cells; expanded: how they were listed; listed:
     the steps on listed rows; dropped: variables that cannot matter for what is asked.
@@ -70,9 +65,7 @@ class Reduced:
         return "\n".join(f"  {line}" for line in lines)
 
     def walk_back(self, adjoints: Adjoints, wanted: Ints | None) -> None:
-        """Fill in the marginals of all variables that the steps took away, or at least of those
-        that are wanted.
-        """
+        """Fill in the marginals of all variables taken away, or at least of the wanted."""
         marginals = adjoints.marginals
 
         def known(step: object) -> bool:
@@ -90,23 +83,18 @@ class Reduced:
             adjoints = replace(adjoints, of_row=step.walk_back(adjoints))
 
     def looked_at(self) -> dict[int, Booleans]:
-        """For each row that is left whether its joint marginal is looked at on the way back through
-        the steps.
-        """
+        """Which of the rows left have a joint marginal that is looked at on the way back."""
         labels = self.problem.rows.labels
-        if self.expanded or not all(
-            isinstance(step, MergeStep | EliminateStep) for step in self.listed
-        ):
+        known = [step for step in self.listed if isinstance(step, MergeStep | EliminateStep)]
+        if self.expanded or len(known) < len(self.listed):
             return {arity: np.ones(len(each), dtype=np.bool_) for arity, each in labels.items()}
         marked: dict[int, Booleans] | None = None
-        for step in self.listed:
-            assert isinstance(step, MergeStep | EliminateStep), "looked at before"
+        for step in known:
             marked = step.looked_at(marked)
         return marked or {}
 
     def trace_back(self, values: Ints) -> GroundValues | CellValues:
-        """The values of all variables that the (maximising) steps took away; ties go to the lowest
-        value.
+        """The values of all variables that the (maximising) steps took away; ties go to the lowest.
 
         values[v]: canonical value of each variable that was left.
         """

@@ -5,20 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from lifagu.basics.arrays import Ints, by_first_occurrence, connected_parts, members
-from lifagu.inference.lifted.matrices import Matrices
 from lifagu.inference.lifted.problem import Problem
 from lifagu.inference.part import Part, Residual
 
 
 def residual(problem: Problem[Ints]) -> Residual:
-    """The rows as single factors, grouped into connected parts; variables in no row are parts of
-    their own.
-    """
+    """The rows as factors, in connected parts; a variable in no row is a part of its own."""
     count, rows, sizes = len(problem.variables), problem.rows, problem.variables.sizes
-    assert isinstance(rows, Matrices), "rows over cells are listed first"
     first, second = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for arity in rows.arities():
-        matrix = rows.matrix[arity]
+        matrix = rows.scopes(arity)
         for slot in range(1, arity):
             first.append(matrix[:, 0])
             second.append(matrix[:, slot])
@@ -31,7 +27,7 @@ def residual(problem: Problem[Ints]) -> Residual:
     row_of: list[list[tuple[int, int]]] = [[] for _ in groups]
     tables: dict[int, np.ndarray] = {}
     for arity in rows.arities():
-        scopes, labels = rows.matrix[arity].tolist(), rows.labels[arity].tolist()
+        scopes, labels = rows.scopes(arity).tolist(), rows.labels[arity].tolist()
         for label in set(labels) - tables.keys():
             tables[label] = np.asarray(problem.tables[label], dtype=np.float64)
         for row, (scope, label) in enumerate(zip(scopes, labels, strict=True)):

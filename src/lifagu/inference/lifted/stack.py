@@ -1,5 +1,4 @@
-"""Many log tables of one shape at once, one each along the last axis: rows that have a table of
-their own.
+"""Many log tables of one shape at once, along the last axis: for rows with tables of their own.
 
 Sums and products are done for all of them by one array operation, in extended precision or, where
 there are many, in double precision, with a bound on the errors of each. Work is done in pieces that
@@ -11,7 +10,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.inference.lifted.careful_table import Digits, Made
-from lifagu.inference.lifted.logs import UNIT, Table, log_sums
+from lifagu.inference.lifted.logs import UNIT, Table, log_sum, spread_axes
 
 PIECE = 2**17  # entries that are worked on at a time
 LONG_SUM = 16  # terms from which on sums are added up in extended precision
@@ -35,8 +35,7 @@ def _unknown(place: int) -> Digits | None:
 
 @dataclass(frozen=True, eq=False)
 class Stack:
-    """Tables along the last axis, none of which leaves anything out; a bound on the errors of each,
-    and its span.
+    """Tables along the last axis, none of which leaves anything out; their errors and spans.
 
     digits: how each is computed to 50 digits, where that is known.
     """
@@ -56,18 +55,57 @@ class Stack:
 
     def some(self, places: Ints) -> Stack:
         """Some of the tables."""
-        digits = (
-            (lambda place: self.digits(int(places[place])))
-            if self.digits is not _unknown
-            else _unknown
+        stack = Stack(self.values[..., places], self.error[places], self.span[places])
+        if self.digits is _unknown:
+            return stack
+        return replace(stack, digits=lambda place: self.digits(int(places[place])))
+
+
+# tables: label, order in which to take its axes, how often
+Sum = tuple[tuple[int, Axes, Fraction], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Tables made of others: the terms from starts[i] up to starts[i + 1] are summed for table i.
+
+    labels, orders, often: of each term its table, the order in which to take the axes, and how
+    often it counts.
+    """
+
+    starts: Ints
+    labels: Ints
+    orders: Ints
+    often: NDArray[Any]
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def terms(self, place: int) -> Sum:
+        """The terms of one table."""
+        terms = range(self.starts[place], self.starts[place + 1])
+        return tuple(
+            (int(self.labels[t]), tuple(self.orders[t].tolist()), Fraction(self.often[t]))
+            for t in terms
         )
-        return Stack(self.values[..., places], self.error[places], self.span[places], digits)
+
+    def some(self, places: Ints) -> Sums:
+        """Some of the tables."""
+        lengths = np.diff(self.starts)[places]
+        starts = np.concatenate(([0], np.cumsum(lengths)))
+        terms = np.repeat(self.starts[places] - starts[:-1], lengths) + np.arange(starts[-1])
+        return Sums(starts, self.labels[terms], self.orders[terms], self.often[terms])
+
+
+def stack_of(entry: Made | Stack) -> Stack:
+    """One table as a stack; a stack as it is."""
+    if isinstance(entry, Stack):
+        return entry
+    return Stack(entry.values[..., None], np.array([entry.rough_error]), np.array([entry.span]))
 
 
 def precision(many: NDArray[Any]) -> Precision:
-    """The precision of new tables that stand on so many rows each: an error counts as often as
-    there are rows.
-    """
+    """The precision of tables on so many rows each: an error counts as often as there are rows."""
     return np.float64 if len(many) > MANY and many.max() <= MANY else np.longdouble
 
 
@@ -86,9 +124,7 @@ def spans(values: Table) -> Floats:
 
 
 def without_tops(values: Table, error: Floats) -> tuple[Stack, Table]:
-    """Tables without their largest entries, and these; a table that is zero everywhere stays as it
-    is.
-    """
+    """Tables without their largest entries, and these; one that is all zero stays as it is."""
     top = values.reshape(-1, values.shape[-1]).max(axis=0, initial=-np.inf)
     below = values - np.where(np.isneginf(top), 0, top)
     sizes = spans(below)
@@ -114,39 +150,28 @@ def stacked(
 
     def piece(start: int, stop: int) -> None:
         found, top[start:stop] = without_tops(*compute(start, stop))
-        values[..., start:stop], error[start:stop], span[start:stop] = (
-            found.values,
-            found.error,
-            found.span,
-        )
+        values[..., start:stop] = found.values
+        error[start:stop], span[start:stop] = found.error, found.span
 
     in_pieces(many, entries, piece)
     return Stack(values, error, span, digits), top
 
 
 def product(parts: Sequence[tuple[Stack, Axes]], sizes: Axes, precision: Precision) -> Table:
-    """The product of stacks; of each, which axis of the product its slots are. sizes: of these
-    axes.
-    """
-    many = len(parts[0][0]) if parts else 1
-    total: Table = np.zeros((*sizes, many), dtype=precision)
+    """The product of stacks, each with the axis that each slot is. sizes: of these axes."""
+    shape = (*sizes, len(parts[0][0]) if parts else 1)
+    total: Table = np.zeros(shape, dtype=precision)
     for stack, axes in parts:
-        total += spread_stack(stack.values, axes, sizes).astype(precision, copy=False)
+        spread = spread_axes(stack.values, (*axes, len(sizes)), shape)
+        total += spread.astype(precision, copy=False)
     return total
-
-
-def spread_stack(values: Table, axes: Axes, sizes: Axes) -> Table:
-    """Tables as seen from a product: axes in its order, those that they lack of size one."""
-    order = sorted(range(len(axes)), key=axes.__getitem__)
-    shape = [size if axis in axes else 1 for axis, size in enumerate(sizes)]
-    return values.transpose(*order, len(axes)).reshape(*shape, values.shape[-1])
 
 
 def projections(joint: Table, axes: Axes) -> Table:
     """Of each table everything but the given axes summed out, and these in the given order."""
     drop = tuple(axis for axis in range(joint.ndim - 1) if axis not in axes)
     kept = [axis for axis in range(joint.ndim - 1) if axis in axes]
-    return log_sums(joint, drop).transpose(*(kept.index(axis) for axis in axes), len(axes))
+    return log_sum(joint, drop).transpose(*(kept.index(axis) for axis in axes), len(axes))
 
 
 def summed_out(
@@ -159,11 +184,10 @@ def summed_out(
     """Products with their first axes summed out, and bounds on their errors."""
     whole = product(parts, sizes, precision)
     first, own = tuple(range(together)), unit(whole)
-    result = whole.max(axis=first) if maximise else log_sums(whole, first)
-    error = (
-        (len(parts) + 1) * own * sum((stack.span for stack, _ in parts), np.zeros(whole.shape[-1]))
-    )
-    error = error + sum((stack.error for stack, _ in parts), np.zeros(whole.shape[-1]))
+    result = whole.max(axis=first) if maximise else log_sum(whole, first)
+    nothing = np.zeros(whole.shape[-1])
+    error = (len(parts) + 1) * own * sum((stack.span for stack, _ in parts), nothing)
+    error = error + sum((stack.error for stack, _ in parts), nothing)
     if not maximise:
         terms = int(np.prod(sizes[:together], dtype=np.int64))
         error += (2 * terms + 4 + 2 * spans(result)) * own
@@ -205,9 +229,7 @@ def near(one: Table, other: Table, tolerance: Floats) -> NDArray[np.bool_]:
 
 
 def swappable_slots(stack: Stack) -> Ints:
-    """For each table (a row) and each of its slots the first one it may be swapped with, up to its
-    errors.
-    """
+    """For each table and slot the first slot it may be swapped with, up to the table's errors."""
     arity = stack.values.ndim - 1
     first = np.tile(np.arange(arity), (len(stack), 1))
     for slot in range(arity):

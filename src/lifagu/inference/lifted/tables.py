@@ -1,5 +1,4 @@
-"""Tables by number: log tables without their largest entry, kept one by one with care or many of
-one shape at once.
+"""Tables by number, without their largest entry: kept one by one with care, or many at once.
 
 Tables that differ by no more than their errors share a number, unless that breaks what is promised
 about errors. Where hardly any row shares a table, tables are numbers of a stack, and nobody
@@ -34,8 +33,8 @@ from lifagu.inference.lifted.careful_table import (
 )
 from lifagu.inference.lifted.fifty_digits import fine_logs, same, total, weighed
 from lifagu.inference.lifted.logs import Table, near, swappable_slots, symmetric
-from lifagu.inference.lifted.numbered import Numbered
-from lifagu.inference.lifted.stack import Axes, Precision, Stack
+from lifagu.inference.lifted.numbered import NumberedBatches
+from lifagu.inference.lifted.stack import Axes, Precision, Stack, Sum, Sums, stack_of
 
 FEW = 2  # tables that are made one by one: at once costs as much
 FEW_POTENTIALS = 2**16  # of which extended precision costs nothing
@@ -46,51 +45,13 @@ FEW_COMPARED = 64  # … or tables that are compared in any case
 _GRID = 2.0**-36  # tables in the same squares of this grid are compared
 _OFFSET = 0.3719  # of the grid, so that round numbers are not at its lines
 
-# tables: label, order in which to take its axes, how often
-Sum = tuple[tuple[int, Axes, Fraction], ...]
-
-
-@dataclass(frozen=True, eq=False)
-class Sums:
-    """Tables to be made of others: the terms from starts[i] on, up to starts[i + 1], are added up
-    for table i.
-
-    labels, orders, often: of each term its table, the order in which to take the axes, and how
-    often it counts.
-    """
-
-    starts: Ints
-    labels: Ints
-    orders: Ints
-    often: NDArray[Any]
-
-    def __len__(self) -> int:
-        return len(self.starts) - 1
-
-    def terms(self, place: int) -> Sum:
-        """The terms of one table."""
-        terms = range(self.starts[place], self.starts[place + 1])
-        return tuple(
-            (int(self.labels[t]), tuple(self.orders[t].tolist()), Fraction(self.often[t]))
-            for t in terms
-        )
-
-    def some(self, places: Ints) -> Sums:
-        """Some of the tables."""
-        lengths = np.diff(self.starts)[places]
-        starts = np.concatenate(([0], np.cumsum(lengths)))
-        terms = np.repeat(self.starts[places] - starts[:-1], lengths) + np.arange(starts[-1])
-        return Sums(starts, self.labels[terms], self.orders[terms], self.often[terms])
-
 
 @dataclass(eq=False)
 class TablePool:
-    """All tables of a problem, by number; it only ever grows, so that problems made from one
-    another can share it.
-    """
+    """All tables of a problem, by number; it only grows, so that problems can share it."""
 
     widest: float = 0.0  # the largest span of all tables
-    _numbered: Numbered[Made | Stack] = field(default_factory=Numbered)
+    _numbered: NumberedBatches[Made | Stack] = field(default_factory=NumberedBatches)
     _numbers: dict[tuple[tuple[int, ...], bytes], list[int]] = field(default_factory=dict)
     _swappable: dict[int, Ints] = field(default_factory=dict)  # of the tables of an entry
 
@@ -118,11 +79,11 @@ class TablePool:
         if len(found) == 1:
             entry, _, inside = found[0]
             return (
-                _stacked(entry)
+                stack_of(entry)
                 if isinstance(entry, Made) and len(inside) == 1
-                else _stacked(entry).some(inside)
+                else stack_of(entry).some(inside)
             )
-        parts = [(places, _stacked(entry).some(inside)) for entry, places, inside in found]
+        parts = [(places, stack_of(entry).some(inside)) for entry, places, inside in found]
         back = np.argsort(np.concatenate([places for places, _ in parts]))
         return Stack(
             np.concatenate([part.values for _, part in parts], axis=-1)[..., back],
@@ -139,7 +100,7 @@ class TablePool:
         """The largest finite entry of tables by absolute value."""
         found = np.zeros(len(numbers))
         for entry, places, inside in self._found(numbers):
-            found[places] = _stacked(entry).span[inside]
+            found[places] = stack_of(entry).span[inside]
         return found
 
     def shapes(self, arity: int, numbers: Ints) -> Ints:
@@ -151,10 +112,7 @@ class TablePool:
 
     def alike_in_shape(self, numbers: Ints) -> list[Ints]:
         """The places of tables of the same shape."""
-        shapes: dict[tuple[int, ...], list[Ints]] = {}
-        for entry, places, _ in self._found(numbers):
-            shapes.setdefault(_stacked(entry).values.shape[:-1], []).append(places)
-        return [np.sort(np.concatenate(each)) for each in shapes.values()]
+        return self._numbered.alike(numbers, lambda entry: stack_of(entry).values.shape[:-1])
 
     def slot_classes(self, arity: int, labels: Ints) -> Ints:
         """For each label which slots of its table may be swapped: rows of class numbers."""
@@ -188,21 +146,16 @@ class TablePool:
     # ---- adding tables
 
     def add(self, made: Made, many: int) -> tuple[int, Decimal]:
-        """The number of a table that stands on so many rows, and the log weight of its maximum on
-        all of them.
-        """
+        """The number of a table on so many rows, and the log weight of its maximum on all."""
         left, weight = without_top(made, many)
         return self._known(left, many), weight
 
     def add_given(self, potentials: Floats, many: Ints) -> tuple[Ints, Decimal]:
-        """The numbers of given tables (along the last axis) that stand on so many rows, and their
-        log weight.
-        """
+        """The numbers of given tables (along the last axis) on so many rows; their log weight."""
 
         def digits(place: int) -> Digits | None:
-            return stripped_digits(
-                Digits(partial(fine_logs, potentials[..., place]), potentials[..., place].size)
-            )
+            own = potentials[..., place]
+            return stripped_digits(Digits(partial(fine_logs, own), own.size))
 
         def logs(start: int, stop: int) -> tuple[Table, Floats]:
             with np.errstate(divide="ignore"):
@@ -217,9 +170,7 @@ class TablePool:
         return self._add(stack, top, many, lambda place: given(potentials[..., place]))
 
     def add_sums(self, sums: Sums, many: NDArray[Any]) -> tuple[Ints, Decimal]:
-        """The numbers of tables that are sums of others and stand on so many rows, and their log
-        weight.
-        """
+        """The numbers of sums of tables that stand on so many rows, and their log weight."""
 
         def made(place: int) -> Made:
             return self.summed(sums.terms(place), int(many[place]))
@@ -233,9 +184,8 @@ class TablePool:
         numbers, weights = np.empty(len(sums), dtype=np.int64), []
         for alike in members(group_rows(np.column_stack((shapes, lengths > at_once.LONG_SUM)))):
             precision = at_once.precision(many[alike])
-            values, error = self._added_up(
-                sums.some(alike), tuple(shapes[alike[0]].tolist()), precision
-            )
+            shape = tuple(shapes[alike[0]].tolist())
+            values, error = self._added_up(sums.some(alike), shape, precision)
             short, again = lengths[alike] <= FEW_TERMS, partial(_one_of, made, alike)
             stack, top = at_once.without_tops(values, error)
             numbers[alike], weight = self._add(stack, top, many[alike], again, careful=short)
@@ -249,9 +199,8 @@ class TablePool:
         many, often = len(sums.labels), sums.often.astype(np.float64)
         values: Table = np.empty((*shape, many), dtype=precision)
         error, span = np.empty(many), np.empty(many)
-        for alike in (
-            members(group_rows(sums.orders)) if sums.orders.shape[1] else [np.arange(many)]
-        ):
+        same_order = members(group_rows(sums.orders)) if len(shape) else [np.arange(many)]
+        for alike in same_order:
             terms = self.stack(sums.labels[alike])
             values[..., alike] = terms.values.transpose(*sums.orders[alike[0]], len(shape))
             error[alike], span[alike] = terms.error, terms.span
@@ -269,8 +218,7 @@ class TablePool:
         many: NDArray[Any],
         maximise: bool,
     ) -> tuple[Ints, Decimal, Table | None]:
-        """The numbers of products with their first axes summed out that stand on so many rows, and
-        their log weight.
+        """The numbers of products, first axes summed out, on so many rows, and their log weight.
 
         axes: for each table of a product which axis each of its slots is; labels: a row for each
         product; sizes: of the axes; together: how many are summed out. Last, where there are few
@@ -278,9 +226,8 @@ class TablePool:
         """
 
         def block(place: int) -> tuple[Made, Table]:
-            return self.block(
-                list(zip(labels[place].tolist(), axes, strict=True)), sizes, together, maximise
-            )
+            parts = list(zip(labels[place].tolist(), axes, strict=True))
+            return self.block(parts, sizes, together, maximise)
 
         if len(labels) <= FEW or (len(labels) <= FEW_WIDE and self._wide(labels)):
             found = [block(place) for place in range(len(labels))]
@@ -298,23 +245,18 @@ class TablePool:
         return numbers, weight, None
 
     def _wide(self, labels: Ints) -> bool:
-        """Whether tables have entries so far apart that differences of these are taken with care."""
-        return (
-            self.widest > WIDE_SPAN
-            and float(self.spans(labels.reshape(-1)).max(initial=0)) > WIDE_SPAN
-        )
+        """Whether entries are so far apart that their differences are taken with care."""
+        wide = self.widest > WIDE_SPAN
+        return wide and float(self.spans(labels.reshape(-1)).max(initial=0)) > WIDE_SPAN
 
     def parts(self, axes: Sequence[Axes], labels: Ints) -> list[tuple[Stack, Axes]]:
-        """The tables of products as stacks; axes: for each table of a product which axis each of
-        its slots is.
-        """
+        """The tables of products as stacks; axes: for each table the axis that each slot is."""
         return [(self.stack(column), own) for column, own in zip(labels.T, axes, strict=True)]
 
     def _add_each(self, made: Iterator[Made], many: NDArray[Any]) -> tuple[Ints, Decimal]:
         added = [self.add(each, int(often)) for each, often in zip(made, many, strict=True)]
-        return np.array([number for number, _ in added], dtype=np.int64), total(
-            weight for _, weight in added
-        )
+        numbers = np.array([number for number, _ in added], dtype=np.int64)
+        return numbers, total(weight for _, weight in added)
 
     def _add(
         self,
@@ -324,8 +266,7 @@ class TablePool:
         made: Callable[[int], Made],
         careful: NDArray[np.bool_] | bool = True,
     ) -> tuple[Ints, Decimal]:
-        """Add tables without their largest entries; those that might break what is promised are
-        made again one by one.
+        """Add tables without their largest entries; what might break a promise is made again alone.
 
         top: these largest entries; made: the way to make a table again; careful: for which that may
         be done at all.
@@ -363,26 +304,19 @@ class TablePool:
 
     def _compared(self, stack: Stack, many: NDArray[Any]) -> Ints:
         """The numbers of tables, of which those that are the same or known share one."""
-        shape, squares = (
-            stack.values.shape[:-1],
-            np.ascontiguousarray(_squares(stack.values).reshape(-1, len(stack)).T),
-        )
-        group = (
-            group_rows_bitwise(squares)
-            if squares.shape[1]
-            else np.zeros(len(stack), dtype=np.int64)
-        )
+        shape = stack.values.shape[:-1]
+        squares = np.ascontiguousarray(_squares(stack.values).reshape(-1, len(stack)).T)
+        group = np.zeros(len(stack), dtype=np.int64)
+        if squares.shape[1]:
+            group = group_rows_bitwise(squares)
         examples, uses = first_places(group), np.bincount(group, weights=many)
         numbers = np.empty(len(examples), dtype=np.int64)
         new: list[int] = []
         for place, example in enumerate(examples.tolist()):
             alike = self._numbers.setdefault((shape, squares[example].tobytes()), [])
             made = stack.made(example) if alike else None
-            known = (
-                number
-                for number in alike
-                if made and _same(self.made(number), made, int(uses[place]))
-            )
+            often = int(uses[place])
+            known = (each for each in alike if made and _same(self.made(each), made, often))
             if (number := next(known, None)) is None:
                 number = len(self) + len(new)
                 alike.append(number)
@@ -392,9 +326,8 @@ class TablePool:
             self._append(stack.some(np.array(new)))
         found, first = numbers[group], examples[group]
         tolerance = stack.error + stack.error[first]
-        for place in np.flatnonzero(
-            ~at_once.near(stack.values, stack.values[..., first], tolerance)
-        ).tolist():
+        near_first = at_once.near(stack.values, stack.values[..., first], tolerance)
+        for place in np.flatnonzero(~near_first).tolist():
             found[place] = self._known(stack.made(place), int(many[place]))
         return found
 
@@ -402,10 +335,9 @@ class TablePool:
 
     def summed(self, terms: Sum, many: int) -> Made:
         """The sum of tables, each with its axes in an order and to a power, for so many rows."""
-        return carefully.summed(
-            [(self.made(label), order, often) for label, order, often in self._together(terms)],
-            many,
-        )
+        once = self._together(terms)
+        made = [(self.made(label), order, often) for label, order, often in once]
+        return carefully.summed(made, many)
 
     def _together(self, terms: Sum) -> Sum:
         """The terms, those that are the same up to slots that may be swapped once."""
@@ -420,28 +352,20 @@ class TablePool:
     def block(
         self, parts: Sequence[tuple[int, Axes]], sizes: Axes, together: int, maximise: bool
     ) -> tuple[Made, Table]:
-        """The product of tables (label, and which axis each of its slots is) with its first axes
-        summed out.
+        """The product of tables (label, and the axis each slot is) with its first axes summed out.
 
         together: how many axes are summed out. Second, log P(those | the others): product − result.
         """
-        return carefully.summed_out(
-            [(self.made(label), axes) for label, axes in parts], sizes, together, maximise
-        )
+        made = [(self.made(label), axes) for label, axes in parts]
+        return carefully.summed_out(made, sizes, together, maximise)
 
 
 def _one_of(made: Callable[[int], Made], places: Ints, place: int) -> Made:
     return made(int(places[place]))
 
 
-def _stacked(entry: Made | Stack) -> Stack:
-    if isinstance(entry, Stack):
-        return entry
-    return Stack(entry.values[..., None], np.array([entry.rough_error]), np.array([entry.span]))
-
-
 def _squares(values: Table) -> Floats:
-    """For each entry its square on a grid; tables are compared only with those in the same squares."""
+    """Each entry's square on a grid; only tables in the same squares are compared."""
     return np.floor(
         np.where(np.isneginf(values), -1e18, values).astype(np.float64) / _GRID + _OFFSET
     )

@@ -32,9 +32,8 @@ class Labels:
     def __init__(self) -> None:
         self.tables = TablePool()
         self.collected = Decimal(0)  # log Z so far
-        self._kinds: list[
-            tuple[int | None, Shape]
-        ] = []  # the number of the table, None if unknown, and the shape
+        # the number of the table, None if unknown, and the shape
+        self._kinds: list[tuple[int | None, Shape]] = []
         self._numbers: dict[tuple[int | None, Shape], int] = {}
 
     def shape(self, label: int) -> Shape:
@@ -55,9 +54,7 @@ class Labels:
     def given(
         self, potentials: Floats | None, shape: Shape, observed: Sequence[int], many: int
     ) -> int | None:
-        """The label of a table on so many rows, with observed values (-1: none) fixed; None
-        potentials are unknown.
-        """
+        """The label of a table on so many rows, observed values (-1: none) fixed; None: unknown."""
         left = tuple(size for size, value in zip(shape, observed, strict=True) if value < 0)
         if potentials is None:
             return self._label(None, left)
@@ -87,18 +84,14 @@ class Labels:
         return self._label(self._add(made, many), sizes[together:])
 
     def histogram(self, members: int, size: int) -> int | None:
-        """The label of the weights of a histogram of so many members with a range of this size;
-        None if too large.
-        """
+        """The label of the weights of histograms of so many members; None if too large."""
         if number_of_histograms(members, size) > MOST_ENTRIES:
             return None
         counts = histograms(members, size)
         return self._label(self._add(histogram_weights(counts, maximise=False), 1), (len(counts),))
 
     def counts(self, label: int, slots: Sequence[int], members: int, ordered: bool) -> bool:
-        """Whether a table may be counted over members in these slots, and is not too large then;
-        ordered as below.
-        """
+        """Whether a table may be counted over members in slots; `ordered` as below."""
         number, shape = self._kinds[label]
         others = math.prod(size for slot, size in enumerate(shape) if slot not in slots)
         if number_of_histograms(members, shape[slots[0]]) * others > MOST_ENTRIES:
@@ -132,7 +125,7 @@ class Labels:
         return number
 
     def _in_all_orders(self, number: int, slots: tuple[int, ...], many: int) -> Made:
-        """The sum of a table over all orders of some axes of one size, for so many sets of members."""
+        """The sum of a table over all orders of some axes, for so many sets of members."""
         terms = []
         for order in permutations(slots):
             axes = list(range(self.tables[number].ndim))

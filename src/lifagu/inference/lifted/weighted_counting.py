@@ -15,7 +15,7 @@ from typing import Any, Generic
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Ints, by_first_occurrence, distinct, group_rows, members
+from lifagu.basics.arrays import Ints, by_first_occurrence, group_rows, members
 from lifagu.inference.lifted.adjoints import Adjoints
 from lifagu.inference.lifted.assignment import Assignment
 from lifagu.inference.lifted.careful_table import Made
@@ -31,16 +31,14 @@ from lifagu.inference.lifted.integers import histograms, number_of_histograms
 from lifagu.inference.lifted.logs import UNIT, Table, log_multinomial, log_sum, powers, span
 from lifagu.inference.lifted.merging import in_order
 from lifagu.inference.lifted.problem import Problem
-from lifagu.inference.lifted.rows import ByArity, Classes, CountedRows, New, Place, Rows
+from lifagu.inference.lifted.rows import ByArity, Classes, CountedRows, New, RowPlaces, RowSet
 
 MOST_WORK = 2**28  # entries that a convolution may look at
 
 
 @dataclass(frozen=True, eq=False)
 class UnaryGroup:
-    """Members with equal unary tables: their variables, how many they are, their table, the entries
-    of that table.
-    """
+    """Members with equal unary tables: variables, how many, their table, and its entries."""
 
     variables: Ints
     count: int
@@ -63,9 +61,7 @@ class UnaryGroup:
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """A class whose members differ in their unary tables: the groups of equal ones, and the weights
-    of histograms.
-    """
+    """A class whose members differ in unary tables: groups of equal ones, histogram weights."""
 
     groups: tuple[UnaryGroup, ...]
     counts: NDArray[Any]
@@ -79,17 +75,14 @@ class Weighed:
 
     @property
     def made(self) -> Made:
-        """The weights as a table on the histogram; each is a sum of positive terms, off by a few
-        units of its log.
-        """
+        """The weights as a table: sums of positive terms, off by a few units of their logs."""
         weights = self.convolution.weights[places(self.counts)]
         members_of = int(self.counts[0].sum())
-        return Made(
-            weights, 8 * UNIT * (members_of + span(weights) * (2 + np.log2(1 + len(self.groups))))
-        )
+        units = members_of + span(weights) * (2 + np.log2(1 + len(self.groups)))
+        return Made(weights, 8 * UNIT * units)
 
     def marginals(self, histogram: Table) -> list[Table]:
-        """The marginal of the members of each group, given the log probabilities of the histogram."""
+        """The marginal of each group's members, given the histogram's log probabilities."""
         weights = self.convolution.weights[places(self.counts)]
         outside = as_array(self.counts, histogram - np.where(np.isneginf(weights), 0, weights))
         found = []
@@ -102,8 +95,7 @@ class Weighed:
         return found
 
     def log_shares(self, owners: tuple[int, ...]) -> Table:
-        """log P(members of these groups have values a, b, … | histogram): histograms × values ×
-        values ….
+        """log P(members of these groups have values a, b, … | histogram): histograms × values × ….
 
         Their values leave the histogram without them to all others: u[a] · v[b] · W₋₂[h − a − b] /
         W[h].
@@ -122,9 +114,8 @@ class Weighed:
         for values in product(range(size), repeat=len(owners)):
             less = self.counts - np.bincount(values, minlength=size)
             possible = (less >= 0).all(axis=1)
-            own = sum(
-                self.groups[owner].unary[value] for owner, value in zip(owners, values, strict=True)
-            )
+            each = zip(owners, values, strict=True)
+            own = sum(self.groups[owner].unary[value] for owner, value in each)
             share[(possible, *values)] = own + rest[places(less[possible])] - shift[possible]
         return share
 
@@ -148,18 +139,17 @@ class Weighed:
 
 @dataclass(frozen=True, eq=False)
 class WeightedCountStep(Generic[New]):
-    """Classes whose members differ in their unary tables became variables whose values are
-    histograms.
+    """Classes whose members differ in their unary tables became variables that count them.
 
     labels, kept, entries as in `CountStep`; rows: those before, which know the members of each row.
     """
 
-    rows: Rows[New]
+    rows: RowSet[New]
     kept: ByArity
     classes: Classes
     variables: Ints
     weighed: tuple[Weighed, ...]
-    entries: list[tuple[CountedRows[New], Place]]
+    entries: list[tuple[CountedRows[New], RowPlaces]]
     like: str
 
     def __str__(self) -> str:
@@ -173,42 +163,28 @@ class WeightedCountStep(Generic[New]):
     def walk_back(self, after: Adjoints) -> ByArity:
         """Given the histogram, members' values depend on their unary tables."""
         before = after.before(self.rows.labels, self.kept)
-        group_of: dict[int, tuple[int, int]] = {}
-        for place, (variable, weighed) in enumerate(
-            zip(self.variables.tolist(), self.weighed, strict=True)
-        ):
-            for number, (group, table) in enumerate(
-                zip(weighed.groups, weighed.marginals(after.marginals[variable]), strict=True)
-            ):
+        group_of = np.zeros_like(after.marginals.of_variable)  # inside its class
+        for variable, weighed in zip(self.variables.tolist(), self.weighed, strict=True):
+            tables = weighed.marginals(after.marginals[variable])
+            for number, (group, table) in enumerate(zip(weighed.groups, tables, strict=True)):
                 after.marginals.add_one(group.variables, table)
-                group_of |= dict.fromkeys(group.variables.tolist(), (place, number))
+                group_of[group.variables] = number
                 if len(group.entries):
                     before[1][group.entries] = after.joints.add(table)
         for entry, (size, where) in self.entries:
             arity, rows = entry.old
             numbers = after.of_row[size][where[entry.groups]]
-            owners = np.column_stack([self._owners(entry, slot, group_of) for slot in entry.slots])
+            scopes = np.take_along_axis(self.rows.scopes(arity)[rows], entry.order, axis=1)
+            owners = group_of[scopes[:, entry.slots]]
             kinds = np.column_stack((numbers, entry.classes[entry.groups], owners, entry.order))
             for same in members(group_rows(kinds)):
                 first = same[0]
                 weighed = self.weighed[int(entry.classes[entry.groups[first]])]
                 own = tuple(owners[first].tolist())
                 later = partial(self._spread, after, int(numbers[first]), weighed, own, entry.slots)
-                before[arity][rows[same]] = in_order(
-                    after, np.array([after.joints.later_one(later)]), entry.order[first]
-                )
+                joint = np.array([after.joints.later_one(later)])
+                before[arity][rows[same]] = in_order(after, joint, entry.order[first])
         return before
-
-    def _owners(
-        self, entry: CountedRows[New], slot: int, group_of: dict[int, tuple[int, int]]
-    ) -> Ints:
-        """The group, inside its class, of the member that fills one slot of each old entry."""
-        found = np.empty(len(entry.groups), dtype=np.int64)
-        for own in distinct(entry.order[:, slot]).tolist():
-            there = np.flatnonzero(entry.order[:, slot] == own)
-            variables = self.rows.at((entry.old[0], entry.old[1][there]), own)
-            found[there] = [group_of[each][1] for each in variables.tolist()]
-        return found
 
     @staticmethod
     def _spread(
@@ -231,23 +207,20 @@ class WeightedCountStep(Generic[New]):
 def weighted_count(
     problem: Problem[New], classes: Classes | None = None, into: Ints | None = None
 ) -> tuple[Problem[New], WeightedCountStep[New]] | None:
-    """Count the classes that differ, and in their unary tables only; None if there are none that
-    fit.
+    """Count the classes that differ, and in their unary tables only; None if none fits.
 
     classes, into: those to look at, and variables that are their histograms already and still lack
     their weights.
     """
     wide, variables = problem.rows.wide(), problem.variables
     unary = problem.rows.unary(len(variables))
-    proposals = (
-        wide.twins(variables.open, variables.sizes, problem.tables.slot_classes)
-        if classes is None
-        else [classes]
-    )
+    if classes is not None:
+        proposals = [classes]
+    else:
+        proposals = wide.twins(variables.open, variables.sizes, problem.tables.slot_classes)
     for proposed in proposals:
         if problem.rows.members(proposed.variables) != sum(proposed.counts):
-            # they name individuals that are not counted, so that there are many histograms of a
-            # class
+            # they name individuals that are not counted: a class has many histograms
             continue
         fitting = [each for each in range(len(proposed)) if _fits(problem, proposed, each)]
         if classes is None:
@@ -269,12 +242,8 @@ def _fits(problem: Problem[New], classes: Classes, number: int) -> bool:
     many = classes.counts[number]
     values = number_of_histograms(many, size)
     array = (many + 1) ** (size - 1)
-    return (
-        values <= MOST_ENTRIES
-        and array <= MOST_ENTRIES
-        and values * many * size <= MOST_WORK
-        and size > 1
-    )
+    cheap = max(values, array) <= MOST_ENTRIES and values * many * size <= MOST_WORK
+    return cheap and size > 1
 
 
 def _weighted_count(
@@ -289,10 +258,9 @@ def _weighted_count(
         own = chosen.members(number)
         counts = histograms(chosen.counts[number], int(problem.variables.sizes[own[0]]))
         weighed.append(Weighed(tuple(_groups(problem, unary, own)), counts, problem.maximise))
-    entries_gone = np.concatenate([group.entries for each in weighed for group in each.groups])
-    removed = {1: entries_gone} if len(entries_gone) else {}
     made = [each.made for each in weighed]
-    smaller, kept, placed = replace_members(problem, chosen, variables, entries, made, removed)
+    gone = [(1, group.entries) for each in weighed for group in each.groups]
+    smaller, kept, placed = replace_members(problem, chosen, variables, entries, made, gone)
     like = problem.variables.name(int(chosen.variables[0]))
     return smaller, WeightedCountStep(
         problem.rows, kept, chosen, variables, tuple(weighed), placed, like
@@ -308,7 +276,6 @@ def _groups(problem: Problem[New], unary: tuple[Ints, Ints], chosen: Ints) -> li
         group = chosen[same]
         number = int(label[group[0]])
         table = problem.tables[number] if number >= 0 else nothing
-        found.append(
-            UnaryGroup(group, problem.rows.members(group), table, entry[group][entry[group] >= 0])
-        )
+        own = entry[group][entry[group] >= 0]
+        found.append(UnaryGroup(group, problem.rows.members(group), table, own))
     return found

@@ -6,7 +6,6 @@ An entry is a pattern, and a variable stands for all ground variables of its kin
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -27,28 +26,18 @@ from lifagu.inference.lifted.rows import (
     CountedRows,
     Joined,
     MergedRows,
-    Place,
+    RowPlaces,
     SlotClasses,
 )
-from lifagu.inference.lifted.tables import Sum
+from lifagu.inference.lifted.stack import Sum
 
 
-@dataclass(frozen=True, eq=False)
-class Patterns:
+class Patterns(Entries):
     """All rows, by arity: patterns and the numbers of their tables."""
-
-    individuals: Individuals
-    patterns: Mapping[int, Sequence[Pattern]]
-    labels: ByArity
 
     def count(self) -> int:
         """Number of rows with arguments."""
-        return sum(
-            self.weight(pattern)
-            for arity, each in self.patterns.items()
-            if arity
-            for pattern in each
-        )
+        return sum(self.weight(pattern) for *_, pattern in self.each())
 
     def weight(self, new: Pattern) -> int:
         """Number of rows that a pattern stands for."""
@@ -58,10 +47,6 @@ class Patterns:
         """Number of ground variables that these stand for."""
         return sum(map(self.individuals.members, variables.tolist()))
 
-    def example(self, new: Pattern) -> tuple[int, ...]:
-        """The variables of a pattern."""
-        return new.variables
-
     def alone(self, variables: Ints) -> Pattern:
         """A pattern on nothing but this one variable."""
         (variable,) = variables.tolist()
@@ -69,34 +54,19 @@ class Patterns:
         return Pattern(cells, ((variable, tuple(range(len(cells)))),))
 
     def naming(self, variables: Ints, like: int, logical: int) -> Patterns:
-        """The same rows, which now know new variables, named like another (-1: like none) but for
-        one individual.
-        """
+        """The same rows, which know new variables, named like another but for one individual."""
         cells = self.individuals.cells_of[like] if like >= 0 else ()
         left = tuple(cell for place, cell in enumerate(cells) if place != logical)
         known = self.individuals.cells_of | dict.fromkeys(variables.tolist(), left)
         return Patterns(Individuals(self.individuals.sizes, known), self.patterns, self.labels)
 
-    def arities(self) -> list[int]:
-        """Arities with rows, ascending, without 0."""
-        return sorted(arity for arity, each in self.patterns.items() if arity and each)
-
     def pairings(self) -> list[Ints]:
         """Sets of patterns of arity 2 that may pair two variables: each by itself."""
         return [np.array([entry]) for entry in range(len(self.patterns.get(2, ())))]
 
-    def at(self, place: Place, slot: int) -> Ints:
-        """The variable in one slot of each of these patterns."""
-        return np.array(
-            [self.patterns[place[0]][entry].variables[slot] for entry in place[1].tolist()]
-        )
-
     def without(self, removed: ByArity) -> tuple[Patterns, ByArity]:
         """The patterns that are left, and for each arity which old ones they are."""
-        left = {
-            arity: np.delete(np.arange(len(each)), removed.get(arity, []))
-            for arity, each in self.patterns.items()
-        }
+        left = self._left(removed)
         patterns = {
             arity: [self.patterns[arity][entry] for entry in kept.tolist()]
             for arity, kept in left.items()
@@ -104,10 +74,8 @@ class Patterns:
         labels = {arity: self.labels[arity][kept] for arity, kept in left.items()}
         return Patterns(self.individuals, patterns, labels), left
 
-    def plus(self, more: Sequence[tuple[Pattern, Ints]]) -> tuple[Patterns, list[Place]]:
-        """The patterns with further ones (pattern, its one label) at the end, and where each of
-        them went.
-        """
+    def plus(self, more: Sequence[tuple[Pattern, Ints]]) -> tuple[Patterns, list[RowPlaces]]:
+        """The patterns with further ones (pattern, label) at the end, and where each went."""
         patterns = {arity: list(each) for arity, each in self.patterns.items()}
         labels = {arity: each.tolist() for arity, each in self.labels.items()}
         places = []
@@ -131,9 +99,7 @@ class Patterns:
         return counts
 
     def merge(self, first_label: int) -> MergedRows[Pattern]:
-        """Bring rows over the same variables together; a table that is alone keeps its label and
-        its order.
-        """
+        """Bring rows over the same variables together; one that is alone stays as it is."""
         sums = {}
         patterns, labels, target, order = {}, {}, {}, {}
         for arity in self.arities():
@@ -148,26 +114,17 @@ class Patterns:
             Patterns(self.individuals, patterns, _arrays(labels)), sums, target, order
         )
 
-    @property
-    def _entries(self) -> Entries:
-        """All patterns with arguments."""
-        return Entries(
-            self.individuals, {arity: self.patterns[arity] for arity in self.arities()}, self.labels
-        )
-
     @cached_property
-    def _where(self) -> dict[int, list[tuple[int, int, int]]]:
-        """For each variable the arity, the entry and the slot of its places."""
-        found: dict[int, list[tuple[int, int, int]]] = {}
-        for arity in self.arities():
-            for entry, pattern in enumerate(self.patterns[arity]):
-                for slot, variable in enumerate(pattern.variables):
-                    found.setdefault(variable, []).append((arity, entry, slot))
-        return found
+    def _around(self) -> dict[int, eliminating.Around]:
+        """What is around each variable that can be eliminated."""
+        found = {
+            variable: eliminating.around(self, variable) for variable in self.individuals.cells_of
+        }
+        return {variable: around for variable, around in found.items() if around is not None}
 
     def elimination_costs(self, wanted: Booleans, log_sizes: NDArray[np.float64]) -> Costs:
         """Cost of each wanted variable that can be eliminated."""
-        return eliminating.costs(self._entries, self._where, wanted, log_sizes)
+        return eliminating.costs(self._around, wanted, log_sizes)
 
     def in_small_groups(self, chosen: Ints, count: int, most: int) -> Booleans:
         """No variable: one that stands for many is in groups as large as its cells."""
@@ -180,15 +137,13 @@ class Patterns:
     def independent(
         self, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False
     ) -> Ints:
-        """Those of the chosen, cheapest first and then in id order, that share no row with one
-        taken before.
-        """
+        """Those of the chosen, cheapest first, then by id, that share no row with one before."""
         taken: list[int] = []
         blocked: set[int] = set()
         price = dict(zip(chosen.tolist(), cost.tolist(), strict=True))
         for place in np.lexsort((chosen, cost)).tolist():
             variable = int(chosen[place])
-            where = self._where.get(variable, ())
+            where = self.where.get(variable, ())
             near = {
                 other
                 for arity, entry, _ in where
@@ -204,23 +159,18 @@ class Patterns:
 
     def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks[Pattern]]:
         """The rows around each of the chosen (independent) variables."""
-        return [
-            eliminating.block(self._entries, each, self._where.get(each, ()))
-            for each in chosen.tolist()
-        ]
+        return [eliminating.block(self, each, self._around[each]) for each in chosen.tolist()]
 
     def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Classes]:
-        """Variables whose ground variables may be interchangeable, one class at a time: proposals
-        only.
-        """
+        """Classes, one at a time, whose ground variables may be interchangeable: proposals."""
         open_variables = np.flatnonzero(wanted).tolist()
-        return twins.proposed(self._entries, open_variables, sizes, slot_classes)
+        return twins.proposed(self, open_variables, sizes, slot_classes)
 
     def interchangeable(
         self, classes: Classes, variables: Ints, slot_classes: SlotClasses
     ) -> list[int]:
-        """The one class, unless its ground variables cannot be swapped without changing the rows."""
-        return twins.interchangeable(self._entries, classes, int(variables[0]), slot_classes)
+        """The one class, if swapping its ground variables leaves the rows as they are."""
+        return twins.interchangeable(self, classes, int(variables[0]), slot_classes)
 
     def apart_from_each_other(self, classes: Classes) -> list[int]:
         """The one class."""
@@ -230,7 +180,7 @@ class Patterns:
         self, classes: Classes, variables: Ints, slot_classes: SlotClasses
     ) -> list[CountedRows[Pattern]]:
         """Replace the members of the one class by a variable that counts them."""
-        return twins.quotient(self._entries, classes, int(variables[0]), slot_classes)
+        return twins.quotient(self, classes, int(variables[0]), slot_classes)
 
     def wide(self) -> Patterns:
         """The rows with more than one argument."""
@@ -240,36 +190,23 @@ class Patterns:
             {arity: each for arity, each in self.labels.items() if arity != 1},
         )
 
-    def unary(self, count: int) -> tuple[Ints, Ints]:
-        """For each of `count` variables the label and the entry of its row of arity 1, -1 if there
-        is none.
-        """
-        label, entry = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
-        for place, pattern in enumerate(self.patterns.get(1, ())):
-            label[pattern.variables[0]] = self.labels[1][place]
-            entry[pattern.variables[0]] = place
-        return label, entry
-
     def apart(self, old: Ints, turned: bool) -> Apart[Pattern] | None:
-        """Whether these patterns of arity 2 pair all A(X) with all B(Y), X ≠ Y; turned: A is in the
-        second slot.
-        """
+        """Whether these patterns are A(X), B(Y), X ≠ Y; turned: A is in the second slot."""
         return pairs.apart(self.patterns[2][int(old[0])], self.individuals, turned)
 
     def matchings(self, wanted: Booleans) -> list[tuple[Ints, Ints]]:
         """Pairs of variables that the rows of one table match one to one."""
-        every = [pattern for arity in self.arities() for pattern in self.patterns[arity]]
-        found = dict.fromkeys(pair for pattern in every for pair in pairs.matchings(pattern))
+        found = dict.fromkeys(
+            pair for *_, pattern in self.each() for pair in pairs.matchings(pattern)
+        )
         return [
             (np.array([pair[0]]), np.array([pair[1]])) for pair in found if wanted[list(pair)].all()
         ]
 
     def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined[Pattern]] | None:
-        """Replace both variables of a pair by one, everywhere; None if some row holds two whole
-        pairs.
-        """
+        """Replace a pair of variables by one, everywhere; None if a row holds two pairs."""
         pair = int(first[0]), int(second[0])
-        return pairs.join(self._entries, pair, int(joined[0]))
+        return pairs.join(self, pair, int(joined[0]))
 
 
 def _arrays(labels: Mapping[int, Sequence[int]]) -> ByArity:

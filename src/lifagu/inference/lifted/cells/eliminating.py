@@ -1,5 +1,4 @@
-"""Eliminating a variable that stands for many: possible where each of its ground variables has rows
-of its own.
+"""Eliminating a variable that stands for many: where each ground one has rows of its own.
 
 Those that name the same individuals in another order, such as F(X,Y) and F(Y,X), may have rows in
 common: they are summed out together.
@@ -7,7 +6,7 @@ common: they are summed out together.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,14 +15,12 @@ from numpy.typing import NDArray
 from lifagu.inference.lifted.cells.pattern import Argument, Entries, Pattern, arrangements
 from lifagu.inference.lifted.rows import MOST_AXES, Blocks, Booleans, Costs
 
-Where = Sequence[tuple[int, int, int]]  # arity, entry and slot of each place of a variable
 MOST_TOGETHER = 6  # ground variables that are summed out together
 
 
 @dataclass(frozen=True)
 class Around:
-    """What is around one ground variable: those of its kind that go with it, and the rows of all of
-    them.
+    """Around one ground variable: those of its kind that go with it, and the rows of all of them.
 
     together: the individuals in their names, numbered as in the first one's; rows: arity, entry,
     and arguments.
@@ -33,20 +30,17 @@ class Around:
     rows: tuple[tuple[int, int, tuple[Argument, ...]], ...]
 
 
-def around(
-    patterns: Mapping[int, Sequence[Pattern]], variable: int, where: Where, individuals: int
-) -> Around | None:
+def around(entries: Entries, variable: int) -> Around | None:
     """The rows around one ground variable and around those of its kind that share a row with it.
 
     These must name the same individuals in another order, such as F(X,Y) and F(Y,X). None if a row
-    names an individual
-    that the variable does not: then a ground variable has many rows.
+    names an individual that the variable does not: then a ground variable has many rows.
     """
-    together = {tuple(range(individuals)): None}
+    together = {tuple(range(len(entries.individuals.cells_of[variable]))): None}
     rows: dict[tuple[int, int, frozenset[Argument]], tuple[Argument, ...]] = {}
     for names in (queue := list(together)):
-        for arity, entry, slot in where:
-            pattern = patterns[arity][entry]
+        for arity, entry, slot in entries.where.get(variable, ()):
+            pattern = entries.patterns[arity][entry]
             own = pattern.arguments[slot][1]
             if len(set(own)) < len(pattern.cells) or pattern.fold != len(
                 arrangements(pattern.arguments)[1]
@@ -77,19 +71,17 @@ def _neighbours(found: Around, variable: int) -> dict[Argument, int]:
 
 
 def costs(
-    entries: Entries, where: Mapping[int, Where], wanted: Booleans, log_sizes: NDArray[np.float64]
+    around_each: Mapping[int, Around], wanted: Booleans, log_sizes: NDArray[np.float64]
 ) -> Costs:
-    """Cost of each wanted variable that can be eliminated."""
+    """Cost of each wanted variable that can be eliminated, given what is around those."""
     variables, new, old = [], [], []
-    cells_of = entries.individuals.cells_of
     for variable in np.flatnonzero(wanted).tolist():
-        found = around(entries.patterns, variable, where.get(variable, ()), len(cells_of[variable]))
-        if (
-            found is not None
-            and len(_neighbours(found, variable)) + len(found.together) <= MOST_AXES
-        ):
+        if (found := around_each.get(variable)) is None:
+            continue
+        neighbours = _neighbours(found, variable)
+        if len(neighbours) + len(found.together) <= MOST_AXES:
             variables.append(variable)
-            new.append(sum(float(log_sizes[other]) for other, _ in _neighbours(found, variable)))
+            new.append(sum(float(log_sizes[other]) for other, _ in neighbours))
             sizes = [sum(float(log_sizes[other]) for other, _ in row) for _, _, row in found.rows]
             old.append(max(sizes, default=0.0))
     return Costs(
@@ -99,11 +91,9 @@ def costs(
     )
 
 
-def block(entries: Entries, variable: int, where: Where) -> Blocks[Pattern]:
+def block(entries: Entries, variable: int, found: Around) -> Blocks[Pattern]:
     """The rows around one ground variable, which stands for all of them."""
     cells, labels = entries.individuals.cells_of[variable], entries.labels
-    found = around(entries.patterns, variable, where, len(cells))
-    assert found is not None, "only variables with a cost are eliminated"
     neighbours = _neighbours(found, variable)
     axis = {(variable, names): place for place, names in enumerate(found.together)}
     axis |= {argument: len(found.together) + place for argument, place in neighbours.items()}

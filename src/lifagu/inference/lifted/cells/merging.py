@@ -9,7 +9,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints
 from lifagu.inference.lifted.cells.pattern import Individuals, Pattern, arrangements, compact
-from lifagu.inference.lifted.tables import Sum, Sums
+from lifagu.inference.lifted.stack import Sum, Sums
 
 
 def merge(
@@ -19,8 +19,7 @@ def merge(
     first_label: int,
     sums: dict[Sum, int],
 ) -> tuple[list[Pattern], list[int], Ints, Ints]:
-    """The merged patterns of one arity and their labels, and the target and the order of each old
-    one.
+    """The merged patterns of one arity, their labels, and target and order of each old one.
 
     sums: the new sums so far and their labels, extended in place.
     """
@@ -63,9 +62,7 @@ def listed(sums: Sequence[Sum], arity: int) -> Sums:
 
 
 def _orders(frame: Pattern, pattern: Pattern) -> list[tuple[int, ...]]:
-    """All orders in which to take a pattern's arguments so that they stand on the frame's
-    variables.
-    """
+    """All orders in which a pattern's arguments stand on the frame's variables."""
     canonical = arrangements(frame.arguments)[1][0]
     place = np.argsort(canonical)
     return [
@@ -75,9 +72,7 @@ def _orders(frame: Pattern, pattern: Pattern) -> list[tuple[int, ...]]:
 
 
 def _often(pattern: Pattern, individuals: Individuals) -> Fraction:
-    """How often a table counts for each row: once for each choice of the individuals that no
-    argument names.
-    """
+    """How often a table counts per row: once for each choice of individuals nobody names."""
     used = pattern.used
     taken = [pattern.cells[each] for each in used]
     spare = [cell for each, cell in enumerate(pattern.cells) if each not in used]

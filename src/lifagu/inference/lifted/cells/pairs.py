@@ -1,6 +1,4 @@
-"""Patterns of two arguments that pair variables: all with all others' partners, or each with its
-own.
-"""
+"""Patterns that pair two variables: all with all others' partners, or each with its own."""
 
 from __future__ import annotations
 
@@ -42,9 +40,7 @@ def apart(pattern: Pattern, individuals: Individuals, turned: bool) -> Apart[Pat
 
 
 def matchings(pattern: Pattern) -> list[tuple[int, int]]:
-    """The pairs of variables in a pattern that gives each ground variable of one exactly one of the
-    other.
-    """
+    """The pairs of variables in a pattern that matches their ground variables one to one."""
     if pattern.fold > 1 or not pattern.cells:
         return []
     whole = [variable for variable, own in pattern.arguments if len(own) == len(pattern.cells)]
@@ -52,7 +48,7 @@ def matchings(pattern: Pattern) -> list[tuple[int, int]]:
 
 
 def join(entries: Entries, pair: tuple[int, int], joined: int) -> list[Joined[Pattern]] | None:
-    """Replace both variables of a pair by one, everywhere; None if some row holds two whole pairs."""
+    """Replace a pair of variables by one, everywhere; None if a row holds two whole pairs."""
     first, second = pair
     turn = _turn(entries, pair)
     found = []
@@ -78,9 +74,7 @@ def join(entries: Entries, pair: tuple[int, int], joined: int) -> list[Joined[Pa
 
 
 def _turn(entries: Entries, pair: tuple[int, int]) -> tuple[int, ...]:
-    """For each individual in the first variable's name its place in the name of the second that
-    belongs to it.
-    """
+    """For each individual in the first's name the place of the same one in the second's."""
     names = dict(
         next(pattern for *_, pattern in entries.each() if pair in matchings(pattern)).arguments
     )

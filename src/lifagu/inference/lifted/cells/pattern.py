@@ -1,6 +1,4 @@
-"""Patterns: rows of one shape over cells of interchangeable individuals, described instead of
-listed.
-"""
+"""Patterns: rows of one shape over cells of interchangeable individuals, described, not listed."""
 
 from __future__ import annotations
 
@@ -9,13 +7,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain, permutations, product
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
 from lifagu.errors import NotLiftedError
+from lifagu.inference.lifted.rows import ByArity, ByLabel
 
 MOST_ORDERS = 40320  # argument orders that are compared to find the symmetries of a pattern
 # a variable, and which of the pattern's individuals stand in its name
@@ -24,8 +23,7 @@ Argument = tuple[int, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Pattern:
-    """All rows that arise by putting individuals for 0, 1, … (those of one cell different from each
-    other).
+    """All rows that arise by putting individuals for 0, 1, … (those of one cell different).
 
     cells: the cell of each individual; arguments: distinct. Each row counts 1/fold times: rows over
     the same variables in another order are told apart here, so that a pattern with f symmetries has
@@ -55,8 +53,7 @@ class Pattern:
 
 @dataclass
 class Individuals:
-    """How many individuals there are in each cell, and which cells the individuals in a variable's
-    name are from.
+    """How many individuals are in each cell, and the cells of those in each variable's name.
 
     A variable with k individuals stands for one ground variable per choice of k (those of one cell
     different).
@@ -66,11 +63,12 @@ class Individuals:
     cells_of: dict[int, tuple[int, ...]] = field(default_factory=dict)
 
     def choices(self, cells: Iterable[int], taken: Iterable[int] = ()) -> int:
-        """In how many ways individuals of these cells can be chosen, different from each other and
-        from those taken.
+        """The ways to choose individuals of these cells, all different and none of those taken.
 
-        >>> Individuals([10, 3]).choices((0, 0, 1)), Individuals([10, 3]).choices((0, 1), taken=(1, 1))
-        (270, 10)
+        >>> Individuals([10, 3]).choices((0, 0, 1))
+        270
+        >>> Individuals([10, 3]).choices((0, 1), taken=(1, 1))
+        10
         """
         used = Counter(taken)
         ways = 1
@@ -99,24 +97,43 @@ class Individuals:
         """How many rows a pattern stands for."""
         return int(Fraction(self.choices(pattern.cells), pattern.fold))
 
+    def shape(self, variable: int) -> tuple[int, ...]:
+        """How many individuals the cell of each one in a variable's name has."""
+        return tuple(self.sizes[cell] for cell in self.cells_of[variable])
+
     def members(self, variable: int) -> int:
         """How many ground variables a variable stands for."""
         return self.choices(self.cells_of[variable])
 
 
 @dataclass(frozen=True, eq=False)
-class Entries:
+class Entries(ByLabel):
     """Patterns by arity, the labels of their tables, and the individuals they are about."""
 
     individuals: Individuals
     patterns: Mapping[int, Sequence[Pattern]]
-    labels: Mapping[int, Ints]
+    labels: ByArity
+
+    def scopes(self, arity: int) -> Ints:
+        """The variables of all patterns of an arity: an n×k matrix."""
+        scopes = [pattern.variables for pattern in self.patterns.get(arity, ())]
+        return np.array(scopes, dtype=np.int64).reshape(len(scopes), arity)
 
     def each(self) -> Iterator[tuple[int, int, int, Pattern]]:
-        """Arity, place, label and pattern of each."""
-        for arity, patterns in self.patterns.items():
-            for place, pattern in enumerate(patterns):
-                yield arity, place, int(self.labels[arity][place]), pattern
+        """Arity, place, label and pattern of each with arguments."""
+        for arity in self.arities():
+            labels = self.labels[arity].tolist()
+            for place, pattern in enumerate(self.patterns[arity]):
+                yield arity, place, labels[place], pattern
+
+    @cached_property
+    def where(self) -> dict[int, list[tuple[int, int, int]]]:
+        """For each variable the arity, the entry and the slot of its places."""
+        found: dict[int, list[tuple[int, int, int]]] = {}
+        for arity, entry, _, pattern in self.each():
+            for slot, variable in enumerate(pattern.variables):
+                found.setdefault(variable, []).append((arity, entry, slot))
+        return found
 
 
 Encoded = tuple[Argument, ...]
@@ -124,9 +141,10 @@ Encoded = tuple[Argument, ...]
 
 @lru_cache(maxsize=4096)
 def arrangements(arguments: tuple[Argument, ...]) -> tuple[Encoded, tuple[tuple[int, ...], ...]]:
-    """A description that two argument lists share iff they stand on the same variables up to order,
-    and all the orders
-    of the arguments that give it: as many as there are symmetries.
+    """What two argument lists share iff they stand on the same variables, and orders to get it.
+
+    The description is the same up to order; as many orders of the arguments give it as there are
+    symmetries.
 
     >>> arrangements(((5, (1,)), (5, (0,))))
     (((5, (0,)), (5, (1,))), ((0, 1), (1, 0)))
@@ -163,9 +181,7 @@ def _encoded(arguments: tuple[Argument, ...], order: Sequence[int]) -> Encoded:
 def compact(
     cells: Sequence[int], arguments: Sequence[Argument], fold: int = 1
 ) -> tuple[Pattern, dict[int, int]]:
-    """A pattern in which only individuals that are used appear, numbered by first occurrence; and
-    these numbers.
-    """
+    """A pattern of used individuals only, numbered by first occurrence; and these numbers."""
     number: dict[int, int] = {}
     renamed = tuple(
         (variable, tuple(number.setdefault(each, len(number)) for each in individuals))

@@ -1,4 +1,4 @@
-"""Twins over cells: how many rows of a pattern differ only in the members of a class, as a number."""
+"""Twins over cells: how many rows of a pattern differ only in members of a class, by numbers."""
 
 from __future__ import annotations
 
@@ -28,8 +28,7 @@ from lifagu.inference.lifted.rows import (
 
 @dataclass(frozen=True)
 class _Part:
-    """What becomes of a pattern with members: the slots they fill, the one of the counting
-    variable, the new pattern.
+    """What becomes of a pattern with members: their slots, the counting variable's, the new one.
 
     order: in which its arguments fill the slots; often: how many old rows each new one stands for.
     """
@@ -85,9 +84,7 @@ def quotient(
 def _groups(
     entries: Entries, classes: Classes, variable: int, slot_classes: SlotClasses
 ) -> dict[object, list[_Part]] | None:
-    """The patterns with members, those that become the same one together; None if one cannot be
-    counted.
-    """
+    """The patterns with members, by the one they become; None if one cannot be counted."""
     groups: dict[object, list[_Part]] = {}
     for part in _parts(entries, classes, variable, slot_classes):
         if part is None:
@@ -106,9 +103,8 @@ def _parts(
             continue
         scope = np.array([pattern.variables])
         ours = np.isin(scope, classes.variables)
-        order = tuple(
-            members_first(scope, ours, slot_classes(arity, np.array([label])))[0].tolist()
-        )
+        swappable = slot_classes(arity, np.array([label]))
+        order = tuple(members_first(scope, ours, swappable)[0].tolist())
         ordered = pattern.reordered(order)
         slots = tuple(slot for slot, own in enumerate(ordered.variables) if own in inside)
         part = _counted(ordered, slots, entries.individuals, classes, variable)
@@ -123,8 +119,7 @@ def _counted(
     classes: Classes,
     variable: int,
 ) -> tuple[Pattern, Fraction] | None:
-    """The new pattern with the counting variable first, and how many old rows each of its rows
-    stands for.
+    """The new pattern, counting variable first, and how many old rows each of its rows stands for.
 
     None if the members in a row belong to different counting variables, or the pattern is not
     merged.
@@ -145,9 +140,8 @@ def _counted(
         all(order[slot] == slot for slot in range(len(order)) if slot not in slots)
         for order in symmetries
     )
-    new, number = compact(
-        pattern.cells, [(variable, next(iter(shared))), *others], pattern.fold // fixing
-    )
+    arguments = [(variable, next(iter(shared))), *others]
+    new, number = compact(pattern.cells, arguments, pattern.fold // fixing)
     taken = [pattern.cells[each] for each in number]
     free = [cell for each, cell in enumerate(pattern.cells) if each not in number]
     return new, Fraction(individuals.choices(free, taken), fixing)
@@ -167,8 +161,7 @@ def _symmetries(pattern: Pattern) -> list[tuple[int, ...]]:
 def proposed(
     entries: Entries, wanted: Sequence[int], sizes: Ints, slot_classes: SlotClasses
 ) -> list[Classes]:
-    """Classes that may be counted: variables with the same tables together where that is exact,
-    else one by one.
+    """Classes that may be counted: variables with the same tables together if exact, else alone.
 
     Together, they name the one individual that is counted, or all of them the same individuals:
     then each choice of these has a class of its own.
@@ -185,10 +178,8 @@ def proposed(
         for variable, found in tokens.items():
             cells = individuals.cells_of[variable]
             if found and variable not in taken and (len(cells) < 2 if logical == 0 else cells):
-                own = cells if logical < 0 else ()
-                together.setdefault((int(sizes[variable]), frozenset(found), own), []).append(
-                    variable
-                )
+                kind = int(sizes[variable]), frozenset(found), cells if logical < 0 else ()
+                together.setdefault(kind, []).append(variable)
         for group in together.values():
             count = sum(map(individuals.members, group)) if logical == 0 else len(group)
             union = classes_of([np.array(group)], [count], logical)

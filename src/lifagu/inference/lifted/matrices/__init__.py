@@ -1,6 +1,4 @@
-"""Rows listed one by one: explicit integer matrices, one per arity; all questions are answered by
-sorting.
-"""
+"""Rows listed one by one: an integer matrix per arity; questions are answered by sorting."""
 
 from __future__ import annotations
 
@@ -19,12 +17,13 @@ from lifagu.inference.lifted.rows import (
     Blocks,
     Booleans,
     ByArity,
+    ByLabel,
     Classes,
     Costs,
     CountedRows,
     Joined,
     MergedRows,
-    Place,
+    RowPlaces,
     SlotClasses,
 )
 
@@ -32,10 +31,8 @@ MOST_MATCHED = 4  # arguments of rows that may match two of them
 
 
 @dataclass(frozen=True, eq=False)
-class Matrices:
-    """All rows, by arity: matrix[k] is n×k variables, labels[k] the n table numbers. An entry is a
-    row.
-    """
+class Matrices(ByLabel):
+    """All rows, by arity: matrix[k] is n×k variables, labels[k] n tables. An entry is a row."""
 
     matrix: ByArity
     labels: ByArity
@@ -52,10 +49,6 @@ class Matrices:
         """Number of ground variables that these stand for."""
         return len(variables)
 
-    def example(self, new: Ints) -> tuple[int, ...]:
-        """The variables of one of the new entries."""
-        return tuple(new[0].tolist())
-
     def alone(self, variables: Ints) -> Ints:
         """Entries on nothing but one of these variables."""
         return variables[:, None]
@@ -64,32 +57,22 @@ class Matrices:
         """The same rows: variables are numbers here, and a new one needs no introduction."""
         return self
 
-    def arities(self) -> list[int]:
-        """Arities with rows, ascending, without 0."""
-        return sorted(arity for arity, labels in self.labels.items() if arity and len(labels))
-
     def pairings(self) -> list[Ints]:
         """Sets of rows of arity 2 that share a table and may pair two sorts of variables."""
         return members_of(by_first_occurrence(self.labels[2])) if 2 in self.labels else []
 
-    def at(self, place: Place, slot: int) -> Ints:
-        """The variable in one slot of each of these entries."""
-        found: Ints = self.matrix[place[0]][place[1], slot]
-        return found
+    def scopes(self, arity: int) -> Ints:
+        """The variables of all rows of an arity: an n×k matrix."""
+        return self.matrix.get(arity, np.zeros((0, arity), dtype=np.int64))
 
     def without(self, removed: ByArity) -> tuple[Matrices, ByArity]:
         """The rows that are left, and for each arity which old rows they are."""
-        left = {}
-        for arity, labels in self.labels.items():
-            stays = np.ones(len(labels), dtype=np.bool_)
-            stays[removed.get(arity, [])] = False
-            left[arity] = np.flatnonzero(stays)
+        left = self._left(removed)
         matrix = {arity: self.matrix[arity][kept] for arity, kept in left.items()}
-        return Matrices(
-            matrix, {arity: self.labels[arity][kept] for arity, kept in left.items()}
-        ), left
+        labels = {arity: self.labels[arity][kept] for arity, kept in left.items()}
+        return Matrices(matrix, labels), left
 
-    def plus(self, more: Sequence[tuple[Ints, Ints]]) -> tuple[Matrices, list[Place]]:
+    def plus(self, more: Sequence[tuple[Ints, Ints]]) -> tuple[Matrices, list[RowPlaces]]:
         """The rows with further ones (matrix, labels) at the end, and where each of them went."""
         matrix = {arity: [rows] for arity, rows in self.matrix.items()}
         labels = {arity: [numbers] for arity, numbers in self.labels.items()}
@@ -102,10 +85,11 @@ class Matrices:
             labels.setdefault(arity, []).append(numbers)
             length[arity] = start + len(rows)
             places.append((arity, np.arange(start, start + len(rows))))
-        joined = {arity: np.concatenate(parts) for arity, parts in matrix.items()}
-        return Matrices(
-            joined, {arity: np.concatenate(parts) for arity, parts in labels.items()}
-        ), places
+        together = Matrices(
+            {arity: np.concatenate(parts) for arity, parts in matrix.items()},
+            {arity: np.concatenate(parts) for arity, parts in labels.items()},
+        )
+        return together, places
 
     def relabelled(self, labels: ByArity) -> Matrices:
         """The same rows with other tables."""
@@ -119,9 +103,7 @@ class Matrices:
         return counts
 
     def merge(self, first_label: int) -> MergedRows[Ints]:
-        """Bring rows over the same variables together; a table that is alone keeps its label and
-        its order.
-        """
+        """Bring rows over the same variables together; one that is alone stays as it is."""
         matrix, labels, sums, target, order = merging.merge(self._blocks(), first_label)
         return MergedRows(Matrices(matrix, labels), sums, target, order)
 
@@ -130,9 +112,7 @@ class Matrices:
         return eliminating.costs(self._blocks(), wanted, log_sizes)
 
     def in_small_groups(self, chosen: Ints, count: int, most: int) -> Booleans:
-        """For each of `count` variables whether it is chosen and hangs together with at most so
-        many of the chosen.
-        """
+        """Which of `count` variables are chosen and hang together with few of the chosen."""
         return eliminating.in_small_groups(self._blocks(), chosen, count, most)
 
     def states_around(self, log_sizes: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -142,9 +122,7 @@ class Matrices:
     def independent(
         self, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False
     ) -> Ints:
-        """Those of the chosen, cheapest first and then in id order, that share no row with one
-        taken before.
-        """
+        """Those of the chosen, cheapest first, then by id, that share no row with one before."""
         return eliminating.independent(self._blocks(), chosen, cost, count, lowest)
 
     def blocks(self, chosen: Ints, sizes: Ints) -> list[Blocks[Ints]]:
@@ -152,9 +130,7 @@ class Matrices:
         return eliminating.blocks(self._blocks(), chosen, sizes)
 
     def twins(self, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> list[Classes]:
-        """Classes of wanted variables that stand in the same tables beside the same others, all
-        together.
-        """
+        """Classes of variables in the same tables beside the same others, all together."""
         found = twins.proposed(self._blocks(), wanted, sizes, slot_classes)
         return [found] if len(found) else []
 
@@ -171,9 +147,7 @@ class Matrices:
     def quotient(
         self, classes: Classes, variables: Ints, slot_classes: SlotClasses
     ) -> list[CountedRows[Ints]]:
-        """Replace the members of interchangeable classes, which share no row, by variables that
-        count them.
-        """
+        """Replace members of classes, which share no row, by variables that count them."""
         return twins.quotient(self._blocks(), classes, variables, self._size(classes), slot_classes)
 
     def _size(self, classes: Classes) -> int:
@@ -188,20 +162,8 @@ class Matrices:
             {arity: labels for arity, labels in self.labels.items() if arity != 1},
         )
 
-    def unary(self, count: int) -> tuple[Ints, Ints]:
-        """For each of `count` variables the label and the row of its row of arity 1, -1 if there is
-        none.
-        """
-        label, row = np.full(count, -1, dtype=np.int64), np.full(count, -1, dtype=np.int64)
-        if 1 in self.matrix:
-            label[self.matrix[1][:, 0]] = self.labels[1]
-            row[self.matrix[1][:, 0]] = np.arange(len(self.labels[1]))
-        return label, row
-
     def apart(self, old: Ints, turned: bool) -> Apart[Ints] | None:
-        """Whether these rows of arity 2 pair all A(X) with all B(Y), X ≠ Y; turned: A stands in the
-        second slot.
-        """
+        """Whether these rows are A(X), B(Y), X ≠ Y; turned: A is in the second slot."""
         matrix = self.matrix[2][old]
         return pairs.apart(matrix[:, ::-1] if turned else matrix)
 
@@ -216,9 +178,7 @@ class Matrices:
         return [matching for matching in found if matching is not None]
 
     def join(self, first: Ints, second: Ints, joined: Ints) -> list[Joined[Ints]] | None:
-        """Replace first[i] and second[i] by joined[i], everywhere; None if some row holds two whole
-        pairs.
-        """
+        """Replace first[i], second[i] by joined[i], everywhere; None if a row holds two pairs."""
         return pairs.join(self._blocks(), first, second, joined)
 
     def _blocks(self) -> list[tuple[Ints, Ints]]:

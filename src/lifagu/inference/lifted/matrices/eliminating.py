@@ -56,8 +56,7 @@ def costs(rows: Pairs, wanted: Booleans, log_sizes: NDArray[np.float64]) -> Cost
 def independent(
     rows: Pairs, chosen: Ints, cost: NDArray[np.float64], count: int, lowest: bool = False
 ) -> Ints:
-    """Those of the chosen variables, cheapest first and then in id order, that share no row with
-    one taken before.
+    """Those of the chosen, cheapest first, then by id, that share no row with one taken before.
 
     lowest: only those near which nothing is cheaper.
     """
@@ -90,9 +89,7 @@ def independent(
 
 
 def in_small_groups(rows: Pairs, chosen: Ints, count: int, most: int) -> Booleans:
-    """For each of `count` variables whether it is chosen and hangs together with at most so many of
-    the chosen.
-    """
+    """Which of `count` variables are chosen and hang together with at most so many of these."""
     inside = np.zeros(count, dtype=np.bool_)
     inside[chosen] = True
     group = connected_parts(count, *_conflicts(rows, inside))
@@ -139,9 +136,8 @@ def blocks(rows: Pairs, chosen: Ints, sizes: Ints) -> list[Blocks[Ints]]:
     kinds, edges = _edges(rows, variables, sizes)
     starts = np.concatenate(([0], np.cumsum(np.bincount(edges.owner, minlength=len(variables)))))
     found = []
-    for owners in members(
-        group_rows(np.column_stack((sizes[variables], group_lists(starts, edges.look))))
-    ):
+    shape = group_rows(np.column_stack((sizes[variables], group_lists(starts, edges.look))))
+    for owners in members(shape):
         entries = starts[owners, None] + np.arange(starts[owners[0] + 1] - starts[owners[0]])
         looks = [kinds[look] for look in edges.look[entries[0]].tolist()]
         near = [
@@ -150,19 +146,14 @@ def blocks(rows: Pairs, chosen: Ints, sizes: Ints) -> list[Blocks[Ints]]:
         ]
         beside = np.concatenate([np.zeros((len(owners), 0), dtype=np.int64), *near], axis=1)
         for same, local in _coinciding(beside):
-            found.append(
-                _alike(
-                    variables[owners[same]], beside[same], local, looks, entries[same], edges, rows
-                )
-            )
+            own = variables[owners[same]]
+            found.append(_alike(own, beside[same], local, looks, entries[same], edges, rows))
     return found
 
 
 @dataclass(frozen=True, eq=False)
 class _Edges:
-    """Places of chosen variables in rows, by owner: what each looks like, its label, and the row in
-    its matrix.
-    """
+    """Places of chosen variables in rows, by owner: looks, label, and the row in its matrix."""
 
     owner: Ints
     look: Ints
@@ -202,20 +193,16 @@ def _sorted(key: Ints, label: Ints, row: Ints) -> Ints:
 
 
 def _coinciding(near: Ints) -> Iterator[tuple[Ints, Ints]]:
-    """Rows whose values coincide in the same way: which they are, and the number of each column's
-    value in them.
-    """
+    """Rows whose values coincide alike, and the number of each column's value in them."""
     width = near.shape[1]
     first = np.empty_like(near)
     step = max(1, COMPARED // max(width * width, 1))
     for start in range(0, len(near), step):
         some = near[start : start + step]
-        first[start : start + step] = (
-            (some[:, :, None] == some[:, None, :]).argmax(axis=2) if width else some
-        )
-    for same in (
-        [np.arange(len(near))] if (first == first[:1]).all() else members(group_rows(first))
-    ):
+        if width:
+            first[start : start + step] = (some[:, :, None] == some[:, None, :]).argmax(axis=2)
+    alike = (first == first[:1]).all()
+    for same in [np.arange(len(near))] if alike else members(group_rows(first)):
         columns = first[same[0]]
         yield same, (np.cumsum(columns == np.arange(width)) - 1)[columns]
 
@@ -229,7 +216,7 @@ def _alike(
     edges: _Edges,
     rows: Pairs,
 ) -> Blocks[Ints]:
-    """Blocks of one shape. near: the neighbours, row by row; local: the number of each among them."""
+    """Blocks of one shape. near: the neighbours, row by row; local: the number of each."""
     neighbours = near[:, first_places(local)] if len(local) else near
     axes, sources, at = [], [], 0
     for (place, slot), column in zip(looks, entries.T, strict=True):
@@ -245,7 +232,7 @@ def _alike(
 
 
 def _kinds(labels: Ints) -> Ints:
-    """Number equal rows of labels alike; where a column has no label twice, that is clear at once."""
+    """Number equal rows of labels alike: clear at once where a column has no label twice."""
     if not labels.shape[1]:
         return np.zeros(len(labels), dtype=np.int64)
     some = np.sort(labels[:, 0])

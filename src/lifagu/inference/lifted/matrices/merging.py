@@ -8,14 +8,13 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints, first_places, group_lists, group_rows
 from lifagu.inference.lifted.rows import ByArity
-from lifagu.inference.lifted.tables import Sums
+from lifagu.inference.lifted.stack import Sums
 
 
 def merge(
     blocks: Sequence[tuple[Ints, Ints]], first_label: int
 ) -> tuple[ByArity, ByArity, dict[int, Sums], ByArity, ByArity]:
-    """Matrix and labels of the merged rows, new sums, target and order of each old row, each by
-    arity.
+    """Matrix and labels of merged rows, new sums, target and order of each old row, by arity.
 
     Merged rows take the argument order of the one with the lowest label.
     """
@@ -40,9 +39,7 @@ def merge(
 
 
 def _all_different(matrix: Ints) -> bool:
-    """Whether no two rows are over the same scope; by one sort, where a scope fits into one
-    integer.
-    """
+    """Whether no two rows have one scope; by one sort, where a scope fits into one integer."""
     count = int(matrix.max(initial=0)) + 1
     scopes = (
         np.sort(matrix, axis=1)
@@ -56,9 +53,7 @@ def _all_different(matrix: Ints) -> bool:
 
 
 def _composed(group: Ints, labels: Ints, order: Ints, first_label: int) -> tuple[Ints, Sums]:
-    """Label of each new row: its old one if it is alone, else that of a new sum, shared by rows of
-    the same make-up.
-    """
+    """Each new row's label: its old one if alone, else of a sum that rows made alike share."""
     code = group_rows(np.column_stack((labels, order)))
     pair = group_rows(np.column_stack((group, code)))
     first = first_places(pair)

@@ -1,4 +1,4 @@
-"""Rows of two arguments that pair variables: all with all others' partners, or each with its own."""
+"""Rows that pair two variables: all with all others' partners, or each with its own."""
 
 from __future__ import annotations
 
@@ -36,49 +36,37 @@ def apart(pairs: Ints) -> Apart[Ints] | None:
     def paired(variable: int) -> Ints:
         return np.column_stack((first, partner, np.full(len(first), variable)))
 
-    return Apart(
-        first, classes_of([second], [len(second)]), paired, np.searchsorted(first, pairs[:, 0])
-    )
+    twins = classes_of([second], [len(second)])
+    return Apart(first, twins, paired, np.searchsorted(first, pairs[:, 0]))
 
 
 def _partners(pairs: Ints, first: Ints, second: Ints) -> Ints | None:
-    """For each of the first variables the one of the second it is not paired with, if that is
-    exactly one each.
-    """
+    """For each of the first the only one of the second it is not paired with, if it is one."""
     count = len(first)
     if count != len(second) or len(pairs) != count * (count - 1):
         return None
     place = np.searchsorted(first, pairs[:, 0])
     if (np.bincount(place, minlength=count) != count - 1).any():
         return None
-    met = np.bincount(place, weights=np.searchsorted(second, pairs[:, 1]), minlength=count).astype(
-        np.int64
-    )
+    met = np.bincount(place, weights=np.searchsorted(second, pairs[:, 1]), minlength=count)
     # rows are distinct, so the sum of all places tells the one that lacks
-    missing = count * (count - 1) // 2 - met
+    missing = count * (count - 1) // 2 - met.astype(np.int64)
     return second[missing] if len(distinct(missing)) == count else None
 
 
 def looks(rows: Sequence[tuple[Ints, Ints]], count: int) -> Ints:
     """For each of `count` variables a number for the tables that it stands in."""
-    owner = np.concatenate(
-        [np.zeros(0, dtype=np.int64), *(matrix.reshape(-1) for matrix, _ in rows)]
-    )
-    label = np.concatenate(
-        [
-            np.zeros(0, dtype=np.int64),
-            *(np.repeat(labels, matrix.shape[1]) for matrix, labels in rows),
-        ]
-    )
+    nothing = np.zeros(0, dtype=np.int64)
+    owner = np.concatenate([nothing, *(matrix.reshape(-1) for matrix, _ in rows)])
+    each = [np.repeat(labels, matrix.shape[1]) for matrix, labels in rows]
+    label = np.concatenate([nothing, *each])
     order = np.lexsort((label, owner))
     starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=count))))
     return group_lists(starts, label[order])
 
 
 def matching(pairs: Ints, wanted: Booleans, look: Ints) -> tuple[Ints, Ints] | None:
-    """The two sides of those of n×2 pairs whose variables are wanted, if none is in two pairs and
-    many look alike.
-    """
+    """The sides of the pairs of wanted variables, if none is in two and many look alike."""
     pairs = pairs[wanted[pairs].all(axis=1)]
     if len(pairs) < 2 or len(distinct(pairs)) < pairs.size:
         return None
@@ -91,9 +79,7 @@ def matching(pairs: Ints, wanted: Booleans, look: Ints) -> tuple[Ints, Ints] | N
 def join(
     rows: Sequence[tuple[Ints, Ints]], first: Ints, second: Ints, joined: Ints
 ) -> list[Joined[Ints]] | None:
-    """Replace first[i] and second[i] by joined[i] in all rows; None if some row holds two whole
-    pairs.
-    """
+    """Replace first[i], second[i] by joined[i] in all rows; None if a row holds two pairs."""
     count = int(joined[0])
     kind = np.zeros(count, dtype=np.int64)
     kind[first], kind[second] = FIRST, SECOND

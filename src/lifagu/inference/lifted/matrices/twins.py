@@ -1,6 +1,4 @@
-"""Twins among listed rows: which variables look interchangeable, whether they are, and what
-counting makes of rows.
-"""
+"""Twins among listed rows: which look interchangeable, which are, what counting makes of rows."""
 
 from __future__ import annotations
 
@@ -37,14 +35,12 @@ MOST_ROUNDS = 4  # in which kinds are told apart by what is beside them
 
 
 def proposed(rows: Pairs, wanted: Booleans, sizes: Ints, slot_classes: SlotClasses) -> Classes:
-    """Classes of at least two wanted variables that stand in the same tables beside the same other
-    variables.
+    """Classes of two or more wanted variables in the same tables beside the same others.
 
     Those that never share a row stand beside exactly the same others. Those that share rows of two
     arguments do so once each counts as its own neighbour. Others that share rows are beside one
     another in some way: those of the same kind count as "one of us", and what hangs together by
-    rows is a class. Proposals only: `interchangeable` decides.
-    Cost: a few times that of sorting the rows.
+    rows is a class. Proposals only: `interchangeable` decides. Cost: a few times that of sorting.
     """
     kind = np.where(wanted, group_rows(sizes[:, None]) + 1, 0)
     kind = _refined(rows, kind, slot_classes, beside=None)
@@ -66,9 +62,7 @@ def proposed(rows: Pairs, wanted: Booleans, sizes: Ints, slot_classes: SlotClass
 
 
 def _inner_labels(rows: Pairs, kind: Ints, slot_classes: SlotClasses) -> list[int]:
-    """The tables of two arguments, which may be swapped, between variables of the same kind; most
-    used first.
-    """
+    """The swappable tables of two arguments between variables of a kind; most used first."""
     for matrix, labels in rows:
         if matrix.shape[1] == 2:
             first, second = kind[matrix].T
@@ -95,12 +89,11 @@ def _members(kind: Ints) -> list[Ints]:
 def _refined(
     rows: Pairs, kind: Ints, slot_classes: SlotClasses, beside: Ints | None, itself: int = -1
 ) -> Ints:
-    """Kinds told apart by the tables and slots that variables stand in; kinds with one variable are
-    dropped (0).
+    """Kinds told apart by the tables and slots of variables; kinds of one variable are dropped (0).
 
     beside: tell apart by the other arguments, too, where those whose number here is one's own (and
-    not 0) look alike.
-    itself: a label of arity 2 with which each variable counts as its own neighbour, -1 if none.
+    not 0) look alike; itself: a label of arity 2 with which each variable counts as its own
+    neighbour, -1 if none.
     """
     kind = np.where(_alone(kind), 0, kind)
     owner, token = _tokens(rows, kind > 0, beside, slot_classes, itself)
@@ -115,9 +108,7 @@ def _refined(
 def _tokens(
     rows: Pairs, wanted: Booleans, beside: Ints | None, slot_classes: SlotClasses, itself: int
 ) -> tuple[Ints, Ints]:
-    """For each place of a wanted variable a number for (label, slot), and for what is beside it if
-    that counts.
-    """
+    """For each place of a wanted variable a number for (label, slot) and, if it counts, others."""
     owners, tokens, used = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)], 0
     for every, every_label in rows:
         touched = np.flatnonzero(wanted[every].any(axis=1))
@@ -132,19 +123,15 @@ def _tokens(
                 others, own = np.delete(matrix[row], slot, axis=1), beside[matrix[row, slot]]
                 ours = (beside[others] == own[:, None]) & (own[:, None] > 0)
                 masked = np.where(ours, len(wanted), others)
-                columns += list(
-                    np.sort(
-                        np.delete(classes[row], slot, axis=1) * (len(wanted) + 1) + masked, axis=1
-                    ).T
-                )
+                look = np.delete(classes[row], slot, axis=1) * (len(wanted) + 1) + masked
+                columns += list(np.sort(look, axis=1).T)
             owners.append(matrix[row, slot])
             descriptions.append(np.column_stack(columns))
         if itself >= 0 and arity == 2:
             own = np.flatnonzero(wanted)
             owners.append(own)
-            descriptions.append(
-                np.column_stack((np.full(len(own), itself), np.zeros_like(own), own))
-            )
+            label = np.full(len(own), itself)
+            descriptions.append(np.column_stack((label, np.zeros_like(own), own)))
         number = group_rows(np.concatenate(descriptions))
         tokens.append(number + used)
         used += int(number.max(initial=-1)) + 1
@@ -155,11 +142,10 @@ def _connected(rows: Pairs, kind: Ints) -> Ints:
     """Kinds divided into what hangs together by rows between variables of the same kind."""
     first, second = [np.zeros(0, dtype=np.int64)], [np.zeros(0, dtype=np.int64)]
     for matrix, _ in rows:
+        own = kind[matrix]
         for left in range(matrix.shape[1]):
             for right in range(left):
-                ours = (kind[matrix[:, left]] == kind[matrix[:, right]]) & (
-                    kind[matrix[:, left]] > 0
-                )
+                ours = (own[:, left] == own[:, right]) & (own[:, left] > 0)
                 first.append(matrix[ours, left])
                 second.append(matrix[ours, right])
     parts = connected_parts(len(kind), np.concatenate(first), np.concatenate(second))
@@ -184,9 +170,8 @@ def interchangeable(
         row, own = _incidences(class_of[matrix])
         inside = class_of[matrix[row]] == own[:, None]
         order = members_first(matrix[row], inside, slot_classes(matrix.shape[1], labels[row]))
-        scope = np.take_along_axis(
-            np.where(inside, count + own[:, None], matrix[row]), order, axis=1
-        )
+        named = np.where(inside, count + own[:, None], matrix[row])
+        scope = np.take_along_axis(named, order, axis=1)
         group = group_rows(np.column_stack((labels[row], scope)))
         first = first_places(group)
         wanted = _sets(classes, own[first], inside[first].sum(axis=1))
@@ -212,7 +197,7 @@ def _incidences(own: Ints) -> tuple[Ints, Ints]:
 
 
 def _sets(classes: Classes, own: Ints, slots: Ints) -> Ints:
-    """How many sets of so many members there are in each of some classes, as far as 64 bits reach."""
+    """How many sets of so many members each of some classes has, as far as 64 bits reach."""
     counts = np.array(classes.counts, dtype=np.int64)[own]
     pairs = group_rows(np.column_stack((counts, slots)))
     numbers = [
@@ -244,37 +229,29 @@ def apart_from_each_other(rows: Pairs, classes: Classes, count: int) -> list[int
 def quotient(
     rows: Pairs, classes: Classes, variables: Ints, count: int, slot_classes: SlotClasses
 ) -> list[CountedRows[Ints]]:
-    """Replace the members of interchangeable classes, which share no row, by variables that count
-    them.
-    """
+    """Replace members of classes, which share no row, by variables that count them."""
     class_of = _class_of(classes, count)
     counts = np.array(classes.counts, dtype=np.int64)
     found = []
-    for matrix, labels in rows:
-        touched = np.flatnonzero((class_of[matrix] >= 0).any(axis=1))
-        own = class_of[matrix[touched]].max(axis=1, initial=-1)
-        inside = class_of[matrix[touched]] >= 0
-        order = members_first(
-            matrix[touched], inside, slot_classes(matrix.shape[1], labels[touched])
-        )
-        scope = np.take_along_axis(matrix[touched], order, axis=1)
+    for every, every_label in rows:
+        arity, touched = every.shape[1], np.flatnonzero((class_of[every] >= 0).any(axis=1))
+        matrix, labels = every[touched], every_label[touched]
+        own = class_of[matrix].max(axis=1, initial=-1)
+        inside = class_of[matrix] >= 0
+        order = members_first(matrix, inside, slot_classes(arity, labels))
+        scope = np.take_along_axis(matrix, order, axis=1)
         inside = np.take_along_axis(inside, order, axis=1)
         holds = inside + 2 * (scope == variables[own][:, None])
-        for same in members(group_rows(np.column_stack((labels[touched], holds, counts[own])))):
-            slots, tied = np.flatnonzero(holds[same[0]] == 1), np.flatnonzero(holds[same[0]] == 2)
-            new = np.column_stack((variables[own[same]], scope[same][:, holds[same[0]] == 0]))
+        for same in members(group_rows(np.column_stack((labels, holds, counts[own])))):
+            held = holds[same[0]]
+            slots, tied = tuple(np.flatnonzero(held == 1).tolist()), np.flatnonzero(held == 2)
+            tie = int(tied[0]) if len(tied) else -1
+            new = np.column_stack((variables[own[same]], scope[same][:, held == 0]))
             group = group_rows(new)
             first = first_places(group)
+            label, old = int(labels[same[0]]), (arity, touched[same])
+            counting, classes_now = new[first], own[same[first]]
             found.append(
-                CountedRows(
-                    int(labels[touched[same[0]]]),
-                    tuple(slots.tolist()),
-                    int(tied[0]) if len(tied) else -1,
-                    new[first],
-                    own[same[first]],
-                    (matrix.shape[1], touched[same]),
-                    order[same],
-                    group,
-                )
+                CountedRows(label, slots, tie, counting, classes_now, old, order[same], group)
             )
     return found
