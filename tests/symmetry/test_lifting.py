@@ -683,7 +683,7 @@ def test_a_million_persons():
 def test_the_same_bytes_whatever_the_hash_seed():
     program = (
         "import sys; sys.path[:0] = sys.argv[1:]\n"
-        "import lifagu; from shapes import SHAPES, random_graph, shape\n"
+        "import lifagu; from support.shapes import SHAPES, random_graph, shape\n"
         "graphs = [*map(shape, SHAPES), *map(random_graph, range(30))]\n"
         "print(*(lifagu.to_json(lifagu.lift(each)) + str(lifagu.lift(each)) for each in graphs))"
     )
