@@ -1,6 +1,4 @@
-"""What does not lift: the ground part of a lifted model, with the names, kinds and individuals of
-the graph.
-"""
+"""What does not lift: the ground part of a lifted model, named as in the graph."""
 
 from __future__ import annotations
 
@@ -13,10 +11,12 @@ from lifagu.graph.parts import taken
 from lifagu.relational.ground_parts import declared_tables
 from lifagu.relational.relations import Vocabulary
 from lifagu.symmetry.lifting.drafts import Frame
-from lifagu.symmetry.lifting.relations import Words
+from lifagu.symmetry.lifting.relations import LiftedVocabulary
 
 
-def ground_part(graph: FactorGraph, frame: Frame, words: Words, factors: Ints) -> FactorGraph:
+def ground_part(
+    graph: FactorGraph, frame: Frame, words: LiftedVocabulary, factors: Ints
+) -> FactorGraph:
     """The factors that are not lifted, and the variables that are not of relations, in input order.
 
     Variables of relations that these factors name come after the others, by first mention, as they
@@ -68,7 +68,7 @@ def ground_part(graph: FactorGraph, frame: Frame, words: Words, factors: Ints) -
     )
 
 
-def _constants(frame: Frame, words: Words, variables: Ints) -> list[list[str]]:
+def _constants(frame: Frame, words: LiftedVocabulary, variables: Ints) -> list[list[str]]:
     """The constants of variables of relations, as individuals, each once."""
     if not len(variables):
         return []
