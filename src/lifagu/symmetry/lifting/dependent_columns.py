@@ -53,7 +53,8 @@ def maps_between(columns: Sequence[Column], sizes: Sequence[int]) -> list[Map]:
     for one, two in pairs:
         if (one.sort, two.sort) not in inverse and (new := _map(one, two, sizes)) is not None:
             found.append(new)
-            inverse |= {(two.sort, one.sort)} if sizes[one.sort] == sizes[two.sort] else set()
+            if sizes[one.sort] == sizes[two.sort]:
+                inverse.add((two.sort, one.sort))
     return found
 
 
@@ -174,7 +175,6 @@ def _between_targets(maps: Sequence[Map], sizes: Sequence[int]) -> list[Map]:
         if one.target != two.target:
             one, two = (one, two) if sizes[one.target] >= sizes[two.target] else (two, one)
             image = _determined(Column(one.target, one.image), Column(two.target, two.image), sizes)
-            found += (
-                [] if image is None else [Map(one.target, two.target, image, one.weak or two.weak)]
-            )
+            if image is not None:
+                found.append(Map(one.target, two.target, image, one.weak or two.weak))
     return found

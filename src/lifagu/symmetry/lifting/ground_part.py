@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints, first_places
 from lifagu.graph.assembly import taken_lists
@@ -25,10 +26,7 @@ def ground_part(
     relation_of = np.full(len(frame.variables.sizes), -1, dtype=np.int64)
     relation_of[list(words.relation_of)] = list(words.relation_of.values())
     relation = relation_of[frame.variables.of]
-    named, _ = taken_lists(graph.offsets, graph.arguments, factors)
-    named = named[relation[named] >= 0]
-    first = first_places(named)
-    named = named[np.sort(first[first < len(named)])]
+    named = _mentioned(graph, relation >= 0, factors)
     plain = np.flatnonzero(relation < 0)
     part, _ = taken(graph, np.concatenate((plain, named)), factors)
     tables, table_of = declared_tables(part)
@@ -44,6 +42,8 @@ def ground_part(
         for row in _constants(frame, words, named)
     ]
     kept = part.individual_ids[: part.individual_offsets[len(plain)]]
+    ends = len(kept) + np.cumsum([len(row) for row in lists], dtype=np.int64)
+    new = np.array([each for row in lists for each in row], dtype=np.int64)
     return FactorGraph.from_arrays(
         ranges=part.ranges.declared,
         variable_ranges=part.variable_declared,
@@ -56,16 +56,17 @@ def ground_part(
         kinds=list(kinds),
         variable_kinds=np.concatenate((part.variable_kind[: len(plain)], kind_of[relation[named]])),
         individuals=list(known),
-        individual_offsets=np.concatenate(
-            (
-                part.individual_offsets[: len(plain) + 1],
-                len(kept) + np.cumsum([len(row) for row in lists], dtype=np.int64),
-            )
-        ),
-        variable_individuals=np.concatenate(
-            (kept, np.array([each for row in lists for each in row], dtype=np.int64))
-        ),
+        individual_offsets=np.concatenate((part.individual_offsets[: len(plain) + 1], ends)),
+        variable_individuals=np.concatenate((kept, new)),
     )
+
+
+def _mentioned(graph: FactorGraph, chosen: NDArray[np.bool_], factors: Ints) -> Ints:
+    """The chosen variables among the arguments of some factors, by first mention."""
+    named, _ = taken_lists(graph.offsets, graph.arguments, factors)
+    named = named[chosen[named]]
+    first = first_places(named)
+    return named[np.sort(first[first < len(named)])]
 
 
 def _constants(frame: Frame, words: LiftedVocabulary, variables: Ints) -> list[list[str]]:
@@ -74,12 +75,13 @@ def _constants(frame: Frame, words: LiftedVocabulary, variables: Ints) -> list[l
         return []
     vocabulary = Vocabulary(words.domains, words.relations)
     result = []
-    for number, place in zip(
-        frame.variables.of[variables], frame.variables.place[variables], strict=True
-    ):
-        own = [
-            (words.domain_of[each.domain], int(each.values[place]))
-            for each in frame.of(int(number))
-        ]
-        result.append(list(dict.fromkeys(vocabulary.individual(*each) for each in own)))
+    for variable in variables.tolist():
+        number, place = (
+            int(each[variable]) for each in (frame.variables.of, frame.variables.place)
+        )
+        own = (
+            vocabulary.individual(words.domain_of[each.domain], int(each.values[place]))
+            for each in frame.of(number)
+        )
+        result.append(list(dict.fromkeys(own)))
     return result
