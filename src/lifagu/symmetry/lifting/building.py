@@ -64,7 +64,8 @@ def build(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> Built:
             own = _parfactors(graph, frame, words, drafts[number], names)
         parfactors += own
         owners += [number] * len(own)
-    model = ParfactorGraph(words.domains, words.relations, tuple(parfactors), part)
+    domains, relations = tuple(words.domains.values()), tuple(words.relations.values())
+    model = ParfactorGraph(domains, relations, tuple(parfactors), part)
     return Built(model, np.array(owners, dtype=np.int64))
 
 
@@ -73,7 +74,7 @@ def _single_factors(
 ) -> Ints:
     """Factors on lifted propositions alone, like f0(Epid); none if they are very many."""
     proposition = np.zeros(len(frame.variables.sizes), dtype=np.bool_)
-    proposition[list(words.relation_of)] = True
+    proposition[list(words.relations)] = True
     proposition &= frame.variables.sizes == 1
     left = np.flatnonzero(~covered & (np.diff(graph.offsets) > 0))
     arguments, _ = taken_lists(graph.offsets, graph.arguments, left)
@@ -104,10 +105,10 @@ def _parfactors(
     graph: FactorGraph, frame: Frame, words: LiftedVocabulary, draft: Draft, names: Iterator[str]
 ) -> list[Parfactor]:
     """The parfactors of a draft, one for each copy."""
-    fresh = {domain: letters(words.family_of[domain]) for domain in draft.domains}
+    fresh = {domain: letters(words.families[domain]) for domain in draft.domains}
     logicals = [Logical(next(fresh[domain])) for domain in draft.domains]
     arguments = tuple(_argument(graph, frame, words, each, logicals) for each in draft.arguments)
-    of = [words.domains[words.domain_of[domain]] for domain in draft.domains]
+    of = [words.domains[domain] for domain in draft.domains]
     table = None if draft.table is None else frozen(draft.table.copy())
     result = []
     for conditions in draft.copies:
@@ -123,14 +124,13 @@ def _argument(
     argument: DraftArgument,
     logicals: Sequence[Logical],
 ) -> Argument:
-    if argument.variables not in words.relation_of:
+    if argument.variables not in words.relations:
         return Atom(graph.variable_names[int(frame.variables.members(argument.variables)[0])])
-    relation = words.relations[words.relation_of[argument.variables]]
-    terms: list[Term] = []
-    for code, each in zip(argument.codes, frame.of(argument.variables), strict=True):
-        domain = words.domains[words.domain_of[each.domain]]
-        terms.append(logicals[code] if code >= 0 else domain.constant(~code))
-    atom = Atom(relation.name, tuple(terms))
+    terms: list[Term] = [
+        logicals[code] if code >= 0 else words.domains[each.domain].constant(~code)
+        for code, each in zip(argument.codes, frame.of(argument.variables), strict=True)
+    ]
+    atom = Atom(words.relations[argument.variables].name, tuple(terms))
     return atom if argument.counted < 0 else Count(logicals[argument.counted], atom)
 
 

@@ -24,7 +24,7 @@ def ground_part(
     do in files; their kinds are their relations and their individuals are their constants.
     """
     relation_of = np.full(len(frame.variables.sizes), -1, dtype=np.int64)
-    relation_of[list(words.relation_of)] = list(words.relation_of.values())
+    relation_of[list(words.relations)] = np.arange(len(words.relations))
     relation = relation_of[frame.variables.of]
     named = _mentioned(graph, relation >= 0, factors)
     plain = np.flatnonzero(relation < 0)
@@ -33,9 +33,8 @@ def ground_part(
     if any(not table.any() for table in tables):
         return part  # only a grounding makes tables of zeros, and none may be handed in
     kinds = {kind: number for number, kind in enumerate(part.kinds)}
-    kind_of = np.array(
-        [kinds.setdefault(each.name, len(kinds)) for each in words.relations], dtype=np.int64
-    )
+    own = [kinds.setdefault(each.name, len(kinds)) for each in words.relations.values()]
+    kind_of = np.array(own, dtype=np.int64)
     known = {name: number for number, name in enumerate(part.individuals)}
     lists = [
         [known.setdefault(each, len(known)) for each in row]
@@ -73,14 +72,13 @@ def _constants(frame: Frame, words: LiftedVocabulary, variables: Ints) -> list[l
     """The constants of variables of relations, as individuals, each once."""
     if not len(variables):
         return []
-    vocabulary = Vocabulary(words.domains, words.relations)
+    vocabulary = Vocabulary(tuple(words.domains.values()), tuple(words.relations.values()))
+    domains = {each: number for number, each in enumerate(words.domains)}
     result = []
     for variable in variables.tolist():
-        number, place = (
-            int(each[variable]) for each in (frame.variables.of, frame.variables.place)
-        )
+        number, place = int(frame.variables.of[variable]), int(frame.variables.place[variable])
         own = (
-            vocabulary.individual(words.domain_of[each.domain], int(each.values[place]))
+            vocabulary.individual(domains[each.domain], int(each.values[place]))
             for each in frame.of(number)
         )
         result.append(list(dict.fromkeys(own)))

@@ -21,18 +21,16 @@ from lifagu.symmetry.lifting.naming import base_name, letter_families, letters, 
 
 @dataclass(frozen=True, eq=False)
 class LiftedVocabulary:
-    """Domains and relations, and the way to them from the numbers that drafts use.
+    """Domains and relations by the numbers that drafts use.
 
-    relation_of: the relation of a class of variables; domain_of: the domain of a domain of
-    coordinates; family_of: the letters for its logical variables. Classes in drafts that are not
-    relations are single variables whose names cannot be those of relations.
+    domains: by domain of coordinates; families: the letters for their logical variables; relations:
+    by class of variables. Classes in drafts that are not relations are single variables whose names
+    cannot be those of relations.
     """
 
-    domains: tuple[Domain, ...]
-    relations: tuple[Relation, ...]
-    relation_of: dict[int, int]
-    domain_of: dict[int, int]
-    family_of: dict[int, int]
+    domains: dict[int, Domain]
+    families: dict[int, int]
+    relations: dict[int, Relation]
 
 
 def vocabulary_for(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> LiftedVocabulary:
@@ -47,15 +45,11 @@ def vocabulary_for(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) ->
     names = relation_names(
         [base_name(graph, frame.variables.members(each)) for each in relations], spelling.allows
     )
-    families = letter_families(names)
-    family_of = {each: next(families) for each in used}
-    domains = {each: Domain.of(next(letters(family_of[each])), constants[each]) for each in used}
+    families = dict(zip(used, letter_families(names), strict=False))
+    domains = {each: Domain.of(next(letters(families[each])), constants[each]) for each in used}
+    named = zip(relations, names, strict=True)
     return LiftedVocabulary(
-        tuple(domains.values()),
-        tuple(spelling.relation(number, name, domains) for number, name in enumerate(names)),
-        {each: number for number, each in enumerate(relations)},
-        {each: number for number, each in enumerate(used)},
-        family_of,
+        domains, families, {each: spelling.relation(each, name, domains) for each, name in named}
     )
 
 
@@ -112,10 +106,10 @@ class _Spelling:
         members = self.frame.variables.members(self.relations[number])
         return sum(map(str.__eq__, spelt, map(self.graph.variable_names.__getitem__, members)))
 
-    def relation(self, number: int, name: str, domains: dict[int, Domain]) -> Relation:
+    def relation(self, variable_class: int, name: str, domains: dict[int, Domain]) -> Relation:
         """The relation, with the original names of its ground variables where they go by others."""
-        variables = self.frame.variables.members(self.relations[number])
-        coordinates = self.frame.of(self.relations[number])
+        variables = self.frame.variables.members(variable_class)
+        coordinates = self.frame.of(variable_class)
         own = tuple(domains[each.domain] for each in coordinates)
         names: Sequence[Row] = ()
         if own and not self.heads[name]:
