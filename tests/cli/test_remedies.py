@@ -22,7 +22,7 @@ from lifagu.inference.plan import PlanTooLargeError
 from lifagu.scale.engines.on_duckdb import DuckEngine
 from lifagu.scale.engines.spark_words import refusal
 from lifagu.web import serve
-from lifagu.web.remedies import KNOBS
+from lifagu.web.reply import KNOBS
 from support.helpers import ROOT, run_cli
 
 PACKAGE = ROOT / "src/lifagu"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import lifagu
 from lifagu.web.limits import Limits
-from lifagu.web.sources import Source
+from lifagu.web.sources import ModelSource
 from lifagu.web.views import OPERATIONS
 from lifagu.web.workbench import Workbench
 from support.helpers import ROOT, run_cli
@@ -81,7 +81,9 @@ def by_command_line(capsys, name, asked, *flags):
 def by_page(folder, name, asked, **request):
     """The same from the page, which is given the evidence of the file."""
     model, added, evidence, _ = EXAMPLES[name]
-    bench = Workbench.opened(Source("model", ROOT / "examples" / model), Limits(), folder, Silent())
+    bench = Workbench.opened(
+        ModelSource("model", ROOT / "examples" / model), Limits(), folder, Silent()
+    )
     seen = {**bench.came.own_evidence, **evidence}
     given = {
         "add": [list(pair) for pair in added],

@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import importlib.util
 import json
 import signal
 import socket
@@ -21,9 +22,10 @@ from lifagu.web.colours import steady
 from lifagu.web.guard import Gate
 from lifagu.web.inputs import Request
 from lifagu.web.limits import Limits
+from lifagu.web.model_process import PRELOADED
 from lifagu.web.reply import json_reply
 from lifagu.web.sessions import IDLE, Sessions
-from lifagu.web.sources import EXAMPLES, Source, example_source, read_source, upload_source
+from lifagu.web.sources import EXAMPLES, ModelSource, example_source, read_source, upload_source
 from lifagu.web.views import OPERATIONS
 from lifagu.web.workbench import Workbench
 from support.helpers import ROOT, random_model, run_cli
@@ -39,7 +41,9 @@ class Silent:
 
 
 def bench_of(path, folder, **settings) -> Workbench:
-    return Workbench.opened(Source("model", Path(path), **settings), Limits(), folder, Silent())
+    return Workbench.opened(
+        ModelSource("model", Path(path), **settings), Limits(), folder, Silent()
+    )
 
 
 def asked(bench, operation, **request):
@@ -205,6 +209,11 @@ def test_the_server_knows_the_operations_of_its_processes():
     from lifagu.web import app
 
     assert set(app.OPERATIONS) == set(OPERATIONS)
+
+
+@pytest.mark.parametrize("name", PRELOADED)
+def test_what_processes_need_is_there_to_be_imported_beforehand(name):
+    assert importlib.util.find_spec(name) is not None
 
 
 def test_numbers_that_json_lacks_are_null():

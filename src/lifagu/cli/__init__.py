@@ -1,5 +1,6 @@
-"""The command line: argument parsing, exit statuses and nothing else; commands are imported when
-they run.
+"""The command line: parsing, and exit statuses; commands are imported when they run.
+
+What a status means stands in `lifagu.errors.EXIT_STATUSES`; each kind of error has its own.
 """
 
 from __future__ import annotations
@@ -15,9 +16,7 @@ from lifagu.errors import LifaguError, TooLargeError, one_line
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status (0 done, 2 bad input, 3 no answer, 4 too large,
-    130 interrupted).
-    """
+    """Run one command and return its exit status."""
     try:
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(errors="backslashreplace")
@@ -29,16 +28,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except LifaguError as error:
         return _fail(error.told(FLAGS), error.exit_status)
     except MemoryError:
-        return _fail(
-            "the memory ran out; set a lower --memory-limit to be told beforehand",
-            TooLargeError.exit_status,
-        )
+        message = "the memory ran out; set a lower --memory-limit to be told beforehand"
+        return _fail(message, TooLargeError.exit_status)
     except BrokenPipeError:  # the reader of a pipe has left, as in: lifagu … | head
         _forget_output()
         return 0
     except OSError as error:
         _forget_output()
-        return _fail(f"the output cannot be written: {error.strerror or error}", 2)
+        message = f"the output cannot be written: {error.strerror or error}"
+        return _fail(message, LifaguError.exit_status)
     except KeyboardInterrupt:
         return _fail("interrupted; nothing was half-written", 130)
     return 0

@@ -1,6 +1,4 @@
-"""From options to a case: the model opened, individuals added, evidence layered, holes filled as
-the options say.
-"""
+"""From options to a case: opened, individuals added, evidence layered, holes filled as they say."""
 
 from __future__ import annotations
 
@@ -8,15 +6,17 @@ import argparse
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import lifagu
 from lifagu.cli.output import ProgressLine, note
 
 if TYPE_CHECKING:
     from lifagu import Case
+    from lifagu.inference.prepared import Planned
 
 Options = argparse.Namespace
+_Found = TypeVar("_Found")
 PLACE = {
     "on": "on",
     "memory_limit": "memory_limit",
@@ -27,21 +27,19 @@ PLACE = {
 
 
 @contextmanager
-def opened(options: Options, path: str | None = None) -> Iterator[Case]:
-    """The case that the options describe, with progress on the terminal while it is worked on.
+def opened(options: Options, path: str | None = None) -> Iterator[tuple[Case, ProgressLine]]:
+    """The case that the options describe, and its progress on the terminal.
 
     If the work ends before it is done, a note says where to find what was finished.
     """
     with closing(ProgressLine(getattr(options, "quiet", False))) as progress:
         try:
-            yield _case(options, path or options.model, progress)
+            yield _case(options, path or options.model, progress), progress
         except (KeyboardInterrupt, lifagu.TooLargeError):
             progress.close()
             if getattr(options, "temp", None):
-                note(
-                    f"note: what was finished is kept in {options.temp}; go on with --resume",
-                    options.quiet,
-                )
+                kept = f"what was finished is kept in {options.temp}; go on with --resume"
+                note(f"note: {kept}", options.quiet)
             raise
 
 
@@ -90,10 +88,8 @@ def placed(
     return case.at(where.on)
 
 
-def run(options: Options, case: Case, planned: Any) -> Any:
+def run(options: Options, case: Case, planned: Planned[_Found], progress: ProgressLine) -> _Found:
     """What was planned, shown first if wanted, and computed with progress."""
-    progress = case.place.progress
-    assert isinstance(progress, ProgressLine)
     progress.close()
     if merging := case.merging(options.engine):
         note(f"note: {merging}", options.quiet)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -18,12 +19,12 @@ from lifagu.cli.results import (
     marginals_json,
     marginals_table,
     merging_json,
-    too_large_parts,
     transfers_table,
 )
 
 if TYPE_CHECKING:
     from lifagu import Case
+    from lifagu.inference.prepared import Result
     from lifagu.questions.findings import Lift
 
 Options = argparse.Namespace
@@ -38,20 +39,19 @@ def check(options: Options) -> None:
         return
     if options.model is None:
         raise lifagu.ModelError("name the model file to check, or ask for the --schema")
-    with opened(options) as case:
+    with opened(options) as (case, _):
         counts = f"{case.model.summary}, {case.observed_count} observed"
     say(f"{options.model}: ok, {counts}")
 
 
 def info(options: Options) -> None:
     """``lifagu info``."""
-    with opened(options) as case:
+    with opened(options) as (case, _):
         facts = case.describe()
         fillings: list[tuple[float, int]] = []
         if facts["unknown_factors"]:
-            moved = case.transfer
-            fillings = moved.filled_by_theta()
-            after = lifagu.describe(moved.graph)
+            fillings = case.transfer.filled_by_theta()
+            after = lifagu.describe(case.transfer.graph)
             facts["filled_by_theta"] = [
                 {"theta": theta, "filled": count} for theta, count in fillings
             ]
@@ -63,20 +63,13 @@ def info(options: Options) -> None:
     rows = [
         (key.replace("_", " "), shown(value))
         for key, value in facts.items()
-        if value not in (None, [], {})
+        if value not in (None, [], {}) and key not in ("filled_by_theta", "example_query")
     ]
-    say(
-        table(
-            (row for row in rows if row[0] not in ("filled by theta", "example query")), indent=""
-        )
-    )
+    say(table(rows, indent=""))
     if fillings:
         say("\nhow many unknown factors a threshold would fill:")
-        say(
-            table(
-                [("theta", "filled"), *((f"{theta:.4g}", str(count)) for theta, count in fillings)]
-            )
-        )
+        counts = [(f"{theta:.4g}", str(count)) for theta, count in fillings]
+        say(table([("theta", "filled"), *counts]))
     if facts["example_query"]:
         import shlex
 
@@ -90,11 +83,11 @@ def lift(options: Options) -> None:
     if options.rounds and options.json:
         raise lifagu.ModelError("--rounds is for reading; leave out --rounds or --json")
     in_memory = "--rounds" if options.rounds else "--json" if options.json else ""
-    with opened(options) as case:
+    with opened(options) as (case, progress):
         case = placed(options, case, "lift", in_memory=in_memory)
         found = case.lift(options.out)
         if options.json:
-            case.place.progress.stage("lifting")
+            progress.stage("lifting")
             text = lifagu.io.to_json(found.model, case.graph_evidence)
     if options.rounds:
         _show_rounds(case, found)
@@ -127,17 +120,12 @@ def _show_lift(options: Options, found: Lift) -> None:
 
 def query(options: Options) -> None:
     """``lifagu query``."""
-    with opened(options) as case:
+    with opened(options) as (case, progress):
         case = placed(options, case, "ask", options.engine)
         questions = _questions(options, options.queries or list(case.queries))
-        result = run(
-            options, case, case.plan(questions, engine=options.engine, **propagation(options))
-        )
-    _remark(
-        options,
-        result.notes,
-        any(each.convergence and not each.convergence.converged for each in result.answers),
-    )
+        planned = case.plan(questions, engine=options.engine, **propagation(options))
+        result = run(options, case, planned, progress)
+    _remark_answers(options, result)
     if options.json:
         say_json({**answers_json(result), **merging_json(case.merging(options.engine))})
         return
@@ -156,6 +144,11 @@ def _questions(options: Options, names: list[str]) -> list[Sequence[str]]:
     return [names] if options.joint else [[name] for name in names]
 
 
+def _remark_answers(options: Options, result: Result) -> None:
+    came = [each.convergence for each in result.answers if each.convergence is not None]
+    _remark(options, result.notes, astray=not all(each.converged for each in came))
+
+
 def _remark(options: Options, notes: Sequence[str], astray: bool) -> None:
     """What is to be said beside answers; that messages went astray is said in any case."""
     for remark in notes:
@@ -170,29 +163,26 @@ def marginals(options: Options) -> None:
         raise lifagu.FormatError(
             f"{options.out}: marginals are written as .csv (or .csv.gz) or .parquet"
         )
-    with opened(options) as case:
-        found = run(
-            options, case, case.plan_marginals(engine=options.engine, **propagation(options))
-        )
-    came = getattr(found, "convergence", None)
-    if came is not None:
-        _remark(options, found.notes, astray=not came.converged)
-    for part in too_large_parts(found):
+    with opened(options) as (case, progress):
+        planned = case.plan_marginals(engine=options.engine, **propagation(options))
+        found = run(options, case, planned, progress)
+    came = getattr(found, "convergence", None)  # of belief propagation
+    _remark(options, getattr(found, "notes", ()), astray=came is not None and not came.converged)
+    for part in found.too_large:
         note(f"warning: {part}; log Z is left out, too; {FLAGS[part.remedy]}")
-    if options.expand and isinstance(found, ClassMarginals):
-        found = found.expanded()
+    listed = found.expanded() if options.expand and isinstance(found, ClassMarginals) else found
     if options.out:
-        lifagu.io.write_marginals(options.out, found)
+        lifagu.io.write_marginals(options.out, listed)
     if options.json:
-        say_json({**marginals_json(found), **merging_json(case.merging(options.engine))})
+        say_json({**marginals_json(listed), **merging_json(case.merging(options.engine))})
     elif not options.out:
-        say(marginals_table(found))
+        say(marginals_table(listed))
 
 
 def map_(options: Options) -> None:
     """``lifagu map``."""
-    with opened(options) as case:
-        best = run(options, case, case.plan_most_probable(engine=options.engine))
+    with opened(options) as (case, progress):
+        best = run(options, case, case.plan_most_probable(engine=options.engine), progress)
     if options.json:
         found = {"log_weight": best.log_weight, "assignment": best.assignment}
         say_json({**found, **merging_json(case.merging(options.engine))})
@@ -203,25 +193,21 @@ def map_(options: Options) -> None:
 
 def logz(options: Options) -> None:
     """``lifagu logz``."""
-    with opened(options) as case:
+    with opened(options) as (case, progress):
         case = placed(options, case, "log_partition", options.engine)
-        result = run(options, case, case.plan(engine=options.engine, **propagation(options)))
-    _remark(
-        options,
-        result.notes,
-        any(each.convergence and not each.convergence.converged for each in result.answers),
-    )
+        planned = case.plan(engine=options.engine, **propagation(options))
+        result = run(options, case, planned, progress)
+    _remark_answers(options, result)
     if options.json:
-        say_json(
-            {"log_partition": result.log_partition, **merging_json(case.merging(options.engine))}
-        )
+        merging = merging_json(case.merging(options.engine))
+        say_json({"log_partition": result.log_partition, **merging})
     else:
         say(f"{result.log_partition!r}")
 
 
 def impute(options: Options) -> None:
     """``lifagu impute``."""
-    with opened(options) as case:
+    with opened(options) as (case, _):
         case = placed(options, case, "impute", options.engine, "--write" if options.write else "")
         found = case.impute(
             options.queries, engine=options.engine, out=options.out, write=options.write
@@ -236,16 +222,16 @@ def impute(options: Options) -> None:
 
 def convert(options: Options) -> None:
     """``lifagu convert``."""
-    with opened(options, options.source) as case:
+    with opened(options, options.source) as (case, _):
         case.write(options.target)
 
 
 def plot(options: Options) -> None:
     """``lifagu plot``."""
-    with opened(options) as case:
+    with opened(options) as (case, _):
         scene = case.plot(options.out, options.what)
-    for remark in scene.notes[: 1 if scene.what != options.what else 0]:
-        note(f"note: {remark}", options.quiet)
+    if scene.what != options.what and scene.notes:
+        note(f"note: {scene.notes[0]}", options.quiet)
     say(f"{options.out}: {scene.summary}")
 
 
@@ -273,10 +259,29 @@ def experiment(options: Options) -> None:
 
 
 def serve(options: Options) -> None:
-    """``lifagu serve``."""
-    from lifagu.cli.serve import serve
+    """``lifagu serve``: say where the page is, serve it, and say that it has ended."""
+    import webbrowser
+    from pathlib import Path
 
-    serve(options)
+    from lifagu import web
+
+    def ready(address: str) -> None:
+        say(f"lifagu is at {address}")
+        sys.stdout.flush()
+        note("Ctrl-C ends it; nothing is kept then", options.quiet)
+        if options.open:
+            webbrowser.open(address)
+
+    web.serve(
+        Path(options.model) if options.model else None,
+        ready=ready,
+        host=options.host,
+        port=options.port,
+        token=options.token,
+        read_only=options.read_only,
+        limits=web.Limits(options.time_limit, options.memory_limit, options.upload_limit),
+    )
+    note("ended", options.quiet)
 
 
 COMMANDS: dict[str, Callable[[Options], None]] = {

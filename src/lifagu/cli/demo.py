@@ -1,16 +1,16 @@
-"""``lifagu demo``: a hospital's database with holes, a new patient, a test result, and the truth
-beside it all.
-"""
+"""``lifagu demo``: a hospital with holes, a new patient, a test result, and the truth beside it."""
 
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from textwrap import indent
 from typing import TYPE_CHECKING
 
 import lifagu
@@ -60,21 +60,16 @@ def demo(options: argparse.Namespace) -> None:
             template = install_hospital(copy, drawn)
             result_arrives(copy, "eve", "positive")
             _second_run(before, Visit.to(template, drawn))
-    kept = (
-        f"lifagu impute {Path(options.out) / 'hospital.json'}"
-        if options.out
-        else "lifagu demo --out hospital"
-    )
-    say(
-        f"Go on with the {'database you have now' if options.out else 'database in a folder'}: {kept}"
-    )
+    if options.out:
+        kept = Path(options.out) / "hospital.json"
+        say(f"Go on with the database you have now: lifagu impute {kept}")
+    else:
+        say("Go on with the database in a folder: lifagu demo --out hospital")
 
 
 @dataclass(frozen=True, eq=False)
 class Visit:
-    """One look into the database: what was read, what was imputed, and what would be said with the
-    true tables.
-    """
+    """One look into the database: what was read, what was imputed, and what is true."""
 
     case: Case
     found: Imputed
@@ -94,37 +89,32 @@ class Visit:
     @cached_property
     def truth(self) -> Mapping[str, Mapping[str, float]]:
         """All marginals with the true tables in the holes."""
-        return lifagu.marginals(
-            true_graph(self.graph, self.drawn.truth), evidence=self.case.evidence
-        )
+        true = true_graph(self.graph, self.drawn.truth)
+        return lifagu.marginals(true, evidence=self.case.evidence)
 
 
 def _introduce(drawn: Hospital, visit: Visit) -> None:
+    held = {
+        "patient": "patients",
+        "treatment": "treatments",
+        "test": "test results",
+        "stay_history": "former stays",
+    }
     sizes = {name: len(next(iter(rows.values()))) for name, rows in drawn.tables.items()}
-    patients, treatments, tests, stays = (
-        sizes[name] for name in ("patient", "treatment", "test", "stay_history")
-    )
-    held = (
-        f"{patients} patients, {treatments} treatments, {tests} test results, {stays} former stays"
-    )
-    say(f"A hospital's database: {held}.")
-    variables = len(visit.graph.variable_names)
-    say(
-        f"A template says in SQL how it becomes a model of {variables} variables. Some of its tables are missing:\n"
-    )
+    counts = ", ".join(f"{sizes[name]} {things}" for name, things in held.items())
+    say(f"A hospital's database: {counts}.")
+    model = f"a model of {len(visit.graph.variable_names)} variables"
+    say(f"A template says in SQL how it becomes {model}. Some of its tables are missing:\n")
     names = visit.graph.factor_names
-    counts = dict.fromkeys(MISSING, 0)
-    for factor in visit.graph.unknown.tolist():
-        counts[names[factor].partition("(")[0]] += 1
-    say(table((name, str(count), MISSING[name]) for name, count in counts.items()) + "\n")
+    missing = Counter(names[each].partition("(")[0] for each in visit.graph.unknown.tolist())
+    say(table((name, str(missing[name]), why) for name, why in MISSING.items()) + "\n")
 
 
 def _lend(visit: Visit) -> None:
     found = visit.found
-    say(
-        f"lifagu fills {found.filled} of {found.unknown} from patients who look alike; the share says how many agree:\n"
-    )
-    say(_indented(lent_table(found)) + "\n")
+    filled = f"{found.filled} of {found.unknown} from patients who look alike"
+    say(f"lifagu fills {filled}; the share says how many agree:\n")
+    say(indent(lent_table(found), "  ") + "\n")
     record = next(each for each in found.transfer.record if each.factor == "intake(eve)")
     say(f"intake(eve) is among them. {record.reason}")
     for line in found.left:
@@ -134,7 +124,8 @@ def _lend(visit: Visit) -> None:
 
 def _compare(visit: Visit) -> None:
     say(
-        "The generator kept the truth. Answers about what is near the holes, beside those with the true tables:\n"
+        "The generator kept the truth. Answers about what is near the holes, "
+        "beside those with the true tables:\n"
     )
     graph, evidence = visit.graph, visit.case.evidence
     names = near_holes(graph, graph.evidence(evidence))
@@ -151,24 +142,16 @@ def _compare(visit: Visit) -> None:
 
 
 def _second_run(before: Visit, after: Visit) -> None:
-    say(
-        "Now eve's test result arrives: INSERT INTO test VALUES ('eve', 'positive'). The second run:\n"
-    )
+    arrives = "INSERT INTO test VALUES ('eve', 'positive')"
+    say(f"Now eve's test result arrives: {arrives}. The second run:\n")
     rows = [("", "before", "after", "with the true tables", "in truth")]
     for name, label in WATCHED.items():
         first, second = (each.found.marginals[name][label] for each in (before, after))
         true = f"{before.truth[name][label]:.3f} and {after.truth[name][label]:.3f}"
-        rows.append(
-            (f"{name} = {label}", f"{first:.3f}", f"{second:.3f}", true, before.drawn.world[name])
-        )
+        found = (f"{first:.3f}", f"{second:.3f}", true, before.drawn.world[name])
+        rows.append((f"{name} = {label}", *found))
     say(table(rows) + "\n")
     records = zip(before.found.transfer.record, after.found.transfer.record, strict=True)
     changed = sum(first != second for first, second in records)
-    unknown = before.found.unknown
-    say(
-        f"{changed} of {unknown} transfers changed: who lends to eve depends on her place, not on her result."
-    )
-
-
-def _indented(text: str) -> str:
-    return "\n".join(f"  {line}" for line in text.splitlines())
+    transfers = f"{changed} of {before.found.unknown} transfers changed"
+    say(f"{transfers}: who lends to eve depends on her place, not on her result.")

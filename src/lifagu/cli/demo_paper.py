@@ -1,6 +1,4 @@
-"""``lifagu demo paper``: the paper's hospital, a new patient, and what lifagu makes of her; checked
-on screen.
-"""
+"""``lifagu demo paper``: the paper's examples, and a new patient; checked on screen."""
 
 from __future__ import annotations
 
@@ -18,15 +16,21 @@ ALIKE = """Figure 3 of the paper: who looks alike?
 
   A --[phi1]-- B --[phi2]-- C      phi1 and phi2 hold the same potentials
 """
-MISSING = """Figure 1 of the paper: an epidemic (Epid), and for each patient whether they travel, are sick, and are
-treated with two medications. alice and bob have been measured. eve is new: she gets the same variables, and no tables.
-"""
-LENT = """Who can lend eve a table? Somebody whose factors stand in the same places:
-"""
-PUBLISHED = """What would the published algorithm have done? It sees structure only, so eve's factors all look alike:
-"""
-TEST = """Now a test result arrives: alice is sick.
-"""
+MISSING = (
+    "Figure 1 of the paper: an epidemic (Epid), and for each patient whether they travel, "
+    "are sick, and are\ntreated with two medications. alice and bob have been measured. "
+    "eve is new: she gets the same variables, and no tables.\n"
+)
+LENT = "Who can lend eve a table? Somebody whose factors stand in the same places:\n"
+PUBLISHED = (
+    "What would the published algorithm have done? It sees structure only, "
+    "so eve's factors all look alike:\n"
+)
+UNSURE = (
+    "And had nobody told us what is what, "
+    "the competing tables would leave P(Sick.eve) as open as this:\n"
+)
+TRY = "Try it with a model of yours: lifagu query MODEL VARIABLE --add NEW=LIKE --unknown bounds"
 
 
 def demo_paper() -> None:
@@ -34,25 +38,18 @@ def demo_paper() -> None:
     _colours(example("figure3").graph)
     case = example("epidemic").add("eve", like="alice")
     say(MISSING)
-    say(
-        f"  unknown: {', '.join(case.graph.factor_names[factor] for factor in case.graph.unknown)}\n"
-    )
+    names = case.graph.factor_names
+    say(f"  unknown: {', '.join(names[factor] for factor in case.graph.unknown)}\n")
     found, published = case.lift(), case.fill(by="published")
     say(f"{LENT}\n{transfers_table(found)}\n")
     say(f"So eve joins alice and bob:\n\n{groups_table(found.groups)}\n")
     say(f"{PUBLISHED}\n{transfers_table(published.lift())}\n")
     say("P(Sick.eve = true), each checked by adding up all assignments:\n")
     _compare([("with donors matched as individuals", case), ("with the published rule", published)])
-    say(TEST)
+    say("Now a test result arrives: alice is sick.\n")
     _compare([("with donors matched as individuals", case.observe({"Sick.alice": "true"}))])
     unsure = case.fill(by="structure", unknown="bounds").ask("Sick.eve")
-    say(
-        "And had nobody told us what is what, the competing tables would leave P(Sick.eve) as open as this:\n"
-    )
-    say(answer_table(unsure, {}))
-    say(
-        "\nTry it with a model of yours: lifagu query MODEL VARIABLE --add NEW=LIKE --unknown bounds"
-    )
+    say(f"{UNSURE}\n{answer_table(unsure, {})}\n\n{TRY}")
 
 
 def _colours(graph: FactorGraph) -> None:
@@ -62,18 +59,14 @@ def _colours(graph: FactorGraph) -> None:
         1: "round 1: B stands at the second place of two factors",
     }
     for number, colouring in enumerate(lifagu.open(graph).colour_rounds()):
-        colours = ", ".join(
-            f"{graph.variable_names[each]} {colour}"
-            for each, colour in enumerate(colouring.variable_colours.tolist())
-        )
+        pairs = zip(graph.variable_names, colouring.variable_colours.tolist(), strict=True)
+        colours = ", ".join(f"{name} {colour}" for name, colour in pairs)
         say(f"  {titles.get(number, f'round {number}: nothing changes any more')}: {colours}")
     say("\nSo A and C look alike, and phi1 and phi2: one of each stands for both.\n")
 
 
 def _compare(rows: list[tuple[str, Case]]) -> None:
-    """Answers beside the oracle's; a difference would be an error of ours, so it is shown, not
-    hidden.
-    """
+    """Answers beside the oracle's; a difference would be an error of ours, so it is shown."""
     lines = [("", "elimination", "enumeration")]
     for title, case in rows:
         ground, oracle = (case.ask("Sick.eve", engine=engine) for engine in ("ground", "enumerate"))

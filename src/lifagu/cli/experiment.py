@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,23 +15,14 @@ if TYPE_CHECKING:
 
 def experiment(options: argparse.Namespace) -> None:
     """``lifagu experiment paper`` and ``lifagu experiment holes``."""
-    progress = ProgressLine(options.quiet, bar=True)
-    shared = {
-        "seeds": options.seeds,
-        "jobs": options.jobs,
-        "resume": options.resume,
-        "progress": progress,
-    }
-    try:
-        results = {"paper": _paper, "holes": _holes}[options.experiment](options, shared)
-    finally:
-        progress.close()
+    shared = {name: getattr(options, name) for name in ("seeds", "jobs", "resume")}
+    campaign = {"paper": _paper, "holes": _holes}[options.experiment]
+    with closing(ProgressLine(options.quiet, bar=True)) as progress:
+        results = campaign(options, {**shared, "progress": progress})
     for each in results.notes:
         note(f"note: {each}", options.quiet)
     say("\n\n".join(map(_shown, results.findings)))
-    say()
-    for path in results.files:
-        say(str(path))
+    say("\n".join(["", *map(str, results.files)]))
 
 
 def _paper(options: argparse.Namespace, shared: dict[str, Any]) -> Results:
@@ -44,14 +36,9 @@ def _paper(options: argparse.Namespace, shared: dict[str, Any]) -> Results:
 def _holes(options: argparse.Namespace, shared: dict[str, Any]) -> Results:
     from lifagu.experiments.holes import run_holes
 
-    chosen = {"scenarios": options.scenarios} if options.scenarios else {}
-    return run_holes(
-        Path(options.out),
-        individuals=options.individuals,
-        completions=options.completions,
-        **chosen,
-        **shared,
-    )
+    chosen = {name: getattr(options, name) for name in ("individuals", "completions")}
+    chosen |= {"scenarios": options.scenarios} if options.scenarios else {}
+    return run_holes(Path(options.out), **chosen, **shared)
 
 
 def _shown(finding: Finding) -> str:

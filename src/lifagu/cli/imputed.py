@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from lifagu.cli.output import some, table
+from lifagu.cli.output import finite, some, table
 from lifagu.cli.results import convergence_json, groups_table
+from lifagu.graph.views import counted
 
 if TYPE_CHECKING:
     from lifagu.questions.findings import Imputed, Requested
@@ -19,9 +18,8 @@ MOST_GROUPS = 3
 def report(found: Imputed) -> str:
     """The whole report: counts, who lent what, what was left and why, groups, answers."""
     left = found.unknown - found.filled
-    head = (
-        f"{_counted(found.unknown, 'unknown factor')}: {found.filled} filled, {left} left unknown"
-    )
+    unknown = counted(found.unknown, "unknown factor")
+    head = f"{unknown}: {found.filled} filled, {left} left unknown"
     head += f" (theta {found.transfer.theta:.4g})"
     head += f"\n{found.merging}" if found.merging else ""
     parts = (head, lent_table(found), left_table(found), groups_part(found), marginals_table(found))
@@ -31,14 +29,15 @@ def report(found: Imputed) -> str:
 def groups_part(found: Imputed) -> str:
     """How many groups look alike once the holes are filled, and the largest of them."""
     groups = found.groups
-    sorts = (
-        ("variable", groups.variable_count, groups.variables),
-        ("factor", groups.factor_count, groups.factors),
+    variables, factors = (
+        f"{counted(count, sort)} in {counted(number, 'group')}"
+        for sort, count, number in (
+            ("variable", groups.variable_count, groups.variables),
+            ("factor", groups.factor_count, groups.factors),
+        )
     )
-    counts = [
-        f"{_counted(count, sort)} in {_counted(number, 'group')}" for sort, count, number in sorts
-    ]
-    return f"what looks alike: {', '.join(counts)}; the largest\n{groups_table(groups, MOST_GROUPS, rest=False)}"
+    largest = groups_table(groups, MOST_GROUPS, rest=False)
+    return f"what looks alike: {variables}, {factors}; the largest\n{largest}"
 
 
 def lent_table(found: Imputed) -> str:
@@ -50,9 +49,8 @@ def lent_table(found: Imputed) -> str:
     for each in found.lent[:MOST_LINES]:
         title, last = "" if each.factors == last else each.factors, each.factors
         share = span(each.lowest_share, each.highest_share)
-        rows.append(
-            (title, str(each.count), each.donor, share, f"{each.unit}s", str(each.ties or ""))
-        )
+        beside = (share, f"{each.unit}s", str(each.ties or ""))
+        rows.append((title, str(each.count), each.donor, *beside))
     return "\n".join([table(rows, indent=""), *_more(len(found.lent), "lines")])
 
 
@@ -62,59 +60,38 @@ def left_table(found: Imputed) -> str:
         return ""
     rows = [("stays unknown", "factors", "share", "why (in the words of the first)")]
     for each in found.left[:MOST_LINES]:
-        share = (
-            ""
-            if each.lowest_share is None or each.highest_share is None
-            else span(each.lowest_share, each.highest_share)
-        )
+        share = ""
+        if each.lowest_share is not None and each.highest_share is not None:
+            share = span(each.lowest_share, each.highest_share)
         rows.append((each.factors, str(each.count), share, each.reason))
     return "\n".join([table(rows, indent=""), *_more(len(found.left), "lines")])
 
 
 def marginals_table(found: Imputed) -> str:
     """The answers, each with how far it rests on tables that were lent."""
-    asked = found.marginals
-    rows = [
-        (
-            asked.names[place],
-            _labels(asked.distributions[int(asked.of[place])]),
+    asked, offered = found.marginals, found.offered
+    lines = _answers(asked) if len(asked) else []
+    if offered is not None and offered > len(asked) + len(asked.unanswered):
+        near = f"{offered} variables near unknown factors"
+        lines.append(f"(the first of {near}; name others with --queries)")
+    if asked.unanswered:
+        first = some(asked.unanswered[:8], 8, len(asked.unanswered))
+        lines.append(f"no answer, as factors that stay unknown are connected to them: {first}")
+    return "\n".join(lines)
+
+
+def _answers(asked: Requested) -> list[str]:
+    shown = range(min(len(asked), MOST_LINES))
+    labels = [_labels(asked.distributions[int(asked.of[place])]) for place in shown]
+    width = max(map(len, labels))
+    rows = [["answers", *[""] * width, "own tables lent", "of all it rests on"]]
+    for place, own in zip(shown, labels, strict=True):
+        beside = (
             _resting(int(asked.own[place]), float(asked.own_weakest[place])),
             _resting(int(asked.lent[place]), float(asked.weakest[place])),
         )
-        for place in range(min(len(asked), MOST_LINES))
-    ]
-    lines = _answers(rows, ("own tables lent", "of all it rests on"), len(asked))
-    without = asked.unanswered[:8]
-    return "\n".join([*lines, *_unsaid(found.offered, len(asked), without, len(asked.unanswered))])
-
-
-def _answers(rows: Sequence[tuple[Any, ...]], titles: Sequence[str], count: int) -> list[str]:
-    """Lines with a name, its labels, and what is said beside; count: of all answers."""
-    if not rows:
-        return []
-    width = max(len(labels) for _, labels, *_ in rows)
-    cells = [
-        (name, *labels, *[""] * (width - len(labels)), *beside) for name, labels, *beside in rows
-    ]
-    return [
-        table([["answers", *[""] * width, *titles], *cells], indent=""),
-        *_more(count, "answers"),
-    ]
-
-
-def _unsaid(
-    offered: int | None, answered: int, without: Sequence[str], unanswered: int
-) -> list[str]:
-    """What was not asked, and what has no answer; without: the first of these."""
-    lines = []
-    if offered is not None and offered > answered + unanswered:
-        lines.append(
-            f"(the first of {offered} variables near unknown factors; name others with --queries)"
-        )
-    if unanswered:
-        first = some(list(without), 8, unanswered)
-        lines.append(f"no answer, as factors that stay unknown are connected to them: {first}")
-    return lines
+        rows.append([asked.names[place], *own, *[""] * (width - len(own)), *beside])
+    return [table(rows, indent=""), *_more(len(asked), "answers")]
 
 
 def _labels(distribution: dict[str, tuple[float, float | None, float | None]]) -> list[str]:
@@ -138,30 +115,20 @@ def span(lowest: float, highest: float) -> str:
     return low if low == high else f"{low}–{high}"
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'s' * (count != 1)}"
-
-
 def _more(count: int, what: str) -> list[str]:
-    return (
-        [f"… and {count - MOST_LINES} more {what} (all of them with --json)"]
-        if count > MOST_LINES
-        else []
-    )
+    left = count - MOST_LINES
+    return [f"… and {left} more {what} (all of them with --json)"] if left > 0 else []
 
 
 def imputed_json(found: Imputed) -> dict[str, Any]:
     """The same for scripts."""
     bound, asked = found.bound, found.marginals
+    total, filled = found.unknown, found.filled
     return {
         "theta": found.transfer.theta,
         "equality": found.transfer.equality,
         **({"off_by_at_most": bound._asdict()} if bound else {}),
-        "unknown": {
-            "total": found.unknown,
-            "transferred": found.filled,
-            "left": found.unknown - found.filled,
-        },
+        "unknown": {"total": total, "transferred": filled, "left": total - filled},
         "lent": [{**vars(each), "potentials": list(each.potentials)} for each in found.lent],
         "left": [vars(each) for each in found.left],
         "groups": {"variables": found.groups.variables, "factors": found.groups.factors},
@@ -183,11 +150,7 @@ def _marginal_json(asked: Requested, place: int) -> dict[str, Any]:
     return {
         **values,
         "own_transferred": int(asked.own[place]),
-        "own_weakest_share": _number(float(asked.own_weakest[place])),
+        "own_weakest_share": finite(float(asked.own_weakest[place])),
         "transferred": int(asked.lent[place]),
-        "weakest_share": _number(float(asked.weakest[place])),
+        "weakest_share": finite(float(asked.weakest[place])),
     }
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else value

@@ -26,9 +26,9 @@ def say_json(value: dict[str, Any]) -> None:
     say(json.dumps(value, ensure_ascii=False, allow_nan=False))
 
 
-def finite(value: float | None) -> float | None:
-    """The number, or None for the log of zero."""
-    return None if value is None or math.isinf(value) else value
+def finite(value: float) -> float | None:
+    """The number; None for the log of zero, and for what is no number."""
+    return value if math.isfinite(value) else None
 
 
 def table(rows: Iterable[Sequence[str]], indent: str = "  ") -> str:
@@ -40,11 +40,8 @@ def table(rows: Iterable[Sequence[str]], indent: str = "  ") -> str:
     """
     rows = list(rows)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        indent
-        + "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    )
+    lines = ("  ".join(map(str.ljust, row, widths)) for row in rows)
+    return "\n".join(indent + line.rstrip() for line in lines)
 
 
 def shown(value: Any) -> str:
@@ -60,8 +57,7 @@ def shown(value: Any) -> str:
 
 
 def some(names: Sequence[str], limit: int, total: int | None = None) -> str:
-    """The first few of many names; total: how many there are, if the names are only the first of
-    them.
+    """The first few of many names; total: of them, if only the first are given.
 
     >>> some(["a", "b", "c"], 2)
     'a, b, … (3 in all)'
@@ -71,9 +67,7 @@ def some(names: Sequence[str], limit: int, total: int | None = None) -> str:
 
 
 class ProgressLine:
-    """What is being done and how far, on stderr, for long work; silent when stderr is not a
-    terminal.
-    """
+    """What is being done and how far, on stderr; silent when that is not a terminal."""
 
     def __init__(self, quiet: bool, bar: bool = False) -> None:
         self._show = sys.stderr.isatty() and not quiet

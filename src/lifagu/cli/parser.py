@@ -1,16 +1,15 @@
-"""What can be typed: the commands and their options. Imports nothing heavy, so that help comes at
-once.
-"""
+"""What can be typed: the commands and their options. Imports nothing heavy: help comes at once."""
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from lifagu.cli import options, values
-from lifagu.cli.options import Parser
+from lifagu.cli.options import Parser, count, flag, value
+from lifagu.errors import EXIT_STATUSES
 
 ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
 UNKNOWN = ("one", "mean", "mixture", "bounds")
@@ -34,80 +33,36 @@ class Version(argparse.Action):
 
 def make_parser() -> Parser:
     """The whole command line."""
+    statuses = ", ".join(f"{status} {meaning}" for status, meaning in EXIT_STATUSES.items())
     parser = Parser(
         prog="lifagu",
-        description="Factor graphs with holes: see what looks alike, and get exact answers with the reasons for them.",
-        epilog="Exit status: 0 done, 2 bad usage or input, 3 the question has no answer, 4 it would not fit, "
-        "130 interrupted.",
+        description="Factor graphs with holes: see what looks alike, "
+        "and get exact answers with the reasons for them.",
+        epilog=f"Exit status: {statuses}.",
     )
     parser.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
-    commands = parser.add_subparsers(
-        dest="command", metavar="COMMAND", required=True, parser_class=Parser
-    )
-
-    def command(name: str, summary: str, **settings: Any) -> Parser:
-        added: Parser = commands.add_parser(name, help=summary, description=summary, **settings)
-        return added
-
-    _demo(
-        command("demo", "a hospital's database with holes and a new patient, explained on screen")
-    )
-    _check(command("check", "validate a model file and say what is wrong where"))
-    _info(
-        command("info", "sizes, ranges, unknown factors, connected parts, and what could be asked")
-    )
-    _lift(
-        command(
-            "lift", "fill unknown factors from symmetric places, show what looks alike, and lift it"
-        )
-    )
-    _query(command("query", "P(variables | evidence), exactly"))
-    _marginals(command("marginals", "P(variable | evidence) of every variable, in one pass"))
-    _map(command("map", "a most probable assignment and the log of its weight"))
-    _logz(command("logz", "natural log of the total weight, with the evidence fixed"))
-    _impute(
-        command(
-            "impute",
-            "fill what is unknown in a model or a database, answer, and say what rests on what",
-        )
-    )
-    _convert(command("convert", "translate a model between formats, by file ending"))
-    _plot(
-        command(
-            "plot",
-            "draw a model: as it is, coloured by what looks alike, lifted, or with who lends to whom",
-        )
-    )
-    _serve(command("serve", "a page on this machine: see the graph, fill holes, pass colours, ask"))
-    _experiment(
-        command("experiment", "repeat an evaluation, and write tables, a figure and a report")
-    )
-    completion = command(
-        "completion", "print a script that completes lifagu's commands in your shell"
-    )
-    completion.add_argument("shell", choices=SHELLS, help="the shell to print it for")
+    _add_commands(parser, COMMANDS, dest="command", metavar="COMMAND")
     return parser
 
 
+def _add_commands(parser: Parser, commands: Commands, **settings: Any) -> None:
+    """Commands by name, each with what adds its options, and its summary."""
+    group = parser.add_subparsers(required=True, parser_class=Parser, **settings)
+    for name, (add_options, summary) in commands.items():
+        add_options(group.add_parser(name, help=summary, description=summary))
+
+
 def _demo(parser: Parser) -> None:
-    parser.add_argument(
-        "what",
-        choices=("hospital", "paper"),
-        nargs="?",
-        default="hospital",
-        help="the hospital (default), or the small examples of the paper",
-    )
-    parser.add_argument(
-        "--out", metavar="FOLDER", help="keep the hospital's database and template in a folder"
-    )
+    text = "the hospital (default), or the small examples of the paper"
+    examples = ("hospital", "paper")
+    parser.add_argument("what", choices=examples, nargs="?", default="hospital", help=text)
+    value(parser, "--out", "FOLDER", "keep the hospital's database and template in a folder")
 
 
 def _check(parser: Parser) -> None:
-    parser.add_argument("model", metavar="MODEL", nargs="?", help="model file")
+    value(parser, "model", "MODEL", "model file", nargs="?")
     options.database(parser)
-    parser.add_argument(
-        "--schema", action="store_true", help="print the JSON Schema of model files instead"
-    )
+    flag(parser, "--schema", "print the JSON Schema of model files instead")
 
 
 def _info(parser: Parser) -> None:
@@ -120,14 +75,12 @@ def _lift(parser: Parser) -> None:
     options.model(parser)
     options.filling(parser)
     options.evidence(parser)
-    parser.add_argument(
-        "--rounds", action="store_true", help="show the colours of every round, for small models"
+    flag(parser, "--rounds", "show the colours of every round, for small models")
+    text = (
+        "write the completed model to a file, or as Parquet to a folder (such as result/), "
+        "there with all results"
     )
-    parser.add_argument(
-        "--out",
-        metavar="FILE",
-        help="write the completed model to a file, or as Parquet to a folder (such as result/), there with all results",
-    )
+    value(parser, "--out", "FILE", text)
     options.json(parser)
     options.on(parser)
     options.memory_limit(parser)
@@ -137,29 +90,21 @@ def _lift(parser: Parser) -> None:
 
 def _query(parser: Parser) -> None:
     options.model(parser)
-    parser.add_argument(
-        "queries",
-        metavar="Q",
-        nargs="*",
-        help="variables to ask about, one answer each; without any, those that a .blog file or a template asks about",
+    text = (
+        "variables to ask about, one answer each; without any, "
+        "those that a .blog file or a template asks about"
     )
-    parser.add_argument("--joint", action="store_true", help="one joint answer about all of them")
+    value(parser, "queries", "Q", text, nargs="*")
+    flag(parser, "--joint", "one joint answer about all of them")
     _asking(parser)
     options.on(parser)
 
 
 def _marginals(parser: Parser) -> None:
     options.model(parser)
-    parser.add_argument(
-        "--out",
-        metavar="FILE",
-        help="write variable,value,probability to a .csv file (also .csv.gz) or a .parquet file",
-    )
-    parser.add_argument(
-        "--expand",
-        action="store_true",
-        help="list the variables of a relational model by name, not by class",
-    )
+    text = "write variable,value,probability to a .csv file (also .csv.gz) or a .parquet file"
+    value(parser, "--out", "FILE", text)
+    flag(parser, "--expand", "list the variables of a relational model by name, not by class")
     _asking(parser, unknown=UNKNOWN[:2])
 
 
@@ -176,23 +121,22 @@ def _logz(parser: Parser) -> None:
 
 def _impute(parser: Parser) -> None:
     options.model(parser)
-    parser.add_argument(
-        "--queries",
-        metavar="Q",
-        nargs="+",
-        help="variables to ask about (default: what the model asks about itself, else what is near unknown factors)",
+    text = (
+        "variables to ask about (default: what the model asks about itself, "
+        "else what is near unknown factors)"
     )
+    value(parser, "--queries", "Q", text, nargs="+")
     target = parser.add_mutually_exclusive_group()
-    target.add_argument(
-        "--out",
-        metavar="FOLDER",
-        help="write transfers, tables and marginals into a folder: as Parquet, or as CSV if its name ends in .csv",
+    text = (
+        "write transfers, tables and marginals into a folder: as Parquet, "
+        "or as CSV if its name ends in .csv"
     )
-    target.add_argument(
-        "--write",
-        action="store_true",
-        help="put them into the database as lifagu_transfers, lifagu_tables and lifagu_marginals, in one transaction",
+    value(target, "--out", "FOLDER", text)
+    text = (
+        "put them into the database as lifagu_transfers, lifagu_tables and lifagu_marginals, "
+        "in one transaction"
     )
+    flag(target, "--write", text)
     options.filling(parser)
     options.unknown(parser, UNKNOWN)
     options.evidence(parser)
@@ -216,156 +160,109 @@ def _asking(
 
 
 def _convert(parser: Parser) -> None:
-    parser.add_argument("source", metavar="IN", help="model file or folder to read")
-    parser.add_argument(
-        "target",
-        metavar="OUT",
-        help="file to write (.json, .uai, .fg, .blog, each also with .gz), or a folder, as in big/",
-    )
+    value(parser, "source", "IN", "model file or folder to read")
+    text = "file to write (.json, .uai, .fg, .blog, each also with .gz), or a folder, as in big/"
+    value(parser, "target", "OUT", text)
     options.database(parser)
 
 
 def _plot(parser: Parser) -> None:
     options.model(parser)
-    parser.add_argument(
-        "--what",
-        choices=FIGURES,
-        default="graph",
-        help="the graph as it is (default), colours of what looks alike, the lifted graph, or who lends tables to whom",
+    text = (
+        "the graph as it is (default), colours of what looks alike, the lifted graph, "
+        "or who lends tables to whom"
     )
-    parser.add_argument(
-        "--out", metavar="FILE", required=True, help="file to write: .svg, .png or .pdf"
-    )
+    parser.add_argument("--what", choices=FIGURES, default="graph", help=text)
+    value(parser, "--out", "FILE", "file to write: .svg, .png or .pdf", required=True)
     options.filling(parser)
     options.evidence(parser)
     options.quiet(parser)
 
 
 def _serve(parser: Parser) -> None:
-    parser.add_argument(
-        "model", metavar="MODEL", nargs="?", help="a model to show; without it, shipped examples"
+    value(parser, "model", "MODEL", "a model to show; without it, shipped examples", nargs="?")
+    text = (
+        "address to listen on (default 127.0.0.1, for this machine alone; "
+        "any other asks for a token)"
     )
-    parser.add_argument(
-        "--host",
-        metavar="ADDRESS",
-        default="127.0.0.1",
-        help="address to listen on (default 127.0.0.1, for this machine alone; any other asks for a token)",
-    )
-    parser.add_argument(
-        "--port",
-        metavar="N",
-        type=values.port,
-        default=8350,
-        help="port (default 8350; 0: any free one)",
-    )
-    parser.add_argument("--open", action="store_true", help="open the page in a browser")
-    parser.add_argument(
-        "--token", action="store_true", help="ask for a token on this machine as well"
-    )
-    parser.add_argument(
-        "--read-only", action="store_true", help="no uploads: MODEL and the shipped examples only"
-    )
-    parser.add_argument(
-        "--time-limit",
-        metavar="S",
-        type=values.at_least(1),
-        default=120,
-        help="seconds that one computation may take (default 120)",
-    )
-    parser.add_argument(
-        "--memory-limit",
-        metavar="SIZE",
-        type=values.size,
-        default=4 * 1024**3,
-        help="memory that one opened model may use, such as 500M (default 4G)",
-    )
-    parser.add_argument(
-        "--upload-limit",
-        metavar="SIZE",
-        type=values.size,
-        default=128 * 1024**2,
-        help="size of an uploaded file, unpacked (default 128M)",
-    )
+    value(parser, "--host", "ADDRESS", text, default="127.0.0.1")
+    text = "port (default 8350; 0: any free one)"
+    value(parser, "--port", "N", text, type=values.port, default=8350)
+    flag(parser, "--open", "open the page in a browser")
+    flag(parser, "--token", "ask for a token on this machine as well")
+    flag(parser, "--read-only", "no uploads: MODEL and the shipped examples only")
+    count(parser, "--time-limit", "S", 1, 120, "seconds that one computation may take")
+    text = "memory that one opened model may use, such as 500M (default 4G)"
+    value(parser, "--memory-limit", "SIZE", text, type=values.size, default=4 * 1024**3)
+    text = "size of an uploaded file, unpacked (default 128M)"
+    value(parser, "--upload-limit", "SIZE", text, type=values.size, default=128 * 1024**2)
     options.quiet(parser)
 
 
 def _experiment(parser: Parser) -> None:
-    experiments = parser.add_subparsers(
-        dest="experiment", metavar="WHAT", required=True, parser_class=Parser, help="paper or holes"
-    )
-    paper = "the paper's evaluation: divergence from the truth, and run times of ground and lifted inference"
-    holes = "every way to fill holes side by side, on hospitals with hidden cohorts"
-    _paper(experiments.add_parser("paper", help=paper, description=paper))
-    _holes(experiments.add_parser("holes", help=holes, description=holes))
+    _add_commands(parser, EXPERIMENTS, dest="experiment", metavar="WHAT", help="paper or holes")
 
 
 def _paper(parser: Parser) -> None:
     _campaign(parser, seeds=20)
-    parser.add_argument(
-        "--generators",
-        metavar="LIST",
-        type=values.names,
-        help="some of text, similar, employee, epidemic (default: all)",
-    )
-    parser.add_argument(
-        "--max-d",
-        metavar="D",
-        type=values.at_least(2),
-        default=256,
-        help="sizes d = 2, 4, 8, … up to this (default 256)",
-    )
-    parser.add_argument(
-        "--timed",
-        metavar="N",
-        type=values.at_least(1),
-        default=5,
-        help="queries of each ground truth to time (default 5)",
-    )
+    text = "some of text, similar, employee, epidemic (default: all)"
+    value(parser, "--generators", "LIST", text, type=values.names)
+    count(parser, "--max-d", "D", 2, 256, "sizes d = 2, 4, 8, … up to this")
+    count(parser, "--timed", "N", 1, 5, "queries of each ground truth to time")
 
 
 def _holes(parser: Parser) -> None:
     _campaign(parser, seeds=5)
-    parser.add_argument(
-        "--scenarios",
-        metavar="LIST",
-        type=values.names,
-        help="some of the scenarios (default: all)",
-    )
-    parser.add_argument(
-        "--individuals",
-        metavar="N",
-        type=values.at_least(10),
-        default=200,
-        help="individuals per hospital (default 200)",
-    )
-    parser.add_argument(
-        "--completions",
-        metavar="N",
-        type=values.at_least(2),
-        default=16,
-        help="combinations of competing tables that mixtures and bounds consider (default 16)",
-    )
+    text = "some of the scenarios (default: all)"
+    value(parser, "--scenarios", "LIST", text, type=values.names)
+    count(parser, "--individuals", "N", 10, 200, "individuals per hospital")
+    text = "combinations of competing tables that mixtures and bounds consider"
+    count(parser, "--completions", "N", 2, 16, text)
 
 
 def _campaign(parser: Parser, seeds: int) -> None:
-    parser.add_argument(
-        "--out", metavar="DIR", required=True, help="folder for all results, made if need be"
-    )
-    parser.add_argument(
-        "--seeds",
-        metavar="N",
-        type=values.at_least(1),
-        default=seeds,
-        help=f"use the seeds 0 to N-1 (default {seeds})",
-    )
-    parser.add_argument(
-        "--jobs",
-        metavar="N",
-        type=values.at_least(1),
-        default=1,
-        help="processes to use (default 1)",
-    )
-    parser.add_argument(
-        "--resume", action="store_true", help="keep what the folder has, and compute the rest"
-    )
+    value(parser, "--out", "DIR", "folder for all results, made if need be", required=True)
+    count(parser, "--seeds", "N", 1, seeds, "use the seeds 0 to N-1")
+    count(parser, "--jobs", "N", 1, 1, "processes to use")
+    flag(parser, "--resume", "keep what the folder has, and compute the rest")
     options.quiet(parser)
+
+
+def _completion(parser: Parser) -> None:
+    parser.add_argument("shell", choices=SHELLS, help="the shell to print it for")
+
+
+Commands = Mapping[str, tuple[Callable[[Parser], None], str]]
+COMMANDS: Commands = {
+    "demo": (_demo, "a hospital's database with holes and a new patient, explained on screen"),
+    "check": (_check, "validate a model file and say what is wrong where"),
+    "info": (_info, "sizes, ranges, unknown factors, connected parts, and what could be asked"),
+    "lift": (
+        _lift,
+        "fill unknown factors from symmetric places, show what looks alike, and lift it",
+    ),
+    "query": (_query, "P(variables | evidence), exactly"),
+    "marginals": (_marginals, "P(variable | evidence) of every variable, in one pass"),
+    "map": (_map, "a most probable assignment and the log of its weight"),
+    "logz": (_logz, "natural log of the total weight, with the evidence fixed"),
+    "impute": (
+        _impute,
+        "fill what is unknown in a model or a database, answer, and say what rests on what",
+    ),
+    "convert": (_convert, "translate a model between formats, by file ending"),
+    "plot": (
+        _plot,
+        "draw a model: as it is, coloured by what looks alike, lifted, or with who lends to whom",
+    ),
+    "serve": (_serve, "a page on this machine: see the graph, fill holes, pass colours, ask"),
+    "experiment": (_experiment, "repeat an evaluation, and write tables, a figure and a report"),
+    "completion": (_completion, "print a script that completes lifagu's commands in your shell"),
+}
+EXPERIMENTS: Commands = {
+    "paper": (
+        _paper,
+        "the paper's evaluation: divergence from the truth, "
+        "and run times of ground and lifted inference",
+    ),
+    "holes": (_holes, "every way to fill holes side by side, on hospitals with hidden cohorts"),
+}

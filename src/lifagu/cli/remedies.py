@@ -6,8 +6,12 @@ from lifagu.errors import Remedy
 
 FLAGS = {
     Remedy.MORE_MEMORY: "raise --memory-limit, or use a machine with more memory",
-    Remedy.MORE_MEMORY_ON_SPARK: "raise --memory-limit, or spark.executor.memory where a cluster is used",
-    Remedy.ASK_FOR_LESS: "observe some variables (--evidence), raise --memory-limit, or ask for less at once",
+    Remedy.MORE_MEMORY_ON_SPARK: (
+        "raise --memory-limit, or spark.executor.memory where a cluster is used"
+    ),
+    Remedy.ASK_FOR_LESS: (
+        "observe some variables (--evidence), raise --memory-limit, or ask for less at once"
+    ),
     Remedy.FEWER_JOINTLY: "ask about fewer variables, or leave out --joint",
     Remedy.MORE_ROUNDS: "raise --rounds-at-most, or --memory-limit until what still changes fits",
     Remedy.IN_MEMORY: "where it fits in memory, take --on memory",
@@ -24,7 +28,9 @@ FLAGS = {
     Remedy.WRITE_ELSEWHERE: "name a database with --db, or a folder for the results with --out",
     Remedy.NO_DATABASE: "leave out --db",
     Remedy.ONE_OR_MEAN: "ask with --unknown one or --unknown mean",
-    Remedy.RAISE_THETA: "raise --theta to leave doubtful ones unknown, or ask with --unknown one or --unknown mean",
+    Remedy.RAISE_THETA: (
+        "raise --theta to leave doubtful ones unknown, or ask with --unknown one or --unknown mean"
+    ),
     Remedy.LOWER_THETA: "lower --theta, or ask with --unknown one or --unknown bounds",
     Remedy.ASK_TRANSFER: "leave out --unknown",
     Remedy.EXACT_ENGINE: "ask with an exact --engine, such as auto",

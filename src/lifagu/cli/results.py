@@ -13,11 +13,12 @@ from lifagu.cli.output import finite, some, table
 if TYPE_CHECKING:
     from lifagu import Answer
     from lifagu.inference.answer import Convergence
-    from lifagu.inference.question_checks import TooLarge
+    from lifagu.inference.prepared import Result
+    from lifagu.inference.relational.marginals import ListedMarginals
     from lifagu.likeness.tolerance_bound import Merging
+    from lifagu.questions.asking import Marginals
     from lifagu.questions.findings import Groups, Lift
 
-ByName = Mapping[str, Mapping[str, float]]  # label → probability, of each variable
 MOST_ROWS = 40
 MOST_OBSERVED = 8
 MOST_NAMES = 8
@@ -27,9 +28,8 @@ def transfers_table(found: Lift) -> str:
     """What was filled from whom and why, one entry for all that was treated alike."""
     moved, left = found.transfer, found.unknown - found.filled
     names = moved.original.factor_names
-    lines = [
-        f"{found.filled} of {found.unknown} unknown factors filled, {left} left (theta {moved.theta:.4g})"
-    ]
+    filled = f"{found.filled} of {found.unknown} unknown factors filled"
+    lines = [f"{filled}, {left} left (theta {moved.theta:.4g})"]
     classes = moved.by_class()
     for record, factors in classes[:MOST_ROWS]:
         first = names.of_nodes(factors[:MOST_NAMES])
@@ -60,7 +60,7 @@ def groups_table(groups: Groups, most: int = MOST_ROWS, rest: bool = True) -> st
 
 
 def lift_json(found: Lift, lifted: str) -> dict[str, Any]:
-    """Groups, transfers with reasons, and the lifted model, which is given as the text of a file."""
+    """Groups, transfers with reasons, and the lifted model, given as the text of a file."""
     moved, colouring = found.transfer, found.groups.colouring
     variables, factors = moved.original.variable_names, moved.original.factor_names
     return {
@@ -76,15 +76,11 @@ def lift_json(found: Lift, lifted: str) -> dict[str, Any]:
 
 
 def merging_json(merging: Merging | None) -> dict[str, Any]:
-    """How tables were compared and how far answers can be off by that, where they were not compared
-    exactly.
-    """
+    """How tables were compared, if not exactly, and how far answers can be off by that."""
     if merging is None:
         return {}
-    return {
-        "equality": merging.equality,
-        "off_by_at_most": merging.bound and merging.bound._asdict(),
-    }
+    bound = merging.bound and merging.bound._asdict()
+    return {"equality": merging.equality, "off_by_at_most": bound}
 
 
 def answer_table(answer: Answer, evidence: Mapping[str, Any]) -> str:
@@ -104,15 +100,13 @@ def answer_table(answer: Answer, evidence: Mapping[str, Any]) -> str:
         ]
     lines.append(table(rows))
     if answer.rests_on:
-        count = len(answer.rests_on)
-        lines.append(
-            f"  rests on {count} transferred table{'s' * (count > 1)}, weakest share {answer.weakest_share:.3g}: "
-            f"{some(answer.rests_on, 4)}"
-        )
+        count, weakest = len(answer.rests_on), f"{answer.weakest_share:.3g}"
+        lent = f"{count} transferred table{'s' * (count > 1)}, weakest share {weakest}"
+        lines.append(f"  rests on {lent}: {some(answer.rests_on, 4)}")
     return "\n".join(lines)
 
 
-def answers_json(result: Any) -> dict[str, Any]:
+def answers_json(result: Result) -> dict[str, Any]:
     """The answers, log Z, and how many unknown factors there were, were filled, and are left."""
     total, filled = result.unknown, result.transferred
     return {
@@ -140,21 +134,17 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
         "query": list(answer.variables),
         "values": [list(labels) for labels in answer.values],
         "probabilities": answer.probabilities.reshape(-1).tolist(),
-        "log_probabilities": [
-            finite(value) for value in answer.log_probabilities.reshape(-1).tolist()
-        ],
+        "log_probabilities": list(map(finite, answer.log_probabilities.reshape(-1).tolist())),
         "rests_on": list(answer.rests_on),
         "weakest_share": answer.weakest_share,
     }
-    if answer.lower is not None and answer.upper is not None:
-        values |= {
-            "lower": answer.lower.reshape(-1).tolist(),
-            "upper": answer.upper.reshape(-1).tolist(),
-        }
+    for name, limit in (("lower", answer.lower), ("upper", answer.upper)):
+        if limit is not None:
+            values[name] = limit.reshape(-1).tolist()
     return values
 
 
-def marginals_json(found: ByName) -> dict[str, Any]:
+def marginals_json(found: Marginals | ListedMarginals) -> dict[str, Any]:
     """All marginals by class or by name, log Z, and what was left out."""
     from lifagu.inference.relational.marginals import ClassMarginals
 
@@ -162,36 +152,27 @@ def marginals_json(found: ByName) -> dict[str, Any]:
         listed: dict[str, Any] = {"classes": [asdict(each) for each in found.classes]}
     else:
         listed = {"marginals": {name: dict(found[name]) for name in found}}
-    left = [
-        {"variables": each.variables, "estimate": each.estimate} for each in too_large_parts(found)
-    ]
+    left = [{"variables": each.variables, "estimate": each.estimate} for each in found.too_large]
     return {
-        "engine": getattr(found, "engine", None),
+        "engine": found.engine,
         **convergence_json(getattr(found, "convergence", None)),
-        "log_partition": getattr(found, "log_partition", None),
+        "log_partition": found.log_partition,
         **listed,
-        "left_out": getattr(found, "left_out", []),
+        "left_out": found.left_out,
         **({"too_large": left} if left else {}),
     }
 
 
-def too_large_parts(found: ByName) -> tuple[TooLarge, ...]:
-    """The connected parts that did not fit and were left out."""
-    parts: tuple[TooLarge, ...] = getattr(found, "too_large", ())
-    return parts
-
-
-def marginals_table(found: ByName) -> str:
+def marginals_table(found: Marginals | ListedMarginals) -> str:
     """The first of all marginals, one line each."""
     from lifagu.inference.relational.marginals import ClassMarginals
 
+    shown: list[tuple[str, Mapping[str, float]]]
     if isinstance(found, ClassMarginals):
-        every, shown = (
-            len(found.classes),
-            [(each.members, each.probabilities) for each in found.classes[:MOST_ROWS]],
-        )
+        every = len(found.classes)
+        shown = [(each.members, each.probabilities) for each in found.classes[:MOST_ROWS]]
     else:
-        every, shown = len(found), [(name, dict(found[name])) for name in islice(found, MOST_ROWS)]
+        every, shown = len(found), [(name, found[name]) for name in islice(found, MOST_ROWS)]
     rows = [
         (name, *(f"{label} {value:.6g}" for label, value in each.items())) for name, each in shown
     ]
@@ -199,10 +180,10 @@ def marginals_table(found: ByName) -> str:
     lines = [table([*row, *[""] * (width - len(row))] for row in rows)] if rows else []
     if every > len(shown):
         lines.append(f"  … and {every - len(shown)} more (all of them with --json or --out)")
-    too_large = {name for part in too_large_parts(found) for name in part.variables}
-    left = [name for name in getattr(found, "left_out", []) if name not in too_large]
+    too_large = {name for part in found.too_large for name in part.variables}
+    left = [name for name in found.left_out if name not in too_large]
     if left:
         lines.append(f"left out, as unknown factors are connected to them: {some(left, 8)}")
-    if getattr(found, "log_partition", None) is not None:
-        lines.append(f"log Z = {found.log_partition:.10g}")  # type: ignore[attr-defined]
+    if found.log_partition is not None:
+        lines.append(f"log Z = {found.log_partition:.10g}")
     return "\n".join(lines)

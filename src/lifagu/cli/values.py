@@ -21,29 +21,45 @@ def place(text: str) -> str:
 
 def observation(text: str) -> tuple[str, str]:
     """A name and a value, split at the last sign."""
-    name, sign, value = text.rpartition("=")
-    if not (name and sign and value):
-        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NAME=VALUE")
-    return name, value
+    return _both(text, text.rpartition("="), "NAME=VALUE")
 
 
 def addition(text: str) -> tuple[str, str]:
     """A new individual, and the one it is like."""
-    new, sign, like = text.partition("=")
-    if not (new and sign and like):
-        raise argparse.ArgumentTypeError(f"'{text}' is not of the form NEW=LIKE")
-    return new, like
+    return _both(text, text.partition("="), "NEW=LIKE")
+
+
+def _both(text: str, parts: tuple[str, str, str], form: str) -> tuple[str, str]:
+    left, _, right = parts
+    if not (left and right):
+        raise argparse.ArgumentTypeError(f"'{text}' is not of the form {form}")
+    return left, right
 
 
 def theta(text: str) -> float:
     """A share."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value <= 1:
+    share = _number(text)
+    if not 0 <= share <= 1:
         raise argparse.ArgumentTypeError(f"'{text}' is not a number between 0 and 1")
-    return value
+    return share
+
+
+def tolerance(text: str) -> float:
+    """A share less than 1."""
+    share = _number(text)
+    if not 0 <= share < 1:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a share of at least 0 and less than 1, such as 0.01"
+        )
+    return share
+
+
+def _number(text: str) -> float:
+    """The number that a text is, -1 if it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return -1.0
 
 
 def names(text: str) -> list[str]:
@@ -70,19 +86,6 @@ def port(text: str) -> int:
     if not (text.isdecimal() and int(text) < 2**16):
         raise argparse.ArgumentTypeError(f"'{text}' is not a port between 0 and 65535")
     return int(text)
-
-
-def tolerance(text: str) -> float:
-    """A share less than 1."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 <= value < 1:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is not a share of at least 0 and less than 1, such as 0.01"
-        )
-    return value
 
 
 def size(text: str) -> int:

@@ -1,5 +1,6 @@
-"""`lifagu serve`: a page on this machine that shows graphs, holes, colours and answers. Needs the
-extra ``web``.
+"""`lifagu serve`: a page on this machine that shows graphs, holes, colours and answers.
+
+Needs the extra ``web``.
 """
 
 from __future__ import annotations
@@ -19,8 +20,9 @@ CHECKED = 2**22  # bytes of a file that is read before anything is served
 
 
 def serve(model: Path | None = None, *, ready: Callable[[str], None], **settings: Any) -> None:
-    """Serve until interrupted; ready is called with the address. settings as in
-    `lifagu.web.serving.Settings`.
+    """Serve until interrupted; settings as in `lifagu.web.serving.Settings`.
+
+    ready is called with the address.
     """
     if model is not None:
         _check(model)

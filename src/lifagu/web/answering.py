@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -9,12 +10,14 @@ import numpy as np
 
 from lifagu.errors import ModelError
 from lifagu.inference.marginals import AllMarginals
+from lifagu.inference.prepared import Planned, Result
 from lifagu.inference.relational.marginals import ClassMarginals
 from lifagu.web.inputs import Request
 from lifagu.web.workbench import Workbench
 
 if TYPE_CHECKING:
     from lifagu import Answer
+    from lifagu.questions.asking import Marginals
 
 MOST_BARS = 1000  # distributions that are sent at once
 MOST_ASKED = 60  # variables asked one by one where a page names none
@@ -27,60 +30,45 @@ def plan(bench: Workbench, request: Request) -> dict[str, Any]:
 
 
 def ask(bench: Workbench, request: Request) -> dict[str, Any]:
-    """P(variable | evidence): of the variables that are named, or of all, by class where they are
-    many.
-    """
+    """P(variable | evidence) of the variables that are named, or of all, by class if many."""
     prepared = _prepared(bench, request)
     bench.progress.stage("computing")
     found = prepared.run(bench.progress)
-    notes = [*getattr(found, "notes", ()), *map(str, getattr(found, "too_large", ()))]
-    shared = {"plan": str(prepared), "notes": notes}
-    if hasattr(found, "answers"):
-        return {
-            **shared,
-            "engine": found.answers[0].engine if found.answers else request.engine,
-            "log_partition": found.log_partition,
-            "answers": [_answer(each) for each in found.answers],
-            "left_out": [],
-        }
+    if isinstance(found, Result):
+        notes, engine = list(found.notes), found.answers[0].engine
+        listed = {"answers": [_answer(each) for each in found.answers], "left_out": []}
+    else:
+        notes, engine = list(map(str, found.too_large)), found.engine
+        listed = _all_marginals(found)
     return {
-        **shared,
-        "engine": found.engine,
+        "plan": str(prepared),
+        "notes": notes,
+        "engine": engine,
         "log_partition": found.log_partition,
-        **_all_marginals(found),
+        **listed,
     }
 
 
-def _prepared(bench: Workbench, request: Request) -> Any:
+def _prepared(bench: Workbench, request: Request) -> Planned[Result | Marginals]:
     """A plan, kept until it is run."""
     return bench.once(("plan", repr(request)), lambda: _planned(bench, request))
 
 
-def _planned(bench: Workbench, request: Request) -> Any:
-    """A plan: for all variables in one pass where the page names none and one model decides, else
-    for each of some.
-    """
+def _planned(bench: Workbench, request: Request) -> Planned[Result | Marginals]:
+    """A plan: for all variables if none is named and one model decides, else for each of some."""
     case = bench.case(request)
     if request.variables is None and request.unknown in ("one", "mean") and request.engine != "bp":
         return case.plan_marginals(engine=request.engine)
-    names = request.variables if request.variables is not None else _some_names(bench, request)
+    names = request.variables
+    if names is None:
+        names = tuple(case.graph.variable_names[:MOST_ASKED])
     if not names:
         raise ModelError("name the variables to ask about")
     return case.plan(names, engine=request.engine)
 
 
-def _some_names(bench: Workbench, request: Request) -> list[str]:
-    names = bench.case(request).graph.variable_names
-    return [names[each] for each in range(min(len(names), MOST_ASKED))]
-
-
 def _answer(answer: Answer) -> dict[str, Any]:
-    limits = {}
-    if answer.lower is not None and answer.upper is not None:
-        limits = {
-            "lower": answer.lower.reshape(-1).tolist(),
-            "upper": answer.upper.reshape(-1).tolist(),
-        }
+    limits = {"lower": answer.lower, "upper": answer.upper}
     return {
         "name": answer.variables[0],
         "labels": list(answer.ranges[0]),
@@ -88,40 +76,32 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "rests_on": list(answer.rests_on[:MOST_SUPPORT]),
         "rests_on_count": len(answer.rests_on),
         "weakest_share": answer.weakest_share,
-        **limits,
+        **{name: each.reshape(-1).tolist() for name, each in limits.items() if each is not None},
     }
 
 
-def _all_marginals(found: Any) -> dict[str, Any]:
-    """Marginals by name while they are few, else one for each group of variables that share theirs."""
+def _all_marginals(found: Marginals) -> dict[str, Any]:
+    """Marginals by name while they are few, else one for each group that shares its own."""
     too_large = {name for part in found.too_large for name in part.variables}
     left_out = [name for name in found.left_out if name not in too_large]
     if isinstance(found, ClassMarginals):
-        classes = [asdict(each) for each in found.classes[:MOST_BARS]]
+        few = sum(each.count for each in found.classes) <= MOST_BARS
         return {
-            "classes": classes,
-            "answers": _expanded(found),
+            "classes": [asdict(each) for each in found.classes[:MOST_BARS]],
+            "answers": _named(found.expanded()) if few else [],
             "left_out": left_out[:MOST_SUPPORT],
         }
     shared = {"left_out": left_out[:MOST_SUPPORT], "left_out_count": len(left_out)}
-    if len(found) <= MOST_BARS:
-        return {"answers": [_named(name, found[name]) for name in found], **shared}
-    return {"answers": [], "classes": _classes(found), **shared}
+    if isinstance(found, AllMarginals) and len(found) > MOST_BARS:
+        return {"answers": [], "classes": _classes(found), **shared}
+    return {"answers": _named(found), **shared}
 
 
-def _expanded(found: ClassMarginals) -> list[dict[str, Any]]:
-    if sum(each.count for each in found.classes) > MOST_BARS:
-        return []
-    listed = found.expanded()
-    return [_named(name, listed[name]) for name in listed]
-
-
-def _named(name: str, distribution: dict[str, float]) -> dict[str, Any]:
-    return {
-        "name": name,
-        "labels": list(distribution),
-        "probabilities": list(distribution.values()),
-    }
+def _named(found: Mapping[str, Mapping[str, float]]) -> list[dict[str, Any]]:
+    return [
+        {"name": name, "labels": list(each), "probabilities": list(each.values())}
+        for name, each in found.items()
+    ]
 
 
 def _classes(found: AllMarginals) -> list[dict[str, Any]]:

@@ -1,6 +1,4 @@
-"""The routes: static files, models to open, requests about them, and jobs. Starlette is known here
-alone.
-"""
+"""The routes: static files, models, requests about them, jobs. Starlette is known here alone."""
 
 from __future__ import annotations
 
@@ -10,6 +8,7 @@ import json
 import shutil
 import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -24,10 +23,9 @@ import lifagu
 from lifagu.errors import LifaguError
 from lifagu.web.guard import HEADERS, Gate
 from lifagu.web.limits import size_text
-from lifagu.web.remedies import KNOBS
-from lifagu.web.reply import Reply, error_reply, json_reply
+from lifagu.web.reply import OWN_MISTAKE, Reply, error_reply, json_reply, refusal
 from lifagu.web.sessions import Job, OpenModel, Session, Sessions
-from lifagu.web.sources import ENDINGS, EXAMPLES, Source, example_source, upload_source
+from lifagu.web.sources import ENDINGS, EXAMPLES, ModelSource, example_source, upload_source
 
 PATIENCE = 0.4  # seconds for which a reply is waited for, before a job is named instead
 LONG_POLL = 2.0  # seconds for which a question about a job waits for news
@@ -65,79 +63,67 @@ class Refused(Exception):
         self.reply = error_reply(status, message)
 
 
+def static_files() -> dict[str, bytes]:
+    """The files of the page by name, held in memory: no request leads to the file system."""
+    folder = files("lifagu").joinpath("web/static")
+    return {each.name: each.read_bytes() for each in folder.iterdir() if each.is_file()}
+
+
+@dataclass(eq=False)
 class Application:
-    """One server's state and its routes. given: the model named on the command line; token: what
-    others must show.
+    """One server's state and its routes.
+
+    given: the model named on the command line; token: what others must show.
     """
 
-    def __init__(
-        self,
-        sessions: Sessions,
-        gate: Gate,
-        given: Source | None,
-        token: str | None,
-        read_only: bool,
-    ) -> None:
-        self.sessions, self.gate, self.given = sessions, gate, given
-        self.token, self.read_only = token, read_only
-        self.cookie = f"lifagu-{gate.port}"  # cookies do not tell ports apart
-        self.static = static_files()
+    sessions: Sessions
+    gate: Gate
+    given: ModelSource | None
+    token: str | None
+    read_only: bool
+    static: dict[str, bytes] = field(default_factory=static_files)
+
+    @property
+    def cookie(self) -> str:
+        """The name of the cookie; cookies do not tell ports apart."""
+        return f"lifagu-{self.gate.port}"
 
     def guarded(self) -> ASGIApp:
         """The whole as an ASGI application, guarded."""
         routes = [
-            Route("/", self._answered(self.page), methods=["GET"]),
-            Route("/static/{name}", self._answered(self.file), methods=["GET"]),
-            Route("/api/start", self._answered(self.start), methods=["GET"]),
-            Route("/api/models", self._answered(self.open), methods=["POST"]),
-            Route("/api/models/{model}", self._answered(self.close), methods=["DELETE"]),
-            Route("/api/models/{model}/{operation}", self._answered(self.ask), methods=["POST"]),
-            Route("/api/jobs/{job}", self._answered(self.look), methods=["GET"]),
-            Route("/api/jobs/{job}", self._answered(self.cancel), methods=["DELETE"]),
+            _route("GET", "/", self.page),
+            _route("GET", "/static/{name}", self.file),
+            _route("GET", "/api/start", self.start),
+            _route("POST", "/api/models", self.open),
+            _route("DELETE", "/api/models/{model}", self.close),
+            _route("POST", "/api/models/{model}/{operation}", self.ask),
+            _route("GET", "/api/jobs/{job}", self.look),
+            _route("DELETE", "/api/jobs/{job}", self.cancel),
         ]
         handlers: Any = {404: _nothing_here, 405: _nothing_here, 500: _own_mistake}
         inner = Starlette(routes=routes, exception_handlers=handlers)
         inner.router.redirect_slashes = False
         return Guarded(inner, self.gate)
 
-    def _answered(
-        self, handler: Callable[[Request], Awaitable[Response]]
-    ) -> Callable[[Request], Awaitable[Response]]:
-        """A handler whose refusals become replies."""
-
-        async def answer(request: Request) -> Response:
-            try:
-                return await handler(request)
-            except Refused as refused:
-                return _response(refused.reply)
-            except LifaguError as error:
-                return _response(error_reply(422, error.told(KNOBS), error.exit_status))
-            except ClientDisconnect:
-                return Response(status_code=400)
-
-        return answer
-
     # ---- the page
 
     async def page(self, request: Request) -> Response:
         """The page itself; a browser that has no session gets one, if it may."""
         token = request.query_params.get("token")
-        if self._session_of(request) is None:
-            if self.token is not None and not hmac.compare_digest(
-                (token or "").encode(), self.token.encode()
-            ):
-                return Response(NO_TOKEN, 401, media_type="text/html")
-            name = self.sessions.new()
+        is_known = self._session_of(request) is not None
+        if not (is_known or self._is_welcome(token or "")):
+            return Response(NO_TOKEN, 401, media_type="text/html")
+        if token is None:
+            response = _file(self.static["index.html"], ".html")
         else:
-            name = None
-        response = (
-            RedirectResponse("/", 303)
-            if token is not None
-            else _file(self.static["index.html"], ".html")
-        )
-        if name is not None:
+            response = RedirectResponse("/", 303)
+        if not is_known:
+            name = self.sessions.new()
             response.set_cookie(self.cookie, name, httponly=True, samesite="lax", path="/")
         return response
+
+    def _is_welcome(self, token: str) -> bool:
+        return self.token is None or hmac.compare_digest(token.encode(), self.token.encode())
 
     async def file(self, request: Request) -> Response:
         """A style sheet or a script: one of a fixed list."""
@@ -177,9 +163,11 @@ class Application:
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
-        return await self._run(session, model, "open", b"{}", {"x-lifagu-model": name})
+        response = await self._run(session, model, "open", b"{}")
+        response.headers["x-lifagu-model"] = name
+        return response
 
-    async def _source(self, request: Request, folder: Path) -> Source:
+    async def _source(self, request: Request, folder: Path) -> ModelSource:
         asked = request.query_params
         if "example" in asked:
             return example_source(asked["example"][:100])
@@ -207,33 +195,24 @@ class Application:
         session = self._session(request)
         model, operation = self._model(request, session), request.path_params["operation"]
         if operation not in OPERATIONS:
-            raise Refused(
-                404, f"there is no operation of that name; there are {', '.join(OPERATIONS)}"
-            )
+            known = ", ".join(OPERATIONS)
+            raise Refused(404, f"there is no operation of that name; there are {known}")
         return await self._run(session, model, operation, await _body(request))
 
     async def _run(
-        self,
-        session: Session,
-        model: OpenModel,
-        operation: str,
-        body: bytes,
-        headers: dict[str, str] | None = None,
+        self, session: Session, model: OpenModel, operation: str, body: bytes
     ) -> Response:
         """The reply if it comes soon, else the name of the job."""
         name, job = self.sessions.start(session, model, operation, body)
-        response = await self._news(session, name, job, PATIENCE)
-        response.headers.update(headers or {})
-        return response
+        return await self._news(session, name, job, PATIENCE)
 
     # ---- jobs
 
     async def look(self, request: Request) -> Response:
         """The reply of a job, or how far it is."""
         session = self._session(request)
-        return await self._news(
-            session, request.path_params["job"], self._job(request, session), LONG_POLL
-        )
+        job = self._job(request, session)
+        return await self._news(session, request.path_params["job"], job, LONG_POLL)
 
     async def cancel(self, request: Request) -> Response:
         """Stop a job."""
@@ -242,7 +221,6 @@ class Application:
         return Response(status_code=204)
 
     async def _news(self, session: Session, name: str, job: Job, seconds: float) -> Response:
-        assert job.task is not None, "jobs are started where they are made"
         await asyncio.wait({job.task}, timeout=seconds)
         if not job.task.done():
             return _response(json_reply({"job": name, "progress": json.loads(job.progress)}, 202))
@@ -273,19 +251,24 @@ class Application:
         return job
 
 
-def static_files() -> dict[str, bytes]:
-    """The files of the page by name, held in memory: no request leads to the file system."""
-    return {
-        each.name: each.read_bytes()
-        for each in files("lifagu").joinpath("web/static").iterdir()
-        if each.is_file()
-    }
+def _route(method: str, path: str, handler: Callable[[Request], Awaitable[Response]]) -> Route:
+    """A route to a handler whose refusals become replies."""
+
+    async def answer(request: Request) -> Response:
+        try:
+            return await handler(request)
+        except Refused as refused:
+            return _response(refused.reply)
+        except LifaguError as error:
+            return _response(refusal(error))
+        except ClientDisconnect:
+            return Response(status_code=400)
+
+    return Route(path, answer, methods=[method])
 
 
 class Guarded:
-    """An application behind its gate: refuses what may not enter, and gives every reply the headers
-    it must have.
-    """
+    """An application behind its gate, which gives every reply the headers it must have."""
 
     def __init__(self, inner: ASGIApp, gate: Gate) -> None:
         self._inner, self._gate = inner, gate
@@ -295,28 +278,22 @@ class Guarded:
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
             return
-        headers = {
+        asked = {
             name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]
         }
-        refusal = self._gate.refusal(scope["method"], headers)
+        refused = self._gate.refusal(scope["method"], asked)
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                given = {name for name, _ in message["headers"]}
-                more = [
-                    (name.encode(), value.encode())
-                    for name, value in HEADERS.items()
-                    if name.encode() not in given
-                ]
-                message = {**message, "headers": [*message["headers"], *more]}
+                headers = {name.encode(): value.encode() for name, value in HEADERS.items()}
+                own = message["headers"]
+                for name, _ in own:
+                    headers.pop(name, None)
+                message = {**message, "headers": [*own, *headers.items()]}
             await send(message)
 
-        if refusal is None:
-            await self._inner(scope, receive, send_with_headers)
-        else:
-            await _response(error_reply(refusal.status, refusal.message))(
-                scope, receive, send_with_headers
-            )
+        answer = self._inner if refused is None else _response(error_reply(*refused))
+        await answer(scope, receive, send_with_headers)
 
 
 async def _body(request: Request) -> bytes:
@@ -325,9 +302,7 @@ async def _body(request: Request) -> bytes:
 
 
 async def _parts(request: Request, most: int, seconds: float) -> AsyncIterator[bytes]:
-    """The body of a request, which must not be longer than so many bytes, nor take longer than so
-    many seconds.
-    """
+    """The body of a request, within so many bytes and seconds."""
     told, size = request.headers.get("content-length", "0"), 0
     too_large = Refused(413, f"this is more than {size_text(most)}, the most that is taken here")
     if not told.isdecimal() or int(told[:20]) > most:
@@ -355,11 +330,10 @@ def _file(body: bytes, ending: str) -> Response:
 
 
 async def _nothing_here(_: Request, error: Exception) -> Response:
-    return _response(
-        error_reply(getattr(error, "status_code", 404), "there is nothing here that answers this")
-    )
+    status = getattr(error, "status_code", 404)
+    return _response(error_reply(status, "there is nothing here that answers this"))
 
 
 async def _own_mistake(_: Request, error: Exception) -> Response:
     traceback.print_exception(error)
-    return _response(error_reply(500, "something went wrong inside lifagu; its terminal says what"))
+    return _response(OWN_MISTAKE)

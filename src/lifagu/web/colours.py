@@ -1,6 +1,4 @@
-"""Colour passing to look at: round by round, with colours that stay where they can, and each round
-in words.
-"""
+"""Colour passing to look at: round by round, with steady colours, and each round in words."""
 
 from __future__ import annotations
 
@@ -10,8 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lifagu.graph.views import counted
+
 if TYPE_CHECKING:
     from lifagu import Case, FactorGraph
+    from lifagu.basics.arrays import Ints
+    from lifagu.basics.names import Names
     from lifagu.graph.factor_graph import Colouring
     from lifagu.questions.findings import Groups
 
@@ -23,14 +25,13 @@ RELATIONAL = {
     "rounds": [],
     "cut": False,
     "groups": {"variables": [], "factors": []},
-    "note": "The model itself says what looks alike: the variables of a relation, the factors of a parfactor.",
+    "note": "The model itself says what looks alike: "
+    "the variables of a relation, the factors of a parfactor.",
 }
 
 
 def rounds_of(case: Case, drawn: bool) -> dict[str, Any]:
-    """The start colours and those of each round on the completed graph; the last groups alone if it
-    is not drawn.
-    """
+    """The start colours and each round's on the completed graph; if not drawn, the groups."""
     groups = case.groups()
     shown = {"groups": groups_of(groups), "cut": False}
     if not drawn:
@@ -47,80 +48,68 @@ def _told(graph: FactorGraph, every: list[Colouring], cut: bool) -> list[dict[st
     """Each round with steady colours and a sentence."""
     variables = steady(each.variable_colours for each in every)
     factors = steady(each.factor_colours for each in every)
-    told = []
-    for number, (mine, theirs) in enumerate(zip(variables, factors, strict=True)):
-        told.append(
-            {
-                "title": _title(number, cut and number == len(every) - 1),
-                "words": _words(graph, number, variables, factors),
-                "variables": mine.tolist(),
-                "factors": theirs.tolist(),
-            }
-        )
-    return told
+    titles = ["Start", *(f"Round {number}" for number in range(1, len(every)))]
+    if cut:
+        titles[-1] = "The end"
+    return [
+        {
+            "title": title,
+            "words": _words(graph, variables[: number + 1], factors[: number + 1]),
+            "variables": variables[number].tolist(),
+            "factors": factors[number].tolist(),
+        }
+        for number, title in enumerate(titles)
+    ]
 
 
-def _title(number: int, is_end: bool) -> str:
-    return "The end" if is_end else "Start" if number == 0 else f"Round {number}"
-
-
-def _words(graph: FactorGraph, number: int, variables: list[Any], factors: list[Any]) -> str:
-    """What a round changed."""
-    if number == 0:
-        return (
-            "Variables with equal ranges and evidence share a colour, and factors with equal tables. "
-            f"{_count(variables[0], factors[0])}"
-        )
+def _words(graph: FactorGraph, variables: list[Ints], factors: list[Ints]) -> str:
+    """What the last of these rounds changed."""
+    mine, theirs = len(np.unique(variables[-1])), len(np.unique(factors[-1]))
+    count = f"{counted(mine, 'group')} of variables, {theirs} of factors."
+    if len(variables) == 1:
+        equal = "Variables with equal ranges and evidence share a colour"
+        return f"{equal}, and factors with equal tables. {count}"
     splits = [
-        *_splits(graph.variable_names, variables[number - 1], variables[number]),
-        *_splits(graph.factor_names, factors[number - 1], factors[number]),
+        *_splits(graph.variable_names, *variables[-2:]),
+        *_splits(graph.factor_names, *factors[-2:]),
     ]
     if not splits:
-        return f"Nothing changes any more: these are the groups. {_count(variables[number], factors[number])}"
+        return f"Nothing changes any more: these are the groups. {count}"
     left = len(splits) - MOST_SPLITS
-    more = (
-        [f"{left} more {'group splits' if left == 1 else 'groups split'} off as well."]
-        if left > 0
-        else []
-    )
-    return " ".join([*splits[:MOST_SPLITS], *more, _count(variables[number], factors[number])])
+    if left > 0:
+        more = "more group splits" if left == 1 else "more groups split"
+        splits[MOST_SPLITS:] = [f"{left} {more} off as well."]
+    return " ".join([*splits, count])
 
 
-def _count(variables: Any, factors: Any) -> str:
-    mine, theirs = len(np.unique(variables)), len(np.unique(factors))
-    return f"{mine} group{'s' * (mine != 1)} of variables, {theirs} of factors."
-
-
-def _splits(names: Any, before: Any, after: Any) -> list[str]:
+def _splits(names: Names, before: Ints, after: Ints) -> list[str]:
     """A sentence for each group that fell apart: who keeps the colour, and who leaves."""
     found = []
     for group in np.unique(before).tolist():
-        parts = [part for part in np.unique(after[before == group]).tolist() if part != group]
-        for part in parts:
-            found.append(
-                f"{_some(names, after, part)} no longer look{'s' if np.sum(after == part) == 1 else ''} like "
-                f"{_some(names, after, group)}."
-            )
+        for part in np.unique(after[before == group]).tolist():
+            if part != group:
+                look = "looks" if np.sum(after == part) == 1 else "look"
+                leaving, staying = (_some(names, after, each) for each in (part, group))
+                found.append(f"{leaving} no longer {look} like {staying}.")
     return found
 
 
-def _some(names: Any, colours: Any, group: int) -> str:
+def _some(names: Names, colours: Ints, group: int) -> str:
     places = np.flatnonzero(colours == group)
-    shown = ", ".join(names[each] for each in places[:3].tolist())
+    shown = ", ".join(names.of_nodes(places[:3]))
     return shown if len(places) <= 3 else f"{shown} and {len(places) - 3} more"
 
 
-def steady(rounds: Iterable[Any]) -> list[Any]:
-    """The same partitions with numbers that stay: where a group falls apart, its first member's
-    part keeps the number.
+def steady(rounds: Iterable[Ints]) -> list[Ints]:
+    """The same partitions, with a split group's number kept by its first member's part.
 
     >>> [each.tolist() for each in steady([np.array([0, 0, 1]), np.array([0, 1, 2])])]
     [[0, 0, 1], [0, 2, 1]]
     """
-    result: list[Any] = []
+    result: list[Ints] = []
     for colours in rounds:
         if not result:
-            result.append(np.asarray(colours))
+            result.append(colours)
             continue
         before, used = result[-1], int(result[-1].max(initial=-1)) + 1
         _, first = np.unique(colours, return_index=True)
@@ -135,9 +124,7 @@ def steady(rounds: Iterable[Any]) -> list[Any]:
 
 
 def groups_of(groups: Groups) -> dict[str, list[dict[str, Any]]]:
-    """The largest groups of variables and of factors: how many belong to each, and the first of
-    them.
-    """
+    """The largest groups of variables and of factors: how many belong to each, and the first."""
     found: dict[str, list[dict[str, Any]]] = {"variables": [], "factors": []}
     for each in groups.largest:
         found[each.sort].append({"size": each.size, "first": each.members[:MOST_NAMES]})

@@ -1,5 +1,4 @@
-"""What stands before every request: whose it may be, how large, and what browsers must keep to in
-the reply.
+"""What stands before every request: whose it may be, and what browsers must keep to.
 
 A page elsewhere must not be able to use this server through its visitor's browser: requests that
 come under another name (DNS rebinding) or from another page (cross-site requests) are refused, on
@@ -11,11 +10,14 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
-    "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
 )
+ELSEWHERE = "this server does not answer to that name; use the address that lifagu serve printed"
 HEADERS = {
     "content-security-policy": POLICY,
     "x-content-type-options": "nosniff",
@@ -29,8 +31,7 @@ HEADERS = {
 SAFE = ("GET", "HEAD")
 
 
-@dataclass(frozen=True)
-class Refusal:
+class Refusal(NamedTuple):
     """Why a request is not answered."""
 
     status: int
@@ -39,8 +40,9 @@ class Refusal:
 
 @dataclass(frozen=True)
 class Gate:
-    """Which names this server answers to. host, port: where it listens; open: others than this
-    machine may come.
+    """Which names this server answers to.
+
+    host, port: where it listens; open: others than this machine may come.
     """
 
     host: str
@@ -51,10 +53,7 @@ class Gate:
         """Why a request with these headers (names in lower case) is refused, None if it is not."""
         host = headers.get("host", "")
         if not self.answers_to(host):
-            return Refusal(
-                421,
-                "this server does not answer to that name; use the address that lifagu serve printed",
-            )
+            return Refusal(421, ELSEWHERE)
         elsewhere = headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none")
         # a link to here is welcome
         followed = method in SAFE and headers.get("sec-fetch-dest") == "document"
@@ -66,21 +65,24 @@ class Gate:
         return None
 
     def answers_to(self, host: str) -> bool:
-        """Whether a Host header names this server. Where others may come a token guards it, under
-        whatever name.
+        """Whether a Host header names this server; where others may come, any (a token guards it).
 
         >>> Gate("127.0.0.1", 8350, False).answers_to("evil.example:8350")
         False
         """
         if not host or len(host) > 300:
             return False
-        names = {
-            "localhost",
-            "127.0.0.1",
-            "[::1]",
-            f"[{self.host}]" if ":" in self.host else self.host,
-        }
+        names = {"localhost", "127.0.0.1", "[::1]", in_address(self.host)}
         return self.open or host.lower() in {f"{name}:{self.port}" for name in names}
+
+
+def in_address(host: str) -> str:
+    """A host as addresses write it.
+
+    >>> in_address("localhost"), in_address("::1")
+    ('localhost', '[::1]')
+    """
+    return f"[{host}]" if ":" in host else host
 
 
 def is_loopback(host: str) -> bool:

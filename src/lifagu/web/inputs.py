@@ -1,10 +1,8 @@
-"""What a page may ask for, checked: each mistake is an error that says what is wrong, as on the
-command line.
-"""
+"""What a page may ask for, checked; mistakes say what is wrong, as on the command line."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,24 +13,11 @@ METHODS = ("share", "profiles", "steps", "structure", "published")
 ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
 MOST_STEPS = 20
 MOST_NAMES = 1000  # names in one request
-FIELDS = (
-    "theta",
-    "method",
-    "steps",
-    "add",
-    "evidence",
-    "unknown",
-    "engine",
-    "variables",
-    "what",
-    "ending",
-)
 
 
 @dataclass(frozen=True)
 class Request:
-    """One request about a model: how holes are filled, what was observed, what is asked, what is to
-    be written.
+    """One request about a model: how to fill holes, what was observed, what to ask or write.
 
     variables: the names asked about, None for those that a page shows on its own.
     """
@@ -57,12 +42,11 @@ class Request:
         """
         if not isinstance(given, dict):
             raise ModelError("a request is a JSON object")
-        if wrong := sorted(set(given) - set(FIELDS)):
+        if wrong := sorted(set(given) - set(CHECKS)):
             raise ModelError(
-                f"a request has no field {listed(wrong)}; its fields are {', '.join(FIELDS)}"
+                f"a request has no field {listed(wrong)}; its fields are {', '.join(CHECKS)}"
             )
-        checked = {name: CHECKS[name](value) for name, value in given.items()}
-        return cls(**checked)
+        return cls(**{name: CHECKS[name](value) for name, value in given.items()})
 
     @property
     def filling(self) -> Filling:
@@ -79,17 +63,13 @@ def _theta(value: Any) -> float:
 
 
 def _steps(value: Any) -> int:
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int)
-        or value % 2
-        or not 2 <= value <= MOST_STEPS
-    ):
+    is_whole = isinstance(value, int) and not isinstance(value, bool)
+    if not is_whole or value % 2 or not 2 <= value <= MOST_STEPS:
         raise ModelError(f"steps must be 2, 4, 6, … up to {MOST_STEPS}, not {_shown(value)}")
-    return value
+    return int(value)
 
 
-def _text(name: str, choices: tuple[str, ...] = ()) -> Any:
+def _text(name: str, choices: tuple[str, ...] = ()) -> Callable[[Any], str]:
     def check(value: Any) -> str:
         if not isinstance(value, str) or (choices and value not in choices):
             raise ModelError(f"{name} is {_shown(value)}; choose one of {', '.join(choices)}")
@@ -144,7 +124,7 @@ def _shown(value: Any) -> str:
     return text if len(text) <= 40 else f"{text[:40]}…"
 
 
-CHECKS: dict[str, Any] = {
+CHECKS: dict[str, Callable[[Any], Any]] = {  # by field
     "theta": _theta,
     "method": _text("method", METHODS),
     "steps": _steps,

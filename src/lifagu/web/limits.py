@@ -12,9 +12,7 @@ SLACK = 5
 
 @dataclass(frozen=True)
 class Limits:
-    """seconds: for one computation; memory: bytes for one model's process; upload: bytes of a file,
-    unpacked.
-    """
+    """What may be used: seconds by a computation, bytes of memory by a process, and of a file."""
 
     seconds: float = 120.0
     memory: int = 4 * 1024**3
@@ -22,31 +20,30 @@ class Limits:
 
 
 def hold_to(limits: Limits) -> None:
-    """Bind this process to the limits, beyond what it has mapped already; nothing happens where
-    there are no such.
-    """
+    """Bind this process to the limits, beyond what it has mapped already, where the system can."""
     if sys.platform == "win32":
         return
     import resource
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    _, hard = resource.getrlimit(resource.RLIMIT_AS)
-    wanted = _mapped() + limits.memory
-    resource.setrlimit(resource.RLIMIT_AS, (wanted if hard < 0 else min(wanted, hard), hard))
+    _limit(resource.RLIMIT_AS, _mapped() + limits.memory)
 
 
 def allow_seconds(seconds: float) -> None:
-    """Let the system end this process if it computes for longer than this from now, should nobody
-    else do so.
-    """
+    """Let the system end this process if it computes for longer than this, should nobody else."""
     if sys.platform == "win32":
         return
     import resource
 
     used = resource.getrusage(resource.RUSAGE_SELF)
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    wanted = int(used.ru_utime + used.ru_stime + seconds) + SLACK
-    resource.setrlimit(resource.RLIMIT_CPU, (wanted if hard < 0 else min(wanted, hard), hard))
+    _limit(resource.RLIMIT_CPU, int(used.ru_utime + used.ru_stime + seconds) + SLACK)
+
+
+def _limit(what: int, wanted: int) -> None:
+    import resource
+
+    _, hard = resource.getrlimit(what)
+    resource.setrlimit(what, (wanted if hard < 0 else min(wanted, hard), hard))
 
 
 def _mapped() -> int:

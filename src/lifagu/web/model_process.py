@@ -1,5 +1,4 @@
-"""A process aside for one opened model, seen from the server: asked, watched, and ended when it
-takes too long.
+"""A process aside for one opened model, seen from the server: asked, watched, ended if slow.
 
 Whatever it holds can be computed again from the model's source, so it may be ended at any moment.
 """
@@ -17,33 +16,46 @@ from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
-from lifagu.errors import TooLargeError
 from lifagu.web.limits import Limits
-from lifagu.web.reply import PROGRESS, Reply, error_reply
-from lifagu.web.sources import Source
+from lifagu.web.reply import PROGRESS, Reply, error_reply, too_large
+from lifagu.web.sources import ModelSource
 
+PRELOADED = (  # what processes will need beside the worker; numpy itself imports numpy.ma late
+    "lifagu.web.worker",
+    "lifagu.drawing.svg",
+    "lifagu.filling.transfer",
+    "lifagu.formats.json_lines",
+    "lifagu.io",
+    "lifagu.questions.competing_tables",
+    "lifagu.questions.finding",
+    "lifagu.questions.planning",
+    "lifagu.symmetry.lifting",
+    "numpy.ma",
+)
 LOOK = 0.05  # seconds after which a wish to stop is noticed
 CANCELLED = error_reply(409, "cancelled")
+BROKEN = too_large(
+    "the computation broke off, most likely because the memory ran out; ask a smaller question"
+)
 
 
 def prepare_processes() -> None:
-    """Have a process at hand that has everything imported, from which others begin at once, where
-    there are such.
-    """
+    """Have a process that has everything imported, from which others begin at once, if possible."""
     if sys.platform != "win32":
-        multiprocessing.set_forkserver_preload(["lifagu.web.worker", "lifagu.web.preloaded"])
+        multiprocessing.set_forkserver_preload(list(PRELOADED))
         forkserver.ensure_running()
 
 
 class Aside:
-    """The process of one model; it begins when it is asked. `ask` is for one thread at a time,
-    `end` for any.
+    """The process of one model; it begins when it is asked.
+
+    `ask` is for one thread at a time, `end` for any.
 
     Only the thread that asks closes its end of the pipe, so that no other can come to stand in its
     place meanwhile.
     """
 
-    def __init__(self, source: Source, limits: Limits, folder: Path) -> None:
+    def __init__(self, source: ModelSource, limits: Limits, folder: Path) -> None:
         self._source, self._limits, self._folder = source, limits, folder
         self._guard = threading.Lock()
         self._process: BaseProcess | None = None
@@ -57,8 +69,9 @@ class Aside:
     def ask(
         self, operation: str, body: bytes, tell: Callable[[bytes], None], stop: threading.Event
     ) -> Reply:
-        """The reply to a request; tell is called with progress as JSON; stop ends the process and
-        the request.
+        """The reply to a request.
+
+        tell is called with progress as JSON; stop ends the process and the request.
         """
         process, connection = self._process, self._connection
         if process is None or connection is None or not process.is_alive():
@@ -78,16 +91,15 @@ class Aside:
         except (EOFError, OSError):
             if not stop.is_set() and self.runs:
                 self.end()
-                return self._broken()
+                return BROKEN
         self.end()
         return CANCELLED
 
     def _begin(self) -> Connection:
         from lifagu.web.worker import work
 
-        context: Any = multiprocessing.get_context(
-            "spawn" if sys.platform == "win32" else "forkserver"
-        )
+        method = "spawn" if sys.platform == "win32" else "forkserver"
+        context: Any = multiprocessing.get_context(method)
         here: Connection
         here, there = context.Pipe()
         arguments = (there, self._source, self._limits, self._folder)
@@ -106,17 +118,7 @@ class Aside:
             process.kill()
 
     def _too_long(self) -> Reply:
-        seconds = f"{self._limits.seconds:g}"
-        return error_reply(
-            422,
-            f"ended after {seconds} seconds, the most that a computation may take here; start lifagu serve with a "
-            "higher --time-limit, or ask a smaller question",
-            TooLargeError.exit_status,
-        )
-
-    def _broken(self) -> Reply:
-        return error_reply(
-            422,
-            "the computation broke off, most likely because the memory ran out; ask a smaller question",
-            TooLargeError.exit_status,
+        return too_large(
+            f"ended after {self._limits.seconds:g} seconds, the most that a computation may take "
+            "here; start lifagu serve with a higher --time-limit, or ask a smaller question"
         )

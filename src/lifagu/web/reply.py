@@ -1,6 +1,4 @@
-"""What comes back from a computation: a status, a type, and bytes; written by one process, read by
-another.
-"""
+"""What comes back from a computation, sent between processes: a status, a type, and bytes."""
 
 from __future__ import annotations
 
@@ -9,8 +7,24 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
+from lifagu.errors import LifaguError, Remedy, TooLargeError
+
 PROGRESS, RESULT = b"p", b"r"
 JSON = "application/json"
+HIGHER = "start lifagu serve with a higher --memory-limit"
+KNOBS = {  # what to do about errors, in the words of the page, as far as they can come up there
+    Remedy.MORE_MEMORY: HIGHER,
+    Remedy.ASK_FOR_LESS: f"observe some variables, ask for less at once, or {HIGHER}",
+    Remedy.ONE_OR_MEAN: "choose the winning tables or their mean",
+    Remedy.RAISE_THETA: (
+        "raise θ to leave doubtful ones unknown, or choose the winning tables or their mean"
+    ),
+    Remedy.LOWER_THETA: "lower θ, or choose the winning tables or bounds",
+    Remedy.ASK_TRANSFER: "choose the winning tables",
+    Remedy.EXACT_ENGINE: "choose an exact engine",
+    Remedy.GROUND_ENGINE: "choose the ground engine",
+    Remedy.NO_PROFILES: "choose another way to fill",
+}
 
 
 @dataclass(frozen=True)
@@ -41,14 +55,23 @@ class Reply:
 
 def json_reply(value: Any, status: int = 200) -> Reply:
     """A value as JSON; infinite numbers and nan, which JSON lacks, are null."""
-    return Reply(
-        status, JSON, json.dumps(_finite(value), ensure_ascii=False, allow_nan=False).encode()
-    )
+    text = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False)
+    return Reply(status, JSON, text.encode())
 
 
 def error_reply(status: int, message: str, exit_status: int = 2) -> Reply:
     """A refusal in one line, with the exit status that the command line would have had."""
     return json_reply({"error": " ".join(message.split()), "exit_status": exit_status}, status)
+
+
+def refusal(error: LifaguError) -> Reply:
+    """What lifagu refuses, with what to do about it on the page."""
+    return error_reply(422, error.told(KNOBS), error.exit_status)
+
+
+def too_large(message: str) -> Reply:
+    """What does not fit into the limits of this server."""
+    return error_reply(422, message, TooLargeError.exit_status)
 
 
 def _finite(value: Any) -> Any:
@@ -59,3 +82,6 @@ def _finite(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_finite(each) for each in value]
     return value
+
+
+OWN_MISTAKE = error_reply(500, "something went wrong inside lifagu; its terminal says what")

@@ -1,6 +1,4 @@
-"""The server itself: a socket, an event loop, and an end that leaves nothing behind. Uvicorn is
-known here alone.
-"""
+"""The server itself: a socket, an event loop, a clean end. Uvicorn is known here alone."""
 
 from __future__ import annotations
 
@@ -19,11 +17,11 @@ import uvicorn
 
 from lifagu.errors import ModelError, Remedy
 from lifagu.web.app import Application
-from lifagu.web.guard import Gate, is_loopback
+from lifagu.web.guard import Gate, in_address, is_loopback
 from lifagu.web.limits import Limits
 from lifagu.web.model_process import prepare_processes
 from lifagu.web.sessions import Sessions
-from lifagu.web.sources import Source
+from lifagu.web.sources import ModelSource
 
 SWEEP = 60.0  # seconds between two looks for idle sessions
 
@@ -41,41 +39,23 @@ class Settings:
 
 
 def run(settings: Settings, ready: Callable[[str], None]) -> None:
-    """Serve until interrupted; ready is called with the address once browsers may come. At the end
-    all is removed.
-    """
-    listening = _listening(settings.host, settings.port)
-    port = listening.getsockname()[1]
-    is_open = not is_loopback(settings.host)
-    token = secrets.token_urlsafe(32) if is_open or settings.token else None
-    given = Source(settings.model.name, settings.model.absolute()) if settings.model else None
-    prepare_processes()
+    """Serve until interrupted, and leave nothing behind; ready is called with the address."""
     with (
-        listening,
+        _listening(settings.host, settings.port) as listening,
         tempfile.TemporaryDirectory(prefix="lifagu-serve-", ignore_cleanup_errors=True) as folder,
     ):
-        asyncio.run(
-            _serve(
-                settings,
-                listening,
-                Gate(settings.host, port, is_open),
-                given,
-                token,
-                Path(folder),
-                ready,
-            )
-        )
+        prepare_processes()
+        asyncio.run(_serve(settings, listening, Path(folder), ready))
 
 
 async def _serve(
-    settings: Settings,
-    listening: socket.socket,
-    gate: Gate,
-    given: Source | None,
-    token: str | None,
-    folder: Path,
-    ready: Callable[[str], None],
+    settings: Settings, listening: socket.socket, folder: Path, ready: Callable[[str], None]
 ) -> None:
+    port = listening.getsockname()[1]
+    gate = Gate(settings.host, port, open=not is_loopback(settings.host))
+    token = secrets.token_urlsafe(32) if gate.open or settings.token else None
+    model = settings.model
+    given = None if model is None else ModelSource(model.name, model.absolute())
     sessions = Sessions(folder, settings.limits, at_once=max(4, 2 * (os.cpu_count() or 1)))
     application = Application(sessions, gate, given, token, settings.read_only)
     server = _Server(
@@ -93,8 +73,7 @@ async def _serve(
             timeout_graceful_shutdown=1,
         )
     )
-    name = f"[{gate.host}]" if ":" in gate.host else gate.host
-    ready(f"http://{name}:{gate.port}/" + (f"?token={token}" if token else ""))
+    ready(f"http://{in_address(gate.host)}:{port}/" + (f"?token={token}" if token else ""))
     sweeping = asyncio.create_task(_sweep(sessions))
     try:
         await server.serve(sockets=[listening])
@@ -111,9 +90,7 @@ async def _sweep(sessions: Sessions) -> None:
 
 
 class _Server(uvicorn.Server):
-    """A server whose end is an ordinary one when it is asked to end, so that what follows still
-    runs.
-    """
+    """A server that just returns when it is asked to end, so that what follows still runs."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -127,9 +104,7 @@ class _Server(uvicorn.Server):
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket that listens; a port that is taken or an address that is not ours is an error with a
-    remedy.
-    """
+    """A socket that listens; where it cannot, the error has a remedy."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # named, so that asyncio sends at once
     listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)

@@ -1,5 +1,4 @@
-"""Who has opened what: sessions known by random names, their models, and the jobs that run for
-them.
+"""Who has opened what: sessions known by random names, their models and their jobs.
 
 Everything lives in memory and in one private folder, and ends with the server; idle sessions end
 earlier.
@@ -12,16 +11,18 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from lifagu.errors import ModelError, TooLargeError
 from lifagu.web.limits import Limits
 from lifagu.web.model_process import CANCELLED, Aside
 from lifagu.web.reply import Reply
-from lifagu.web.sources import Source
+from lifagu.web.sources import ModelSource
 
 MOST_MODELS = 4  # of one session; the oldest goes when one more is opened
 MOST_JOBS = 16  # of one session at a time
@@ -35,7 +36,7 @@ STORED = 8  # times the upload limit: what all uploads together may take
 class OpenModel:
     """A model of a session; one request at a time is computed for it."""
 
-    source: Source
+    source: ModelSource
     folder: Path
     aside: Aside
     used: float = 0.0
@@ -47,13 +48,17 @@ class OpenModel:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-@dataclass(eq=False)
 class Job:
     """A computation under way: how far it is, as JSON, and the task that ends with its reply."""
 
-    progress: bytes = b'{"stage": "waiting for a free place"}'
-    stop: threading.Event = field(default_factory=threading.Event)
-    task: asyncio.Task[Reply] | None = None
+    def __init__(self, compute: Callable[[Job], Coroutine[Any, Any, Reply]]) -> None:
+        self.progress = b'{"stage": "waiting for a free place"}'
+        self.stop = threading.Event()
+        self.task = asyncio.create_task(compute(self))
+
+    def tell(self, progress: bytes) -> None:
+        """So far it is."""
+        self.progress = progress
 
 
 @dataclass(eq=False)
@@ -73,9 +78,7 @@ class Session:
 
 
 class Sessions:
-    """All sessions of a server; used from one event loop, computations running in threads that wait
-    for processes.
-    """
+    """All sessions of a server, for one event loop; threads wait for the processes that compute."""
 
     def __init__(self, folder: Path, limits: Limits, at_once: int) -> None:
         self._folder, self.limits = folder, limits
@@ -94,9 +97,7 @@ class Sessions:
         return name
 
     def find(self, name: str) -> Session | None:
-        """The session of this name; names are long and random, so looking one up tells nothing
-        about others.
-        """
+        """The session of this name; names are long and random, so a look says nothing of others."""
         session = self._sessions.get(name)
         if session is not None:
             session.used = time.monotonic()
@@ -120,7 +121,7 @@ class Sessions:
         folder.mkdir(mode=0o700)
         return name, folder
 
-    def open(self, session: Session, name: str, folder: Path, source: Source) -> OpenModel:
+    def open(self, session: Session, name: str, folder: Path, source: ModelSource) -> OpenModel:
         """Give a session a model; of too many the one not used for longest is closed."""
         if len(session.models) >= MOST_MODELS:
             oldest = min(session.models, key=lambda each: session.models[each].used)
@@ -133,22 +134,16 @@ class Sessions:
         self, session: Session, model: OpenModel, operation: str, body: bytes
     ) -> tuple[str, Job]:
         """Begin to compute; the job's task ends with the reply."""
-        finished = [
-            name for name, job in session.jobs.items() if job.task is not None and job.task.done()
-        ]
+        finished = [name for name, job in session.jobs.items() if job.task.done()]
         for name in finished[: max(len(session.jobs) - MOST_JOBS + 1, 0)]:
             del session.jobs[name]
         if len(session.jobs) >= MOST_JOBS:
             raise ModelError(f"{MOST_JOBS} computations are under way; wait for one, or cancel one")
-        name, job = secrets.token_urlsafe(16), Job()
+        name, job = secrets.token_urlsafe(16), Job(partial(self._run, model, operation, body))
         session.jobs[name] = job
-        job.task = asyncio.create_task(self._run(model, operation, body, job))
         return name, job
 
     async def _run(self, model: OpenModel, operation: str, body: bytes, job: Job) -> Reply:
-        def tell(progress: bytes) -> None:
-            job.progress = progress
-
         async with model.turn, self._places:
             if job.stop.is_set():
                 return CANCELLED
@@ -156,20 +151,17 @@ class Sessions:
             self._end_unused(model)
             loop = asyncio.get_running_loop()
             return await loop.run_in_executor(
-                self._threads, model.aside.ask, operation, body, tell, job.stop
+                self._threads, model.aside.ask, operation, body, job.tell, job.stop
             )
 
     def _end_unused(self, wanted: OpenModel) -> None:
         """Keep the number of processes bounded."""
-        running = [each for each in self._models() if each.aside.runs and each is not wanted]
-        idle = sorted(
-            (each for each in running if not each.turn.locked()), key=lambda each: each.used
-        )
+        models = (each for session in self._sessions.values() for each in session.models.values())
+        running = [each for each in models if each.aside.runs and each is not wanted]
+        idle = [each for each in running if not each.turn.locked()]
+        idle.sort(key=lambda each: each.used)
         for model in idle[: max(len(running) + 1 - MOST_PROCESSES, 0)]:
             model.aside.end()
-
-    def _models(self) -> Iterator[OpenModel]:
-        return (model for session in self._sessions.values() for model in session.models.values())
 
     def close(self) -> None:
         """End everything."""

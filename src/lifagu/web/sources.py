@@ -1,5 +1,4 @@
-"""Where an opened model comes from: a shipped example, the model named on the command line, or an
-upload.
+"""Where an opened model comes from: a shipped example, the command line, or an upload.
 
 Nothing here takes a path from outside: examples are known by name, uploads are bytes with one of a
 few endings.
@@ -24,9 +23,7 @@ CHUNK = 2**16
 
 @dataclass(frozen=True)
 class Example:
-    """A shipped model: its file, what people see of it, and perhaps an individual to add, all
-    tables unknown.
-    """
+    """A shipped model: its file, what people see of it, and perhaps whom to add, tables unknown."""
 
     file: str
     title: str
@@ -34,7 +31,6 @@ class Example:
     add: tuple[tuple[str, str], ...] = ()
 
 
-# fmt: skip
 EXAMPLES = {
     "epidemic-eve": Example(
         "epidemic.json",
@@ -62,9 +58,10 @@ EXAMPLES = {
 
 
 @dataclass(frozen=True)
-class Source:
-    """A model to read. path: chosen by this side, never by a client; own: it came as an upload and
-    is nobody's file.
+class ModelSource:
+    """A model to read.
+
+    path: chosen by this side, never by a client; own: it came as an upload and is nobody's file.
     """
 
     title: str
@@ -73,31 +70,27 @@ class Source:
     add: tuple[tuple[str, str], ...] = ()
 
 
-def example_source(name: str) -> Source:
+def example_source(name: str) -> ModelSource:
     """The shipped example of this name."""
     if name not in EXAMPLES:
         raise ModelError(f"there is no example '{name}'; there are {', '.join(EXAMPLES)}")
     chosen = EXAMPLES[name]
     with as_file(files("lifagu").joinpath(f"examples/{chosen.file}")) as path:
-        return Source(chosen.title, path, add=chosen.add)
+        return ModelSource(chosen.title, path, add=chosen.add)
 
 
-def upload_source(folder: Path, identity: str, ending: str) -> Source:
-    """A place for an upload; identity: made by this side. Endings other than those of models are an
-    error.
-    """
+def upload_source(folder: Path, identity: str, ending: str) -> ModelSource:
+    """A place for an upload, whose ending must be that of a format; identity: made by this side."""
     if ending not in ENDINGS:
         raise FormatError(
             f"the ending {ending[:20]!r} tells no format that can be opened here; known are "
             f"{', '.join(formats.FORMATS)} (each also with .gz); for others there is lifagu convert"
         )
-    return Source("upload", folder / f"{identity}{ending}", own=True)
+    return ModelSource("upload", folder / f"{identity}{ending}", own=True)
 
 
-def read_source(source: Source, limits: Limits) -> Loaded:
-    """The model and what came with it. Uploads are read as text files, so that nothing in them
-    leads to others.
-    """
+def read_source(source: ModelSource, limits: Limits) -> Loaded:
+    """The model and what came with it; uploads are read as text, so nothing leads elsewhere."""
     if not source.own:
         return lifagu.io.load(source.path)
     path = _unpacked(source.path, limits.upload)
@@ -108,9 +101,7 @@ def read_source(source: Source, limits: Limits) -> Loaded:
 
 
 def _unpacked(path: Path, most: int) -> Path:
-    """The upload without compression, beside it; more than so many bytes are refused before they
-    are there.
-    """
+    """The upload without compression, beside it; too many bytes are refused before they come."""
     if path.suffix != ".gz":
         return path
     target = path.with_suffix("")
@@ -122,15 +113,13 @@ def _unpacked(path: Path, most: int) -> Path:
                     piece = unpacker.decompress(chunk, CHUNK)
                     written += plain.write(piece)
                     if written > most:
-                        raise TooLargeError(
-                            f"the file is more than {size_text(most)} when unpacked; start lifagu serve with a "
-                            "higher --upload-limit"
-                        )
+                        what = f"the file is more than {size_text(most)} when unpacked"
+                        remedy = "start lifagu serve with a higher --upload-limit"
+                        raise TooLargeError(f"{what}; {remedy}")
                     chunk = unpacker.unconsumed_tail
     except zlib.error as error:
-        raise FormatError(
-            f"the file is not compressed by gzip as its ending says: {error}"
-        ) from None
+        what = f"the file is not compressed by gzip as its ending says: {error}"
+        raise FormatError(what) from None
     if not unpacker.eof:
         raise FormatError("the compressed file ends too early; upload it again")
     return target

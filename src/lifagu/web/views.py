@@ -1,24 +1,21 @@
-"""What a page shows of a model, as plain values: one function per operation, a request in, a reply
-out.
-"""
+"""What a page shows of a model, as plain values: for each operation a request in, a reply out."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import lifagu
+from lifagu.drawing.graphs import MOST_NODES
 from lifagu.errors import LifaguError
 from lifagu.web.answering import ask, plan
 from lifagu.web.colours import RELATIONAL, rounds_of
-from lifagu.web.figures import MOST_DRAWN, figure, is_drawn, lifted_figure, plain
-from lifagu.web.files import written
+from lifagu.web.files import figure, is_drawn, lifted_figure, written
 from lifagu.web.inputs import Request
-from lifagu.web.remedies import KNOBS
-from lifagu.web.reply import Reply, json_reply
+from lifagu.web.reply import KNOBS, Reply, json_reply
 from lifagu.web.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -43,38 +40,33 @@ NOTHING_TO_FILL = {
 def opened(bench: Workbench, _: Request) -> dict[str, Any]:
     """What there is: sizes, the evidence of the file, who could be copied."""
     model, evidence = bench.came.model, bench.came.own_evidence
-    relational = isinstance(model, lifagu.ParfactorGraph)
-    individuals = [] if isinstance(model, lifagu.ParfactorGraph) else model.individuals
+    individuals = model.individuals if isinstance(model, lifagu.FactorGraph) else ()
     return {
-        "kind": "relational" if relational else "graph",
+        "kind": "relational" if isinstance(model, lifagu.ParfactorGraph) else "graph",
         "summary": model.summary,
-        "facts": bench.facts(),
+        "facts": bench.came.describe(),
         "evidence": {} if bench.has_long_evidence else dict(evidence),
         "kept_evidence": len(evidence) if bench.has_long_evidence else 0,
-        "individuals": list(individuals[:MOST_INDIVIDUALS]),
+        "individuals": individuals[:MOST_INDIVIDUALS],
         "add": bench.source.add,
     }
 
 
 def graph(bench: Workbench, request: Request) -> dict[str, Any]:
-    """The ground graph as a scene with its variables, where it is small enough to be drawn; else
-    why not.
-    """
+    """The ground graph as a scene with its variables, if it is small enough; else why not."""
     if not is_drawn(bench, request):
-        return {"scene": None, "variables": None, "factors": None, "note": _too_many(bench.facts())}
+        facts = bench.came.describe()
+        sizes = f"{facts['variables']:,} variables and {facts['factors']:,} factors"
+        note = f"{sizes} are too many to draw one by one; the lifted model shows them by group."
+        return {"scene": None, "variables": None, "factors": None, "note": note}
     whole = bench.case(request).graph
     variables = [
         {"id": f"v{number}", "name": each.name, "labels": each.range}
         for number, each in enumerate(whole.variables)
     ]
     factors = list(whole.factor_names)
-    scene = bench.once(("scene", request.add), lambda: plain(lifagu.draw(whole, "graph")))
+    scene = bench.once(("scene", request.add), lambda: asdict(lifagu.draw(whole, "graph")))
     return {"scene": scene, "variables": variables, "factors": factors, "note": ""}
-
-
-def _too_many(facts: dict[str, Any]) -> str:
-    sizes = f"{facts['variables']:,} variables and {facts['factors']:,} factors"
-    return f"{sizes} are too many to draw one by one; the lifted model shows them by group."
 
 
 def colours(bench: Workbench, request: Request) -> dict[str, Any]:
@@ -84,7 +76,7 @@ def colours(bench: Workbench, request: Request) -> dict[str, Any]:
 
 
 def transfers(bench: Workbench, request: Request) -> dict[str, Any]:
-    """Which holes are filled, from whom, with what share, and why; what was treated alike together."""
+    """Which holes are filled, from whom, with what share, and why; what is alike together."""
     case = bench.case(request)
     if case.is_whole:
         return NOTHING_TO_FILL | {"theta": request.theta}
@@ -95,8 +87,8 @@ def transfers(bench: Workbench, request: Request) -> dict[str, Any]:
         {
             **record.as_dict(),
             "donor_id": None if record.donor is None else f"f{names.find(record.donor)}",
-            "factors": [names[each] for each in factors[:MOST_MEMBERS].tolist()],
-            "ids": [f"f{each}" for each in factors[:MOST_DRAWN].tolist()],
+            "factors": names.of_nodes(factors[:MOST_MEMBERS]),
+            "ids": [f"f{each}" for each in factors[:MOST_NODES].tolist()],
             "count": len(factors),
         }
         for record, factors in classes[:MOST_CLASSES]
@@ -114,11 +106,12 @@ def transfers(bench: Workbench, request: Request) -> dict[str, Any]:
 
 def _loans(moved: Transfer) -> list[tuple[str, str]]:
     """(receiver, donor) of every filled factor, where all of them can be drawn."""
-    if len(moved.transferred) > MOST_DRAWN:
+    if len(moved.transferred) > MOST_NODES:
         return []
-    pairs = [(receivers, donors) for receivers, donors, _ in moved.loans()]
     return [
-        (f"f{one}", f"f{other}") for each in pairs for one, other in np.column_stack(each).tolist()
+        (f"f{one}", f"f{other}")
+        for receivers, donors, _ in moved.loans()
+        for one, other in np.column_stack((receivers, donors)).tolist()
     ]
 
 
@@ -127,10 +120,9 @@ def lifted(bench: Workbench, request: Request) -> dict[str, Any]:
     case = bench.case(request)
     model = case.lifted
     bench.progress.stage("drawing the lifted model")
+    key = ("lifted scene", *case.filling_key)
     return {
-        "scene": bench.once(
-            ("lifted scene", *case.filling_key), lambda: plain(lifted_figure(bench, request))
-        ),
+        "scene": bench.once(key, lambda: asdict(lifted_figure(bench, request))),
         "text": str(model),
         "summary": model.summary,
         "proof": str(model.proof) if model.proof else "",
@@ -138,9 +130,7 @@ def lifted(bench: Workbench, request: Request) -> dict[str, Any]:
 
 
 def compare(bench: Workbench, request: Request) -> dict[str, Any]:
-    """The published algorithm, shares of agreement, and k steps, side by side: what is filled, and
-    what is answered.
-    """
+    """The published algorithm, shares of agreement, and k steps, side by side."""
     if bench.case(request).is_whole and not is_drawn(bench, request):
         return {"total": 0, "variables": [], "methods": []}
     whole = bench.case(request).graph
@@ -175,10 +165,10 @@ def _beside_holes(whole: FactorGraph) -> tuple[str, ...]:
         for factor in whole.unknown[:MOST_COMPARED].tolist()
         for variable in whole.scope(factor)
     ]
-    places = places or list(range(min(len(whole.variable_names), MOST_COMPARED_ANSWERS)))
-    return tuple(whole.variable_names[each] for each in dict.fromkeys(places[:100]))[
-        :MOST_COMPARED_ANSWERS
-    ]
+    if not places:
+        return tuple(whole.variable_names[:MOST_COMPARED_ANSWERS])
+    chosen = list(dict.fromkeys(places[:100]))[:MOST_COMPARED_ANSWERS]
+    return tuple(whole.variable_names[each] for each in chosen)
 
 
 def _shown(

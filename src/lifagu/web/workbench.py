@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import lifagu
 from lifagu.web.inputs import MOST_NAMES, Request
 from lifagu.web.limits import Limits
-from lifagu.web.sources import Source, read_source
+from lifagu.web.sources import ModelSource, read_source
 
 if TYPE_CHECKING:
     from lifagu import Case
@@ -21,19 +21,20 @@ _Value = TypeVar("_Value")
 
 @dataclass(eq=False)
 class Workbench:
-    """A model as it came, and a folder for files on their way out; what was computed about it is
-    kept with it.
+    """A model as it came, what was computed about it, and a folder for files on their way out.
 
     Evidence in a file is the page's to change while it is short; a long list stays here, below what
     a request observes.
     """
 
     came: Case
-    source: Source
+    source: ModelSource
     folder: Path
 
     @classmethod
-    def opened(cls, source: Source, limits: Limits, folder: Path, progress: Progress) -> Workbench:
+    def opened(
+        cls, source: ModelSource, limits: Limits, folder: Path, progress: Progress
+    ) -> Workbench:
         """Read a model."""
         progress.stage("reading the model")
         loaded = read_source(source, limits)
@@ -56,10 +57,6 @@ class Workbench:
         for new, like in request.add:
             case = case.add(new, like)
         return case.observe(request.evidence).fill(request.filling)
-
-    def facts(self) -> dict[str, Any]:
-        """What `lifagu info` says about the model as it came."""
-        return self.came.describe()
 
     def once(self, key: Hashable, compute: Callable[[], _Value]) -> _Value:
         """A result that is computed when first asked for; the latest are kept."""

@@ -1,6 +1,4 @@
-"""The process aside: it reads one model, then answers requests about it, one after the other,
-within its limits.
-"""
+"""The process aside: it reads one model, and answers requests about it within its limits."""
 
 from __future__ import annotations
 
@@ -13,11 +11,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from lifagu.errors import LifaguError, TooLargeError
+from lifagu.errors import LifaguError
 from lifagu.web.limits import Limits, allow_seconds, hold_to, size_text
-from lifagu.web.remedies import KNOBS
-from lifagu.web.reply import PROGRESS, Reply, error_reply
-from lifagu.web.sources import Source
+from lifagu.web.reply import HIGHER, OWN_MISTAKE, PROGRESS, Reply, error_reply, refusal, too_large
+from lifagu.web.sources import ModelSource
 from lifagu.web.views import OPERATIONS
 from lifagu.web.workbench import Workbench
 
@@ -47,9 +44,10 @@ class Telling:
         self._connection.send_bytes(PROGRESS + json.dumps(progress).encode())
 
 
-def work(connection: Connection, source: Source, limits: Limits, folder: Path) -> None:
-    """Answer requests (operation, a newline, a JSON object) until the other side has gone; folder:
-    for files.
+def work(connection: Connection, source: ModelSource, limits: Limits, folder: Path) -> None:
+    """Answer requests until the other side has gone.
+
+    A request is an operation, a newline, and a JSON object; folder: for files on their way out.
     """
     # Ctrl-C is for the server, which ends this process
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -69,11 +67,11 @@ def work(connection: Connection, source: Source, limits: Limits, folder: Path) -
         except MemoryError:
             bench, reply = None, _out_of_memory(limits)  # what was kept is let go
         except LifaguError as error:
-            reply = error_reply(422, error.told(KNOBS), error.exit_status)
+            reply = refusal(error)
         # a mistake of ours, which must not end the session; the server's terminal shows it
         except Exception:
             traceback.print_exc()
-            reply = error_reply(500, "something went wrong inside lifagu; its terminal says what")
+            reply = OWN_MISTAKE
         connection.send_bytes(reply.as_bytes())
 
 
@@ -87,9 +85,5 @@ def _answered(operation: Callable[[Workbench, Any], Reply], bench: Workbench, bo
 
 
 def _out_of_memory(limits: Limits) -> Reply:
-    return error_reply(
-        422,
-        f"the memory ran out: a model may use {size_text(limits.memory)} here; start lifagu serve with a higher "
-        "--memory-limit, or ask a smaller question",
-        TooLargeError.exit_status,
-    )
+    what = f"the memory ran out: a model may use {size_text(limits.memory)} here"
+    return too_large(f"{what}; {HIGHER}, or ask a smaller question")

@@ -36,19 +36,38 @@ def colour(
     positions: Ints | None = None,
     progress: Tell | None = None,
 ) -> Colouring:
-    """Colour passing on a graph: groups of variables and factors that look alike. O(e log n) for e
-    arguments.
+    """Colour passing on a graph: groups of variables and factors that look alike.
 
-    variable_start, factor_start: start colours of your own (any integers ≥ 0); by default variables
-    start with (range, evidence) and factors with their table, unknown ones with one colour per
-    class of equal surroundings.
-    commutative: arguments that may be swapped without changing the table count as one position, and
-    tables that agree up to argument order as one table; start colours of known factors with such
-    tables become one. up_to_scale: tables that differ by a factor count as one. positions[e]: the
-    position that each argument sends, in place of its own. progress(done, total) is called now and
-    then; what is done is how much of all possible splitting is over, so the last step may be a long
-    one.
+    O(e log n) for e arguments.
 
+    Parameters
+    ----------
+    graph : FactorGraph
+        The graph to colour.
+    evidence : Evidence or mapping, optional
+        What was observed, variable → label.
+    variable_start, factor_start : array of int, optional
+        Start colours of your own, each 0 or more. By default variables start with (range, evidence)
+        and factors with their table, unknown ones with one colour per class of equal surroundings.
+    commutative : bool
+        Arguments that may be swapped without changing the table count as one position, and tables
+        that agree up to argument order as one table; start colours of known factors with such
+        tables become one.
+    up_to_scale : bool
+        Tables that differ by a factor count as one.
+    positions : array of int, optional
+        The position that each argument sends, in place of its own.
+    progress : callable, optional
+        Called now and then with (done, total): how much of all possible splitting is over, so the
+        last step may be a long one.
+
+    Returns
+    -------
+    Colouring
+        The coarsest stable one, numbered by first occurrence.
+
+    Examples
+    --------
     >>> graph = (
     ...     FactorGraph.build().variables(list("ABC"))
     ...     .factors({"f1": ["A", "B"], "f2": ["C", "B"]}, [1, 2, 3, 4]).graph()
@@ -75,10 +94,28 @@ def colour_rounds(
     commutative: bool = False,
     up_to_scale: bool = False,
 ) -> Iterator[Colouring]:
-    """Colour passing round by round, for showing: the start colours, then each round's, until
-    nothing changes.
+    """Colour passing round by round, for showing.
 
     A round costs O(e); a path needs as many rounds as it is long, so use `colour` for answers.
+
+    Parameters
+    ----------
+    graph, evidence, variable_start, factor_start, commutative, up_to_scale
+        As in `colour`.
+
+    Returns
+    -------
+    iterator of Colouring
+        The start colours, then each round's, until nothing changes.
+
+    Examples
+    --------
+    >>> graph = (
+    ...     FactorGraph.build().variables(list("ABC"))
+    ...     .factors({"f1": ["A", "B"], "f2": ["C", "B"]}, [1, 2, 3, 4]).graph()
+    ... )
+    >>> [each.variable_colours.tolist() for each in colour_rounds(graph)]
+    [[0, 0, 0], [0, 1, 0], [0, 1, 0]]
     """
     graph, positions, factor_start = _exchanged(graph, factor_start, commutative, up_to_scale)
     start = _numbered(_start_ids(graph, evidence, variable_start, factor_start))
@@ -88,9 +125,7 @@ def colour_rounds(
 def _exchanged(
     graph: FactorGraph, factor_start: Ints | None, commutative: bool, up_to_scale: bool
 ) -> tuple[FactorGraph, Ints | None, Ints | None]:
-    """The graph to colour, the position each argument sends if not its place, and the factors'
-    start colours.
-    """
+    """The graph to colour, positions that arguments send if not their places, factor start."""
     instance("colour", graph, FactorGraph)
     flag("commutative", commutative)
     flag("up_to_scale", up_to_scale)
@@ -101,16 +136,13 @@ def _exchanged(
         return graph, None, factor_start
     exchanged = exchange(graph, up_to_scale=up_to_scale)
     if factor_start is not None:
-        factor_start = _joined(
-            _start("factor_start", factor_start, graph.factor_table), exchanged.graph.factor_table
-        )
+        start = _start("factor_start", factor_start, graph.factor_table)
+        factor_start = _joined(start, exchanged.graph.factor_table)
     return exchanged.graph, exchanged.positions, factor_start
 
 
 def _joined(start: Ints, factor_table: Ints) -> Ints:
-    """Start colours in which known factors with equal tables, and whoever shared a colour with
-    them, have one.
-    """
+    """Start colours in which known factors with equal tables, and who shared theirs, have one."""
     known = np.flatnonzero(factor_table >= 0)
     colours = int(start.max(initial=-1)) + 1
     tables = int(factor_table.max(initial=-1)) + 1
@@ -123,9 +155,7 @@ def _start_ids(
     variable_start: Ints | None,
     factor_start: Ints | None,
 ) -> tuple[Ints, Ints]:
-    """Colours before the first round, any integers ≥ 0: (range, evidence) for variables, the table
-    for factors.
-    """
+    """Colours before the first round: (range, evidence) of variables, the table of factors."""
     variables, factors = graph.variable_range, graph.factor_table
     observed = graph.evidence(evidence)
     if observed:
@@ -134,8 +164,9 @@ def _start_ids(
     if len(graph.unknown) and factor_start is None:
         classes = factor_signatures(graph.offsets, variable_roles(graph)[graph.arguments])
         factors = np.where(factors < 0, len(graph.tables) + classes, factors)
-    return _start("variable_start", variable_start, variables), _start(
-        "factor_start", factor_start, factors
+    return (
+        _start("variable_start", variable_start, variables),
+        _start("factor_start", factor_start, factors),
     )
 
 

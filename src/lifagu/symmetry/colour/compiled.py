@@ -1,5 +1,4 @@
-"""Colour passing by the compiled kernel: the same partition refinement as the reference, at the
-speed of memory.
+"""Colour passing by the compiled kernel: refinement as in the reference, at the speed of memory.
 
 Memory beyond the graph: 20 to 40 bytes for each argument on the graphs of benchmarks/colour.py,
 where arguments are no fewer than nodes; never more than 24 for each argument and 64 for each node.
@@ -16,6 +15,9 @@ from lifagu.basics.arrays import Ints, by_first_occurrence
 from lifagu.basics.progress import Tell
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 
+# tests vary both: 64-bit numbers; how much of the graph must be new for all of it to be looked at
+WIDE, SHARE = False, 4
+
 
 def refine(
     kernel: ModuleType,
@@ -23,32 +25,16 @@ def refine(
     start: tuple[Ints, Ints],
     positions: Ints | None,
     progress: Tell | None = None,
-    *,
-    wide: bool = False,
-    share: int = 4,
 ) -> Colouring:
-    """The coarsest stable colouring that refines the start colours (any integers ≥ 0). O(e log n),
-    exact.
+    """The coarsest stable colouring that refines the start colours, any integers ≥ 0.
 
-    positions[e]: the position each argument sends, None for its place in the list. wide, share: for
-    tests only, 64-bit numbers, and how much of the graph must be new for all of it to be looked at.
+    O(e log n), exact. positions[e]: the position each argument sends, None for its place in the
+    list.
     """
-    variables, factors = (np.empty(len(colours), dtype=np.int64) for colours in start)
-    offsets, arguments = (
-        np.ascontiguousarray(each, dtype=np.int64) for each in (graph.offsets, graph.arguments)
-    )
-    kernel.colour(
-        offsets,
-        arguments,
-        positions,
-        *map(_small, start),
-        variables,
-        factors,
-        progress,
-        wide,
-        share,
-    )
-    return Colouring(variables, factors)
+    colours = [np.empty(len(each), dtype=np.int64) for each in start]
+    lists = (np.ascontiguousarray(each, np.int64) for each in (graph.offsets, graph.arguments))
+    kernel.colour(*lists, positions, *map(_small, start), *colours, progress, WIDE, SHARE)
+    return Colouring(*colours)
 
 
 def _small(colours: Ints) -> Ints:

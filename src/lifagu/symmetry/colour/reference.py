@@ -1,5 +1,4 @@
-"""Colour passing by partition refinement, in plain Python: the oracle and the fallback of the
-compiled kernel.
+"""Colour passing by partition refinement, in plain Python: the kernel's oracle and fallback.
 
 Instead of rounds over the whole graph, a worklist holds the classes that others have not been
 compared against yet; when a class splits, all its parts but the largest are enough (Hopcroft 1971;
@@ -25,22 +24,15 @@ def refine(
     positions: Ints | None = None,
     progress: Tell | None = None,
 ) -> Colouring:
-    """The coarsest stable colouring that refines the start colours. O(e log n) time for e
-    arguments, exact.
+    """The coarsest stable colouring that refines the start colours. O(e log n), exact.
 
     positions[e]: the position each argument sends, None for its place in the list; those that share
     one are not told apart. progress(done, total) is called for each class that others are compared
     against.
     """
     count = len(graph.variable_names)
-    partition = Partition(
-        np.concatenate(
-            (
-                start.variable_colours,
-                start.factor_colours + start.variable_colours.max(initial=-1) + 1,
-            )
-        )
-    )
+    above = start.variable_colours.max(initial=-1) + 1
+    partition = Partition(np.concatenate((start.variable_colours, above + start.factor_colours)))
     neighbours = _neighbours(graph, argument_places(graph) if positions is None else positions)
     total = partition.left
     waiting = deque(range(len(partition.first)))
@@ -50,15 +42,12 @@ def refine(
         is_waiting[splitter] = False
         if progress is not None:
             progress(total - partition.left, total)
-        for parent, parts in partition.split_by(
-            _received(partition.elements_of(splitter), neighbours)
-        ):
+        received = _received(partition.elements_of(splitter), neighbours)
+        for parent, parts in partition.split_by(received):
             is_waiting.extend([False] * (len(partition.first) - len(is_waiting)))
-            due = (
-                [parent, *parts]
-                if is_waiting[parent]
-                else _all_but_largest(partition, [parent, *parts])
-            )
+            due = [parent, *parts]
+            if not is_waiting[parent]:
+                due.remove(max(due, key=partition.size.__getitem__))
             for part in due:
                 if not is_waiting[part]:
                     is_waiting[part] = True
@@ -68,9 +57,7 @@ def refine(
 
 
 class Partition:
-    """A partition of 0…n-1 into classes that can be split in time proportional to the elements
-    moved out.
-    """
+    """A partition of 0…n-1 whose classes split in time proportional to the elements moved out."""
 
     def __init__(self, classes: Ints) -> None:
         self.class_of: list[int] = classes.tolist()
@@ -126,11 +113,6 @@ def _bits(size: int) -> int:
     return size * (size.bit_length() - 1)
 
 
-def _all_but_largest(partition: Partition, classes: list[int]) -> list[int]:
-    largest = max(classes, key=partition.size.__getitem__)
-    return [each for each in classes if each != largest]
-
-
 def _received(
     splitter: list[int], neighbours: list[list[tuple[int, int]]]
 ) -> dict[int, tuple[int, ...]]:
@@ -143,8 +125,7 @@ def _received(
 
 
 def _neighbours(graph: FactorGraph, positions: Ints) -> list[list[tuple[int, int]]]:
-    """For each variable its (factor, position) pairs and for each factor its (variable, position)
-    pairs.
+    """For each variable its (factor, position) pairs, for each factor its (variable, position).
 
     Factors are numbered after the variables.
     """

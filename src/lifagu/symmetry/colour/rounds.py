@@ -1,6 +1,4 @@
-"""Colour passing as the paper shows it (Figure 3): all factors, then all variables, round after
-round.
-"""
+"""Colour passing as the paper shows it (Figure 3): all factors, then all variables, in rounds."""
 
 from __future__ import annotations
 
@@ -16,18 +14,15 @@ from lifagu.likeness.roles import argument_places
 def colour_rounds(
     graph: FactorGraph, start: Colouring, positions: Ints | None
 ) -> Iterator[Colouring]:
-    """Yield the start colours and the colours after each round, ending with the first that changes
-    nothing.
+    """The start colours and those after each round, ending with the first that changes nothing.
 
     In a round each factor's signature is (own colour, its arguments' colours in order), then each
     variable's is (own colour, multiset of (factor colour, position)). positions[e]: the position
     each argument sends, None for its place in the list; arguments that share one are not told
     apart. O(e) a round.
     """
-    sent, offsets = (
-        (argument_places(graph) if positions is None else positions).tolist(),
-        graph.offsets.tolist(),
-    )
+    sent = (argument_places(graph) if positions is None else positions).tolist()
+    offsets = graph.offsets.tolist()
     scopes = [
         list(zip(sent[offsets[factor] : offsets[factor + 1]], graph.scope(factor), strict=True))
         for factor in range(len(graph.factor_names))

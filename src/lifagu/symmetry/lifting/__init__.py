@@ -1,5 +1,4 @@
-"""Lifting: groups of what looks alike become relations with logical variables and parfactors,
-proved by grounding back.
+"""Lifting: groups of what looks alike become relations and parfactors, proved by grounding back.
 
 The groups come from colour passing (Kersting, Ahmadi and Natarajan 2009). Which logical variables
 they share is read off the functional dependencies between columns of arguments; that nothing was
@@ -9,11 +8,11 @@ lost or added is proved every time.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
 from lifagu.errors import LifaguError, ModelError
-from lifagu.filling.result import Transfer
 from lifagu.graph.factor_graph import Colouring, FactorGraph, check_colouring
 from lifagu.relational.grounding import ground
 from lifagu.relational.parfactor_graph import ParfactorGraph, Proof
@@ -33,29 +32,52 @@ from lifagu.symmetry.lifting.sorts import Sorts
 from lifagu.symmetry.lifting.whole_groups import Slot, shared_positions, slots_of
 
 
+@runtime_checkable
+class CompletedGraph(Protocol):
+    """A graph with its holes filled beside the original, as in a `lifagu.Transfer`."""
+
+    @property
+    def original(self) -> FactorGraph:
+        """The graph as it came."""
+
+    @property
+    def graph(self) -> FactorGraph:
+        """The graph to lift."""
+
+
 def lift(
-    model: FactorGraph | ParfactorGraph | Transfer, colouring: Colouring | None = None
+    model: FactorGraph | ParfactorGraph | CompletedGraph, colouring: Colouring | None = None
 ) -> ParfactorGraph:
-    """A relational model that means a graph: one relation per group of variables, one parfactor per
-    group of factors.
+    """A relational model that means a graph: relations for variables, parfactors for factors.
 
-    model: a graph; a `Transfer`, of which the completed graph is lifted; a relational model, which
-    is grounded first.
-    colouring: the groups, found by colour passing unless they are given; arguments that a table
-    lets swap are not told apart where a factor takes a whole group, so that it can be counted. What
-    does not lift stays in the ground part.
-    `proof` says how the result was proved: grounded again, it has the same variables and factors,
-    names included.
-    Cost: near-linear, beside the colouring.
+    Each group of variables becomes a relation, each group of factors a parfactor; what does not
+    lift stays in the ground part. Near-linear, beside the colouring.
 
-    >>> graph = FactorGraph.build().variable("Epid").variables(["Sick.al", "Sick.bo"], kind="Sick")
-    >>> graph = graph.factors({"f.al": ["Sick.al", "Epid"], "f.bo": ["Sick.bo", "Epid"]}, [4, 1, 1, 3]).graph()
+    Parameters
+    ----------
+    model : FactorGraph, ParfactorGraph or Transfer
+        Of a transfer the completed graph is lifted; a relational model is grounded first.
+    colouring : Colouring, optional
+        The groups, found by colour passing unless they are given. Arguments that a table lets swap
+        are then not told apart where a factor takes a whole group, so that it can be counted.
+
+    Returns
+    -------
+    ParfactorGraph
+        Its `proof` says how it was proved: grounded again, it has the same variables and factors,
+        names included.
+
+    Examples
+    --------
+    >>> build = FactorGraph.build().variable("Epid").variables(["Sick.al", "Sick.bo"], kind="Sick")
+    >>> arguments = {"f.al": ["Sick.al", "Epid"], "f.bo": ["Sick.bo", "Epid"]}
+    >>> graph = build.factors(arguments, [4, 1, 1, 3]).graph()
     >>> print(lift(graph).parfactors[0])
     g0: Sick(X), Epid
     >>> ground(lift(graph)).factors[1].arguments
     ('Sick.bo', 'Epid')
     """
-    graph = model.graph if isinstance(model, Transfer) else model
+    graph = model.graph if isinstance(model, CompletedGraph) else model
     if not isinstance(graph, FactorGraph | ParfactorGraph):
         raise ModelError(
             f"lift takes a FactorGraph, a ParfactorGraph or a Transfer, not {type(model).__name__}"
@@ -75,9 +97,7 @@ def lift(
 
 
 def _proved(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> ParfactorGraph:
-    """The model of drafts with its proof; what fails it goes into the ground part, at worst
-    everything.
-    """
+    """The model of drafts with its proof; what fails it goes into the ground part."""
     while drafts:
         try:
             built = build(graph, frame, drafts)
@@ -103,15 +123,10 @@ def _frame(
     factors: Sequence[FactorClass],
     slots: Sequence[Sequence[Slot]],
 ) -> Frame:
-    """Logical variables for all classes: the sorts there are, the maps between them, and
-    coordinates.
-    """
+    """Logical variables for all classes: sorts, the maps between them, and coordinates."""
     sorts = Sorts(graph, variables)
     columns = [sorts.columns(each, own) for each, own in zip(factors, slots, strict=True)]
     maps = [*sorts.maps, *(found for row in columns for found in maps_between(row, sorts.sizes))]
     structure = structure_of(sorts.sizes, sorts.met, maps, sorts.agree)
-    return Frame(
-        variables,
-        structure,
-        coordinates_of(structure, entities_of(structure, columns), sorts.owners),
-    )
+    coordinates = coordinates_of(structure, entities_of(structure, columns), sorts.owners)
+    return Frame(variables, structure, coordinates)

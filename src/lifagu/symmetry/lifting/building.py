@@ -1,6 +1,4 @@
-"""From drafts to a relational model: parfactors in terms of relations and logical variables, and a
-ground part.
-"""
+"""From drafts to a relational model: parfactors in terms of relations, and a ground part."""
 
 from __future__ import annotations
 
@@ -31,7 +29,7 @@ from lifagu.symmetry.lifting.constraints import Condition, Unequal
 from lifagu.symmetry.lifting.drafts import Draft, DraftArgument, Frame
 from lifagu.symmetry.lifting.ground_part import ground_part
 from lifagu.symmetry.lifting.naming import letters
-from lifagu.symmetry.lifting.relations import Words, words_for
+from lifagu.symmetry.lifting.relations import LiftedVocabulary, vocabulary_for
 
 MOST_SINGLE = 1000  # single factors on lifted propositions that become parfactors as well
 FEW = 3  # constants that are excluded one by one
@@ -39,9 +37,7 @@ FEW = 3  # constants that are excluded one by one
 
 @dataclass(frozen=True, eq=False)
 class Built:
-    """A lifted model, and for each of its parfactors the draft it came from, -1 for a single
-    factor.
-    """
+    """A lifted model; of each parfactor the draft it came from, -1 for a single factor."""
 
     model: ParfactorGraph
     drafts: Ints
@@ -49,7 +45,7 @@ class Built:
 
 def build(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> Built:
     """The relational model of some drafts; what they do not cover is its ground part."""
-    words = words_for(graph, frame, drafts)
+    words = vocabulary_for(graph, frame, drafts)
     covered = np.zeros(len(graph.factor_names), dtype=np.bool_)
     for draft in drafts:
         covered[draft.factors] = True
@@ -62,38 +58,34 @@ def build(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> Built:
     parfactors: list[Parfactor] = []
     owners: list[int] = []
     for factor, number in sorted(made):
-        own = (
-            [_single(graph, factor, next(names))]
-            if number < 0
-            else _parfactors(graph, frame, words, drafts[number], names)
-        )
+        if number < 0:
+            own = [_single(graph, factor, next(names))]
+        else:
+            own = _parfactors(graph, frame, words, drafts[number], names)
         parfactors += own
         owners += [number] * len(own)
-    model = ParfactorGraph(words.domains, words.relations, tuple(parfactors), part)
+    domains, relations = tuple(words.domains.values()), tuple(words.relations.values())
+    model = ParfactorGraph(domains, relations, tuple(parfactors), part)
     return Built(model, np.array(owners, dtype=np.int64))
 
 
 def _single_factors(
-    graph: FactorGraph, frame: Frame, words: Words, covered: NDArray[np.bool_]
+    graph: FactorGraph, frame: Frame, words: LiftedVocabulary, covered: NDArray[np.bool_]
 ) -> Ints:
-    """Factors all of whose arguments are lifted propositions, like f0(Epid); none if they are very
-    many.
-    """
+    """Factors on lifted propositions alone, like f0(Epid); none if they are very many."""
     proposition = np.zeros(len(frame.variables.sizes), dtype=np.bool_)
-    proposition[list(words.relation_of)] = True
+    proposition[list(words.relations)] = True
     proposition &= frame.variables.sizes == 1
     left = np.flatnonzero(~covered & (np.diff(graph.offsets) > 0))
     arguments, _ = taken_lists(graph.offsets, graph.arguments, left)
     owner = np.repeat(np.arange(len(left)), np.diff(graph.offsets)[left])
     others = np.bincount(owner[~proposition[frame.variables.of[arguments]]], minlength=len(left))
-    chosen: list[int] = left[others == 0].tolist()
-    tables = [graph.table(factor) for factor in chosen] if len(chosen) <= MOST_SINGLE else []
-    kept = [
-        factor
-        for factor, table in zip(chosen, tables, strict=False)
-        if table is None or table.any()
-    ]
-    return np.array(kept, dtype=np.int64)
+    chosen: Ints = left[others == 0]
+    if len(chosen) > MOST_SINGLE:
+        return chosen[:0]
+    tables = map(graph.table, chosen.tolist())
+    kept = [table is None or bool(table.any()) for table in tables]
+    return chosen[np.array(kept, dtype=np.bool_)]
 
 
 def _parfactor_names(part: FactorGraph) -> Iterator[str]:
@@ -110,38 +102,35 @@ def _single(graph: FactorGraph, factor: int, name: str) -> Parfactor:
 
 
 def _parfactors(
-    graph: FactorGraph, frame: Frame, words: Words, draft: Draft, names: Iterator[str]
+    graph: FactorGraph, frame: Frame, words: LiftedVocabulary, draft: Draft, names: Iterator[str]
 ) -> list[Parfactor]:
     """The parfactors of a draft, one for each copy."""
-    fresh = {domain: letters(words.family_of[domain]) for domain in draft.domains}
+    fresh = {domain: letters(words.families[domain]) for domain in draft.domains}
     logicals = [Logical(next(fresh[domain])) for domain in draft.domains]
     arguments = tuple(_argument(graph, frame, words, each, logicals) for each in draft.arguments)
-    of = [words.domains[words.domain_of[domain]] for domain in draft.domains]
+    of = [words.domains[domain] for domain in draft.domains]
     table = None if draft.table is None else frozen(draft.table.copy())
     result = []
     for conditions in draft.copies:
-        where: list[Constraint] = []
-        for each in conditions:
-            where += _constraints(each, logicals, of)
-        result.append(Parfactor(next(names), arguments, table, tuple(where)))
+        where = tuple(one for each in conditions for one in _constraints(each, logicals, of))
+        result.append(Parfactor(next(names), arguments, table, where))
     return result
 
 
 def _argument(
     graph: FactorGraph,
     frame: Frame,
-    words: Words,
+    words: LiftedVocabulary,
     argument: DraftArgument,
     logicals: Sequence[Logical],
 ) -> Argument:
-    if argument.variables not in words.relation_of:
+    if argument.variables not in words.relations:
         return Atom(graph.variable_names[int(frame.variables.members(argument.variables)[0])])
-    relation = words.relations[words.relation_of[argument.variables]]
-    terms: list[Term] = []
-    for code, each in zip(argument.codes, frame.of(argument.variables), strict=True):
-        domain = words.domains[words.domain_of[each.domain]]
-        terms.append(logicals[code] if code >= 0 else domain.constant(~code))
-    atom = Atom(relation.name, tuple(terms))
+    terms: list[Term] = [
+        logicals[code] if code >= 0 else words.domains[each.domain].constant(~code)
+        for code, each in zip(argument.codes, frame.of(argument.variables), strict=True)
+    ]
+    atom = Atom(words.relations[argument.variables].name, tuple(terms))
     return atom if argument.counted < 0 else Count(logicals[argument.counted], atom)
 
 

@@ -1,6 +1,4 @@
-"""What looks alike, as arrays: classes of variables that may become relations, classes of factors
-for parfactors.
-"""
+"""What looks alike, as arrays: classes of variables for relations, of factors for parfactors."""
 
 from __future__ import annotations
 
@@ -21,8 +19,9 @@ MOST_ARGUMENTS = 30  # arguments that a lifted factor may have
 
 @dataclass(frozen=True, eq=False)
 class VariableClasses:
-    """Variables of equal colour and declared label order, isolated ones apart, numbered by first
-    occurrence.
+    """Variables of equal colour and declared label order, isolated ones apart.
+
+    Classes are numbered by first occurrence.
 
     of[n]: the class of each variable; place[n]: its place within the class, in input order.
     """
@@ -48,7 +47,6 @@ class FactorClass:
 
     factors: Ints
     arguments: Ints
-    table: int
     classes: tuple[int, ...]
     positions: tuple[int, ...]
 
@@ -79,29 +77,20 @@ def factor_classes(
         arity = arguments.shape[1]
         if 0 < arity <= MOST_ARGUMENTS:
             sent = positions[graph.offsets[factors, None] + np.arange(arity)]
-            own = graph.factor_table[factors], variables.of[arguments], sent
-            alike = _alike(
-                colouring.factor_colours[factors], np.column_stack((own[0] + 1, *own[1:]))
-            )
+            classes = variables.of[arguments]
+            rows = np.column_stack((graph.factor_table[factors] + 1, classes, sent))
+            alike = _alike(colouring.factor_colours[factors], rows)
             shared = (sent[:, 1:] == sent[:, :-1]).any(axis=1)
-            for rows in _worth_lifting(alike, shared):
-                table, classes, places = (each[rows[0]].tolist() for each in own)
-                found.append(
-                    FactorClass(
-                        factors[rows], arguments[rows], table, tuple(classes), tuple(places)
-                    )
-                )
+            for own in _worth_lifting(alike, shared):
+                first = tuple(classes[own[0]].tolist()), tuple(sent[own[0]].tolist())
+                found.append(FactorClass(factors[own], arguments[own], *first))
     found.sort(key=lambda each: -len(each.factors))
-    kept = [
-        each
-        for place, each in enumerate(found)
-        if place < MOST_CLASSES or len(each.factors) >= LARGE
-    ]
-    return sorted(kept, key=lambda each: int(each.factors[0]))
+    more = [each for each in found[MOST_CLASSES:] if len(each.factors) >= LARGE]
+    return sorted(found[:MOST_CLASSES] + more, key=lambda each: int(each.factors[0]))
 
 
 def _alike(colours: Ints, rows: Ints) -> Ints:
-    """Number alike what is equal in colour and row; mostly, equal colours mean equal rows already."""
+    """Number alike what is equal in colour and row; mostly, equal colours mean equal rows."""
     alike = group_rows(colours[:, None])
     first = first_places(alike)
     if all(np.array_equal(column, column[first][alike]) for column in rows.T):
@@ -110,9 +99,7 @@ def _alike(colours: Ints, rows: Ints) -> Ints:
 
 
 def _worth_lifting(alike: Ints, alone: NDArray[np.bool_]) -> Iterator[Ints]:
-    """The members of classes with two members or more, or with one that may be alone; of very many
-    the largest.
-    """
+    """The members of each class of two or more, or that may be alone; of very many the largest."""
     order, sizes = np.argsort(alike, kind="stable"), np.bincount(alike)
     ends = np.cumsum(sizes)
     lifts = (sizes > 1) | alone[order[ends - 1]]

@@ -28,17 +28,15 @@ class Unequal:
 
 
 @dataclass(frozen=True, eq=False)
-class Listed:
-    """The rows of constants that some logical variables take together, or with inside=False do not
-    take.
-    """
+class ListedConstants:
+    """Rows of constants that logical variables take together, or with inside=False do not take."""
 
     variables: tuple[int, ...]
     rows: Ints
     inside: bool
 
 
-Condition = Unequal | Listed
+Condition = Unequal | ListedConstants
 
 
 def conditions_for(rows: Ints, domains: Sequence[int], sizes: Sequence[int]) -> list[Condition]:
@@ -60,16 +58,11 @@ def conditions_for(rows: Ints, domains: Sequence[int], sizes: Sequence[int]) -> 
             conditions.append(_listed(rows, block, sizes))
         else:
             conditions += unequal
-    explicit = {
-        each
-        for condition in conditions
-        if isinstance(condition, Listed)
-        for each in condition.variables
-    }
+    listed = [each.variables for each in conditions if isinstance(each, ListedConstants)]
     alone = [
         each
         for each in range(rows.shape[1])
-        if each not in explicit and len(values[each]) < sizes[each]
+        if len(values[each]) < sizes[each] and not any(each in block for block in listed)
     ]
     return [*(_listed(rows, (each,), sizes) for each in alone), *conditions]
 
@@ -79,13 +72,6 @@ def _values(column: Ints, size: int) -> Ints:
     met = np.zeros(size, dtype=np.bool_)
     met[column] = True
     return np.flatnonzero(met)
-
-
-def _distinct_rows(rows: Ints, columns: Sequence[int]) -> Ints:
-    """The distinct rows of some columns, in lexicographic order."""
-    chosen = rows[:, list(columns)]
-    _, first = np.unique(lexicographic_codes(chosen), return_index=True)
-    return chosen[first]
 
 
 def _count(rows: Ints, columns: Sequence[int]) -> int:
@@ -105,9 +91,7 @@ def _dependent(rows: Ints, counts: Sequence[int]) -> tuple[int, ...]:
 
 
 def _blocks(rows: Ints, variables: tuple[int, ...], counts: Sequence[int]) -> list[tuple[int, ...]]:
-    """The dependent logical variables in blocks that do not depend on one another; one block if
-    that is not so.
-    """
+    """The dependent logical variables in blocks independent of one another, else in one block."""
     if not variables:
         return []
     pairs = [
@@ -135,21 +119,17 @@ def _unequal(
         for one, two in combinations(block, 2)
         if domains[one] == domains[two] and not (rows[:, one] == rows[:, two]).any()
     ]
-    if len(block) > MOST_UNEQUAL or any(
-        not np.array_equal(values[one], values[two]) for one, two in pairs
-    ):
+    alike = all(np.array_equal(values[one], values[two]) for one, two in pairs)
+    if len(block) > MOST_UNEQUAL or not alike:
         return None
-    free = math.prod(len(values[each]) for each in block if not any(each in pair for pair in pairs))
-    if _count(rows, block) != free * _colourings(
-        pairs, {each: len(values[each]) for pair in pairs for each in pair}
-    ):
+    admitted = _colourings(pairs, {each: len(values[each]) for each in block})
+    if _count(rows, block) != admitted:
         return None
     return [Unequal(one, two) for one, two in pairs]
 
 
 def _colourings(pairs: Sequence[tuple[int, int]], sizes: dict[int, int]) -> int:
-    """How many ways there are to give each variable a value so that no pair has the same, by
-    dropping and merging.
+    """How many ways there are to give variables values such that no pair has the same.
 
     >>> _colourings([(0, 1), (1, 2), (0, 2)], {0: 4, 1: 4, 2: 4})
     24
@@ -165,14 +145,16 @@ def _colourings(pairs: Sequence[tuple[int, int]], sizes: dict[int, int]) -> int:
     return _colourings(rest, sizes) - _colourings(sorted(merged), others)
 
 
-def _listed(rows: Ints, block: tuple[int, ...], sizes: Sequence[int]) -> Listed:
+def _listed(rows: Ints, block: tuple[int, ...], sizes: Sequence[int]) -> ListedConstants:
     """The rows of a block one by one, or those that are missing, whichever are fewer."""
-    inside = _distinct_rows(rows, block)
+    chosen = rows[:, list(block)]
+    _, first = np.unique(lexicographic_codes(chosen), return_index=True)
+    inside = chosen[first]
     shape = [sizes[each] for each in block]
     span = math.prod(shape)
     if span >= 2 * len(inside):
-        return Listed(block, inside, True)
+        return ListedConstants(block, inside, True)
     missing = np.ones(span, dtype=np.bool_)
     missing[np.ravel_multi_index(tuple(inside.T), shape)] = False
     outside = np.column_stack(np.unravel_index(np.flatnonzero(missing), shape))
-    return Listed(block, outside, False)
+    return ListedConstants(block, outside, False)

@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 
-from lifagu.basics.arrays import Ints, connected_parts, distinct, group_rows
+from lifagu.basics.arrays import Ints, connected_parts, distinct, group_rows, members
 from lifagu.symmetry.lifting.dependent_columns import Column, Structure
 
 
@@ -44,8 +45,7 @@ class Coordinates:
 def coordinates_of(
     structure: Structure, entities: set[int], owners: dict[int, Ints]
 ) -> Coordinates:
-    """Coordinates for all parts, smaller ones first, since larger ones are called by those they
-    belong to.
+    """Coordinates for all parts, smaller ones first, by which those that belong to them are called.
 
     entities: parts that are called by themselves although they belong to others; owners: for some
     sorts the individuals that each of its things lists, as a matrix. Near-linear in the things of
@@ -93,19 +93,14 @@ def _count(coordinates: Sequence[Coordinate], size: int) -> int:
 
 def _minimal(coordinates: list[Coordinate], size: int) -> list[Coordinate]:
     """The coordinates without those that the others make superfluous, small ones first."""
-    counts = (
-        {id(each): len(distinct(each.values)) for each in coordinates}
-        if len(coordinates) > 1
-        else {}
-    )
-    kept = list(coordinates)
-    for each in sorted(coordinates, key=lambda each: counts.get(id(each), 0)):
+    if len(coordinates) < 2:
+        return coordinates
+    counts = {id(each): len(distinct(each.values)) for each in coordinates}
+    kept = coordinates
+    for each in sorted(coordinates, key=lambda each: counts[id(each)]):
         others = [other for other in kept if other is not each]
-        if (
-            others
-            and math.prod(counts[id(other)] for other in others) >= size
-            and _count(others, size) == size
-        ):
+        enough = math.prod(counts[id(other)] for other in others) >= size
+        if others and enough and _count(others, size) == size:
             kept = others
     return kept
 
@@ -140,9 +135,7 @@ def _named(column: Ints, domains: list[Sketch]) -> Coordinate:
 
 
 def _candidates(structure: Structure, part: int, owners: dict[int, Ints]) -> list[Ints]:
-    """Columns of individuals that could name the things of a part: from one sort, and listed by the
-    others as well.
-    """
+    """Columns of individuals that could name a part's things: of one sort, listed by the others."""
     index = structure.alignment.index
     matrices = []
     for sort in structure.alignment.sorts[part]:
@@ -159,33 +152,29 @@ def _candidates(structure: Structure, part: int, owners: dict[int, Ints]) -> lis
 
 
 def _settled(found: Coordinates, structure: Structure, owners: dict[int, Ints]) -> Coordinates:
-    """Individuals as constants: one domain for all that overlap, numbers where some variable does
-    not list them.
-    """
+    """Individuals as constants, one domain for all that overlap; numbers where some list others."""
     wrong = _contradicted(found, structure, owners)
-    named = [
-        number
+    named = {
+        number: each.individuals
         for number, each in enumerate(found.domains)
         if each.individuals is not None and number not in wrong
-    ]
+    }
     of_domain = np.full(len(found.domains), -1, dtype=np.int64)
     new: list[Sketch] = []
-    same = _overlapping([found.domains[number].individuals for number in named])
-    for group in range(int(same.max(initial=-1)) + 1):
-        mine = [number for number, each in zip(named, same.tolist(), strict=True) if each == group]
-        ids = distinct(np.concatenate([found.domains[number].individuals for number in mine]))
+    numbers = list(named)
+    for places in members(_overlapping(list(named.values()))):
+        mine = [numbers[place] for place in places.tolist()]
+        ids = distinct(np.concatenate([named[number] for number in mine]))
         of_domain[mine] = len(new)
         new.append(Sketch(len(ids), ids))
     for number in np.flatnonzero(of_domain < 0).tolist():
         of_domain[number] = len(new)
         new.append(Sketch(found.domains[number].size))
-    return Coordinates(
-        {
-            part: [_moved(each, found, of_domain, new) for each in own]
-            for part, own in found.of.items()
-        },
-        new,
-    )
+    of = {
+        part: [_moved(each, found, of_domain, new) for each in own]
+        for part, own in found.of.items()
+    }
+    return Coordinates(of, new)
 
 
 def _moved(
@@ -196,15 +185,12 @@ def _moved(
     if ids is None:
         return Coordinate(domain, coordinate.values)
     settled = new[domain].individuals
-    return Coordinate(
-        domain, np.searchsorted(ids if settled is None else settled, coordinate.values)
-    )
+    values = np.searchsorted(ids if settled is None else settled, coordinate.values)
+    return Coordinate(domain, values)
 
 
 def _contradicted(found: Coordinates, structure: Structure, owners: dict[int, Ints]) -> set[int]:
-    """Domains of individuals that some variable lists others than, so that one individual would be
-    two constants.
-    """
+    """Domains of individuals where some variable lists others: one would be two constants."""
     wrong = set()
     for sort, lists in owners.items():
         part, index = structure.alignment.part[sort], structure.alignment.index[sort]
@@ -215,12 +201,10 @@ def _contradicted(found: Coordinates, structure: Structure, owners: dict[int, In
     return wrong
 
 
-def _overlapping(sets: Sequence[Ints | None]) -> Ints:
+def _overlapping(sets: Sequence[Ints]) -> Ints:
     """Number sets of individuals alike that are connected by common members."""
-    values = np.concatenate(
-        [np.zeros(0, dtype=np.int64), *(each for each in sets if each is not None)]
-    )
-    owner = np.repeat(np.arange(len(sets)), [0 if each is None else len(each) for each in sets])
+    values = np.concatenate([np.zeros(0, dtype=np.int64), *sets])
+    owner = np.repeat(np.arange(len(sets)), list(map(len, sets)))
     individuals = group_rows(values[:, None])
     return connected_parts(len(sets) + len(values), owner, len(sets) + individuals)[: len(sets)]
 
@@ -237,15 +221,11 @@ def entities_of(structure: Structure, columns: Sequence[Sequence[Column]]) -> se
             for each in row
             if structure.maps[alignment.part[each.sort]]
         ]
-        for place, (part, one) in enumerate(sorts):
+        for (other, two), (part, one) in combinations(sorts, 2):
             size = alignment.sizes[part]
-            for other, two in sorts[:place]:
-                if other == part and len(one.rows) >= size * (size - 1):
-                    left, right = (
-                        alignment.index[one.sort][one.rows],
-                        alignment.index[two.sort][two.rows],
-                    )
-                    pairs = distinct(left * size + right)
-                    if len(pairs) == size * (size - 1) and not (left == right).any():
-                        found.add(part)
+            if other == part and len(one.rows) >= size * (size - 1):
+                left, right = (alignment.index[each.sort][each.rows] for each in (one, two))
+                pairs = distinct(left * size + right)
+                if len(pairs) == size * (size - 1) and not (left == right).any():
+                    found.add(part)
     return found

@@ -1,5 +1,4 @@
-"""Which columns of arguments determine which: maps between sorts of things, and sorts that stand
-one to one.
+"""Which columns of arguments determine which: maps between sorts, and sorts that are one to one.
 
 A sort is a set of things that logical variables may range over: the variables of a class, the
 blocks that a counting formula takes, the places within a block. Where each treatment stands with
@@ -31,8 +30,7 @@ class Column:
 
 @dataclass(frozen=True, eq=False)
 class Map:
-    """image[i] is the thing of the target sort that belongs to thing i of the source, each thing
-    there to some i.
+    """image[i] is the thing of the target that belongs to thing i of the source; onto.
 
     weak: it is the only one that thing i does *not* stand with, as in X ≠ Y.
     """
@@ -44,9 +42,7 @@ class Map:
 
 
 def maps_between(columns: Sequence[Column], sizes: Sequence[int]) -> list[Map]:
-    """The maps that a class of factors shows between its columns. O(k² m) for m factors with k
-    arguments.
-    """
+    """The maps between the columns of a class of factors. O(k² m) for m factors on k arguments."""
     pairs = [
         (one, two)
         for one, two in permutations(columns, 2)
@@ -57,14 +53,13 @@ def maps_between(columns: Sequence[Column], sizes: Sequence[int]) -> list[Map]:
     for one, two in pairs:
         if (one.sort, two.sort) not in inverse and (new := _map(one, two, sizes)) is not None:
             found.append(new)
-            inverse |= {(two.sort, one.sort)} if sizes[one.sort] == sizes[two.sort] else set()
+            if sizes[one.sort] == sizes[two.sort]:
+                inverse.add((two.sort, one.sort))
     return found
 
 
 def _map(one: Column, two: Column, sizes: Sequence[int]) -> Map | None:
-    """The map from one column to another, if there is one and nothing of the second column is left
-    out.
-    """
+    """The map from one column onto another, if there is one."""
     image = _determined(one, two, sizes)
     weak = image is None
     image = _avoided(one, two, sizes) if image is None else image
@@ -74,18 +69,14 @@ def _map(one: Column, two: Column, sizes: Sequence[int]) -> Map | None:
 
 
 def _determined(one: Column, two: Column, sizes: Sequence[int]) -> Ints | None:
-    """The only thing of the second column that each thing of the first one stands with, None if
-    there are several.
-    """
+    """The only thing that each thing of the first column stands with, None if there are several."""
     image = np.full(sizes[one.sort], -1, dtype=np.int64)
     image[one.rows] = two.rows
     return image if (image >= 0).all() and np.array_equal(image[one.rows], two.rows) else None
 
 
 def _avoided(one: Column, two: Column, sizes: Sequence[int]) -> Ints | None:
-    """The only thing of the second column that each thing of the first does not stand with, None if
-    it is not so.
-    """
+    """The only thing that each thing of the first column does not stand with, None if not so."""
     count, others = sizes[one.sort], sizes[two.sort]
     if others < 3 or len(one.rows) < count * (others - 1):
         return None
@@ -96,8 +87,7 @@ def _avoided(one: Column, two: Column, sizes: Sequence[int]) -> Ints | None:
 
 
 class Alignment:
-    """Sorts that stand one to one, joined into parts; thing i of a sort is number index[sort][i] of
-    its part.
+    """Sorts that stand one to one, joined into parts; thing i is number index[sort][i] of its part.
 
     Joining a part of s sorts and n things into another costs O(s n).
     """
@@ -109,9 +99,7 @@ class Alignment:
         self.sorts = {sort: [sort] for sort in self.part}
 
     def join(self, by: Map) -> None:
-        """Join the parts of two sorts of equal size by a map between them; nothing happens if they
-        are one part.
-        """
+        """Join the parts of two sorts of equal size by a map between them, if they are two."""
         one, two = self.part[by.source], self.part[by.target]
         if one == two:
             return
@@ -133,9 +121,7 @@ class Alignment:
 
 @dataclass(frozen=True, eq=False)
 class Structure:
-    """Parts of aligned sorts, and for each part the maps to smaller parts, those that determine
-    first.
-    """
+    """Parts of aligned sorts, and of each the maps to smaller parts, those that determine first."""
 
     alignment: Alignment
     maps: dict[int, list[Map]]
@@ -183,13 +169,12 @@ def _maps_from(alignment: Alignment, maps: Mapping[int, Sequence[Map]], part: in
 
 
 def _between_targets(maps: Sequence[Map], sizes: Sequence[int]) -> list[Map]:
-    """The maps that follow between the targets of maps from one part, to an equal or a smaller one."""
+    """The maps that follow between the targets of maps from one part, none to a larger one."""
     found = []
     for one, two in combinations(maps[:MOST_COMPARED], 2):
         if one.target != two.target:
             one, two = (one, two) if sizes[one.target] >= sizes[two.target] else (two, one)
             image = _determined(Column(one.target, one.image), Column(two.target, two.image), sizes)
-            found += (
-                [] if image is None else [Map(one.target, two.target, image, one.weak or two.weak)]
-            )
+            if image is not None:
+                found.append(Map(one.target, two.target, image, one.weak or two.weak))
     return found

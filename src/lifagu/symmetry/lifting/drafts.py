@@ -1,4 +1,4 @@
-"""Drafts of parfactors in numbers: the arguments and constraints that stand for a class of factors."""
+"""Drafts of parfactors in numbers: arguments and constraints that stand for a class of factors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lifagu.graph.factor_graph import FactorGraph
 from lifagu.relational.ground_tables import histogram_of_each
 from lifagu.relational.substitutions import LIMIT
 from lifagu.symmetry.lifting.classes import FactorClass, VariableClasses
-from lifagu.symmetry.lifting.constraints import Condition, Listed, Unequal, conditions_for
+from lifagu.symmetry.lifting.constraints import Condition, ListedConstants, Unequal, conditions_for
 from lifagu.symmetry.lifting.coordinates import Coordinate, Coordinates
 from lifagu.symmetry.lifting.dependent_columns import Structure
 from lifagu.symmetry.lifting.whole_groups import Slot
@@ -23,9 +23,7 @@ MOST_COPIES = 64  # parfactors that may stand side by side for equal factors on 
 
 @dataclass(frozen=True, eq=False)
 class Frame:
-    """What all drafts share: classes of variables, their alignment, and the coordinates of each
-    part.
-    """
+    """What all drafts share: classes of variables, their alignment, coordinates of each part."""
 
     variables: VariableClasses
     structure: Structure
@@ -33,9 +31,7 @@ class Frame:
     _known: dict[int, list[Coordinate]] = field(default_factory=dict)
 
     def of(self, number: int) -> list[Coordinate]:
-        """The coordinates of a class of variables, by place within the class; none for a single
-        variable.
-        """
+        """The coordinates of a class of variables, by place within it; none for a single one."""
         if self.variables.sizes[number] == 1:
             return []
         if number not in self._known:
@@ -53,8 +49,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class DraftArgument:
-    """A class of variables and a code for each of its coordinates: logical variable c ≥ 0, or
-    constant ~c.
+    """A class of variables; of each of its coordinates the logical variable c ≥ 0, or constant ~c.
 
     counted: the logical variable that is counted, -1 if none.
     """
@@ -148,9 +143,7 @@ def draft_of(
 def _drafted(
     factors: FactorClass, slots: Sequence[Slot], frame: Frame
 ) -> tuple[tuple[DraftArgument, ...], _Logicals, list[tuple[int, list[Condition]]]] | None:
-    """Arguments, free logical variables, and the domain and conditions of each counted one; None if
-    one cannot be.
-    """
+    """Arguments, logical variables, domains and conditions of counted ones; None if impossible."""
     places = frame.variables.place[factors.arguments]
     logicals = _Logicals(len(places))
     arguments: list[DraftArgument] = []
@@ -184,16 +177,14 @@ def _drafted(
 
 
 def _whole(run: Coordinate, number: int, logicals: _Logicals, size: int) -> list[Condition] | None:
-    """What a counted logical variable must keep to take exactly the values of a run, in order; None
-    if nothing does.
-    """
+    """Conditions by which a logical variable takes a run's values, in order; None if none do."""
     values = run.values
     if not (np.diff(values, axis=1) > 0).all():
         return None
     if values.shape[1] == size:
         return []
     if (values == values[0]).all():
-        return [Listed((number,), values[0][:, None], True)]
+        return [ListedConstants((number,), values[0][:, None], True)]
     if values.shape[1] == size - 1:
         missing = Coordinate(run.domain, size * (size - 1) // 2 - values.sum(axis=1))
         other = logicals.find(missing)
@@ -202,9 +193,7 @@ def _whole(run: Coordinate, number: int, logicals: _Logicals, size: int) -> list
 
 
 def _copies(logicals: _Logicals, sizes: Sequence[int]) -> list[list[Condition]] | None:
-    """The conditions of each parfactor: one where every substitution occurs once, more for parallel
-    factors.
-    """
+    """The conditions of each parfactor: of one, or of several where factors are parallel."""
     if not logicals.columns:
         return [[] for _ in range(logicals.rows)] if logicals.rows <= MOST_COPIES else None
     rows = np.column_stack(logicals.columns)
@@ -226,7 +215,7 @@ def _substitutions(conditions: Sequence[Condition], sizes: Sequence[int]) -> int
     listed = [
         each
         for each in conditions
-        if isinstance(each, Listed) and each.inside and len(each.variables) > 1
+        if isinstance(each, ListedConstants) and each.inside and len(each.variables) > 1
     ]
     joined = {variable for each in listed for variable in each.variables}
     free = math.prod(size for variable, size in enumerate(sizes) if variable not in joined)
@@ -234,9 +223,7 @@ def _substitutions(conditions: Sequence[Condition], sizes: Sequence[int]) -> int
 
 
 def _counted_table(table: Floats, slots: Sequence[Slot]) -> Floats:
-    """A table with one axis per slot: of equal entries for assignments with equal counts one is
-    kept. Flat.
-    """
+    """A flat table with one axis per slot: of the entries for equal counts the first is kept."""
     for axis, slot in enumerate(slots):
         if slot.length > 1:
             size = table.shape[axis]

@@ -1,5 +1,4 @@
-"""The proof that a lifted model means the graph: grounded again, it has the same variables and the
-same factors.
+"""The proof that a lifted model means the graph: grounded, it has its variables and factors.
 
 Factors are compared as a multiset of (arguments, table), variables by name and range. Near-linear;
 nothing is taken from the way the model was made.
@@ -25,37 +24,38 @@ from lifagu.relational.parfactor_graph import ParfactorGraph, Proof
 
 @dataclass(frozen=True, eq=False)
 class Difference:
-    """Where a model and a graph differ: factors of the graph, and parfactors of the model (-1 is
-    its ground part).
-    """
+    """Where they differ: factors of the graph, parfactors of the model (-1 is its ground part)."""
 
     factors: Ints
     parfactors: Ints
 
 
 def prove(model: ParfactorGraph, graph: FactorGraph) -> Proof:
-    """The proof that a model grounds to a graph; where it does not, the error names a variable or a
-    factor.
+    """The proof that a model grounds to a graph; else an error names a variable or a factor.
 
     >>> from lifagu.relational.parfactor_graph import Domain, Parfactor, Relation
     >>> from lifagu.relational.grounding import ground
     >>> parfactor = Parfactor.of("g", ["Sick(X)"], [4, 1])
     >>> model = ParfactorGraph((Domain("X", 3),), (Relation("Sick", ("X",)),), (parfactor,))
-    >>> print(prove(model, ground(model)))
-    grounded again: the same 3 variables and the same 3 factors, each as often, with 1 distinct
-    table
+    >>> print(*str(prove(model, ground(model))).split(", "), sep="\\n")
+    grounded again: the same 3 variables and the same 3 factors
+    each as often
+    with 1 distinct table
     """
     found = compare(model, graph)
     if isinstance(found, Proof):
         return found
     if len(found.factors):
         factor = graph.factors[int(found.factors[0])]
-        what = f"factor '{factor.name}' on ({', '.join(factor.arguments)}) is not as often in the model as in the graph"
-    else:
-        number = int(found.parfactors[0])
-        what = f"parfactor '{model.parfactors[number].name}'" if number >= 0 else "the ground part"
-        what += " has a ground factor that the graph does not have as often"
-    raise ModelError(f"the lifted model does not mean the graph: {what}")
+        what = f"factor '{factor.name}' on ({', '.join(factor.arguments)})"
+        raise _differs(f"{what} is not as often in the model as in the graph")
+    number = int(found.parfactors[0])
+    what = f"parfactor '{model.parfactors[number].name}'" if number >= 0 else "the ground part"
+    raise _differs(f"{what} has a ground factor that the graph does not have as often")
+
+
+def _differs(what: str) -> ModelError:
+    return ModelError(f"the lifted model does not mean the graph: {what}")
 
 
 def compare(model: ParfactorGraph, graph: FactorGraph) -> Proof | Difference:
@@ -67,9 +67,8 @@ def compare(model: ParfactorGraph, graph: FactorGraph) -> Proof | Difference:
     wanted = _table_ids(tables, table_of, known)
     mine = [_table_ids(block.tables, block.table_of, known) for block in pieces.blocks]
     owner = np.repeat(np.arange(-1, len(mine) - 1), list(map(len, mine)))
-    offsets = np.concatenate(
-        ([0], np.cumsum(np.concatenate([block.lengths for block in pieces.blocks])))
-    )
+    lengths = np.concatenate([block.lengths for block in pieces.blocks])
+    offsets = np.concatenate(([0], np.cumsum(lengths)))
     arguments = number[np.concatenate([block.arguments for block in pieces.blocks])]
     found = {
         scopes.shape[1]: (factors, np.column_stack((np.concatenate(mine)[factors], scopes)))
@@ -77,10 +76,8 @@ def compare(model: ParfactorGraph, graph: FactorGraph) -> Proof | Difference:
     }
     differing: list[tuple[Ints, Ints]] = []
     for factors, scopes in graph.scopes:
-        others, rows = found.pop(
-            scopes.shape[1], (factors[:0], np.zeros((0, scopes.shape[1] + 1), dtype=np.int64))
-        )
         expected = np.column_stack((wanted[factors], scopes))
+        others, rows = found.pop(scopes.shape[1], (factors[:0], expected[:0]))
         if not same_rows(expected, rows):
             one, two = _differing(expected, rows)
             differing.append((factors[one], owner[others[two]]))
@@ -94,7 +91,7 @@ def compare(model: ParfactorGraph, graph: FactorGraph) -> Proof | Difference:
 
 
 def _table_ids(tables: Sequence[Floats], table_of: Ints, known: dict[bytes, int]) -> Ints:
-    """Number of each factor's table, 0 if unknown; equal numbers for equal potentials, bit by bit."""
+    """Number of each factor's table, 0 if unknown; equal for equal potentials, bit by bit."""
     ids = [known.setdefault(table.tobytes(), len(known) + 1) for table in tables]
     return np.array([*ids, 0], dtype=np.int64)[table_of]
 
@@ -103,9 +100,7 @@ def _table_ids(tables: Sequence[Floats], table_of: Ints, known: dict[bytes, int]
 
 
 def _numbers(model: ParfactorGraph, pieces: GroundPieces, graph: FactorGraph) -> Ints:
-    """For each ground variable of the model the variable of the graph that has its name, its range
-    compared.
-    """
+    """For each ground variable of the model the graph's variable of its name, ranges compared."""
     words, part = model.vocabulary, model.ground_part
     numbers = [_found(part.variable_names, pieces.variables.plain, graph.variable_names)]
     labels = [part.variable_declared[pieces.variables.plain]]
@@ -125,20 +120,17 @@ def _numbers(model: ParfactorGraph, pieces: GroundPieces, graph: FactorGraph) ->
     number = np.concatenate(numbers)
     _check_variables(number, graph)
     orders = {order: place for place, order in enumerate(graph.ranges.declared)}
-    mine = np.array([orders.get(each, -1) for each in declared], dtype=np.int64)[
-        np.concatenate(labels)
-    ]
+    order_of = np.array([orders.get(each, -1) for each in declared], dtype=np.int64)
+    mine = order_of[np.concatenate(labels)]
     other = np.flatnonzero(mine != graph.variable_declared[number])
     if len(other):
         name = graph.variable_names[int(number[other[0]])]
-        raise ModelError(
-            f"the lifted model does not mean the graph: variable '{name}' has another range"
-        )
+        raise _differs(f"variable '{name}' has another range")
     return number
 
 
 def _found(names: Names, chosen: Ints, wanted: Names) -> Ints:
-    """The numbers that the chosen names of one list have in another, -1 for those it does not have."""
+    """The numbers that the chosen names of one list have in another, -1 if none."""
     if names is wanted:
         return chosen
     if isinstance(names, ChosenNames) and names.names is wanted:
@@ -150,15 +142,11 @@ def _check_variables(number: Ints, graph: FactorGraph) -> None:
     """Every variable of the graph must be there once, and no other."""
     count = len(graph.variable_names)
     if (number < 0).any():
-        raise ModelError(
-            "the lifted model does not mean the graph: it has a variable that the graph has not"
-        )
+        raise _differs("it has a variable that the graph has not")
     wrong = np.flatnonzero(np.bincount(number, minlength=count) != 1)
     if len(wrong):
         name = graph.variable_names[int(wrong[0])]
-        raise ModelError(
-            f"the lifted model does not mean the graph: variable '{name}' is not once in it"
-        )
+        raise _differs(f"variable '{name}' is not once in it")
 
 
 # ---- multisets of rows

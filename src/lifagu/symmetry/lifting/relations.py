@@ -1,6 +1,4 @@
-"""The vocabulary of a lifted model: which classes are relations, what these are called, and their
-original names.
-"""
+"""The vocabulary of a lifted model: which classes are relations, and what these are called."""
 
 from __future__ import annotations
 
@@ -22,22 +20,20 @@ from lifagu.symmetry.lifting.naming import base_name, letter_families, letters, 
 
 
 @dataclass(frozen=True, eq=False)
-class Words:
-    """Domains and relations, and the way to them from the numbers that drafts use.
+class LiftedVocabulary:
+    """Domains and relations by the numbers that drafts use.
 
-    relation_of: the relation of a class of variables; domain_of: the domain of a domain of
-    coordinates; family_of: the letters for its logical variables. Classes in drafts that are not
-    relations are single variables whose names cannot be those of relations.
+    domains: by domain of coordinates; families: the letters for their logical variables; relations:
+    by class of variables. Classes in drafts that are not relations are single variables whose names
+    cannot be those of relations.
     """
 
-    domains: tuple[Domain, ...]
-    relations: tuple[Relation, ...]
-    relation_of: dict[int, int]
-    domain_of: dict[int, int]
-    family_of: dict[int, int]
+    domains: dict[int, Domain]
+    families: dict[int, int]
+    relations: dict[int, Relation]
 
 
-def words_for(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> Words:
+def vocabulary_for(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> LiftedVocabulary:
     """The vocabulary for the classes of variables that occur in drafts, by first variable."""
     classes = sorted({argument.variables for draft in drafts for argument in draft.arguments})
     relations = [
@@ -49,44 +45,32 @@ def words_for(graph: FactorGraph, frame: Frame, drafts: Sequence[Draft]) -> Word
     names = relation_names(
         [base_name(graph, frame.variables.members(each)) for each in relations], spelling.allows
     )
-    families = letter_families(names)
-    family_of = {each: next(families) for each in used}
-    domains = {each: Domain.of(next(letters(family_of[each])), constants[each]) for each in used}
-    return Words(
-        tuple(domains.values()),
-        tuple(spelling.relation(number, name, domains) for number, name in enumerate(names)),
-        {each: number for number, each in enumerate(relations)},
-        {each: number for number, each in enumerate(used)},
-        family_of,
+    families = dict(zip(used, letter_families(names), strict=False))
+    domains = {each: Domain.of(next(letters(families[each])), constants[each]) for each in used}
+    named = zip(relations, names, strict=True)
+    return LiftedVocabulary(
+        domains, families, {each: spelling.relation(each, name, domains) for each, name in named}
     )
 
 
 def _can_be_relation(graph: FactorGraph, variables: Ints) -> bool:
-    """Several variables always; a single one if its own name can be that of a relation without
-    domains.
-    """
+    """Several variables always; a single one if a relation without domains can have its name."""
     return len(variables) > 1 or is_relation_name(graph.variable_names[int(variables[0])])
 
 
 def _constants(sketch: Sketch, graph: FactorGraph) -> int | list[str]:
-    """The constants of a domain: individuals, or how many, also where they are called 1, 2, … or
-    Person:1, …
-    """
+    """The constants of a domain: individuals, or how many if called 1, 2, … or Person:1, …"""
     if sketch.individuals is None:
         return sketch.size
     texts = [graph.individuals[each] for each in sketch.individuals.tolist()]
     head = texts[0].removesuffix("1")
-    numbered = (not head or head.endswith(":")) and texts == [
-        f"{head}{each + 1}" for each in range(len(texts))
-    ]
-    return len(texts) if numbered else texts
+    counted = [f"{head}{each + 1}" for each in range(len(texts))]
+    return len(texts) if texts == counted and (not head or head.endswith(":")) else texts
 
 
 @dataclass(frozen=True, eq=False)
 class _Spelling:
-    """What names may say: no relation is called so that its ground names would be those of other
-    variables.
-    """
+    """What names may say: ground names of a relation are never those of other variables."""
 
     graph: FactorGraph
     frame: Frame
@@ -105,34 +89,27 @@ class _Spelling:
             return name == self.graph.variable_names[int(members[0])]
         if name in self.graph.variable_names:
             return False
-        return not self.heads[name] or self.heads[name] == len(members) == self._spelt_alike(
-            number, name
-        )
+        met = self.heads[name]
+        return not met or met == len(members) == self._spelt_alike(number, name)
 
     def _spelt_alike(self, number: int, name: str) -> int:
-        """How many variables of a relation have the very names that their constants would give
-        them.
-        """
+        """How many variables of a relation have the names that their constants would give."""
         columns = []
         for each in self.frame.of(self.relations[number]):
             given = self.constants[each.domain]
-            texts = (
-                list(map(str, range(1, given + 1)))
-                if isinstance(given, int)
-                else list(map(constant_text, given))
-            )
+            if isinstance(given, int):
+                texts = list(map(str, range(1, given + 1)))
+            else:
+                texts = list(map(constant_text, given))
             columns.append([texts[value] for value in each.values.tolist()])
         spelt = (f"{name}({','.join(row)})" for row in zip(*columns, strict=True))
-        originals = map(
-            self.graph.variable_names.__getitem__,
-            self.frame.variables.members(self.relations[number]),
-        )
-        return sum(map(str.__eq__, spelt, originals))
+        members = self.frame.variables.members(self.relations[number])
+        return sum(map(str.__eq__, spelt, map(self.graph.variable_names.__getitem__, members)))
 
-    def relation(self, number: int, name: str, domains: dict[int, Domain]) -> Relation:
+    def relation(self, variable_class: int, name: str, domains: dict[int, Domain]) -> Relation:
         """The relation, with the original names of its ground variables where they go by others."""
-        variables = self.frame.variables.members(self.relations[number])
-        coordinates = self.frame.of(self.relations[number])
+        variables = self.frame.variables.members(variable_class)
+        coordinates = self.frame.of(variable_class)
         own = tuple(domains[each.domain] for each in coordinates)
         names: Sequence[Row] = ()
         if own and not self.heads[name]:

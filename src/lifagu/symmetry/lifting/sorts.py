@@ -1,6 +1,4 @@
-"""The sorts of things in a graph: variables of each class, blocks of counting formulas, places
-within blocks.
-"""
+"""The sorts of things in a graph: variables of each class, blocks, and places within blocks."""
 
 from __future__ import annotations
 
@@ -32,17 +30,16 @@ class Sorts:
         self.owners: dict[int, Ints] = {}
 
     def columns(self, factors: FactorClass, slots: Sequence[Slot]) -> list[Column]:
-        """One column per slot of more than one thing: places of variables within their class, or
-        blocks.
-        """
+        """One column per slot of several things: places of variables within a class, or blocks."""
         places = self._variables.place[factors.arguments]
         result = []
         for slot in slots:
             self._meet(slot.variables)
-            if slot.block_of is None or slot.blocks is None:
+            if slot.blocks is None:
                 result.append(Column(slot.variables, places[:, slot.first]))
             else:
-                result.append(Column(self._blocks(slot.variables, slot.blocks), slot.block_of))
+                sort = self._blocks(slot.variables, slot.blocks.variables)
+                result.append(Column(sort, slot.blocks.of))
         return [column for column in result if self.sizes[column.sort] > 1]
 
     def _meet(self, sort: int) -> None:
@@ -70,8 +67,7 @@ class Sorts:
         return new
 
     def _own(self, sort: int, lists: Ints) -> None:
-        """The individuals of a sort: those that all variables of each of its things list at the
-        same place.
+        """The individuals of a sort: those that all variables of a thing list at one place.
 
         lists[things × variables of each × individuals]: what these list.
         """
@@ -79,18 +75,14 @@ class Sorts:
         self.owners |= {sort: lists[:, 0, common]} if common.any() else {}
 
     def agree(self, by: Map) -> bool:
-        """Whether the individuals that things list first, and those that their images do, are the
-        same.
-        """
+        """Whether things and their images list the same individuals first."""
         if by.source not in self.owners or by.target not in self.owners:
             return False
         return np.array_equal(self.owners[by.source][:, 0], self.owners[by.target][by.image, 0])
 
 
 def listed_individuals(graph: FactorGraph, variables: Ints) -> Ints | None:
-    """For n variables that list q > 0 individuals each, the n×q matrix of these; None if they do
-    not.
-    """
+    """The n×q individuals of n variables that list q > 0 each; None if they do not."""
     starts = graph.individual_offsets[variables]
     lengths = graph.individual_offsets[variables + 1] - starts
     if not lengths[0] or (lengths != lengths[0]).any():

@@ -1,5 +1,4 @@
-"""Where a factor takes a whole group: runs of arguments that its table lets swap, over sets that
-never overlap.
+"""Where a factor takes a whole group: arguments that may be swapped, over disjoint sets.
 
 Such a run can become a counting formula (Milch, Zettlemoyer, Kersting, Haimes and Kaelbling 2008):
 the table depends on how many of the run's variables take each value only.
@@ -8,45 +7,49 @@ the table depends on how many of the run's variables take each value only.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints, first_places, group_lists, group_rows, members
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.likeness.roles import argument_places
 from lifagu.relational.ground_tables import LARGEST
 from lifagu.symmetry.lifting.classes import FactorClass, VariableClasses
 
 Flags = NDArray[np.bool_]
 
 
+class Blocks(NamedTuple):
+    """Sets of variables that never overlap. of[m]: which of them each factor takes.
+
+    variables[b×length]: the variables of each, in the order of the arguments.
+    """
+
+    of: Ints
+    variables: Ints
+
+
 @dataclass(frozen=True, eq=False)
 class Slot:
-    """Neighbouring arguments of a class of factors: one, or a run that takes whole blocks of its
-    variables' class.
-
-    block_of[m]: which block each factor takes; blocks[b×length]: the variables of each, in the
-    order of the arguments.
-    """
+    """Neighbouring arguments of a class of factors: one, or a run that takes whole blocks."""
 
     first: int
     length: int
     variables: int
-    block_of: Ints | None = None
-    blocks: Ints | None = None
+    blocks: Blocks | None = None
 
 
 def shared_positions(graph: FactorGraph) -> Ints:
-    """The position each argument sends if arguments of countable runs are not told apart, the first
-    of the run.
+    """The position each argument sends, that of its run's first one where a run is countable.
 
     A run is countable if its table lets its arguments swap and if, among all factors with this
     table, its sets of variables are equal or disjoint. It holds at least three variables, or two of
     the same declared kind. Near-linear.
     """
-    positions = np.arange(len(graph.arguments)) - np.repeat(
-        graph.offsets[:-1], np.diff(graph.offsets)
-    )
+    positions = argument_places(graph)
     joined = _joined(graph)
     if not joined.any():
         return positions
@@ -62,8 +65,7 @@ def shared_positions(graph: FactorGraph) -> Ints:
         np.column_stack((graph.factor_table[owner], positions[starts[chosen]], lengths[chosen]))
     )
     inside = np.isin(run, chosen)
-    # of the run among the chosen ones, for each argument in one
-    place = np.searchsorted(chosen, run[inside])
+    place = np.searchsorted(chosen, run[inside])  # of its run among the chosen ones
     taken = group_lists(np.concatenate(([0], np.cumsum(lengths[chosen]))), graph.arguments[inside])
     met = group_rows(np.column_stack((family[place], graph.arguments[inside])))
     overlapping = taken[place] != taken[place[first_places(met)[met]]]
@@ -74,9 +76,7 @@ def shared_positions(graph: FactorGraph) -> Ints:
 
 
 def _joined(graph: FactorGraph) -> Flags:
-    """For each argument whether it may be swapped with the next one of its factor and is of the
-    same kind.
-    """
+    """Whether each argument may be swapped with the next of its factor, and is of its kind."""
     swaps = _swaps(graph)
     joined = np.zeros(len(graph.arguments), dtype=np.bool_)
     if not swaps.any():
@@ -93,9 +93,7 @@ def _joined(graph: FactorGraph) -> Flags:
 
 
 def _swaps(graph: FactorGraph) -> Flags:
-    """For each axis of each table whether it may be swapped with the next one, tested for like
-    tables at once.
-    """
+    """Whether each axis of each table may be swapped with the next, like tables at once."""
     tables = graph.tables
     swaps = np.zeros(len(tables.axes), dtype=np.bool_)
     for alike in members(group_lists(tables.axis_offsets, tables.axes)):
@@ -115,17 +113,10 @@ def _swaps(graph: FactorGraph) -> Flags:
 def slots_of(factors: FactorClass, variables: VariableClasses) -> list[Slot]:
     """The arguments of a class of factors, runs that take whole blocks together."""
     slots: list[Slot] = []
-    first = 0
-    while first < len(factors.classes):
-        end = first + 1
-        while (
-            end < len(factors.classes)
-            and factors.positions[end] == factors.positions[first]
-            and factors.classes[end] == factors.classes[first]
-        ):
-            end += 1
-        slots += _slots(factors, variables, first, end)
-        first = end
+    sorts = zip(factors.positions, factors.classes, strict=True)
+    for _, run in groupby(enumerate(sorts), key=lambda each: each[1]):
+        places = [place for place, _ in run]
+        slots += _slots(factors, variables, places[0], places[-1] + 1)
     return slots
 
 
@@ -134,8 +125,8 @@ def _slots(factors: FactorClass, variables: VariableClasses, first: int, end: in
     number = factors.classes[first]
     if end - first > 1:
         taken = factors.arguments[:, first:end]
-        block_of = group_rows(taken)
-        blocks = taken[first_places(block_of)]
+        of = group_rows(taken)
+        blocks = taken[first_places(of)]
         if blocks.size == variables.sizes[number] and len(np.unique(blocks)) == blocks.size:
-            return [Slot(first, end - first, number, block_of, blocks)]
+            return [Slot(first, end - first, number, Blocks(of, blocks))]
     return [Slot(place, 1, number) for place in range(first, end)]
