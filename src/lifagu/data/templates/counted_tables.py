@@ -119,6 +119,6 @@ class GroupCodes:
         words = [list(codes) for codes in self._codes]
         groups: list[GroupKey | None] = []
         for row in matrix[first_places(number)].tolist():
-            group = tuple(word[code] for word, code in zip(words, row, strict=True))
-            groups.append(None if -1 in row else group)
+            named = zip(words, row, strict=True)
+            groups.append(None if -1 in row else tuple(word[code] for word, code in named))
         return groups, number

@@ -21,7 +21,7 @@ MOST_MEMBERS = 2  # in one row
 
 
 @dataclass(frozen=True)
-class CountedRows:
+class MemberRows:
     """Rows with a label and members in some slots: how many they become, whether in all orders."""
 
     label: int
@@ -178,7 +178,7 @@ def _slots(mask: int) -> tuple[int, ...]:
     return tuple(slot for slot in range(mask.bit_length()) if mask >> slot & 1)
 
 
-def _proved(rows: StoredRows, marked: dict[int, str], members: int) -> list[CountedRows] | None:
+def _proved(rows: StoredRows, marked: dict[int, str], members: int) -> list[MemberRows] | None:
     """What the rows with members become; None if they are not the same for all members."""
     groups = []
     for arity, table in marked.items():
@@ -193,7 +193,7 @@ def _proved(rows: StoredRows, marked: dict[int, str], members: int) -> list[Coun
                 once = least == most == sets and ascending in (0, many * sets)
                 if not (ordered or once) or not rows.labels.counts(label, slots, members, ordered):
                     return None
-                groups.append(CountedRows(label, slots, many, ordered))
+                groups.append(MemberRows(label, slots, many, ordered))
     return groups
 
 
@@ -223,7 +223,7 @@ def _numbers(
 
 
 def _replace(
-    rows: StoredRows, marked: dict[int, str], groups: list[CountedRows], members: int, weights: int
+    rows: StoredRows, marked: dict[int, str], groups: list[MemberRows], members: int, weights: int
 ) -> None:
     """Put the histogram in the place of its members."""
     histogram = rows.fresh()
