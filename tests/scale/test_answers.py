@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import lifagu
 from lifagu.inference.prepared import Result
-from lifagu.questions.by_sql import resting
+from lifagu.questions.by_sql import support as behind
 from lifagu.questions.by_sql.asking import plan_by_sql, plan_on
 from lifagu.questions.by_sql.completing import fill_on
 from lifagu.questions.place import Place
@@ -384,8 +384,8 @@ def test_names_that_do_not_fit(folder):
     lifagu.write(builder.graph(), folder)
     with closing(open_engine("duckdb", folder.parent / "database", LIMIT)) as engine:
         whole = fill_on(Journal(engine), folder, {}, lifagu.Filling(), print)
-        (whole_support,) = resting.supports(whole, [[0]], LIMIT, print)
-        (support,) = resting.supports(whole, [[0]], 5 * resting.NAME, print)
+        (whole_support,) = behind.supports(whole, [[0]], LIMIT, print)
+        (support,) = behind.supports(whole, [[0]], 5 * behind.NAME, print)
     assert whole_support.rests_on == tuple(f"f{number}" for number in range(1, 30))
     assert (support.rests_on, support.weakest_share) == (
         whole_support.rests_on[:5],

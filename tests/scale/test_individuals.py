@@ -16,7 +16,7 @@ from lifagu.questions.requested_marginals import near_unknown
 from lifagu.scale import individuals
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.journal import Journal
-from lifagu.scale.near_holes import find_near
+from lifagu.scale.near_unknown_factors import find_near
 from support.by_sql import (
     WAYS_FOR_INDIVIDUALS,
     Forgetful,
@@ -129,7 +129,7 @@ def test_an_interrupted_run_goes_on(tmp_path, line):
     assert_same_tables(tmp_path / "sql", tmp_path / "memory")
 
 
-def test_too_many_sorts_of_homes(tmp_path, monkeypatch):
+def test_too_many_sorts_of_individuals(tmp_path, monkeypatch):
     make_folder(tmp_path / "big", **PEOPLE)
     monkeypatch.setattr(individuals, "MOST_TYPES", 5)
     with pytest.raises(
@@ -200,7 +200,7 @@ def test_owners_and_what_is_near(tmp_path_factory, observed, as_texts):
             named = {
                 each: first.index(owner) for each, owner in enumerate(owners.tolist()) if owner >= 0
             }
-            if individuals.has_individuals(whole.given):
+            if whole.given.has_individuals:
                 individuals.find_owners(whole.journal, whole.given)
                 assert dict(engine.rows(f"SELECT id, owner FROM {table}_owners")) == named
             else:

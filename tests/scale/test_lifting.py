@@ -21,7 +21,7 @@ from lifagu.scale import equal_multisets as alike_rows
 from lifagu.scale.colour_rounds import Sizes, pass_colours
 from lifagu.scale.engines.on_duckdb import DuckEngine
 from lifagu.scale.engines.opening import open_engine
-from lifagu.scale.finishing_in_memory import handing_over
+from lifagu.scale.finishing_in_memory import finisher
 from lifagu.scale.journal import Journal
 from support.by_sql import WAYS, Forgetful, Told, cases, lifted_by_sql, lifted_in_memory, stop_at
 from support.graphs_for_engines import big_graph, chain
@@ -98,8 +98,8 @@ def passed(engine, scopes, variable_start, factor_start, memory=None, most_round
         engine.register(f"{side}_start", {"id": np.arange(len(start)), "colour": start})
     colours = len(np.unique(variable_start)) + len(np.unique(factor_start))
     sizes = Sizes(len(variable_start), len(factor_start), colours + 2)
-    hand_over = None if memory is None else handing_over(sizes, _refined, memory)
-    state = pass_colours(Forgetful(engine), sizes, most_rounds, hand_over)
+    finish = None if memory is None else finisher(sizes, _refined, memory)
+    state = pass_colours(Forgetful(engine), sizes, most_rounds, finish)
     found = []
     for table in (state.variables, state.factors):
         (column,) = engine.columns(f"SELECT colour FROM {table} ORDER BY id")
@@ -127,7 +127,7 @@ def engine(tmp_path_factory):
 @pytest.mark.parametrize("seed", range(24))
 def test_rounds_by_sql_give_the_kernels_colours(engine, monkeypatch, seed):
     """To the end by SQL, or handed over after the first, second, … round that changes anything."""
-    monkeypatch.setattr(colour_rounds, "FIRST_HAND_OVER", 1 + seed % 4 // 2)
+    monkeypatch.setattr(colour_rounds, "FIRST_FINISH", 1 + seed % 4 // 2)
     arrays = random_arrays(random.Random(seed))
     found, _ = passed(engine, *arrays, memory=None if seed % 2 else 2**20)
     for mine, theirs in zip(found, kernel(*arrays), strict=True):
@@ -148,7 +148,7 @@ def test_what_still_changes_is_handed_over(engine):
 
     sizes = Sizes(31, 28, 3)
     passed(engine, *arrays, most_rounds=1000)
-    state = pass_colours(Forgetful(engine), sizes, 1000, handing_over(sizes, refine, 2**20))
+    state = pass_colours(Forgetful(engine), sizes, 1000, finisher(sizes, refine, 2**20))
     assert (state.round, seen) == (4, [44])
     for mine, theirs in zip(passed(engine, *arrays, memory=2**20)[0], kernel(*arrays), strict=True):
         np.testing.assert_array_equal(mine, theirs)

@@ -1,3 +1,1 @@
-"""Large models and results as columns: folders of Parquet tables through DuckDB, and databases
-behind templates.
-"""
+"""Large models and results as columns: folders of Parquet tables, databases behind templates."""

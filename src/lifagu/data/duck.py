@@ -1,6 +1,4 @@
-"""The door to DuckDB: a private database in memory or on disk, without network or settings of the
-user.
-"""
+"""The door to DuckDB: a private database in memory or on disk, without network or settings."""
 
 from __future__ import annotations
 
@@ -33,8 +31,7 @@ Result = TypeVar("Result")
 
 
 class Duck:
-    """A DuckDB, in memory if no file is named; every failure becomes one line that begins with the
-    place.
+    """A DuckDB, in memory if no file is named; every failure is one line that names the place.
 
     folder: where a database of ours is kept, and where it spills to. memory_limit: in bytes.
     """
@@ -69,9 +66,8 @@ class Duck:
     ) -> Any:
         settings = {
             "threads": str(threads or min(_processors(), MOST_THREADS)),
-            "temp_directory": ""
-            if folder is None
-            else str(Path(folder) / "spilled"),  # never the current folder
+            # never the current folder
+            "temp_directory": "" if folder is None else str(Path(folder) / "spilled"),
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             # names in statements are tables, never Python variables
@@ -110,12 +106,17 @@ class Duck:
         """Run a statement for its effect."""
         self._finished(lambda: self._connection.execute(statement), place)
 
+    def copy(self, query: str, file: PathLike, place: PathLike) -> None:
+        """Write the rows of a query to a file; by one thread, equal rows give equal bytes."""
+        target = f"{literal(str(file))} (FORMAT parquet, COMPRESSION zstd)"
+        self.run(f"COPY ({query}) TO {target}", place)
+
     def rows(self, statement: str, place: PathLike) -> list[tuple[Any, ...]]:
         """The rows of a small result."""
         return self._finished(lambda: list(self._connection.execute(statement).fetchall()), place)
 
     def columns(self, statement: str, place: PathLike) -> list[NDArray[Any]]:
-        """The columns of a result as arrays, in the order of its rows; those with nulls are masked."""
+        """The columns of a result as arrays, in the order of its rows; masked where nulls are."""
         return self._finished(
             lambda: list(self._connection.execute(statement).fetchnumpy().values()), place
         )
@@ -134,9 +135,7 @@ class Duck:
                 self._connection.unregister(name)
 
     def _finished(self, work: Callable[[], Result], place: PathLike) -> Result:
-        """The result of some work, done in another thread so that Ctrl-C arrives here at once and
-        ends it there.
-        """
+        """The result of some work, done in another thread, where Ctrl-C ends it at once."""
         try:
             return self._thread.submit(work).result()
         except KeyboardInterrupt:
@@ -150,9 +149,7 @@ class Duck:
             raise self._refusal(text, memory, place) from None
 
     def _settle(self) -> None:
-        """End what is still running; an interruption may come before a statement has begun, so it
-        is said again.
-        """
+        """End what is still running; said again, as it may come before a statement begins."""
         all_done = self._thread.submit(lambda: None)
         while not wait([all_done], timeout=0.1).done:
             if hasattr(self, "_connection"):  # else it is still being opened
@@ -173,17 +170,14 @@ class Duck:
 
 
 def one_thread() -> ThreadPoolExecutor:
-    """A pool of one thread that has begun: if it were interrupted while it begins, the pool would
-    not know of it.
-    """
+    """A pool of one thread that has begun: interrupted before, the pool would not know of it."""
     pool = ThreadPoolExecutor(1)
     pool.submit(lambda: None).result()
     return pool
 
 
 def file_source(path: PathLike) -> str:
-    """A Parquet file as a table expression with its row numbers; a ``*`` or ``[`` in its name is no
-    pattern.
+    """A Parquet file as a table expression with row numbers; a ``*`` in its name is no pattern.
 
     >>> file_source("it's[1].parquet")
     "read_parquet('it''s[[]1[]].parquet', hive_partitioning = false, file_row_number = true)"

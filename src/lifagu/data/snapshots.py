@@ -1,5 +1,4 @@
-"""Files that belong together, opened before any of them is read: all of one state, whoever replaces
-them meanwhile.
+"""Files that belong together, all of one state, whoever replaces them meanwhile.
 
 An opened file stays what it is when another takes its place. It is read through its descriptor
 where the system gives that a path of its own, as Linux does; elsewhere, and on other machines, by
@@ -55,9 +54,7 @@ class PinnedFile:
         return self.own_path or str(self.path)
 
     def is_replaced(self, before: float = math.inf) -> bool:
-        """Whether there is another file at its path now, or none; before: put there until this
-        time.
-        """
+        """Whether another file is at its path now, or none; before: put there until this time."""
         if _state_at(self.path) == self.state:
             return False
         try:
@@ -73,6 +70,12 @@ class PinnedFile:
         """Whether its path still leads into the same folder, whatever that holds now."""
         found = _state_at(self.path.parent, stat.S_ISDIR)
         return found is not None and self.folder is not None and found[:2] == self.folder[:2]
+
+    def unsettled(self, what: str) -> ChangedError:
+        """The error about a file to which something happened meanwhile."""
+        return ChangedError(
+            f"{self.shown}: was {what} while it was read; run again when nobody writes there"
+        )
 
 
 class Pinned:
@@ -90,9 +93,7 @@ class Pinned:
         return self
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        """Let go of the files; if they were changed meanwhile, this is the error, whatever else was
-        found.
-        """
+        """Let go of the files; if they were changed meanwhile, this comes before any error."""
         with self._opened:
             if error is None or isinstance(error, LifaguError):
                 self.check()
@@ -122,27 +123,20 @@ class Pinned:
         self.check(by_path)
 
     def check(self, by_path: bool = False) -> None:
-        """Refuse files that were written into; by_path: or replaced, as they are read by their
-        paths.
-        """
+        """Refuse files that were written into; by_path: or replaced, as they are read so."""
         for file in self.files.values():
             if file.is_written() or ((by_path or file.own_path is None) and file.is_replaced()):
-                raise ChangedError(
-                    f"{file.shown}: was changed while it was read; run again when nobody writes there"
-                )
+                raise file.unsettled("changed")
 
     def check_together(self) -> None:
-        """Refuse files of which one was replaced as soon as they were pinned: others may have been
-        just before.
+        """Refuse files of which one was replaced as soon as they were pinned.
 
-        Folders that were replaced as a whole are no such case, nor are files that were replaced
-        later on.
+        Others may have been just before. Folders that were replaced as a whole are no such case,
+        nor are files that were replaced later on.
         """
         for file in self._looked_for.values():
             if file.is_replaced(self._since + SETTLING) and file.in_its_folder():
-                raise ChangedError(
-                    f"{file.shown}: was replaced while it was read; run again when nobody writes there"
-                )
+                raise file.unsettled("replaced")
 
 
 def pin(place: PathLike, files: Mapping[str, Path], by_path: Collection[str] = ()) -> Pinned:
@@ -170,9 +164,7 @@ NOTHING = Pinned("", {}, ExitStack())
 
 
 def until_settled(work: Callable[[], Result]) -> Result:
-    """The result of reading files; where they were changed meanwhile, they are read again, a few
-    times.
-    """
+    """The result of reading files, read again a few times where they changed meanwhile."""
     for wait in WAITS[-ATTEMPTS:-1]:
         with suppress(ChangedError):
             return work()
@@ -200,9 +192,7 @@ def _opened(path: Path, opened: ExitStack, by_path: bool) -> PinnedFile:
 
 
 def _state_at(path: PathLike, is_sort: Callable[[int], bool] = stat.S_ISREG) -> State | None:
-    """What tells a file from others, and from itself when it was written into; None where there is
-    none.
-    """
+    """What tells a file from others, and from itself once written into; None if there is none."""
     try:
         found = Path(path).stat()
     except OSError:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lifagu.basics.atomic_files import PathLike, replaced_file
 from lifagu.basics.columns import texts
-from lifagu.data.databases.new_files import add_rows, new_database
+from lifagu.data.databases.duckdb_files import add_rows, new_database
 from lifagu.errors import FormatError
 from lifagu.examples.hospital import Hospital
 

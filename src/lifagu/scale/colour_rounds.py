@@ -13,13 +13,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import numpy as np
+
+from lifagu.basics.arrays import Ints
+from lifagu.basics.progress import Announce
 from lifagu.errors import Remedy, TooLargeError
 from lifagu.scale.equal_multisets import group_owners
 from lifagu.scale.journal import Journal
 
 WIDEST = 2**62  # colours beyond it would not fit
-FIRST_HAND_OVER = 4  # the round after which it is asked first, then after twice as many each time
-Told = Callable[[str], None]
+FIRST_FINISH = 4  # the round after which it is asked first, then after twice as many each time
 
 
 @dataclass(frozen=True)
@@ -33,9 +36,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class State:
-    """Where the rounds are: the tables of current colours, and of the news that the other side has
-    not heard.
-    """
+    """Where the rounds are: the tables of current colours, and of news not heard by the others."""
 
     round: int
     variables: str
@@ -45,27 +46,48 @@ class State:
     colours: int
 
 
-HandOver = Callable[[Journal, State], "State | None"]
+Finish = Callable[[Journal, State], "State | None"]
+
+
+def store_start(journal: Journal, of_looks: Ints, types: Ints, of_types: Ints) -> None:
+    """Store variable_start and factor_start (id, colour), given the colours of looks and types."""
+    journal.register("look_start", {"look": np.arange(len(of_looks)), "colour": of_looks})
+    journal.register("type_start", {"type": types, "colour": of_types})
+    journal.create(
+        "variable_start",
+        """
+        SELECT v.id, s.colour
+        FROM looks v
+        JOIN look_start s ON s.look = v.look
+        """,
+    )
+    journal.create(
+        "factor_start",
+        """
+        SELECT t.id, s.colour
+        FROM typed t
+        JOIN type_start s ON s.type = t.type
+        """,
+    )
 
 
 def pass_colours(
     journal: Journal,
     sizes: Sizes,
     most_rounds: int,
-    hand_over: HandOver | None = None,
-    told: Told | None = None,
+    finish: Finish | None = None,
+    told: Announce | None = None,
 ) -> State:
-    """Colour passing on the table arguments (factor, position, variable), from variable_start and
-    factor_start.
+    """Colour passing over arguments (factor, position, variable), from the start colours.
 
-    hand_over(journal, state) is asked after some rounds and may finish the work in memory;
-    told(line): after each. The result's tables (id, colour) hold colours that are equal iff nodes
-    look alike; a round costs a few passes over the arguments of those with news.
+    finish(journal, state) is asked after some rounds and may do the rest in memory; told(line):
+    after each. The result's tables (id, colour) hold colours that are equal iff nodes look alike;
+    a round costs a few passes over the arguments of those with news.
     """
     state = State(
         0, "variable_start", "factor_start", "variable_start", sizes.variables, sizes.start
     )
-    due = FIRST_HAND_OVER
+    due = FIRST_FINISH
     while state.changed:
         if state.round == most_rounds:
             raise TooLargeError(
@@ -74,9 +96,9 @@ def pass_colours(
         state = _round(journal, sizes, state)
         if told:
             told(f"round {state.round}: {state.colours} colours, {state.changed} variables changed")
-        if hand_over is not None and state.changed and state.round == due:
+        if finish is not None and state.changed and state.round == due:
             due *= 2
-            finished = hand_over(journal, state)
+            finished = finish(journal, state)
             if finished is not None:
                 if told:
                     told(f"what still changed was finished in memory: {finished.colours} colours")
@@ -103,10 +125,8 @@ def _round(journal: Journal, sizes: Sizes, state: State) -> State:
 
 def _half(
     journal: Journal, sizes: Sizes, step: int, owner: str, colours: str, news: str
-) -> tuple[str, str, tuple[int, int]]:
-    """One side hears the news: its new colours, its own news, and how many nodes and colours are
-    new.
-    """
+) -> tuple[str, str, list[int]]:
+    """One side hears the news: its colours, its own news, how many nodes and colours are new."""
     base = sizes.start + step * max(sizes.variables, sizes.factors)
     if base + max(sizes.variables, sizes.factors) > WIDEST:
         raise TooLargeError(
@@ -117,51 +137,83 @@ def _half(
     def work() -> list[int]:
         made = _split(journal, owner, colours, news, changed, base)
         if made[0]:
-            journal.engine.create(
-                new,
-                f"SELECT c.id, coalesce(n.colour, c.colour) AS colour FROM {colours} c LEFT JOIN {changed} n "
-                "ON n.id = c.id",
-            )
+            journal.engine.create(new, recoloured(colours, changed))
         return made
 
     made = journal.once(f"half {step}", work)
-    return (new if made[0] else colours), changed, (made[0], made[1])
+    return (new if made[0] else colours), changed, made
+
+
+def recoloured(colours: str, changed: str) -> str:
+    """A query for colours (id, colour), those of changed nodes replaced."""
+    return f"""
+        SELECT c.id, coalesce(n.colour, c.colour) AS colour
+        FROM {colours} c
+        LEFT JOIN {changed} n ON n.id = c.id
+        """
 
 
 def _split(
     journal: Journal, owner: str, colours: str, news: str, changed: str, base: int
 ) -> list[int]:
-    """Store (id, colour) of the nodes that get a new colour; how many they are, and how many
-    colours.
-    """
+    """Store (id, colour) of the nodes with a new colour; how many these are, and the colours."""
     engine = journal.engine
-    sender = "variable" if owner == "factor" else "factor"
-    heard = f"FROM arguments a JOIN {news} n ON n.id = a.{sender}"
-    if owner == "factor":  # one argument stands at each place
-        engine.create(
-            "heard", f"SELECT a.factor AS owner, a.position AS place, n.colour, 1 AS times {heard}"
-        )
-    else:
-        engine.create(
-            "heard",
-            f"SELECT a.variable AS owner, a.position AS place, n.colour, count(*) AS times {heard} "
-            "GROUP BY a.variable, a.position, n.colour",
-        )
+    engine.create("heard", _heard(owner, news))
     group_owners(engine, "heard", "grouped", colours)
     engine.create("parts", "SELECT old, part, count(*) AS size FROM grouped GROUP BY old, part")
-    engine.create(
-        "fresh",
-        "SELECT p.part FROM (SELECT old, part, sum(size) OVER (PARTITION BY old) AS touched, row_number() OVER "
-        "(PARTITION BY old ORDER BY size DESC, part) AS place FROM parts) p JOIN (SELECT c.colour, count(*) AS size "
-        f"FROM {colours} c JOIN (SELECT DISTINCT old FROM parts) o ON o.old = c.colour GROUP BY c.colour) whole "
-        "ON whole.colour = p.old WHERE p.touched < whole.size OR p.place > 1",
-    )
+    engine.create("fresh", _fresh(colours))
     engine.create(
         changed,
-        f"SELECT g.id, g.part + CAST({base} AS BIGINT) AS colour FROM grouped g JOIN fresh f ON f.part = g.part",
+        f"""
+        SELECT g.id, g.part + CAST({base} AS BIGINT) AS colour
+        FROM grouped g
+        JOIN fresh f ON f.part = g.part
+        """,
     )
-    ((nodes,),) = engine.rows(f"SELECT count(*) FROM {changed}")
-    ((parts,),) = engine.rows("SELECT count(*) FROM fresh")
+    made = [journal.count(changed), journal.count("fresh")]
     for name in ("heard", "grouped", "parts", "fresh"):
         engine.drop(name)
-    return [nodes, parts]
+    return made
+
+
+def _fresh(colours: str) -> str:
+    """A query for the parts of old colours that get a new one: all but one that may keep it."""
+    return f"""
+        WITH ranked AS (
+            SELECT
+                old,
+                part,
+                sum(size) OVER (PARTITION BY old) AS touched,
+                row_number() OVER (PARTITION BY old ORDER BY size DESC, part) AS place
+            FROM parts
+        ),
+        olds AS (
+            SELECT DISTINCT old FROM parts
+        ),
+        whole AS (
+            SELECT c.colour, count(*) AS size
+            FROM {colours} c
+            JOIN olds o ON o.old = c.colour
+            GROUP BY c.colour
+        )
+        SELECT r.part
+        FROM ranked r
+        JOIN whole w ON w.colour = r.old
+        WHERE r.touched < w.size OR r.place > 1
+        """
+
+
+def _heard(owner: str, news: str) -> str:
+    """A query for what owners hear (owner, place, colour, times), from the other side's news."""
+    if owner == "factor":  # one argument stands at each place
+        return f"""
+            SELECT a.factor AS owner, a.position AS place, n.colour, 1 AS times
+            FROM arguments a
+            JOIN {news} n ON n.id = a.variable
+            """
+    return f"""
+        SELECT a.variable AS owner, a.position AS place, n.colour, count(*) AS times
+        FROM arguments a
+        JOIN {news} n ON n.id = a.factor
+        GROUP BY a.variable, a.position, n.colour
+        """

@@ -24,42 +24,79 @@ def sums(dialect: Dialect, salt: int) -> str:
 
 
 def group_owners(engine: Engine, rows: str, name: str, old: str) -> None:
-    """Store (id, old, part) for the owners in a table `rows` (owner, place, colour, times),
-    distinct but for owners.
+    """Store (id, old, part) for the owners in a table `rows` (owner, place, colour, times).
 
-    old: a table (id, colour) whose equal colours only may come together; part: the least id of
-    those with the same old colour and equal rows.
+    Rows are distinct but for their owners. old: a table (id, colour) whose equal colours only may
+    come together; part: the least id of those with the same old colour and equal rows.
     """
     for salt in range(TRIES):
-        engine.create(
-            "summed",
-            f"SELECT s.owner AS id, c.colour AS old, s.one, s.two, s.places FROM (SELECT owner, "
-            f"{sums(engine.dialect, salt)} FROM {rows} GROUP BY owner) s JOIN {old} c ON c.id = s.owner",
-        )
-        engine.create(
-            "firsts",
-            "SELECT old, one, two, places, min(id) AS part FROM summed GROUP BY old, one, two, places",
-        )
-        engine.create(
-            name,
-            "SELECT s.id, s.old, f.part FROM summed s JOIN firsts f ON f.old = s.old AND f.one = s.one "
-            "AND f.two = s.two AND f.places = s.places",
-        )
+        _group_by_sums(engine, rows, name, old, salt)
         if _all_equal(engine, rows, name):
             engine.drop("summed")
             engine.drop("firsts")
             return
     raise LifaguError(
-        f"unequal rows had equal sums {TRIES} times in a row, which should not happen; please report it"
+        f"unequal rows had equal sums {TRIES} times in a row, which should not happen; "
+        "please report it"
+    )
+
+
+def _group_by_sums(engine: Engine, rows: str, name: str, old: str, salt: int) -> None:
+    engine.create(
+        "summed",
+        f"""
+        WITH owners AS (
+            SELECT owner, {sums(engine.dialect, salt)}
+            FROM {rows}
+            GROUP BY owner
+        )
+        SELECT o.owner AS id, c.colour AS old, o.one, o.two, o.places
+        FROM owners o
+        JOIN {old} c ON c.id = o.owner
+        """,
+    )
+    engine.create(
+        "firsts",
+        """
+        SELECT old, one, two, places, min(id) AS part
+        FROM summed
+        GROUP BY old, one, two, places
+        """,
+    )
+    engine.create(
+        name,
+        """
+        SELECT s.id, s.old, f.part
+        FROM summed s
+        JOIN firsts f
+            ON f.old = s.old AND f.one = s.one AND f.two = s.two AND f.places = s.places
+        """,
     )
 
 
 def _all_equal(engine: Engine, rows: str, groups: str) -> bool:
     """Whether every row of an owner is one of the first of its group, which has as many."""
     ((unlike,),) = engine.rows(
-        f"SELECT count(*) FROM (SELECT g.part, r.place, r.colour, r.times FROM {rows} r JOIN {groups} g "
-        f"ON g.id = r.owner WHERE g.id <> g.part) mine LEFT JOIN (SELECT r.* FROM {rows} r JOIN (SELECT DISTINCT part "
-        f"FROM {groups}) p ON p.part = r.owner) theirs ON theirs.owner = mine.part AND theirs.place = mine.place "
-        "AND theirs.colour = mine.colour AND theirs.times = mine.times WHERE theirs.owner IS NULL"
+        f"""
+        WITH mine AS (
+            SELECT g.part, r.place, r.colour, r.times
+            FROM {rows} r
+            JOIN {groups} g ON g.id = r.owner
+            WHERE g.id <> g.part
+        ),
+        parts AS (
+            SELECT DISTINCT part FROM {groups}
+        ),
+        theirs AS (
+            SELECT r.*
+            FROM {rows} r
+            JOIN parts p ON p.part = r.owner
+        )
+        SELECT count(*)
+        FROM mine m
+        LEFT JOIN theirs t
+            ON t.owner = m.part AND t.place = m.place AND t.colour = m.colour AND t.times = m.times
+        WHERE t.owner IS NULL
+        """
     )
     return bool(unlike == 0)

@@ -1,6 +1,4 @@
-"""Evidence by SQL: each different observation is looked at once, in memory; who has which is a
-table.
-"""
+"""Evidence by SQL: each different observation is looked at once, in memory; whose is a table."""
 
 from __future__ import annotations
 
@@ -15,14 +13,14 @@ from lifagu.basics.names import Names
 from lifagu.errors import FormatError, ModelError, Remedy, TooLargeError
 from lifagu.graph.evidence import Observation, bind_evidence
 from lifagu.graph.ranges import Ranges
-from lifagu.scale.intake import MOST_WORDS, Given, names, numbers_of
+from lifagu.scale.given import Given, names, numbers_of
 from lifagu.scale.journal import Journal
+from lifagu.scale.ranges_and_kinds import MOST_WORDS
 
 
 @dataclass(frozen=True, eq=False)
-class Observations:
-    """The different observations o: their label (None for soft evidence), likelihoods in declared
-    order, and class.
+class DistinctObservations:
+    """For each observation: its label (None if soft), likelihoods in declared order, and class.
 
     declared[o]: the label order of the variables; seen[o]: equal numbers, from 1 on, where the same
     was observed, whatever the label order. The two tell observations apart. The table observed (id,
@@ -40,15 +38,13 @@ class Observations:
 
 def observe(
     journal: Journal, given: Given, ranges: Ranges, evidence: Mapping[str, Observation]
-) -> Observations:
-    """The folder's own evidence and, over it, some by name; stores the table observed (id,
-    observation).
-    """
+) -> DistinctObservations:
+    """The folder's own evidence and, over it, some by name; stores observed (id, observation)."""
     found = _Found(ranges)
     folder = _own(journal, given, found)
     known = numbers_of(journal, given, list(evidence))
     numbers = [known[name] for name in evidence]
-    orders = dict(_declared(journal, given, numbers))
+    orders = _declared(journal, given, numbers)
     codes = [
         found.add(name, observation, orders[known[name]]) for name, observation in evidence.items()
     ]
@@ -58,79 +54,121 @@ def observe(
     )
     journal.create(
         "observed",
-        f"SELECT id, observation FROM overriding UNION ALL SELECT f.id, f.observation FROM {folder} f "
-        "LEFT JOIN overriding o ON o.id = f.id WHERE o.id IS NULL",
+        f"""
+        SELECT id, observation
+        FROM overriding
+        UNION ALL
+        SELECT f.id, f.observation
+        FROM {folder} f
+        LEFT JOIN overriding o ON o.id = f.id
+        WHERE o.id IS NULL
+        """,
     )
     return found.observations()
 
 
 def _own(journal: Journal, given: Given, found: _Found) -> str:
     """What evidence.parquet says, as a table expression (id, observation)."""
-    engine, columns = journal.engine, given.columns.get("evidence", set())
-    if not columns & {"value", "likelihood"}:
+    if not given.columns.get("evidence", set()) & {"value", "likelihood"}:
         return "(SELECT id, observation FROM overriding WHERE id < 0)"
-    lists = engine.dialect.lists_of("DOUBLE")
-    value = "CAST(g.value AS STRING)" if "value" in columns else "CAST(NULL AS STRING)"
-    likelihood = (
-        f"CAST(g.likelihood AS {lists})" if "likelihood" in columns else f"CAST(NULL AS {lists})"
-    )
-    number, join = given.reference("variables", "variable_id")
-    code, to_code = order_of(given, "v")
-    journal.create(
-        "evidence_rows",
-        f"SELECT {number} AS id, {value} AS value, {likelihood} AS likelihood FROM given_evidence g{join}",
-    )
-    journal.create(
-        "evidence_words",
-        "SELECT declared, value, likelihood, min(id) AS first FROM (SELECT e.*, "
-        f"{code} AS declared FROM evidence_rows e JOIN {given.numbered('variables')} v ON v.number = e.id{to_code} "
-        "WHERE e.value IS NOT NULL OR e.likelihood IS NOT NULL) t GROUP BY declared, value, likelihood",
-    )
-    words = engine.rows(
-        f"SELECT declared, value, likelihood, first FROM evidence_words ORDER BY first LIMIT {MOST_WORDS + 1}"
+    _store_rows(journal, given)
+    words = journal.engine.rows(
+        f"""
+        SELECT declared, value, likelihood, first
+        FROM evidence_words
+        ORDER BY first
+        LIMIT {MOST_WORDS + 1}
+        """
     )
     if len(words) > MOST_WORDS:
         raise TooLargeError(
-            f"{given.file('evidence')}: more than {MOST_WORDS} different observations, which are looked at in memory",
+            f"{given.file('evidence')}: more than {MOST_WORDS} different observations, "
+            "which are looked at in memory",
             remedy=Remedy.IN_MEMORY,
         )
     codes = []
-    called = names(journal, given, "variables", [row[3] for row in words])
-    for name, (declared, value_given, likelihood_given, _) in zip(called, words, strict=True):
-        codes.append(found.add_row(given, name, declared, value_given, likelihood_given))
-    firsts = np.array([row[3] for row in words], dtype=np.int64)
-    journal.register(
-        "evidence_codes", {"first": firsts, "observation": np.array(codes, dtype=np.int64)}
-    )
-    same = "IS NOT DISTINCT FROM"
-    journal.create(
-        "evidence_coded",
-        f"SELECT e.id, c.observation FROM evidence_rows e JOIN {given.numbered('variables')} v ON v.number = e.id"
-        f"{to_code} JOIN evidence_words w ON w.declared = {code} AND w.value {same} e.value "
-        f"AND w.likelihood {same} e.likelihood JOIN evidence_codes c ON c.first = w.first",
-    )
+    called = names(journal, given, "variables", [first for *_, first in words])
+    for name, (declared, value, likelihood, _) in zip(called, words, strict=True):
+        codes.append(found.add_row(given, name, declared, value, likelihood))
+    firsts = np.array([first for *_, first in words], dtype=np.int64)
+    coded = {"first": firsts, "observation": np.array(codes, dtype=np.int64)}
+    journal.register("evidence_codes", coded)
+    _code_rows(journal, given)
     journal.drop("evidence_rows")
     return "evidence_coded"
 
 
-def order_of(given: Given, variables: str) -> tuple[str, str]:
-    """The number of a variable's label order as SQL, and the join that gives it."""
+def _code_rows(journal: Journal, given: Given) -> None:
+    """Store evidence_coded (id, observation): which observation each row is."""
+    code, to_code = order_of(given)
+    journal.create(
+        "evidence_coded",
+        f"""
+        SELECT e.id, c.observation
+        FROM evidence_rows e
+        JOIN {given.numbered("variables")} v ON v.number = e.id
+        {to_code}
+        JOIN evidence_words w
+            ON w.declared = {code}
+            AND w.value IS NOT DISTINCT FROM e.value
+            AND w.likelihood IS NOT DISTINCT FROM e.likelihood
+        JOIN evidence_codes c ON c.first = w.first
+        """,
+    )
+
+
+def _store_rows(journal: Journal, given: Given) -> None:
+    """Store evidence_rows (id, value, likelihood), and what differs among them: evidence_words.
+
+    The latter has the columns declared, value, likelihood and first, the first variable with it.
+    """
+    columns, lists = given.columns["evidence"], journal.engine.dialect.lists_of("DOUBLE")
+    value = "g.value" if "value" in columns else "NULL"
+    likelihood = "g.likelihood" if "likelihood" in columns else "NULL"
+    number, to_number = given.reference("variables", "variable_id")
+    journal.create(
+        "evidence_rows",
+        f"""
+        SELECT
+            {number} AS id,
+            CAST({value} AS STRING) AS value,
+            CAST({likelihood} AS {lists}) AS likelihood
+        FROM given_evidence g
+        {to_number}
+        """,
+    )
+    code, to_code = order_of(given)
+    journal.create(
+        "evidence_words",
+        f"""
+        WITH declared_rows AS (
+            SELECT e.*, {code} AS declared
+            FROM evidence_rows e
+            JOIN {given.numbered("variables")} v ON v.number = e.id
+            {to_code}
+            WHERE e.value IS NOT NULL OR e.likelihood IS NOT NULL
+        )
+        SELECT declared, value, likelihood, min(id) AS first
+        FROM declared_rows
+        GROUP BY declared, value, likelihood
+        """,
+    )
+
+
+def order_of(given: Given) -> tuple[str, str]:
+    """The number of the label order of a variable v as SQL, and the join that gives it."""
     if "range" not in given.columns["variables"]:
         return "0", ""
-    return "r.code", f" JOIN ranges_filled r ON r.number = {variables}.number"
+    return "r.code", "JOIN ranges_filled r ON r.number = v.number"
 
 
-def _declared(journal: Journal, given: Given, numbers: Sequence[int]) -> list[tuple[int, int]]:
-    """(number, label order) of a few variables."""
+def _declared(journal: Journal, given: Given, numbers: Sequence[int]) -> dict[int, int]:
+    """The label order of each of a few variables."""
     if "range" not in given.columns["variables"] or not numbers:
-        return [(number, 0) for number in numbers]
+        return dict.fromkeys(numbers, 0)
     few = ", ".join(map(str, sorted(set(numbers))))
-    return [
-        (int(n), int(c))
-        for n, c in journal.engine.rows(
-            f"SELECT number, code FROM ranges_filled WHERE number IN ({few})"
-        )
-    ]
+    rows = journal.engine.rows(f"SELECT number, code FROM ranges_filled WHERE number IN ({few})")
+    return {int(number): int(code) for number, code in rows}
 
 
 class _Found:
@@ -153,7 +191,8 @@ class _Found:
         file = given.file("evidence")
         if value is not None and likelihood is not None:
             raise FormatError(
-                f"{file}: '{name}' has a value and a likelihood; give one of them, null for the other"
+                f"{file}: '{name}' has a value and a likelihood; "
+                "give one of them, null for the other"
             )
         if likelihood is not None and len(likelihood) != len(labels):
             numbers = f"{len(likelihood)} numbers for the {len(labels)} labels of '{name}'"
@@ -188,8 +227,8 @@ class _Found:
             self._seen.append(self._classes.setdefault(alike, len(self._classes)) + 1)
         return self._number[key]
 
-    def observations(self) -> Observations:
+    def observations(self) -> DistinctObservations:
         """What was met."""
-        return Observations(
+        return DistinctObservations(
             self._values, self._likelihoods, self._declared, np.array(self._seen, dtype=np.int64)
         )

@@ -1,5 +1,4 @@
-"""Types of factors: those that look alike to transfer and to the first round, one standing for all
-of them.
+"""Types of factors: those that look alike to transfer and to the first round, one for all of them.
 
 A variable's look is its label order, what was observed of it and, where factors are unknown, its
 degree and kind. A factor's type is the looks of its arguments in order, and its table. There are
@@ -9,6 +8,7 @@ a table.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,19 +17,19 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.errors import FormatError, Remedy, TooLargeError
 from lifagu.graph.tables import potential_fault
 from lifagu.scale.equal_multisets import group_owners
-from lifagu.scale.evidence import Observations, order_of
-from lifagu.scale.intake import Given
+from lifagu.scale.evidence import DistinctObservations, order_of
+from lifagu.scale.given import Given
 from lifagu.scale.journal import Journal
 
 WIDEST = 2**62
 MOST_TYPES = 1_000_000
 MOST_POTENTIALS = 100_000_000
+DEGREES = "(SELECT variable, count(*) AS degree FROM arguments GROUP BY variable)"
 
 
 @dataclass(frozen=True, eq=False)
 class Looks:
-    """The different looks, by first variable: label order, kind (-1 for none), what was observed
-    (0: nothing), degree.
+    """By first variable: label order, kind (-1: none), what was observed (0: nothing), degree.
 
     size: how many variables have each; the table looks (id, look) says which.
     """
@@ -59,165 +59,263 @@ class Types:
     tables: list[Floats]
 
 
+# ---- looks
+
+
 def find_looks(
-    journal: Journal, given: Given, observations: Observations, kinds: bool, degrees: bool
+    journal: Journal, given: Given, observations: DistinctObservations, kinds: bool, degrees: bool
 ) -> Looks:
     """Store the table looks (id, look); kinds, degrees: whether these count."""
-    code, to_code = order_of(given, "v")
+    _store_looking(journal, given, observations, kinds, degrees)
+    journal.create(
+        "looks_found",
+        """
+        SELECT declared, kind, seen, degree, min(id) AS first, count(*) AS size
+        FROM looking
+        GROUP BY declared, kind, seen, degree
+        """,
+    )
+    _check_count(journal, "looks_found", "variables")
+    declared, kind, seen, degree, size = journal.integers(
+        "SELECT declared, kind, seen, degree, size FROM looks_found ORDER BY first"
+    )
+    columns = {"declared": declared, "kind": kind, "seen": seen, "degree": degree}
+    journal.register("looks_coded", {**columns, "look": np.arange(len(size))})
+    journal.create(
+        "looks",
+        """
+        SELECT v.id, l.look
+        FROM looking v
+        JOIN looks_coded l
+            ON l.declared = v.declared
+            AND l.kind = v.kind
+            AND l.seen = v.seen
+            AND l.degree = v.degree
+        """,
+    )
+    journal.drop("looking")
+    return Looks(declared, kind, seen, degree, size)
+
+
+def _store_looking(
+    journal: Journal, given: Given, observations: DistinctObservations, kinds: bool, degrees: bool
+) -> None:
+    """Store looking (id, declared, kind, seen, degree): how each variable looks."""
+    code, to_code = order_of(given)
     kind, to_kind = "-1", ""
     if kinds and "kind" in given.columns["variables"]:
         kind = "coalesce(k.code, -1)"
-        to_kind = " LEFT JOIN kinds_coded k ON k.word = CAST(v.kind AS STRING)"
+        to_kind = "LEFT JOIN kinds_coded k ON k.word = CAST(v.kind AS STRING)"
     seen, to_seen = "0", ""
     if len(observations):
-        journal.register(
-            "observation_classes",
-            {"observation": np.arange(len(observations)), "seen": observations.seen},
-        )
+        classes = {"observation": np.arange(len(observations)), "seen": observations.seen}
+        journal.register("observation_classes", classes)
         seen = "coalesce(c.seen, 0)"
-        to_seen = " LEFT JOIN observed o ON o.id = v.number LEFT JOIN observation_classes c ON c.observation = o.observation"
+        to_seen = """
+            LEFT JOIN observed o ON o.id = v.number
+            LEFT JOIN observation_classes c ON c.observation = o.observation
+        """
     degree, to_degree = "0", ""
     if degrees:
         degree = "coalesce(d.degree, 0)"
-        counted = "SELECT variable, count(*) AS degree FROM arguments GROUP BY variable"
-        to_degree = f" LEFT JOIN ({counted}) d ON d.variable = v.number"
+        to_degree = f"LEFT JOIN {DEGREES} d ON d.variable = v.number"
     journal.create(
         "looking",
-        f"SELECT v.number AS id, CAST({code} AS BIGINT) AS declared, CAST({kind} AS BIGINT) AS kind, "
-        f"CAST({seen} AS BIGINT) AS seen, CAST({degree} AS BIGINT) AS degree "
-        f"FROM {given.numbered('variables')} v{to_code}{to_kind}{to_seen}{to_degree}",
+        f"""
+        SELECT
+            v.number AS id,
+            CAST({code} AS BIGINT) AS declared,
+            CAST({kind} AS BIGINT) AS kind,
+            CAST({seen} AS BIGINT) AS seen,
+            CAST({degree} AS BIGINT) AS degree
+        FROM {given.numbered("variables")} v
+        {to_code}
+        {to_kind}
+        {to_seen}
+        {to_degree}
+        """,
     )
-    journal.create(
-        "looks_found",
-        "SELECT declared, kind, seen, degree, min(id) AS first, count(*) AS size FROM looking "
-        "GROUP BY declared, kind, seen, degree",
-    )
-    _check_count(journal, "looks_found", "variables")
-    found = journal.engine.columns(
-        "SELECT declared, kind, seen, degree, size FROM looks_found ORDER BY first"
-    )
-    declared, kind_of, seen_of, degree_of, size = (
-        np.ma.getdata(each).astype(np.int64) for each in found
-    )
-    journal.register(
-        "looks_coded",
-        {
-            "declared": declared,
-            "kind": kind_of,
-            "seen": seen_of,
-            "degree": degree_of,
-            "look": np.arange(len(size)),
-        },
-    )
-    journal.create(
-        "looks",
-        "SELECT v.id, l.look FROM looking v JOIN looks_coded l ON l.declared = v.declared AND l.kind = v.kind "
-        "AND l.seen = v.seen AND l.degree = v.degree",
-    )
-    journal.drop("looking")
-    return Looks(declared, kind_of, seen_of, degree_of, size)
+
+
+def looks_of(journal: Journal, variables: Collection[int]) -> dict[int, int]:
+    """The looks of a few variables."""
+    if not variables:
+        return {}
+    few = ", ".join(map(str, variables))
+    return dict(journal.engine.rows(f"SELECT id, look FROM looks WHERE id IN ({few})"))
+
+
+# ---- types
 
 
 def find_types(journal: Journal, given: Given, looks: int) -> Types:
     """Store the table typed (id, type); looks: how many there are."""
     tables, first_of = _given_tables(journal, given)
-    packed = _packed(journal, looks)
-    table, to_table = "-1", ""
-    if "table_id" in given.columns["factors"]:
-        table, to_table = (
-            "coalesce(t.first, -1)",
-            f" LEFT JOIN {first_of} t ON t.id = CAST(f.table_id AS BIGINT)",
-        )
-    journal.create(
-        "factors",
-        "SELECT f.number AS id, coalesce(p.arity, 0) AS arity, coalesce(p.packed, 0) AS packed, "
-        f"CAST({table} AS BIGINT) AS given FROM {given.numbered('factors')} f LEFT JOIN {packed} p ON p.id = f.number"
-        f"{to_table}",
-    )
+    _store_factors(journal, given, first_of, _packed(journal, looks))
     journal.create(
         "types",
-        "SELECT arity, packed, given, min(id) AS first, count(*) AS size FROM factors GROUP BY arity, packed, given",
+        """
+        SELECT arity, packed, given, min(id) AS first, count(*) AS size
+        FROM factors
+        GROUP BY arity, packed, given
+        """,
     )
     _check_count(journal, "types", "factors")
     journal.create(
         "typed",
-        "SELECT f.id, t.first AS type FROM factors f JOIN types t ON t.arity = f.arity AND t.packed = f.packed "
-        "AND t.given = f.given",
+        """
+        SELECT f.id, t.first AS type
+        FROM factors f
+        JOIN types t ON t.arity = f.arity AND t.packed = f.packed AND t.given = f.given
+        """,
     )
     journal.drop("packed", "factors")
-    found = journal.engine.columns("SELECT first, size, given FROM types ORDER BY first")
-    first, size, given_table = (np.ma.getdata(each).astype(np.int64) for each in found)
+    first, size, table = journal.integers("SELECT first, size, given FROM types ORDER BY first")
+    known = np.array(sorted(tables), dtype=np.int64)
+    table_of = np.where(table < 0, -1, np.searchsorted(known, table))
+    different = [tables[each] for each in known.tolist()]
+    return Types(first, size, table_of, *_scopes_of_types(journal, first), different)
+
+
+def _scopes_of_types(journal: Journal, first: Ints) -> tuple[Ints, Ints, Ints]:
+    """Offsets, looks and positions of the arguments of the first factors of types."""
     journal.create(  # kept, as the arguments of filled factors are re-ordered later
         "type_scopes",
-        "SELECT a.factor, a.position, l.look FROM arguments a JOIN types t ON t.first = a.factor JOIN looks l "
-        "ON l.id = a.variable",
+        """
+        SELECT a.factor, a.position, l.look
+        FROM arguments a
+        JOIN types t ON t.first = a.factor
+        JOIN looks l ON l.id = a.variable
+        """,
     )
-    found = journal.engine.columns(
+    owners, looks, positions = journal.integers(
         "SELECT factor, look, position FROM type_scopes ORDER BY factor, position"
     )
-    owners, listed, positions = (np.ma.getdata(each).astype(np.int64) for each in found)
     arity = np.bincount(np.searchsorted(first, owners), minlength=len(first))
-    known = np.array(sorted(tables), dtype=np.int64)
-    return Types(
-        first,
-        size,
-        np.where(given_table < 0, -1, np.searchsorted(known, given_table)),
-        np.concatenate(([0], np.cumsum(arity))),
-        listed,
-        positions,
-        [tables[each] for each in known.tolist()],
+    return np.concatenate(([0], np.cumsum(arity))), looks, positions
+
+
+def _store_factors(journal: Journal, given: Given, first_of: str, packed: str) -> None:
+    """Store factors (id, arity, packed, given): the looks of arguments, the table or -1."""
+    table, to_table = "-1", ""
+    if "table_id" in given.columns["factors"]:
+        table = "coalesce(t.first, -1)"
+        to_table = f"LEFT JOIN {first_of} t ON t.id = CAST(f.table_id AS BIGINT)"
+    journal.create(
+        "factors",
+        f"""
+        SELECT
+            f.number AS id,
+            coalesce(p.arity, 0) AS arity,
+            coalesce(p.packed, 0) AS packed,
+            CAST({table} AS BIGINT) AS given
+        FROM {given.numbered("factors")} f
+        LEFT JOIN {packed} p ON p.id = f.number
+        {to_table}
+        """,
     )
+
+
+def first_factors(journal: Journal, types: Collection[int], most: int) -> list[int]:
+    """The first factors of some types, at most so many."""
+    rows = journal.engine.rows(
+        f"""
+        SELECT id
+        FROM typed
+        WHERE type IN ({", ".join(map(str, types))})
+        ORDER BY id
+        LIMIT {most}
+        """
+    )
+    return [number for (number,) in rows]
+
+
+def arguments_of(journal: Journal, factor: int) -> list[int]:
+    """The arguments of a factor, in order."""
+    rows = journal.engine.rows(
+        f"SELECT variable FROM arguments WHERE factor = {factor} ORDER BY position"
+    )
+    return [variable for (variable,) in rows]
+
+
+def reorder_arguments(journal: Journal, types: Ints, positions: Ints, places: Ints) -> None:
+    """Store arguments anew: those of factors of types[i] go from positions[i] to places[i]."""
+    if not len(types):
+        return
+    journal.register("moves", {"type": types, "position": positions, "place": places})
+    journal.create(
+        "arguments_moved",
+        """
+        SELECT a.factor, coalesce(m.place, a.position) AS position, a.variable
+        FROM arguments a
+        JOIN typed t ON t.id = a.factor
+        LEFT JOIN moves m ON m.type = t.type AND m.position = a.position
+        """,
+    )
+    journal.once(
+        "moving", lambda: journal.engine.create("arguments", "SELECT * FROM arguments_moved")
+    )
+    journal.drop("arguments_moved")
 
 
 def has_unknown(journal: Journal, given: Given) -> bool:
     """Whether some factor has no table."""
     if not given.counts["factors"]:
         return False
-    if "table_id" not in given.columns["factors"]:
-        return True
-    ((without,),) = journal.engine.rows("SELECT count(*) FROM given_factors WHERE table_id IS NULL")
-    if without or "potentials" not in given.columns["tables"]:
-        return True
-    ((empty,),) = journal.engine.rows("SELECT count(*) FROM given_tables WHERE potentials IS NULL")
-    return bool(empty)
+    return (
+        "table_id" not in given.columns["factors"]
+        or journal.count("given_factors WHERE table_id IS NULL") > 0
+        or "potentials" not in given.columns["tables"]
+        or journal.count("given_tables WHERE potentials IS NULL") > 0
+    )
 
 
 def _check_count(journal: Journal, table: str, what: str) -> None:
-    ((count,),) = journal.engine.rows(f"SELECT count(*) FROM {table}")
+    count = journal.count(table)
     if count > MOST_TYPES:
         raise TooLargeError(
-            f"the {what} are of {count} different types by range, degree, kind, evidence and table; these are looked "
-            f"at in memory, and more than {MOST_TYPES} are too many",
+            f"the {what} are of {count} different types by range, degree, kind, evidence and "
+            f"table; these are looked at in memory, and more than {MOST_TYPES} are too many",
             remedy=Remedy.IN_MEMORY,
         )
 
 
+# ---- tables and scopes
+
+
 def _given_tables(journal: Journal, given: Given) -> tuple[dict[int, Floats], str]:
-    """The different tables by the least id with each, and a table expression (id, first) of all
-    that are known.
-    """
+    """The different tables by least id, and a table expression (id, first) of all known ones."""
     engine = journal.engine
     if "potentials" not in given.columns["tables"]:
         return {}, "(SELECT id, id AS first FROM scopes WHERE id < 0)"
     lists = engine.dialect.lists_of("DOUBLE")
     journal.create(
         "tables_found",
-        f"SELECT potentials, min(CAST(id AS BIGINT)) AS first FROM (SELECT CAST(potentials AS {lists}) AS potentials, "
-        "id FROM given_tables WHERE potentials IS NOT NULL) t GROUP BY potentials",
+        f"""
+        WITH known AS (
+            SELECT CAST(potentials AS {lists}) AS potentials, id
+            FROM given_tables
+            WHERE potentials IS NOT NULL
+        )
+        SELECT potentials, min(CAST(id AS BIGINT)) AS first
+        FROM known
+        GROUP BY potentials
+        """,
     )
-    ((numbers,),) = engine.rows(
-        f"SELECT sum({engine.dialect.length('potentials')}) FROM tables_found"
-    )
+    numbers = journal.value(f"SELECT sum({engine.dialect.length('potentials')}) FROM tables_found")
     if (numbers or 0) > MOST_POTENTIALS:
         raise TooLargeError(
-            f"the different tables hold {numbers} potentials, more than the {MOST_POTENTIALS} that are looked at in "
-            "memory",
+            f"the different tables hold {numbers} potentials, more than the {MOST_POTENTIALS} "
+            "that are looked at in memory",
             remedy=Remedy.IN_MEMORY,
         )
     journal.create(
         "tables_first",
-        "SELECT CAST(g.id AS BIGINT) AS id, t.first FROM given_tables g JOIN tables_found t "
-        f"ON t.potentials = CAST(g.potentials AS {lists})",
+        f"""
+        SELECT CAST(g.id AS BIGINT) AS id, t.first
+        FROM given_tables g
+        JOIN tables_found t ON t.potentials = CAST(g.potentials AS {lists})
+        """,
     )
     found = engine.rows("SELECT first, potentials FROM tables_found")
     return {int(first): _numbers(given, first, values) for first, values in found}, "tables_first"
@@ -236,31 +334,47 @@ def _numbers(given: Given, first: int, values: list[float | None]) -> Floats:
 
 
 def _packed(journal: Journal, looks: int) -> str:
-    """A table expression (id, arity, packed): the looks of a factor's arguments in order, as one
-    number.
-    """
-    engine = journal.engine
-    ((longest,),) = engine.rows("SELECT coalesce(max(arity), 0) FROM scopes")
+    """A table expression (id, arity, packed): the looks of arguments in order, as one number."""
+    longest = journal.value("SELECT coalesce(max(arity), 0) FROM scopes")
     if looks <= 1 or not longest:
         return "(SELECT id, arity, CAST(0 AS BIGINT) AS packed FROM scopes)"
     if looks**longest < WIDEST:
         weights = " ".join(f"WHEN {place} THEN {looks**place}" for place in range(longest))
         journal.create(
             "packed",
-            f"SELECT a.factor AS id, count(*) AS arity, CAST(sum(l.look * (CASE a.position {weights} END)) AS BIGINT) "
-            "AS packed FROM arguments a JOIN looks l ON l.id = a.variable GROUP BY a.factor",
+            f"""
+            SELECT
+                a.factor AS id,
+                count(*) AS arity,
+                CAST(sum(l.look * (CASE a.position {weights} END)) AS BIGINT) AS packed
+            FROM arguments a
+            JOIN looks l ON l.id = a.variable
+            GROUP BY a.factor
+            """,
         )
     else:
-        journal.create("same", "SELECT id, CAST(0 AS BIGINT) AS colour FROM scopes")
-        journal.create(
-            "ordered",
-            "SELECT a.factor AS owner, a.position AS place, l.look AS colour, 1 AS times FROM arguments a "
-            "JOIN looks l ON l.id = a.variable",
-        )
-        journal.once("packing", lambda: group_owners(engine, "ordered", "parted", "same"))
-        journal.create(
-            "packed",
-            "SELECT s.id, s.arity, p.part AS packed FROM scopes s JOIN parted p ON p.id = s.id",
-        )
-        journal.drop("same", "ordered", "parted")
+        _pack_by_groups(journal)
     return "packed"
+
+
+def _pack_by_groups(journal: Journal) -> None:
+    """Store packed (id, arity, packed) where one number cannot hold the looks in order."""
+    journal.create("same", "SELECT id, CAST(0 AS BIGINT) AS colour FROM scopes")
+    journal.create(
+        "ordered",
+        """
+        SELECT a.factor AS owner, a.position AS place, l.look AS colour, 1 AS times
+        FROM arguments a
+        JOIN looks l ON l.id = a.variable
+        """,
+    )
+    journal.once("packing", lambda: group_owners(journal.engine, "ordered", "parted", "same"))
+    journal.create(
+        "packed",
+        """
+        SELECT s.id, s.arity, p.part AS packed
+        FROM scopes s
+        JOIN parted p ON p.id = s.id
+        """,
+    )
+    journal.drop("same", "ordered", "parted")

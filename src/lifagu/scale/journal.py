@@ -1,6 +1,4 @@
-"""What a long run has finished, kept beside its tables: after an interruption it goes on from
-there.
-"""
+"""What a long run has finished, kept beside its tables: interrupted, it goes on from there."""
 
 from __future__ import annotations
 
@@ -9,6 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
+from lifagu.basics.arrays import Ints
 from lifagu.basics.atomic_files import replaced_file
 from lifagu.scale.engines.engine import Engine
 
@@ -17,7 +18,7 @@ Fact = TypeVar("Fact")
 
 
 class Journal:
-    """Steps that are over, by name, with the plain values they gave; written whole after each step."""
+    """Steps that are over, by name, with the plain values they gave; written after each step."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -27,9 +28,7 @@ class Journal:
         )
 
     def once(self, step: str, work: Callable[[], Fact]) -> Fact:
-        """The value of a step: computed now, or what it gave before. Values are what JSON can hold;
-        tuples are not.
-        """
+        """The value of a step, computed now or before: one that JSON can hold, so no tuple."""
         if step not in self._facts:
             value = work()
             self._facts[step] = value
@@ -52,3 +51,16 @@ class Journal:
         for name in names:
             if name in stored:
                 self.engine.drop(name)
+
+    def value(self, query: str) -> Any:
+        """The only value of a query that gives one."""
+        ((found,),) = self.engine.rows(query)
+        return found
+
+    def count(self, table: str) -> int:
+        """How many rows a table has, or what else may follow FROM."""
+        return int(self.value(f"SELECT count(*) FROM {table}"))
+
+    def integers(self, query: str) -> list[Ints]:
+        """The columns of a result that fits in memory, where all are whole numbers."""
+        return [np.ma.getdata(each).astype(np.int64) for each in self.engine.columns(query)]

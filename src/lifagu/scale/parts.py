@@ -60,14 +60,15 @@ def _link(journal: Journal, free: Ints) -> None:
     journal.create(
         "links_0",
         """
-        SELECT DISTINCT c.first AS one, a.variable AS two
-        FROM free_arguments a
-        JOIN (
+        WITH connected AS (
             SELECT factor, min(variable) AS first
             FROM free_arguments
             GROUP BY factor
             HAVING count(*) > 1
-        ) c ON c.factor = a.factor
+        )
+        SELECT DISTINCT c.first AS one, a.variable AS two
+        FROM free_arguments a
+        JOIN connected c ON c.factor = a.factor
         WHERE a.variable <> c.first
         """,
     )
@@ -78,8 +79,7 @@ def _is_finished(journal: Journal, links: str, enough: int) -> bool:
     """Finish links that are few enough, in memory; whether they were, when this was asked first."""
 
     def work() -> bool:
-        ((count,),) = journal.engine.rows(f"SELECT count(*) FROM {links}")
-        if count > enough:
+        if journal.count(links) > enough:
             return False
         _finish(journal, links)
         return True
@@ -95,16 +95,18 @@ def _contract(journal: Journal, number: int, links: str, fewer: str) -> None:
     journal.create(
         f"going_{number}",
         f"""
-        SELECT id, CASE WHEN {nearest} < {own} THEN nearest ELSE id END AS place
-        FROM (
+        WITH pairs AS (
+            SELECT one AS id, two AS other FROM {links}
+            UNION ALL
+            SELECT two AS id, one AS other FROM {links}
+        ),
+        met AS (
             SELECT id, min_by(other, {other}) AS nearest
-            FROM (
-                SELECT one AS id, two AS other FROM {links}
-                UNION ALL
-                SELECT two AS id, one AS other FROM {links}
-            ) pairs
+            FROM pairs
             GROUP BY id
-        ) met
+        )
+        SELECT id, CASE WHEN {nearest} < {own} THEN nearest ELSE id END AS place
+        FROM met
         """,
     )
     journal.create(
@@ -122,8 +124,7 @@ def _contract(journal: Journal, number: int, links: str, fewer: str) -> None:
 
 def _finish(journal: Journal, links: str) -> None:
     """Store going_last (id, place) for the links that are left, from memory."""
-    found = journal.engine.columns(f"SELECT one, two FROM {links}")
-    one, two = (np.ma.getdata(each).astype(np.int64) for each in found)
+    one, two = journal.integers(f"SELECT one, two FROM {links}")
     ids = np.unique(np.concatenate((one, two)))
     part = connected_parts(len(ids), np.searchsorted(ids, one), np.searchsorted(ids, two))
     place = ids[first_places(part)][part] if len(ids) else ids

@@ -1,6 +1,4 @@
-"""What a run on an engine found, as Parquet files: the same tables as from memory, written from
-tables.
-"""
+"""What a run on an engine found, as Parquet files: the same tables as from memory."""
 
 from __future__ import annotations
 
@@ -16,29 +14,28 @@ from lifagu.data.parquet.copying import copy_columns
 from lifagu.data.parquet.layout import file_name
 from lifagu.graph.ranges import BOOLEAN, Labels
 from lifagu.scale.colour_rounds import State
-from lifagu.scale.evidence import Observations
-from lifagu.scale.intake import PREFIX, Given, name_of
+from lifagu.scale.evidence import DistinctObservations
+from lifagu.scale.given import Given, name_of
 from lifagu.scale.journal import Journal
 from lifagu.scale.numbering import number_ids
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What is known in memory: label orders, kinds, tables, for each unknown type its record, and
-    the rest by type.
-    """
+    """What is known in memory: label orders, kinds, tables, and a record of each unknown type."""
 
     ranges: Sequence[Labels]
     kinds: Sequence[str]
-    observations: Observations
+    observations: DistinctObservations
     tables: Columns
-    records: Columns | None
+    records: Columns
+
+
+# ---- groups
 
 
 def number_groups(journal: Journal, state: State) -> dict[str, int]:
-    """Store variable_groups and factor_groups (id, group_id), numbered by first members; how many
-    there are.
-    """
+    """Store variable_groups and factor_groups (id, group_id), by first members; how many."""
     counts = {}
     for side, colours in (("variable", state.variables), ("factor", state.factors)):
         journal.create(
@@ -48,28 +45,31 @@ def number_groups(journal: Journal, state: State) -> dict[str, int]:
         number_ids(journal, f"{side}_first", f"{side}_group_numbers")
         journal.create(
             f"{side}_group_sizes",
-            f"SELECT f.colour, f.id AS first, f.size, n.number AS group_id FROM {side}_first f "
-            f"JOIN {side}_group_numbers n ON n.id = f.id",
+            f"""
+            SELECT f.colour, f.id AS first, f.size, n.number AS group_id
+            FROM {side}_first f
+            JOIN {side}_group_numbers n ON n.id = f.id
+            """,
         )
         journal.create(
             f"{side}_groups",
-            f"SELECT c.id, g.group_id FROM {colours} c JOIN {side}_group_sizes g ON g.colour = c.colour",
+            f"""
+            SELECT c.id, g.group_id
+            FROM {colours} c
+            JOIN {side}_group_sizes g ON g.colour = c.colour
+            """,
         )
-        ((counts[side],),) = journal.engine.rows(f"SELECT count(*) FROM {side}_group_sizes")
+        counts[side] = journal.count(f"{side}_group_sizes")
     return counts
 
 
 def largest_groups(journal: Journal, side: str, most: int, members: int) -> list[list[int]]:
-    """The largest groups of a side, equal ones by first member: the size of each, then its first
-    few members.
-    """
+    """The largest groups, equal ones by first member: the size of each, its first few members."""
     return journal.once(f"largest {side} groups", lambda: _largest(journal, side, most, members))
 
 
 def _largest(journal: Journal, side: str, most: int, members: int) -> list[list[int]]:
-    """Members are found one after the other, a pass for each: a group that holds everything takes
-    no room.
-    """
+    """A pass for each further member, so that a group that holds everything takes no room."""
     engine = journal.engine
     largest = engine.rows(
         f"""
@@ -101,6 +101,9 @@ def _largest(journal: Journal, side: str, most: int, members: int) -> list[list[
     return list(found.values())
 
 
+# ---- a completed model
+
+
 def register_columns(journal: Journal, name: str, columns: Columns) -> None:
     """Make a small table, of whatever columns, readable under a name."""
     file = Path(journal.engine.folder) / f"{name}.parquet"
@@ -115,94 +118,49 @@ def write_results(journal: Journal, given: Given, found: Findings, folder: Path)
         yield table
         journal.engine.export(query, folder / file_name(table))
     yield "tables"
+    file = folder / file_name("tables")
     with Duck(threads=1) as duck:
-        copy_columns(duck, found.tables, folder / file_name("tables"), folder / file_name("tables"))
+        copy_columns(duck, found.tables, file, file)
 
 
 def _queries(journal: Journal, given: Given, found: Findings) -> Iterator[tuple[str, str]]:
     """Each table and the query that gives its rows."""
     variable, factor = (_whole(given.counts[each]) for each in ("variables", "factors"))
-    name = {
-        table: f", {name_of(given, table)} AS name" if _named(given, table) else ""
-        for table in PREFIX
-    }
-    yield (
-        "variables",
-        f"SELECT {variable('number')} AS id{name['variables']}{_knowledge(journal, given, found)} "
-        f"FROM {given.numbered('variables')} s ORDER BY number",
-    )
-    yield (
-        "factors",
-        f"SELECT {factor('s.number')} AS id{name['factors']}, nullif(r.table_id, -1) AS table_id "
-        f"FROM {given.numbered('factors')} s JOIN typed t ON t.id = s.number JOIN type_results r ON r.type = t.type "
-        "ORDER BY s.number",
-    )
+    yield "variables", _variables(journal, given, found, variable)
+    yield "factors", _factors(given, factor)
     yield (
         "arguments",
-        f"SELECT {factor('factor')} AS factor_id, CAST(position AS INT) AS position, {variable('variable')} AS "
-        "variable_id FROM arguments ORDER BY factor, position",
+        f"""
+        SELECT
+            {factor("factor")} AS factor_id,
+            CAST(position AS INT) AS position,
+            {variable("variable")} AS variable_id
+        FROM arguments
+        ORDER BY factor, position
+        """,
     )
-    if len(found.observations):
-        register_columns(journal, "observations", _observation_columns(found.observations))
-        ((observed,),) = journal.engine.rows("SELECT count(*) FROM observed")
-        if observed:
-            soft = ", s.likelihood" if _has_soft(journal, found.observations) else ""
-            yield (
-                "evidence",
-                f"SELECT {variable('o.id')} AS variable_id, s.value{soft} FROM observed o JOIN observations s "
-                "ON s.observation = o.observation ORDER BY o.id",
-            )
+    if len(found.observations) and journal.count("observed"):
+        yield "evidence", _evidence(journal, found.observations, variable)
     for side, whole in (("variable", variable), ("factor", factor)):
         yield (
             f"{side}_groups",
-            f"SELECT {whole('id')} AS {side}_id, {whole('group_id')} AS group_id FROM {side}_groups ORDER BY id",
+            f"""
+            SELECT {whole("id")} AS {side}_id, {whole("group_id")} AS group_id
+            FROM {side}_groups
+            ORDER BY id
+            """,
         )
     yield "quotient", _quotient(variable("v.group_id"), factor("f.group_id"))
-    if found.records is not None:
-        columns = ", ".join(
-            f"r.{column}" for column in found.records if column not in ("type", "factor_id")
-        )
-        yield (
-            "transfers",
-            f"SELECT {factor('t.id')} AS factor_id, {columns} FROM typed t JOIN records r ON r.type = t.type "
-            "ORDER BY t.id",
-        )
-
-
-def _named(given: Given, table: str) -> bool:
-    """Whether names say more than a reader makes of the numbers anyway."""
-    return "name" in given.columns[table] or not given.dense[table]
-
-
-def _quotient(variable_group: str, factor_group: str) -> str:
-    """For each group of factors, which group stands at each position, and how many members both
-    have.
-    """
-    return (
-        f"SELECT {factor_group} AS factor_group_id, CAST(a.position AS INT) AS position, {variable_group} AS "
-        "variable_group_id, f.size AS factors, g.size AS variables FROM factor_group_sizes f "
-        "JOIN arguments a ON a.factor = f.first JOIN variable_groups v ON v.id = a.variable "
-        "JOIN variable_group_sizes g ON g.group_id = v.group_id ORDER BY f.group_id, a.position"
+    shown = ", ".join(f"r.{each}" for each in found.records if each not in ("type", "factor_id"))
+    yield (
+        "transfers",
+        f"""
+        SELECT {factor("t.id")} AS factor_id, {shown}
+        FROM typed t
+        JOIN records r ON r.type = t.type
+        ORDER BY t.id
+        """,
     )
-
-
-def _knowledge(journal: Journal, given: Given, found: Findings) -> str:
-    """Ranges, kinds and individuals, where they say something."""
-    dialect, columns = journal.engine.dialect, given.columns["variables"]
-    lists = dialect.lists_of("STRING")
-    said = ""
-    if any(labels != BOOLEAN for labels in found.ranges):
-        said += f", coalesce(CAST(range AS {lists}), {dialect.array(list(BOOLEAN))}) AS range"
-    if found.kinds:
-        said += ", CAST(kind AS STRING) AS kind"
-    if "individual" in columns:
-        one = (
-            f"CAST(individual AS {lists})"
-            if given.listed
-            else dialect.array_of("CAST(individual AS STRING)")
-        )
-        said += f", CASE WHEN individual IS NULL OR {dialect.length(one)} = 0 THEN NULL ELSE {one} END AS individual"
-    return said
 
 
 def _whole(count: int) -> Callable[[str], str]:
@@ -211,7 +169,84 @@ def _whole(count: int) -> Callable[[str], str]:
     return lambda value: f"CAST({value} AS {kind})"
 
 
-def _observation_columns(observations: Observations) -> Columns:
+def _name(given: Given, table: str) -> str:
+    """A column of names, where they say more than a reader makes of the numbers anyway."""
+    says_more = "name" in given.columns[table] or not given.dense[table]
+    return f", {name_of(given, table)} AS name" if says_more else ""
+
+
+def _variables(
+    journal: Journal, given: Given, found: Findings, number: Callable[[str], str]
+) -> str:
+    """Variables with their names, ranges, kinds and individuals, where these say something."""
+    dialect = journal.engine.dialect
+    lists = dialect.lists_of("STRING")
+    shown = f"{number('number')} AS id{_name(given, 'variables')}"
+    if any(labels != BOOLEAN for labels in found.ranges):
+        shown += f", coalesce(CAST(range AS {lists}), {dialect.array(list(BOOLEAN))}) AS range"
+    if found.kinds:
+        shown += ", CAST(kind AS STRING) AS kind"
+    if given.has_individuals:
+        listed = dialect.array_of("CAST(individual AS STRING)")
+        if given.listed:
+            listed = f"CAST(individual AS {lists})"
+        missing = f"individual IS NULL OR {dialect.length(listed)} = 0"
+        shown += f", CASE WHEN {missing} THEN NULL ELSE {listed} END AS individual"
+    return f"""
+        SELECT {shown}
+        FROM {given.numbered("variables")} s
+        ORDER BY number
+        """
+
+
+def _factors(given: Given, number: Callable[[str], str]) -> str:
+    """Factors with their names, where these say something, and the numbers of their tables."""
+    return f"""
+        SELECT
+            {number("s.number")} AS id{_name(given, "factors")},
+            nullif(r.table_id, -1) AS table_id
+        FROM {given.numbered("factors")} s
+        JOIN typed t ON t.id = s.number
+        JOIN type_results r ON r.type = t.type
+        ORDER BY s.number
+        """
+
+
+def _quotient(variable_group: str, factor_group: str) -> str:
+    """For each group of factors, which group stands at each position, and the sizes of both."""
+    return f"""
+        SELECT
+            {factor_group} AS factor_group_id,
+            CAST(a.position AS INT) AS position,
+            {variable_group} AS variable_group_id,
+            f.size AS factors,
+            g.size AS variables
+        FROM factor_group_sizes f
+        JOIN arguments a ON a.factor = f.first
+        JOIN variable_groups v ON v.id = a.variable
+        JOIN variable_group_sizes g ON g.group_id = v.group_id
+        ORDER BY f.group_id, a.position
+        """
+
+
+def _evidence(
+    journal: Journal, observations: DistinctObservations, number: Callable[[str], str]
+) -> str:
+    """Whose observations are which; likelihoods where some are left after overriding."""
+    register_columns(journal, "observations", _observation_columns(observations))
+    soft = [str(number) for number, each in enumerate(observations.likelihoods) if each is not None]
+    shown = "s.value"
+    if soft and journal.count(f"observed WHERE observation IN ({', '.join(soft)})"):
+        shown = "s.value, s.likelihood"
+    return f"""
+        SELECT {number("o.id")} AS variable_id, {shown}
+        FROM observed o
+        JOIN observations s ON s.observation = o.observation
+        ORDER BY o.id
+        """
+
+
+def _observation_columns(observations: DistinctObservations) -> Columns:
     likelihoods = [np.zeros(0) if each is None else each for each in observations.likelihoods]
     labels = sorted({value for value in observations.values if value is not None})
     codes = [-1 if value is None else labels.index(value) for value in observations.values]
@@ -224,12 +259,58 @@ def _observation_columns(observations: Observations) -> Columns:
     }
 
 
-def _has_soft(journal: Journal, observations: Observations) -> bool:
-    """Whether some variable has soft evidence in the end, after overriding."""
-    soft = [str(number) for number, each in enumerate(observations.likelihoods) if each is not None]
-    if not soft:
-        return False
-    ((count,),) = journal.engine.rows(
-        f"SELECT count(*) FROM observed WHERE observation IN ({', '.join(soft)})"
+# ---- what was imputed
+
+
+def write_imputed(
+    journal: Journal, given: Given, columns: Sequence[str], folder: Path
+) -> Iterator[str]:
+    """Write transfers and tables, a row per unknown or filled factor; yields each name before that.
+
+    columns: of named_records, in their order.
+    """
+    shown = ", ".join(f"r.{column}" for column in columns)
+    yield "transfers"
+    journal.engine.export(
+        f"""
+        SELECT {name_of(given, "factors")} AS factor, {shown}
+        FROM typed t
+        JOIN named_records r ON r.type = t.type
+        JOIN {given.numbered("factors")} s ON s.number = t.id
+        ORDER BY t.id
+        """,
+        folder / file_name("transfers"),
     )
-    return bool(count)
+    yield "tables"
+    journal.engine.export(_filled_tables(journal, given), folder / file_name("tables"))
+
+
+def _filled_tables(journal: Journal, given: Given) -> str:
+    """A query for each filled factor: its name, those of its arguments in order, potentials."""
+    places = range(journal.value("SELECT coalesce(max(arity), 0) FROM filled"))
+    dialect = journal.engine.dialect
+    cases = " ".join(f"WHEN {place} THEN c.v{place}" for place in given.places)
+    chosen = "".join(f", CASE r.p{place} {cases} END AS a{place}" for place in places)
+    name, numbered = name_of(given, "variables"), given.numbered("variables")
+    variables = f"(SELECT s.number, {name} AS name FROM {numbered} s)"
+    joins = "\n".join(
+        f"LEFT JOIN {variables} n{place} ON n{place}.number = w.a{place}" for place in places
+    )
+    listed = dialect.sliced(dialect.array_of(*(f"n{place}.name" for place in places)), "w.arity")
+    arguments = f"CASE WHEN w.arity > 0 THEN {listed} END" if places else "NULL"
+    return f"""
+        WITH wide AS (
+            SELECT t.id, r.arity, r.potentials{chosen}
+            FROM filled r
+            JOIN typed t ON t.type = r.type
+            LEFT JOIN scopes c ON c.id = t.id
+        )
+        SELECT
+            {name_of(given, "factors")} AS factor,
+            CAST({arguments} AS {dialect.lists_of("STRING")}) AS arguments,
+            w.potentials
+        FROM wide w
+        JOIN {given.numbered("factors")} s ON s.number = w.id
+        {joins}
+        ORDER BY w.id
+        """

@@ -1,6 +1,4 @@
-"""Databases behind one small protocol: queries in, columns out in batches; and result tables put
-into one.
-"""
+"""Databases behind one small protocol: queries in, columns out; and result tables put into one."""
 
 from __future__ import annotations
 
@@ -58,8 +56,7 @@ def opened(source: Source) -> Iterator[Database]:
 
 
 def write_results(source: Source, tables: Mapping[str, Columns]) -> None:
-    """Put tables ``lifagu_…`` into a database in one transaction, each in place of an earlier one
-    of its name.
+    """Put tables ``lifagu_…`` into a database in one transaction, in place of earlier ones.
 
     Nothing else is touched; if anything fails, or the process is killed, the database is as it was.
     """
@@ -79,7 +76,8 @@ def _writable(source: Source) -> Address:
     address = address_of(source)
     if address.kind == "files":
         raise FormatError(
-            f"{source.place}: '{address.shown}' are data files, into which no results can be written",
+            f"{source.place}: '{address.shown}' are data files, "
+            "into which no results can be written",
             remedy=Remedy.WRITE_ELSEWHERE,
         )
     return address

@@ -7,15 +7,17 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote, unquote, urlsplit
 
 from lifagu.errors import FormatError
 from lifagu.relational.loaded import Source
 
+Kind = Literal["duckdb", "files", "sqlite", "postgresql"]
 DUCKDB = (".duckdb", ".ddb")
 SQLITE = (".sqlite", ".sqlite3", ".db")
 FILES = (".csv", ".csv.gz", ".tsv", ".parquet")
-_SCHEMES = {
+_SCHEMES: dict[str, Kind] = {
     "postgresql": "postgresql",
     "postgres": "postgresql",
     "sqlite": "sqlite",
@@ -26,13 +28,12 @@ _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 @dataclass(frozen=True)
 class Address:
-    """kind: duckdb, files, sqlite or postgresql; target: the path or the whole URL, never shown;
-    shown: what is.
+    """What a source means: target is the path or the whole URL, never shown; shown is.
 
     files: the path of each table, for the kind files; secrets: what must not appear in messages.
     """
 
-    kind: str
+    kind: Kind
     target: str
     shown: str
     files: Mapping[str, Path] = field(default_factory=dict)
@@ -49,9 +50,7 @@ class Address:
 
 
 def address_of(source: Source) -> Address:
-    """What a source means: a URL by its scheme, a path by its ending, a folder or an object as
-    files.
-    """
+    """What a source means: a URL by its scheme, a path by its ending, a folder as files."""
     if not isinstance(source.address, str):
         files = {
             name: _existing(_path(path, source), source) for name, path in source.address.items()
@@ -59,12 +58,12 @@ def address_of(source: Source) -> Address:
         for name, path in files.items():
             _check_table(name, path, source)
         return Address("files", "", f"{len(files)} files", files)
-    address, secrets = _expanded(source)
+    shown = source.address
+    address, secrets = _expanded(shown, source.place)
     scheme, sign, _ = address.partition("://")
     if sign:
         return _url(address, scheme, secrets, source)
     path = _path(address, source)
-    shown = str(source.address)
     name = path.name.lower()
     if path.is_dir():
         return Address("files", "", shown, _tables_in(path, source))
@@ -75,30 +74,31 @@ def address_of(source: Source) -> Address:
     if name.endswith(FILES):
         return Address("files", "", shown, {path.name.partition(".")[0]: _existing(path, source)})
     raise FormatError(
-        f"{source.place}: '{shown}' is no database that can be read; name a file ({', '.join((*DUCKDB, *SQLITE))}), "
-        f"data files ({', '.join(FILES)}) or a URL postgresql://user@host/database"
+        f"{source.place}: '{shown}' is no database that can be read; "
+        f"name a file ({', '.join((*DUCKDB, *SQLITE))}), data files ({', '.join(FILES)}) "
+        "or a URL postgresql://user@host/database"
     )
 
 
-def _expanded(source: Source) -> tuple[str, tuple[str, ...]]:
+def _expanded(address: str, place: str) -> tuple[str, tuple[str, ...]]:
     """The address with ${NAME} replaced by environment variables, and their values."""
-    assert isinstance(source.address, str)
     secrets: list[str] = []
 
     def value(match: re.Match[str]) -> str:
         if match[1] not in os.environ:
-            raise FormatError(f"{source.place}: the environment variable {match[1]} is not set")
+            raise FormatError(f"{place}: the environment variable {match[1]} is not set")
         secrets.append(os.environ[match[1]])
-        return quote(secrets[-1], safe="") if "://" in str(source.address) else secrets[-1]
+        return quote(secrets[-1], safe="") if "://" in address else secrets[-1]
 
-    return _VARIABLE.sub(value, source.address), tuple(secrets)
+    return _VARIABLE.sub(value, address), tuple(secrets)
 
 
 def _url(address: str, scheme: str, secrets: tuple[str, ...], source: Source) -> Address:
     kind = _SCHEMES.get(scheme.partition("+")[0].lower())
     if kind is None:
         raise FormatError(
-            f"{source.place}: the scheme '{scheme}' tells no known database; known are {', '.join(_SCHEMES)}"
+            f"{source.place}: the scheme '{scheme}' tells no known database; "
+            f"known are {', '.join(_SCHEMES)}"
         )
     if kind != "postgresql":  # sqlite:///relative and sqlite:////absolute
         path = _existing(_path(address.partition(":///")[2], source), source)
@@ -112,15 +112,11 @@ def _url(address: str, scheme: str, secrets: tuple[str, ...], source: Source) ->
         ) from None
     where = f"{host or ''}{f':{port}' if port else ''}"
     shown = f"postgresql://{f'{parts.username}@' if parts.username else ''}{where}{parts.path}"
-    hidden = [address, *(secrets or ()), *([password, unquote(password)] if password else [])]
-    hidden += [unquote(each) for each in re.findall(r"password=([^&]*)", parts.query)]
     target = "postgresql+psycopg" + address[len(scheme) :]
-    secrets = tuple(
-        sorted({each for each in (*hidden, target) if each and each != parts.username}, key=len)[
-            ::-1
-        ]
-    )
-    return Address(kind, target, shown, secrets=secrets)
+    hidden = {address, target, *secrets, *([password, unquote(password)] if password else [])}
+    hidden |= {unquote(each) for each in re.findall(r"password=([^&]*)", parts.query)}
+    longest_first = sorted(hidden - {"", parts.username}, key=len, reverse=True)
+    return Address(kind, target, shown, secrets=tuple(longest_first))
 
 
 def _path(text: str, source: Source) -> Path:

@@ -1,6 +1,4 @@
-"""PostgreSQL and SQLite through SQLAlchemy: one connection that reads one state, rows fetched some
-at a time.
-"""
+"""PostgreSQL and SQLite through SQLAlchemy: one connection, one state, rows some at a time."""
 
 from __future__ import annotations
 
@@ -51,9 +49,7 @@ class ServedDatabase:
 
     @contextmanager
     def _cursor(self, query: Query, statement: str) -> Iterator[Any]:
-        """A cursor of the driver's own, whose rows are plain tuples; PostgreSQL's stays on the
-        server.
-        """
+        """A cursor of the driver's own, with plain tuples as rows; PostgreSQL's stays there."""
         if not query.sql.lstrip("( \t\r\n").lower().startswith((*_LEADING, "--", "/*")):
             raise not_a_query(query)
         on_server = {"name": "lifagu"} if self._address.kind == "postgresql" else {}

@@ -1,4 +1,4 @@
-"""Columns of query results as arrays, and their values as the texts that constants and labels are."""
+"""Columns of query results as arrays, and their values as texts, as constants and labels are."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ _TEXTUAL = (date, UUID)  # a moment is a date as well; these read the same from 
 
 @dataclass(frozen=True, eq=False)
 class Cells:
-    """One column of some rows: values[n] are integers, floats, truth values or objects; missing[n]:
-    where NULL is.
+    """One column of some rows: values[n] of any sort, and missing[n]: where NULL is.
 
-    textual: whether it is known that all values that are not missing are texts.
+    Values are integers, floats, truth values or objects. textual: whether it is known that all that
+    are not missing are texts.
     """
 
     values: NDArray[Any]
@@ -40,9 +40,7 @@ class Cells:
         return self.values.dtype.kind == "i"
 
     def texts(self) -> list[str | None]:
-        """The values as texts, None for NULL; what has no text of its own, such as a list, is shown
-        in brackets.
-        """
+        """The values as texts, None for NULL; what has none, such as a list, is in brackets."""
         values = self.values.tolist()
         texts: list[str | None] = values if self.textual else list(map(text_of, values))
         for row in np.flatnonzero(self.missing).tolist():
@@ -56,9 +54,7 @@ class Cells:
 
 @dataclass(frozen=True, eq=False)
 class NumberLists:
-    """A column of lists of numbers: row i holds values[offsets[i]:offsets[i+1]]; missing[n]: where
-    NULL is.
-    """
+    """Lists of numbers: row i holds values[offsets[i]:offsets[i+1]]; missing[n]: where NULL is."""
 
     offsets: Ints
     values: Floats
@@ -71,7 +67,8 @@ class NumberLists:
         """One list as people read it."""
         if self.missing[row]:
             return "NULL"
-        return f"[{', '.join(map(text_of, self.values[self.offsets[row] : self.offsets[row + 1]].tolist()))}]"
+        numbers = self.values[self.offsets[row] : self.offsets[row + 1]].tolist()
+        return f"[{', '.join(map(text_of, numbers))}]"
 
 
 CellColumn = Cells | NumberLists
@@ -127,34 +124,17 @@ def _number(item: Any) -> float:
     return float(item) if isinstance(item, int | float | Decimal) else float("nan")
 
 
-def joined(parts: Sequence[CellColumn]) -> CellColumn:
-    """The same column of several batches, one after another; as texts where they are of different
-    sorts.
-    """
+def joined(parts: Sequence[Cells]) -> Cells:
+    """The same column of several batches, one after another; as texts where sorts differ."""
     if len(parts) == 1:
         return parts[0]
     missing = np.concatenate([each.missing for each in parts])
-    lists = [each for each in parts if isinstance(each, NumberLists)]
-    if len(lists) == len(parts):
-        lengths = np.concatenate([np.diff(each.offsets) for each in lists])
-        values = np.concatenate([each.values for each in lists])
-        return NumberLists(np.concatenate(([0], np.cumsum(lengths))), values, missing)
-    cells = list(map(_as_cells, parts))
-    if len({each.values.dtype for each in cells}) == 1:
-        textual = all(each.textual for each in cells)
-        return Cells(np.concatenate([each.values for each in cells]), missing, textual)
+    if len({each.values.dtype for each in parts}) == 1:
+        textual = all(each.textual for each in parts)
+        return Cells(np.concatenate([each.values for each in parts]), missing, textual)
     objects = np.empty(len(missing), dtype=object)
-    objects[:] = [text for each in cells for text in each.texts()]
+    objects[:] = [text for each in parts for text in each.texts()]
     return Cells(objects, missing, textual=True)
-
-
-def _as_cells(part: CellColumn) -> Cells:
-    """A column that is lists in one batch and something else (such as NULL throughout) in another."""
-    if isinstance(part, Cells):
-        return part
-    objects = np.empty(len(part), dtype=object)
-    objects[:] = [None if part.missing[row] else part.text(row) for row in range(len(part))]
-    return Cells(objects, part.missing, textual=True)
 
 
 def distinct_texts(cells: Cells) -> tuple[list[str], Ints]:

@@ -1,4 +1,4 @@
-"""DuckDB as a source: a database file, or CSV and Parquet files that queries see as tables."""
+"""DuckDB files, read and written; as a source also CSV and Parquet files, seen as tables."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lifagu.basics.atomic_files import PathLike, replaced_file
 from lifagu.basics.columns import Columns
 from lifagu.data.databases.addresses import Address
 from lifagu.data.databases.cells import CellColumn, Cells, NumberLists, cells_of
@@ -29,9 +30,7 @@ _DIGITS = ("DECIMAL", "FLOAT")  # texts of these may end in zeros
 
 
 class EmbeddedDatabase:
-    """Queries answered by DuckDB, read-only; it sees nothing beside its own file, or the files that
-    are tables.
-    """
+    """Queries answered by DuckDB, read-only; it sees its own file or those that are tables."""
 
     def __init__(self, address: Address, files: Pinned) -> None:
         self._address = address
@@ -52,11 +51,12 @@ class EmbeddedDatabase:
             if is_parquet(path):
                 # as a path: DuckDB does not find descriptors among those that are allowed
                 allowed.append(place)
-                self._duck.run(f"CREATE VIEW {quoted(table)} AS FROM {_parquet(place)}", path)
-            # read once, as each reading would find out the types of columns anew, from all rows
+                source = f"read_parquet({place}, hive_partitioning = false)"
+                self._duck.run(f"CREATE VIEW {quoted(table)} AS FROM {source}", path)
             else:
-                packed = path.name.lower().endswith(".gz")
-                self._duck.run(f"CREATE TABLE {quoted(table)} AS FROM {_csv(place, packed)}", path)
+                # read once, as each reading would find out the types of columns anew, from all rows
+                source = _csv(place, packed=path.name.lower().endswith(".gz"))
+                self._duck.run(f"CREATE TABLE {quoted(table)} AS FROM {source}", path)
         self._duck.run(f"SET allowed_paths = [{', '.join(allowed)}]", self._address.shown)
         self._duck.run("SET enable_external_access = false", self._address.shown)
         self._duck.run("SET lock_configuration = true", self._address.shown)
@@ -89,10 +89,8 @@ class EmbeddedDatabase:
         with failed(query):
             if not self._duck.is_query(plain(query.sql), ""):
                 raise not_a_query(query)
-            return {
-                str(row[0]): str(row[1])
-                for row in self._duck.rows(f"DESCRIBE {plain(query.sql)}", "")
-            }
+            described = self._duck.rows(f"DESCRIBE {plain(query.sql)}", "")
+            return {str(row[0]): str(row[1]) for row in described}
 
     def _column(self, name: str, kind: str, page: str) -> CellColumn:
         if kind.endswith("]"):
@@ -110,10 +108,10 @@ class EmbeddedDatabase:
         (lengths,) = self._duck.columns(
             f"SELECT CAST(coalesce(len({value}), -1) AS BIGINT) {page} ORDER BY rowid", ""
         )
-        numbers = (
-            f"SELECT CAST(unnest({value}) AS DOUBLE) FROM (SELECT {value} {page} ORDER BY rowid)"
+        (found,) = self._duck.columns(
+            f"SELECT CAST(unnest({value}) AS DOUBLE) FROM (SELECT {value} {page} ORDER BY rowid)",
+            "",
         )
-        (found,) = self._duck.columns(numbers, "")
         values = np.where(np.ma.getmaskarray(found), np.nan, np.ma.getdata(found))
         offsets = np.concatenate(([0], np.cumsum(np.maximum(lengths, 0))))
         return NumberLists(offsets, values.astype(np.float64), lengths < 0)
@@ -132,19 +130,14 @@ def is_parquet(path: Path) -> bool:
     return path.name.lower().endswith(".parquet")
 
 
-def _parquet(place: str) -> str:
-    return f"read_parquet({place}, hive_partitioning = false)"
-
-
 def _csv(place: str, packed: bool) -> str:
     compression = literal("gzip" if packed else "none")
-    return f"read_csv({place}, sample_size = -1, hive_partitioning = false, compression = {compression})"
+    settings = f"sample_size = -1, hive_partitioning = false, compression = {compression}"
+    return f"read_csv({place}, {settings})"
 
 
 def _readable(address: Address) -> Duck:
-    """The database, or one for files; one that another process is just writing is waited for, a
-    moment.
-    """
+    """The database, or one for files; one that is just being written is waited for, a moment."""
     if address.kind != "duckdb":
         return Duck(purpose=PURPOSE)
     for wait in WAITS:
@@ -182,3 +175,20 @@ def _writable(address: Address) -> Duck:
         raise FormatError(
             f"{address.shown}: cannot be written: {error.message.partition(': ')[2]}"
         ) from None
+
+
+def new_database(path: PathLike, tables: Mapping[str, Columns]) -> None:
+    """Make a DuckDB file of these tables; a file of that name is replaced in one step."""
+    with replaced_file(path) as temporary:
+        # DuckDB makes its own file, and takes an empty one for a broken database
+        temporary.unlink()
+        with Duck(file=temporary, purpose="a database") as duck:
+            for name, columns in tables.items():
+                with selected(duck, columns) as rows:
+                    duck.run(f"CREATE TABLE {quoted(name)} AS {rows}", path)
+
+
+def add_rows(path: PathLike, table: str, columns: Columns) -> None:
+    """Insert rows into a table of a DuckDB file; columns are matched by name."""
+    with Duck(file=path, purpose="a database") as duck, selected(duck, columns) as rows:
+        duck.run(f"INSERT INTO {quoted(table)} BY NAME {rows}", path)

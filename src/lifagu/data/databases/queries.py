@@ -13,8 +13,7 @@ LONGEST = 300  # characters of a query that an error shows
 
 
 def plain(sql: str) -> str:
-    """A query without what ends it, so that it can stand within another; a comment at its end does
-    no harm.
+    """A query without what ends it, to stand within another; a comment at its end does no harm.
 
     >>> plain("SELECT 1; ")
     'SELECT 1\\n'

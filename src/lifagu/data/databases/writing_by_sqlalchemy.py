@@ -1,6 +1,4 @@
-"""Result tables into PostgreSQL, by COPY, and into SQLite, by bound parameters; all of them or
-none.
-"""
+"""Result tables into PostgreSQL, by COPY, and SQLite, by bound parameters; all or none."""
 
 from __future__ import annotations
 
@@ -47,14 +45,17 @@ def check_served(address: Address) -> None:
     ):
         _begin(address, found)
         if address.kind == "postgresql":
-            checks = "current_setting('transaction_read_only') = 'off', has_schema_privilege(current_schema(), 'CREATE')"
-            writable, allowed = found.exec_driver_sql(f"SELECT {checks}").one()
+            writable, allowed = found.exec_driver_sql(
+                """
+                SELECT
+                    current_setting('transaction_read_only') = 'off',
+                    has_schema_privilege(current_schema(), 'CREATE')
+                """
+            ).one()
             if not (writable and allowed):
-                why = (
-                    "no right to make tables in the current schema"
-                    if writable
-                    else "it is read-only"
-                )
+                why = "no right to make tables in the current schema"
+                if not writable:
+                    why = "it is read-only"
                 raise FormatError(f"{address.shown}: cannot be written: {why}")
 
 
@@ -75,15 +76,13 @@ def _type(address: Address, column: Column) -> str:
 
 def _fill(address: Address, found: Any, name: str, columns: Columns) -> None:
     """The rows of one table, some at a time."""
-    names = ", ".join(map(quoted, columns))
+    names, cursor = ", ".join(map(quoted, columns)), found.connection.cursor()
     if address.kind == "postgresql":
-        cursor = found.connection.cursor()
         with cursor.copy(f"COPY {quoted(name)} ({names}) FROM STDIN") as copy:
             for row in _rows(columns, as_text=False):
                 copy.write_row(row)
         return
     places = ", ".join("?" for _ in columns)
-    cursor = found.connection.cursor()
     cursor.executemany(
         f"INSERT INTO {quoted(name)} ({names}) VALUES ({places})", _rows(columns, as_text=True)
     )
@@ -104,18 +103,13 @@ def _values(column: Column, part: slice, as_text: bool) -> list[Any]:
     if isinstance(column, NumberedTexts):
         return [f"{column.prefix}{each}" for each in column.numbers[part].tolist()]
     if isinstance(column, Lists):
-        return _lists(
-            column,
-            np.arange(part.start, part.stop) if column.of is None else column.of[part],
-            as_text,
-        )
+        of = np.arange(part.start, part.stop) if column.of is None else column.of[part]
+        return _lists(column, of, as_text)
     return _plain(column[part])
 
 
 def _lists(column: Lists, of: Ints, as_text: bool) -> list[Any]:
-    """Lists as JSON, or for PostgreSQL: numbers as the text of an array, which is faster, texts as
-    they are.
-    """
+    """Lists as JSON; for PostgreSQL texts as they are, numbers as the text of an array: faster."""
     met, places = np.unique(of, return_inverse=True)
     starts, ends = column.offsets[met].tolist(), column.offsets[met + 1].tolist()
     lists = [

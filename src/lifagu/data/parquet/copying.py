@@ -19,13 +19,9 @@ Arrays = dict[str, dict[str, NDArray[Any]]]
 
 
 def copy_columns(duck: Duck, columns: Columns, file: Path, place: PathLike) -> None:
-    """Write a table into a file; place: what the user calls it. The duck should have one thread,
-    for equal bytes.
-    """
+    """Write a table into a file, called place by the user; one thread gives equal bytes."""
     with selected(duck, columns) as table:
-        duck.run(
-            f"COPY ({table}) TO {literal(str(file))} (FORMAT parquet, COMPRESSION zstd)", place
-        )
+        duck.copy(table, file, place)
 
 
 @contextmanager
@@ -38,15 +34,16 @@ def selected(duck: Duck, columns: Columns) -> Iterator[str]:
     shown = ", ".join(
         f"{value} AS {quoted(name)}" for value, name in zip(values, columns, strict=True)
     )
-    joins = "".join(
-        f" LEFT JOIN {_gathered(name)} AS {name} ON {name}.owner = rows.{name}"
-        for name in list(arrays)[1:]
-    )
-    table = f"SELECT {shown} FROM rows{joins}" + (" ORDER BY rows.row" if joins else "")
+    joins = "\n".join(_gathered(name) for name in arrays if name != "rows")
     with duck.tables(
         {f"{name}_items" if name != "rows" else name: each for name, each in arrays.items()}
     ):
-        yield table
+        yield f"""
+            SELECT {shown}
+            FROM rows
+            {joins}
+            {"ORDER BY rows.row" if joins else ""}
+            """
 
 
 def _value(name: str, column: Column, arrays: Arrays) -> str:
@@ -64,7 +61,7 @@ def _value(name: str, column: Column, arrays: Arrays) -> str:
 
 
 def _short_lists(name: str, column: Lists, rows: dict[str, NDArray[Any]]) -> str:
-    """Lists put together row by row, from one array for their first items, one for their second, …"""
+    """Lists put together row by row, from an array for their first items, one for the second, …"""
     lengths = np.diff(column.offsets)
     of = np.arange(len(lengths)) if column.of is None else column.of
     last = max(len(column.values) - 1, 0)
@@ -94,7 +91,14 @@ def _long_lists(name: str, column: Lists, arrays: Arrays) -> str:
 
 
 def _gathered(name: str) -> str:
-    return f"(SELECT owner, list(item ORDER BY place) AS items FROM {name}_items GROUP BY owner)"
+    """The join that gives long lists."""
+    return f"""
+        LEFT JOIN (
+            SELECT owner, list(item ORDER BY place) AS items
+            FROM {name}_items
+            GROUP BY owner
+        ) AS {name} ON {name}.owner = rows.{name}
+        """
 
 
 def _text(value: str, array: NDArray[Any]) -> str:

@@ -1,4 +1,4 @@
-"""The evidence in a folder of Parquet tables, by name; only the observed variables are looked up."""
+"""The evidence in a folder of Parquet tables, by name; only observed variables are looked up."""
 
 from __future__ import annotations
 
@@ -15,15 +15,10 @@ from lifagu.graph.ranges import BOOLEAN, value_of
 
 
 def evidence_in(folder: Pinned, duck: Duck) -> dict[str, Observation]:
-    """What the table `evidence` of a folder says, by the variables' names; nothing where there is
-    no such table.
-    """
+    """What the table `evidence` of a folder says, by name; nothing if there is no such table."""
     if "evidence" not in folder.files:
         return {}
-    table, variables = (
-        ParquetTable(duck, folder, "evidence"),
-        ParquetTable(duck, folder, "variables"),
-    )
+    table, variables = (ParquetTable(duck, folder, name) for name in ("evidence", "variables"))
     ids = Ids.of(variables)
     Ids.of(table, "variable_id")  # each variable once
     numbers = ids.referred(table, "variable_id", file_name("variables"))

@@ -13,7 +13,7 @@ from lifagu.data.parquet.table import ParquetTable
 
 @dataclass(frozen=True, eq=False)
 class Ids:
-    """The ids of a table in ascending order, and the row of each; number n stands for ordered[n]."""
+    """The ids of a table in ascending order, and the row of each; number n means ordered[n]."""
 
     ordered: Ints
     rows: Ints
@@ -29,11 +29,8 @@ class Ids:
         again = rows[1:][ordered[1:] == ordered[:-1]]
         if len(again):
             row = int(again.min())
-            raise table.fault(
-                column,
-                row,
-                f"{values[row]} stands in an earlier row already; give each row its own",
-            )
+            what = f"{values[row]} stands in an earlier row already; give each row its own"
+            raise table.fault(column, row, what)
         return cls(ordered, rows)
 
     @property
@@ -50,19 +47,14 @@ class Ids:
         return np.where(self.ordered[places] == ids, places, -1)
 
     def referred(self, table: ParquetTable, column: str, target: str, null: bool = False) -> Ints:
-        """Numbers for the ids in a column that refers to this table; null is -1 where it is
-        allowed.
-        """
+        """Numbers for the ids in a column that refers to this table; null, if allowed, is -1."""
         ids = table.integers(column, null)
         numbers = self.numbers(ids)
         dangling = (numbers < 0) & (ids >= 0)
         if dangling.any():
             row = int(np.argmax(dangling))
-            raise table.fault(
-                column,
-                row,
-                f"{ids[row]} is not an id in {target}; add that row, or refer to another",
-            )
+            what = f"{ids[row]} is not an id in {target}; add that row, or refer to another"
+            raise table.fault(column, row, what)
         return numbers
 
     def names(self, table: ParquetTable, sort: str, prefix: str) -> Names:
@@ -85,9 +77,6 @@ def _check_names(table: ParquetTable, given: list[str], sort: str) -> None:
         if not name:
             raise table.fault("name", row, "an empty name; names are non-empty texts")
         if name in seen:
-            raise table.fault(
-                "name",
-                row,
-                f"{sort} '{name}' stands in an earlier row already; give each its own name",
-            )
+            what = f"{sort} '{name}' stands in an earlier row already; give each its own name"
+            raise table.fault("name", row, what)
         seen.add(name)

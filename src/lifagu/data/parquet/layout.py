@@ -21,9 +21,7 @@ _TEXTS = (*_INTEGERS, "VARCHAR", "BOOLEAN")
 
 @dataclass(frozen=True)
 class Sort:
-    """What a column holds: in words, as which DuckDB type it is read, and which it may have, alone
-    or in lists.
-    """
+    """What a column holds: in words, as DuckDB reads it, and the types it may have."""
 
     words: str
     read_as: str

@@ -1,6 +1,4 @@
-"""A lifted model as tables: small ones for domains, relations and parfactors, and by array who
-belongs to them.
-"""
+"""A lifted model as tables: domains, relations and parfactors, and by array who belongs to them."""
 
 from __future__ import annotations
 
@@ -18,8 +16,7 @@ from lifagu.relational.terms import Membership
 
 
 def lifted_tables(model: ParfactorGraph, graph: FactorGraph) -> dict[str, Columns]:
-    """Domains, relations with their members, parfactors with what they admit, and the factors that
-    did not lift.
+    """Domains, relations with members, parfactors with substitutions, factors not lifted.
 
     graph: the one that was lifted, whose variables and factors the model names. Constants go by
     their place in their
@@ -52,9 +49,7 @@ def lifted_tables(model: ParfactorGraph, graph: FactorGraph) -> dict[str, Column
 
 
 def _atoms(model: ParfactorGraph, names: Names) -> Columns:
-    """For each variable of a relation its constants; not for those whose names say them, as
-    ``Sick(eve)`` does.
-    """
+    """The constants of each variable of a relation, unless its name says them: ``Sick(eve)``."""
     variables: list[Ints] = []
     rows: list[Ints] = []
     for relation, renamed in zip(model.relations, model.vocabulary.renamed, strict=True):
@@ -73,9 +68,7 @@ def _atoms(model: ParfactorGraph, names: Names) -> Columns:
 
 
 def _substitutions(model: ParfactorGraph) -> Columns:
-    """The tuples of constants that are listed in constraints, with the parfactor and the
-    constraint's position.
-    """
+    """The constants listed in constraints, with the parfactor and the constraint's position."""
     owners, positions, rows = [], [], []
     for number, (parfactor, bound) in enumerate(zip(model.parfactors, model.bound, strict=True)):
         listed = [
@@ -111,9 +104,7 @@ def _potentials(parfactors: Sequence[Parfactor]) -> Lists:
 
 
 def _numbers(names: Names, of: Names) -> Ints:
-    """The numbers of some nodes of a graph, given their names; without looking up where these are
-    the graph's own.
-    """
+    """The numbers of some nodes by name; not looked up where the names are the graph's own."""
     if isinstance(names, ChosenNames) and names.names is of:
         return names.numbers
     return of.find_each(list(names))

@@ -1,6 +1,4 @@
-"""From a folder of Parquet tables to a graph: columns straight into arrays, without a Python object
-per node.
-"""
+"""From a folder of Parquet tables to a graph: columns straight into arrays."""
 
 from __future__ import annotations
 
@@ -30,8 +28,7 @@ Result = TypeVar("Result")
 
 
 def read_folder(path: PathLike) -> FactorGraph:
-    """Read a graph from a folder with the tables variables, factors, arguments and tables;
-    near-linear.
+    """Read a graph from a folder with the four tables of a model; near-linear.
 
     Variables and factors are numbered in the order of their ids, whatever the order of the rows.
     """
@@ -39,9 +36,7 @@ def read_folder(path: PathLike) -> FactorGraph:
 
 
 def read_folder_evidence(path: PathLike) -> dict[str, Observation]:
-    """What the table `evidence` of a folder says, by the variables' names; nothing where there is
-    no such table.
-    """
+    """What the table `evidence` of a folder says, by name; nothing if there is no such table."""
     return _read(path, evidence_in)
 
 
@@ -51,7 +46,7 @@ def load_folder(path: PathLike) -> Loaded:
 
 
 def count_arguments(path: PathLike) -> int:
-    """How many arguments the factors in a folder have in all, by what its file says about itself."""
+    """How many arguments the factors in a folder have in all, as its file says about itself."""
     return _read(path, lambda folder, duck: ParquetTable(duck, folder, "arguments").count())
 
 
@@ -66,9 +61,7 @@ def _read(path: PathLike, work: Callable[[Pinned, Duck], Result]) -> Result:
 
 
 def pinned_folder(path: PathLike) -> Pinned:
-    """The tables of a model in a folder; one that is missing or holds tables of other names is an
-    error.
-    """
+    """The tables of a model in a folder; a missing one, or one of another name, is an error."""
     folder = Path(path)
     found = pin(path, {table: folder / file_name(table) for table in (*MODEL, "evidence")})
     try:
@@ -91,7 +84,8 @@ def _check_folder(folder: Path, found: Pinned) -> None:
     ]
     if other := [name for name in tables if name not in known]:
         raise FormatError(
-            f"{folder / other[0]}: this table means nothing here; known are {', '.join(sorted(known))}"
+            f"{folder / other[0]}: this table means nothing here; "
+            f"known are {', '.join(sorted(known))}"
         )
 
 
@@ -162,20 +156,15 @@ def _by_row(coded: Coded, count: int) -> Ints:
 
 def _check_filled(table: ParquetTable, column: str, coded: Coded) -> None:
     if "" in coded.words:
-        raise table.fault(
-            column,
-            coded.first[coded.words.index("")],
-            "an empty text; give a name, or null for none",
-        )
+        row = coded.first[coded.words.index("")]
+        raise table.fault(column, row, "an empty text; give a name, or null for none")
 
 
 # ---- factors
 
 
 def _arguments(table: ParquetTable, variables: Ids, factors: Ids) -> tuple[Ints, Ints]:
-    """Offsets and arguments: each row is put where its factor and its position say, without
-    sorting.
-    """
+    """Offsets and arguments: each row is put where factor and position say, without sorting."""
     owners = factors.referred(table, "factor_id", file_name("factors"))
     arity = np.bincount(owners, minlength=len(factors.ordered))
     offsets = np.concatenate(([0], np.cumsum(arity)))
@@ -184,11 +173,8 @@ def _arguments(table: ParquetTable, variables: Ids, factors: Ids) -> tuple[Ints,
     if beyond.any():
         row = int(np.argmax(beyond))
         factor, count = factors.ordered[owners[row]], arity[owners[row]]
-        raise table.fault(
-            "position",
-            row,
-            f"{positions[row]}, but factor {factor} has {count} arguments; number them 0 to {count - 1}",
-        )
+        what = f"{positions[row]}, but factor {factor} has {count} arguments"
+        raise table.fault("position", row, f"{what}; number them 0 to {count - 1}")
     places = offsets[owners] + positions
     _check_once(table, places, owners, positions, factors)
     arguments = np.empty(len(places), dtype=np.int64)
@@ -205,16 +191,13 @@ def _check_once(
     if not taken.all():
         order = np.argsort(places, kind="stable")
         row = int(order[1:][places[order[1:]] == places[order[:-1]]].min())
-        raise table.fault(
-            "position",
-            row,
-            f"factor {factors.ordered[owners[row]]} has an argument at position {positions[row]} already; number its "
-            "arguments 0, 1, …",
-        )
+        factor = factors.ordered[owners[row]]
+        what = f"factor {factor} has an argument at position {positions[row]} already"
+        raise table.fault("position", row, f"{what}; number its arguments 0, 1, …")
 
 
 def _tables(table: ParquetTable) -> tuple[GivenTables, Ints]:
-    """The tables that are known, and for each row of the table which of them it has, -1 for null."""
+    """The tables that are known, and which of them each row of the table has, -1 for null."""
     lengths, values = table.number_lists("potentials")
     known = lengths >= 0
     given = GivenTables(values, np.concatenate(([0], np.cumsum(lengths[known]))))

@@ -1,6 +1,4 @@
-"""One Parquet table, column by column, checked as it comes in: errors name the file, the column and
-the row.
-"""
+"""One Parquet table, column by column, checked: errors name the file, the column and the row."""
 
 from __future__ import annotations
 
@@ -24,8 +22,7 @@ EXACT = 2**53  # floats beyond it do not tell neighbouring whole numbers apart
 
 @dataclass(frozen=True, eq=False)
 class Coded:
-    """Texts, or lists of texts, by number: row rows[i] has words[codes[i]] (at place places[i] of a
-    list).
+    """Texts or lists of texts: row rows[i] has words[codes[i]], at places[i] of a list.
 
     first[w]: the first row that has word w. Words and rows come in any order; rows with null do not
     come.
@@ -61,8 +58,8 @@ class ParquetTable:
         for column in types:
             if column not in known and not column.startswith(PANDAS):
                 raise FormatError(
-                    f"{self.file}: the column '{column}' means nothing here{did_you_mean(column, known)}; leave it "
-                    f"out, as {_wanted(self.table)}"
+                    f"{self.file}: the column '{column}' means nothing here"
+                    f"{did_you_mean(column, known)}; leave it out, as {_wanted(self.table)}"
                 )
         for column in required:
             if column not in types:
@@ -76,9 +73,7 @@ class ParquetTable:
         }
 
     def _admitted(self, column: str, given: str) -> bool:
-        """Whether a column can be read; one of another type passes for missing if it holds nothing
-        but nulls.
-        """
+        """Whether a column can be read; one of nothing but nulls passes for missing."""
         sort = _sort(self.table, column)
         if sort.admits(given):
             return True
@@ -114,9 +109,7 @@ class ParquetTable:
     # ---- columns
 
     def integers(self, column: str, null: bool = False) -> Ints:
-        """Whole numbers from 0 on, in the order of the rows; null is -1 where it is allowed, else
-        an error.
-        """
+        """Whole numbers from 0 on, in the order of the rows; null, if allowed, is -1."""
         value = quoted(column) if self.has(column) else "CAST(NULL AS BIGINT)"
         (found,) = self.duck.columns(f"SELECT {value} FROM {self._source}", self.file)
         missing, values = np.ma.getmaskarray(found), np.ma.getdata(found)
@@ -135,30 +128,37 @@ class ParquetTable:
         (found,) = self.duck.columns(f"SELECT {self._cast(column)} FROM {self._source}", self.file)
         missing = np.ma.getmaskarray(found)
         if missing.any():
-            raise self.fault(
-                column,
-                int(np.argmax(missing)),
-                "null; give every row a text, or leave the column out",
-            )
+            row = int(np.argmax(missing))
+            raise self.fault(column, row, "null; give every row a text, or leave the column out")
         return np.ma.getdata(found)
 
     def coded(self, column: str) -> Coded:
-        """The texts of a column, or its whole lists of texts, by number; near-linear, by grouping
-        in DuckDB.
-        """
-        return self._coded(column, f"{self._cast(column)} AS word, 0 AS place")
+        """The texts of a column, or its lists of texts, by number; near-linear, by grouping."""
+        return self._coded(column, self._cast(column), "0")
 
     def coded_items(self, column: str) -> Coded:
         """The members of a column's lists (texts that stand alone are lists of one) by number."""
         if not self.holds_lists(column):
             return self.coded(column)
-        items = f"CAST(unnest({quoted(column)}) AS VARCHAR) AS word, generate_subscripts({quoted(column)}, 1) - 1 AS place"
-        return self._coded(column, items)
+        lists = quoted(column)
+        word, place = f"CAST(unnest({lists}) AS VARCHAR)", f"generate_subscripts({lists}, 1) - 1"
+        return self._coded(column, word, place)
 
-    def _coded(self, column: str, words: str) -> Coded:
-        filled = f"SELECT file_row_number AS row, {words} FROM {self._source} WHERE {quoted(column)} IS NOT NULL"
-        numbered = f"SELECT word, min(row) AS first, row_number() OVER () - 1 AS code FROM ({filled}) GROUP BY word"
-        self.duck.run(f"CREATE OR REPLACE TEMP TABLE words AS {numbered}", self.file)
+    def _coded(self, column: str, word: str, place: str) -> Coded:
+        filled = f"""
+            SELECT file_row_number AS row, {word} AS word, {place} AS place
+            FROM {self._source}
+            WHERE {quoted(column)} IS NOT NULL
+            """
+        self.duck.run(
+            f"""
+            CREATE OR REPLACE TEMP TABLE words AS
+            SELECT word, min(row) AS first, row_number() OVER () - 1 AS code
+            FROM ({filled})
+            GROUP BY word
+            """,
+            self.file,
+        )
         found = self.duck.rows("SELECT word, first FROM words ORDER BY code", self.file)
         holed = [
             row for word, row in found if word is None or (isinstance(word, list) and None in word)
@@ -166,45 +166,40 @@ class ParquetTable:
         if holed:
             raise self.fault(column, min(holed), "a null in the list; leave it out")
         joined = f"SELECT row, place, code FROM ({filled}) JOIN words USING (word)"
-        return Coded(
-            [word for word, _ in found],
-            [row for _, row in found],
-            *self.duck.columns(joined, self.file),
-        )
+        words, first = [word for word, _ in found], [row for _, row in found]
+        return Coded(words, first, *self.duck.columns(joined, self.file))
 
     def number_lists(self, column: str) -> tuple[Ints, Floats]:
-        """Lists of numbers: the length of each row's (-1 for null), and all their numbers one after
-        another.
-        """
+        """Lists of numbers: the length of each row's (-1 for null), and all their numbers."""
         if not self.has(column):
             return self.integers(column, null=True), np.zeros(0)
         lengths = f"SELECT CAST(coalesce(len({quoted(column)}), -1) AS BIGINT) FROM {self._source}"
         numbers = f"SELECT CAST(unnest({quoted(column)}) AS DOUBLE) FROM {self._source}"
-        (length,), (found,) = (
-            self.duck.columns(lengths, self.file),
-            self.duck.columns(numbers, self.file),
-        )
+        (length,) = self.duck.columns(lengths, self.file)
+        (found,) = self.duck.columns(numbers, self.file)
         missing = np.ma.getmaskarray(found)
         if missing.any():
             ends = np.cumsum(np.maximum(length, 0))
             row = int(np.searchsorted(ends, int(np.argmax(missing)), side="right"))
-            raise self.fault(
-                column,
-                row,
-                "a null in the list; give numbers, or null for the whole list if unknown",
-            )
+            what = "a null in the list; give numbers, or null for the whole list if unknown"
+            raise self.fault(column, row, what)
         return length, np.ma.getdata(found)
 
     def records(self, columns: Sequence[str], rows: Ints | None = None) -> list[tuple[Any, ...]]:
-        """Some columns as plain values (None for null), for some rows in the order asked for, or
-        for all.
-        """
+        """Some columns as plain values (None for null), of some rows as asked for, or all."""
         values = ", ".join(self._cast(column) if self.has(column) else "NULL" for column in columns)
         if rows is None:
             return self.duck.rows(f"SELECT {values} FROM {self._source}", self.file)
         with self.duck.tables({"wanted": {"row": rows, "place": np.arange(len(rows))}}):
-            joined = f"{self._source} JOIN wanted ON file_row_number = wanted.row"
-            return self.duck.rows(f"SELECT {values} FROM {joined} ORDER BY wanted.place", self.file)
+            return self.duck.rows(
+                f"""
+                SELECT {values}
+                FROM {self._source}
+                JOIN wanted ON file_row_number = wanted.row
+                ORDER BY wanted.place
+                """,
+                self.file,
+            )
 
     def _cast(self, column: str) -> str:
         return f"CAST({quoted(column)} AS {_sort(self.table, column).read_as})"

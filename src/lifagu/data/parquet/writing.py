@@ -65,10 +65,8 @@ def write_table(path: PathLike, columns: Columns) -> None:
 
 
 def model_tables(graph: FactorGraph, evidence: Evidence | None = None) -> dict[str, Columns]:
-    """The tables of a model; near-linear. Names, ranges, kinds and individuals only where they say
-    something.
-    """
-    given, factor_given = _given_tables(graph)
+    """The tables of a model; near-linear. Names, ranges, kinds, individuals where they tell."""
+    given, factor_given = given_tables(graph)
     arity = np.diff(graph.offsets)
     owners = np.repeat(np.arange(len(arity)), arity)
     tables: dict[str, Columns] = {
@@ -83,23 +81,23 @@ def model_tables(graph: FactorGraph, evidence: Evidence | None = None) -> dict[s
             "position": np.arange(len(owners)) - graph.offsets[owners],
             "variable_id": graph.arguments,
         },
-        "tables": {
-            "id": np.arange(len(given.lengths)),
-            "potentials": Lists(given.offsets, given.values),
-        },
+        "tables": table_columns(given),
     }
     if evidence:
         tables["evidence"] = _evidence(graph, evidence)
     return tables
 
 
-def _given_tables(graph: FactorGraph) -> tuple[GivenTables, Ints]:
-    """Tables in the arguments' declared label orders, by first use, and the number of each
-    factor's, -1 = unknown.
-    """
+def given_tables(graph: FactorGraph) -> tuple[GivenTables, Ints]:
+    """Tables in declared label orders, by first use, and each factor's number, -1 = unknown."""
     tables, table_of = declared_tables(graph)
     order = np.argsort(first_places(table_of), kind="stable").tolist()
     return GivenTables.of([tables[number] for number in order]), by_first_occurrence(table_of)
+
+
+def table_columns(given: GivenTables) -> Columns:
+    """The columns of the table `tables`."""
+    return {"id": np.arange(len(given.lengths)), "potentials": Lists(given.offsets, given.values)}
 
 
 def group_tables(colouring: Colouring) -> dict[str, Columns]:
@@ -135,9 +133,7 @@ def _names(names: Names, prefix: str) -> dict[str, Column]:
 
 
 def _evidence(graph: FactorGraph, evidence: Evidence) -> Columns:
-    """Observed labels and likelihoods, in the order of the variables; a variable has the one or the
-    other.
-    """
+    """Observed labels and likelihoods, in the order of the variables; each has one or the other."""
     variables = np.concatenate((evidence.variables, evidence.soft_variables))
     order = np.argsort(variables, kind="stable")
     starts = np.cumsum(graph.ranges.sizes) - graph.ranges.sizes
@@ -151,9 +147,7 @@ def _evidence(graph: FactorGraph, evidence: Evidence) -> Columns:
 
 
 def _likelihoods(graph: FactorGraph, evidence: Evidence, order: Ints) -> Lists:
-    """Likelihoods in each variable's declared order; rows with an observed label hold an empty
-    list.
-    """
+    """Likelihoods in declared orders; rows with an observed label hold an empty list."""
     declared = graph.variable_declared[evidence.soft_variables].tolist()
     values = [
         each[graph.ranges.to_declared(number)]

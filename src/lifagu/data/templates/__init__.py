@@ -1,6 +1,4 @@
-"""From a template and its database to a graph, evidence and questions: each query is asked once,
-all of one state.
-"""
+"""From a template and its database to a graph, evidence and questions, all of one state."""
 
 from __future__ import annotations
 
@@ -20,10 +18,10 @@ from lifagu.relational.template import Template
 def load_template(
     template: Template, source: Source | None = None, progress: Announce | None = None
 ) -> Loaded:
-    """Read everything a template asks for; source: another one than it names. progress(text): what
-    is being read.
+    """Read everything a template asks for; source: another one than it names.
 
-    Near-linear; rows come in batches and become integers at once.
+    progress(text): what is being read. Near-linear; rows come in batches and become integers at
+    once.
     """
 
     def attempt() -> Loaded:

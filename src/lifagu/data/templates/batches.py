@@ -63,9 +63,7 @@ def batches(database: Database, query: Query, progress: Announce) -> Iterator[Ba
 
 
 def places_of(query: Query, names: Sequence[str], wanted: Sequence[str], what: str) -> list[int]:
-    """Where the wanted columns are; names are compared without regard to case, as databases change
-    it.
-    """
+    """Where the wanted columns are; case is ignored, as databases change it."""
     lowered = [name.lower() for name in names]
     places = []
     for each in wanted:
@@ -81,8 +79,7 @@ def places_of(query: Query, names: Sequence[str], wanted: Sequence[str], what: s
 
 
 def first_repeated(keys: Ints) -> tuple[int, int] | None:
-    """The first row with a key that an earlier row has, after that row, both counted from 1;
-    negative keys don't count.
+    """The first row whose key an earlier row has, after that row, from 1; no negative keys.
 
     >>> first_repeated(np.array([4, -1, 7, -1, 7, 4]))
     (3, 5)
@@ -100,13 +97,13 @@ def check_width(query: Query, names: Sequence[str], expected: Sequence[str]) -> 
     if len(names) != len(expected):
         raise query_error(
             query,
-            f"the query has the columns {', '.join(names)}, but {len(expected)} are expected: {', '.join(expected)}",
+            f"the query has the columns {', '.join(names)}, "
+            f"but {len(expected)} are expected: {', '.join(expected)}",
         )
 
 
 def label_numbers(labels: Labels) -> Mapping[str, int]:
-    """The position of each label; 0 and 1 are false and true as well, as some databases have no
-    truth values.
+    """The position of each label; 0 and 1 too, as some databases have no truth values.
 
     >>> dict(label_numbers(("true", "false")))
     {'true': 0, 'false': 1, '1': 0, '0': 1}

@@ -20,8 +20,7 @@ from lifagu.relational.template import Query
 
 
 def queried_domain(name: str, query: Query, database: Database, progress: Announce) -> Domain:
-    """The domain that a query lists: constants in the order of numbers if all are whole numbers,
-    else of texts.
+    """The domain that a query lists, in the order of numbers if all are whole, else of texts.
 
     So the order of rows, which databases choose as they like, means nothing.
     """
@@ -36,7 +35,6 @@ def queried_domain(name: str, query: Query, database: Database, progress: Announ
     if not found:
         raise query_error(query, f"the query gives no row; domain {name} needs a constant at least")
     cells = joined(found)
-    assert isinstance(cells, Cells)
     return _whole(name, query, cells) if cells.is_whole else _texts(name, query, cells)
 
 
@@ -45,9 +43,8 @@ def _whole(name: str, query: Query, cells: Cells) -> Domain:
     ordered = np.sort(cells.values)
     twice = np.flatnonzero(ordered[1:] == ordered[:-1])
     if len(twice):
-        raise _repeated(
-            name, query, cells, str(ordered[twice[0]]), cells.values == ordered[twice[0]]
-        )
+        constant = ordered[twice[0]]
+        raise _repeated(name, query, str(constant), cells.values == constant)
     if ordered[0] == 1 and ordered[-1] == len(ordered):
         return Domain(name, len(ordered))
     return Domain(name, len(ordered), tuple(map(str, ordered.tolist())))
@@ -62,11 +59,10 @@ def _texts(name: str, query: Query, cells: Cells) -> Domain:
         )
     if len(known) < len(texts):
         twice = next(text for text, count in Counter(texts).items() if count > 1)
-        raise _repeated(name, query, cells, twice, np.array([text == twice for text in texts]))
+        raise _repeated(name, query, twice, np.array([text == twice for text in texts]))
     if all(map(_is_whole, texts)):
-        return _whole(
-            name, query, Cells(np.array(list(map(int, texts)), dtype=np.int64), cells.missing)
-        )
+        numbers = np.array(list(map(int, texts)), dtype=np.int64)
+        return _whole(name, query, Cells(numbers, cells.missing))
     return Domain(name, len(texts), tuple(sorted(texts)))
 
 
@@ -80,20 +76,17 @@ def _is_whole(text: str) -> bool:
     )
 
 
-def _repeated(
-    name: str, query: Query, cells: Cells, constant: str, same: NDArray[np.bool_]
-) -> FormatError:
+def _repeated(name: str, query: Query, constant: str, same: NDArray[np.bool_]) -> FormatError:
     rows = (np.flatnonzero(same)[:2] + 1).tolist()
     return query_error(
         query,
-        f"rows {rows[0]} and {rows[1]}: '{constant}' is a constant of domain {name} twice; write SELECT DISTINCT",
+        f"rows {rows[0]} and {rows[1]}: '{constant}' is a constant of domain {name} twice; "
+        "write SELECT DISTINCT",
     )
 
 
 class Constants:
-    """The way from values in rows to the numbers of a domain's constants; values are compared by
-    their texts.
-    """
+    """The way from values in rows, by their texts, to the numbers of a domain's constants."""
 
     def __init__(self, domain: Domain) -> None:
         self.domain = domain
@@ -113,7 +106,7 @@ class Constants:
         return numbers if (numbers[1:] > numbers[:-1]).all() else None
 
     def numbers(self, batch: Batch, place: int) -> Ints:
-        """The numbers of the constants in a column; NULL and what is not in the domain are errors."""
+        """The numbers of the constants in a column; NULL and other values are errors."""
         cells = batch.cells(place)
         name = batch.names[place]
         batch.refuse(
@@ -136,4 +129,5 @@ class Constants:
         return codes_of(cells, self._by_text)
 
     def _missing(self, text: str) -> str:
-        return f"'{text}' is not a constant of domain {self.domain.name}{self.domain.what_there_is(text)}"
+        known = self.domain.what_there_is(text)
+        return f"'{text}' is not a constant of domain {self.domain.name}{known}"

@@ -1,6 +1,4 @@
-"""Tables learned from data: frequencies that the database counts, joint or conditional, for each
-group a table.
-"""
+"""Tables learned from data: frequencies that the database counts, a table for each group."""
 
 from __future__ import annotations
 
@@ -19,19 +17,19 @@ from lifagu.data.templates.batches import Batch, batches, label_numbers, places_
 from lifagu.graph.ranges import Labels
 from lifagu.relational.template import Learned, Query
 
-Group = tuple[str, ...]
+GroupKey = tuple[str, ...]
 
 
 def learned_tables(
     learned: Learned, labels: Sequence[Labels], database: Database, progress: Announce
-) -> dict[Group, Floats | None]:
+) -> dict[GroupKey, Floats | None]:
     """For each group that occurs its table, None if it has too few records; labels: of each column.
 
     Records with a NULL among the columns or the group are not counted. The database counts, so that
     as many rows come in as there are groups times states.
     """
     shape = tuple(len(each) for each in labels)
-    counts: dict[Group, Floats] = {}
+    counts: dict[GroupKey, Floats] = {}
     for batch in batches(database, _counting(learned, database), progress):
         cells = [batch.cells(place) for place in range(len(batch.names) - 1)]
         states = [_states(learned, cells[place], place, each) for place, each in enumerate(labels)]
@@ -55,8 +53,13 @@ def _counting(learned: Learned, database: Database) -> Query:
     there = " AND ".join(f"{each} IS NOT NULL" for each in dict.fromkeys(spelt))
     listed = ", ".join(f"{each} AS c{place}" for place, each in enumerate(spelt))
     grouped = ", ".join(dict.fromkeys(spelt))
-    counted = f"SELECT {listed}, count(*) AS records FROM ({plain(learned.query.sql)}) AS data WHERE {there}"
-    return replace(learned.query, sql=f"{counted} GROUP BY {grouped}")
+    counted = f"""
+        SELECT {listed}, count(*) AS records
+        FROM ({plain(learned.query.sql)}) AS data
+        WHERE {there}
+        GROUP BY {grouped}
+        """
+    return replace(learned.query, sql=counted)
 
 
 def _states(learned: Learned, cells: Cells, place: int, labels: Labels) -> Ints:
@@ -67,15 +70,14 @@ def _states(learned: Learned, cells: Cells, place: int, labels: Labels) -> Ints:
         value = min(cells.text(row) for row in np.flatnonzero(found < 0).tolist())
         raise query_error(
             learned.query,
-            f"'{learned.columns[place]}' has the value '{value}', which is not among {', '.join(labels)}, the labels "
-            f"of argument {place + 1}",
+            f"'{learned.columns[place]}' has the value '{value}', "
+            f"which is not among {', '.join(labels)}, the labels of argument {place + 1}",
         )
     return found
 
 
 def table_of(learned: Learned, counts: Floats) -> Floats | None:
-    """The frequencies of one group, None if it has too few records, or if a condition was never
-    met.
+    """The frequencies of one group, None with too few records or an unmet condition.
 
     >>> from lifagu.relational.template import Query
     >>> learned = Learned(Query("", ""), ("sick", "test"), given=("sick",), prior=(1.0,))
@@ -95,9 +97,7 @@ def table_of(learned: Learned, counts: Floats) -> Floats | None:
 
 
 class GroupCodes:
-    """The groups that rows belong to, as numbers by first occurrence; a row with a NULL belongs to
-    none.
-    """
+    """The groups of rows, as numbers by first occurrence; a row with a NULL belongs to none."""
 
     def __init__(self, width: int) -> None:
         self._codes: list[dict[str, int]] = [{} for _ in range(width)]
@@ -112,16 +112,13 @@ class GroupCodes:
             matrix[:, column] = np.array([*known, -1], dtype=np.int64)[which]
         self._parts.append(matrix)
 
-    def finish(self) -> tuple[list[Group | None], Ints]:
+    def finish(self) -> tuple[list[GroupKey | None], Ints]:
         """The distinct groups (None for that of NULL), and the number of each row's."""
         matrix = np.vstack(self._parts)
         number = group_rows(matrix + 1)
         words = [list(codes) for codes in self._codes]
-        groups: list[Group | None] = []
+        groups: list[GroupKey | None] = []
         for row in matrix[first_places(number)].tolist():
-            groups.append(
-                None
-                if -1 in row
-                else tuple(word[code] for word, code in zip(words, row, strict=True))
-            )
+            named = zip(words, row, strict=True)
+            groups.append(None if -1 in row else tuple(word[code] for word, code in named))
         return groups, number

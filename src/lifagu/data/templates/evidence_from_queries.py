@@ -1,6 +1,4 @@
-"""Evidence and requested marginals from queries: rows of constants become numbers of ground
-variables.
-"""
+"""Evidence and questions from queries: rows of constants become numbers of ground variables."""
 
 from __future__ import annotations
 
@@ -42,20 +40,14 @@ class Observer:
         return found.overridden(self._graph.evidence(literal))
 
     def _queried(self, relation: int, query: Query) -> Evidence:
-        """The rows (constants…, value) of one relation; NULL is not observed, and what no factor
-        has is left out.
-        """
-        labels = self._words.relations[relation].range
-        check_width(
-            query,
-            self._reader.database.columns(query),
-            [*self._words.relations[relation].of, "the value"],
-        )
+        """The rows (constants…, value) of a relation, without NULL and what no factor has."""
+        of = self._words.relations[relation]
+        check_width(query, self._reader.database.columns(query), [*of.of, "the value"])
         rows, values = [self._no_rows(relation)], [np.zeros(0, dtype=np.int64)]
         for batch in batches(self._reader.database, query, self._reader.progress):
             place = len(batch.names) - 1
             cells = batch.cells(place)
-            found = codes_of(cells, label_numbers(labels))
+            found = codes_of(cells, label_numbers(of.range))
             wrong = (found < 0) & ~cells.missing
             batch.refuse(wrong, lambda row, cells=cells: self._no_label(relation, cells.text(row)))  # type: ignore[misc]
             rows.append(self._constants(relation, batch))
@@ -71,8 +63,8 @@ class Observer:
         return Evidence(frozen(variable[there]), frozen(canonical[value[there]]))
 
     def _no_label(self, relation: int, text: str) -> str:
-        labels = self._words.relations[relation].range
-        return f"'{text}' is not a label of relation '{self._words.relations[relation].name}' ({', '.join(labels)})"
+        of = self._words.relations[relation]
+        return f"'{text}' is not a label of relation '{of.name}' ({', '.join(of.range)})"
 
     def _refuse_repeated(self, query: Query, variables: Ints) -> None:
         if (rows := first_repeated(variables)) is not None:
@@ -120,10 +112,9 @@ class Observer:
         return ChosenNames(self._graph.variable_names, frozen(every[first]))
 
     def _asked(self, asked: Asked) -> Ints:
-        relation = self._words.relation_names.find(asked.name)
         if asked.query is not None:
-            assert relation is not None
-            return self._listed(relation, asked.query)
+            return self._listed(self._words.relation_names.number(asked.name), asked.query)
+        relation = self._words.relation_names.find(asked.name)
         if relation is not None:
             return self._start(relation) + np.arange(len(self._rows(relation)))
         try:
@@ -132,19 +123,18 @@ class Observer:
             raise FormatError(f"{asked.place}: {error}") from None
 
     def _listed(self, relation: int, query: Query) -> Ints:
-        """The ground variables that a query lists by their constants, in the order of their
-        numbers.
-        """
-        check_width(
-            query, self._reader.database.columns(query), list(self._words.relations[relation].of)
-        )
-        rows = [self._no_rows(relation)]
-        for batch in batches(self._reader.database, query, self._reader.progress):
-            rows.append(self._constants(relation, batch))
-        numbers = self._variables(relation, np.vstack(rows))
+        """The ground variables that a query lists by their constants, by number."""
+        reader, of = self._reader, self._words.relations[relation].of
+        check_width(query, reader.database.columns(query), list(of))
+        parts = [
+            self._constants(relation, batch)
+            for batch in batches(reader.database, query, reader.progress)
+        ]
+        rows = np.vstack([self._no_rows(relation), *parts])
+        numbers = self._variables(relation, rows)
         if (numbers < 0).any():
             row = int(np.argmax(numbers < 0))
-            name = self._words.ground_name(relation, np.vstack(rows)[row].tolist())
+            name = self._words.ground_name(relation, rows[row].tolist())
             raise query_error(
                 query,
                 f"row {row + 1}: '{name}' does not exist: no ground factor has it as an argument",

@@ -1,6 +1,4 @@
-"""Parfactors whose substitutions come from a query, each row with a table of its own, a shared one,
-or none.
-"""
+"""Parfactors whose substitutions are rows, each with a table of its own, a shared one, or none."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from lifagu.data.databases import Database
 from lifagu.data.databases.queries import query_error
 from lifagu.data.templates.batches import batches, first_repeated, places_of
 from lifagu.data.templates.constants import Constants
-from lifagu.data.templates.counted_tables import Group, GroupCodes, learned_tables, table_of
+from lifagu.data.templates.counted_tables import GroupCodes, GroupKey, learned_tables, table_of
 from lifagu.data.templates.row_tables import DistinctTables
 from lifagu.errors import FormatError
 from lifagu.graph.ranges import Labels
@@ -82,12 +80,10 @@ class RowReader:
         what = f"parfactor '{bound.name}'"
         logical = places_of(query, names, bound.logicals, what)
         own = places_of(query, names, [parfactor.column] if parfactor.column else [], what)
-        by = places_of(
-            query, names, learned.by if learned else (), f"the table '{parfactor.learned}'"
-        )
-        domains = [
-            self.model.vocabulary.domain_names.number(domain.name) for domain in bound.domains
-        ]
+        grouped = learned.by if learned else ()
+        by = places_of(query, names, grouped, f"the table '{parfactor.learned}'")
+        number = self.model.vocabulary.domain_names.number
+        domains = [number(domain.name) for domain in bound.domains]
         groups, parts, chosen = GroupCodes(len(by)), list[Ints](), list[Ints]()
         for batch in batches(self.database, query, self.progress):
             columns = [
@@ -107,9 +103,8 @@ class RowReader:
             return rows, np.concatenate(chosen)
         if learned is not None and by:
             met, of_row = groups.finish()
-            return rows, np.array(
-                self._group_numbers(bound, parfactor, learned, met, tables), dtype=np.int64
-            )[of_row]
+            numbers = self._group_numbers(bound, parfactor, learned, met, tables)
+            return rows, np.array(numbers, dtype=np.int64)[of_row]
         return rows, np.full(len(rows), self._table_of_all(bound, parfactor, learned, tables))
 
     def _group_numbers(
@@ -117,20 +112,22 @@ class RowReader:
         bound: BoundParfactor,
         parfactor: RowParfactor,
         learned: Learned,
-        groups: Sequence[Group | None],
+        groups: Sequence[GroupKey | None],
         tables: DistinctTables,
     ) -> list[int]:
         """The number of each group's table, -1 if it is unknown."""
         labels = self._labels(bound)
         if len(labels) != len(learned.columns):
             raise FormatError(
-                f"{parfactor.place}: the table '{parfactor.learned}' is learned from {len(learned.columns)} columns "
-                f"({', '.join(learned.columns)}), but there are {len(labels)} arguments; name a column for each"
+                f"{parfactor.place}: the table '{parfactor.learned}' is learned from "
+                f"{len(learned.columns)} columns ({', '.join(learned.columns)}), "
+                f"but there are {len(labels)} arguments; name a column for each"
             )
         if len(learned.prior) not in (1, tables.span):
             raise FormatError(
-                f"{parfactor.place}: the prior of table '{parfactor.learned}' has {len(learned.prior)} numbers, but "
-                f"the arguments span {tables.span} states; give as many, or a single one"
+                f"{parfactor.place}: the prior of table '{parfactor.learned}' has "
+                f"{len(learned.prior)} numbers, but the arguments span {tables.span} states; "
+                "give as many, or a single one"
             )
         found = learned_tables(learned, labels, self.database, self.progress)
         unmet = table_of(learned, np.zeros([len(each) for each in labels]))
@@ -158,6 +155,7 @@ class RowReader:
             shown = ", ".join(domain.constant(each) for domain, each in constants)
             raise query_error(
                 query,
-                f"rows {found[0]} and {found[1]}: ({shown}) stands twice, and parfactor '{bound.name}' has one ground "
-                "factor for each substitution; write SELECT DISTINCT, or GROUP BY",
+                f"rows {found[0]} and {found[1]}: ({shown}) stands twice, and parfactor "
+                f"'{bound.name}' has one ground factor for each substitution; "
+                "write SELECT DISTINCT, or GROUP BY",
             )

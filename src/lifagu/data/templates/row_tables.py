@@ -1,6 +1,4 @@
-"""Tables that rows bring along: as lists of numbers or by the names of others, each distinct one
-kept once.
-"""
+"""Tables that rows bring along, as lists of numbers or by name; each distinct one is kept once."""
 
 from __future__ import annotations
 
@@ -63,9 +61,7 @@ class DistinctTables:
         return found
 
     def _texts(self, batch: Batch, column: Cells) -> Ints:
-        """Names of tables, or lists as texts, where a database has no lists; each distinct text is
-        read once.
-        """
+        """Names of tables, or lists as texts; each distinct text is read once."""
         texts = column.texts()
         known: dict[str | None, int] = {None: -1}
         for row, text in enumerate(texts):
@@ -98,8 +94,7 @@ class DistinctTables:
 
 
 def _numbers(text: str) -> list[float] | None:
-    """The numbers in ``[1, 2]``, or in ``{1,2}`` as PostgreSQL writes them; None if there is
-    anything else.
+    """The numbers in ``[1, 2]``, or in ``{1,2}`` as PostgreSQL writes; None if not all are.
 
     >>> _numbers("[1, 2.5]"), _numbers("{1,2}"), _numbers("[1, [2]]")
     ([1.0, 2.5], [1.0, 2.0], None)

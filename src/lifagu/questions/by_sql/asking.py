@@ -1,7 +1,6 @@
-"""Questions to a folder of Parquet tables: `sql` makes its rows fewer, `infer` does the rest.
+"""Questions to a folder of Parquet tables: `scale` makes its rows fewer, `inference` does the rest.
 
-The graph is never in memory: only tables, and the rows that are left when most variables are summed
-out.
+The graph is never in memory: only tables, and the rows left when most variables are summed out.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 
 from lifagu.basics.atomic_files import PathLike
-from lifagu.basics.progress import Tell
+from lifagu.basics.progress import Announce, Tell
 from lifagu.errors import Remedy, TooLargeError
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Observation
@@ -20,14 +19,14 @@ from lifagu.inference.lifted.tables_by_label import Labels
 from lifagu.inference.listed_rows import Known, RowsLeft, check_asked, prepare_listed
 from lifagu.inference.plan import readable_size
 from lifagu.inference.prepared import Prepared, Result
-from lifagu.questions.by_sql.completing import Completed, Stage, fill_on, take_on
-from lifagu.questions.by_sql.resting import Support, supports
+from lifagu.questions.by_sql.completing import Completed, fill_on, take_on
+from lifagu.questions.by_sql.support import Support, supports
 from lifagu.questions.by_sql.workplace import BESIDE, journal_of, memory_limit
 from lifagu.questions.place import ANSWERING, Place
 from lifagu.relational.ground_parts import declared_tables
-from lifagu.scale import eliminating as sql
-from lifagu.scale.factor_types import Types
-from lifagu.scale.intake import names, numbers_of
+from lifagu.scale.eliminating import ObstacleError, StoredRows, Work, eliminate, listed_rows, load
+from lifagu.scale.factor_types import Types, first_factors, looks_of
+from lifagu.scale.given import names, numbers_of
 from lifagu.scale.journal import Journal
 
 ENOUGH = 10**6  # arguments that are listed at once
@@ -104,7 +103,7 @@ def plan_on(
     filling: Filling | None,
     limit: int,
     enough: int,
-    stage: Stage,
+    stage: Announce,
 ) -> PlannedBySql:
     """The same on an engine that is open."""
     whole: Completed = (
@@ -134,48 +133,42 @@ def left_over(
     asked: Sequence[Sequence[int]],
     limit: int,
     enough: int,
-    stage: Stage,
+    stage: Announce,
 ) -> tuple[RowsLeft, tuple[str, ...]]:
     """What is left of a folder when most variables are summed out, and what each round did.
 
     numbers: of the variables that are asked about, by name; asked: the questions about them.
     """
-    marks, labels, rounds = whole.marks, Labels(), []
-    given = whole.given
+    by_look, given, labels, rounds = whole.by_look, whole.given, Labels(), []
 
     def tell(text: str) -> None:
         rounds.append(text)
         stage(text)
 
     try:
-        with sql.Work(whole.journal.engine) as work:
-            known = _known(work, marks, numbers)
+        with Work(whole.journal.engine) as work:
+            known = _known(whole, numbers)
             check_asked(known, asked, limit)
-            rows = sql.load(work, _as_completed(whole), marks, labels, given.counts["variables"])
+            rows = load(work, _as_completed(whole), by_look, labels, given.counts["variables"])
             free = {variable: each for variable, each in known.items() if each.observed < 0}
             kept = {variable: len(each.labels) for variable, each in free.items()}
-            reason = sql.eliminate(rows, marks, kept, enough, tell)
+            reason = eliminate(rows, by_look, kept, enough, tell)
             _check_fits(given.folder, rows, reason, limit)
-            listed = sql.listed_rows(rows)
-    except sql.ObstacleError as obstacle:
+            listed = listed_rows(rows)
+    except ObstacleError as obstacle:
         what = f"{given.folder}: {obstacle}, too many for SQL"
         raise TooLargeError(what, remedy=Remedy.IN_MEMORY) from None
-    seen = (mark.observed >= 0 or mark.likelihood is not None for mark in marks if mark.many)
+    seen = (each.observed >= 0 or each.likelihood is not None for each in by_look if each.many)
     return RowsLeft(labels, listed, known, _unknown_names(whole), any(seen)), tuple(rounds)
 
 
-def _known(
-    work: sql.Work, marks: Sequence[sql.Mark], numbers: Mapping[str, int]
-) -> dict[int, Known]:
+def _known(whole: Completed, numbers: Mapping[str, int]) -> dict[int, Known]:
     """What is known of the variables that are asked about."""
-    if not numbers:
-        return {}
-    few = ", ".join(map(str, numbers.values()))
-    look_of = dict(work.rows(f"SELECT id, look FROM looks WHERE id IN ({few})"))
+    look_of = looks_of(whole.journal, numbers.values())
     found = {}
     for name, number in numbers.items():
-        mark = marks[look_of[number]]
-        found[number] = Known(name, mark.labels, mark.observed)
+        alike = whole.by_look[look_of[number]]
+        found[number] = Known(name, alike.labels, alike.observed)
     return found
 
 
@@ -191,27 +184,19 @@ def _unknown_names(whole: Completed) -> list[str]:
     """The names of the first few factors that have no table in the end."""
     if not whole.left:
         return []
-    few = ", ".join(map(str, whole.types.first[whole.graph.unknown].tolist()))
-    rows = whole.journal.engine.rows(
-        f"""
-        SELECT id
-        FROM typed
-        WHERE type IN ({few})
-        ORDER BY id
-        LIMIT {MOST_NAMES}
-        """
-    )
-    shown = names(whole.journal, whole.given, "factors", [number for (number,) in rows])
+    unknown = whole.types.first[whole.graph.unknown].tolist()
+    factors = first_factors(whole.journal, unknown, MOST_NAMES)
+    shown = names(whole.journal, whole.given, "factors", factors)
     more = whole.left - len(shown)
     return [*shown[:-1], f"{shown[-1]} and {more} more"] if more else shown
 
 
-def _check_fits(folder: PathLike, rows: sql.Rows, reason: str | None, limit: int) -> None:
+def _check_fits(folder: PathLike, rows: StoredRows, reason: str | None, limit: int) -> None:
     """Refuse rows that are too many to be listed."""
     needed = ANSWERING * rows.arguments
     if reason is not None and needed > limit:
         raise TooLargeError(
-            f"{folder}: {rows.count} rows are left that SQL cannot make fewer ({reason}), and they need about "
-            f"{readable_size(needed)}, but the limit is {readable_size(limit)}",
+            f"{folder}: {rows.count} rows are left that SQL cannot make fewer ({reason}), "
+            f"and they need about {readable_size(needed)}, but the limit is {readable_size(limit)}",
             remedy=Remedy.MORE_MEMORY,
         )

@@ -1,11 +1,11 @@
 """A folder of Parquet tables on an engine, its holes filled: what all work there begins with.
 
-`sql` runs statements over all factors, `symmetry` decides about the few types of them.
+`scale` runs statements over all factors, `filling` decides about the few types of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.atomic_files import PathLike
+from lifagu.basics.progress import Announce
 from lifagu.errors import FormatError
 from lifagu.filling.result import Transfer
 from lifagu.filling.rules import Filling
@@ -23,22 +24,21 @@ from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import Ranges
 from lifagu.graph.validation import MOST_AXES, table_size_error
 from lifagu.likeness.roles import factor_signatures, roles
-from lifagu.scale.eliminating import Mark
-from lifagu.scale.evidence import Observations, observe
-from lifagu.scale.factor_types import Looks, Types, find_looks, find_types, has_unknown
-from lifagu.scale.individuals import split_by_home
-from lifagu.scale.intake import (
-    Given,
-    check_individuals,
-    check_names,
-    declared_kinds,
-    declared_ranges,
-    names,
-    take_in,
+from lifagu.scale.eliminating import AlikeVariables
+from lifagu.scale.evidence import DistinctObservations, observe
+from lifagu.scale.factor_types import (
+    Looks,
+    Types,
+    arguments_of,
+    find_looks,
+    find_types,
+    has_unknown,
 )
+from lifagu.scale.given import Given, names
+from lifagu.scale.individuals import split_by_owner
+from lifagu.scale.intake import check_individuals, check_names, take_in
 from lifagu.scale.journal import Journal
-
-Stage = Callable[[str], None]
+from lifagu.scale.ranges_and_kinds import declared_kinds, declared_ranges
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,7 @@ class Completed:
     given: Given
     ranges: Ranges
     kinds: list[str]
-    observations: Observations
+    observations: DistinctObservations
     looks: Looks
     types: Types
     graph: FactorGraph
@@ -80,26 +80,26 @@ class Completed:
         return None
 
     @cached_property
-    def marks(self) -> list[Mark]:
+    def by_look(self) -> list[AlikeVariables]:
         """What is known of the variables with each look."""
         looks, seen = self.looks, self.observations
         pairs = zip(seen.declared, seen.seen.tolist(), strict=True)
         observation = {pair: number for number, pair in enumerate(pairs)}
         columns = (looks.declared.tolist(), looks.seen.tolist(), looks.size.tolist())
-        marks = []
+        found = []
         for declared, code, many in zip(*columns, strict=True):
             labels, value, likelihood = self.ranges.declared[declared], None, None
             if code:
                 number = observation[declared, code]
                 value, likelihood = seen.values[number], seen.likelihoods[number]
             observed = -1 if value is None else labels.index(value)
-            marks.append(Mark(labels, observed, likelihood, many))
-        return marks
+            found.append(AlikeVariables(labels, observed, likelihood, many))
+        return found
 
     @property
     def hard(self) -> NDArray[np.bool_]:
         """Which looks are of variables whose value was observed."""
-        return np.array([mark.observed >= 0 for mark in self.marks], dtype=np.bool_)
+        return np.array([each.observed >= 0 for each in self.by_look], dtype=np.bool_)
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +127,7 @@ class Filled(Completed):
 
 
 def take_on(
-    journal: Journal, path: PathLike, evidence: Mapping[str, Observation], stage: Stage
+    journal: Journal, path: PathLike, evidence: Mapping[str, Observation], stage: Announce
 ) -> Completed:
     """Take a folder in on an engine; its holes stay.
 
@@ -145,17 +145,17 @@ def fill_on(
     path: PathLike,
     evidence: Mapping[str, Observation],
     filling: Filling,
-    stage: Stage,
+    stage: Announce,
 ) -> Filled:
     """The same with its unknown factors filled."""
     given, ranges, kinds, observations = _taken_in(journal, path, evidence, stage)
     fills = has_unknown(journal, given)
     looks, types = _types(journal, given, ranges, observations, fills, stage)
     keys, owners = _roles(ranges, looks, filling), np.full(len(types.first), -1)
-    if fills and filling.uses_kinds and "individual" in given.columns["variables"]:
+    if fills and filling.uses_kinds and given.has_individuals:
         stage("finding what individuals have")
         signatures = factor_signatures(types.offsets, keys[types.looks])
-        types, owners = split_by_home(journal, given, types, signatures)
+        types, owners = split_by_owner(journal, given, types, signatures)
     graph = _graph_of_types(journal, given, ranges, kinds, looks, types)
     moved = transfer_types(graph, keys[types.looks], types.size, owners, filling)
     graph = moved.averaged() if filling.unknown == "mean" else moved.graph
@@ -163,8 +163,8 @@ def fill_on(
 
 
 def _taken_in(
-    journal: Journal, path: PathLike, evidence: Mapping[str, Observation], stage: Stage
-) -> tuple[Given, Ranges, list[str], Observations]:
+    journal: Journal, path: PathLike, evidence: Mapping[str, Observation], stage: Announce
+) -> tuple[Given, Ranges, list[str], DistinctObservations]:
     """A folder checked, its ranges and kinds, and what was observed."""
     stage(f"checking {path}")
     given = take_in(journal, path)
@@ -179,9 +179,9 @@ def _types(
     journal: Journal,
     given: Given,
     ranges: Ranges,
-    observations: Observations,
+    observations: DistinctObservations,
     fills: bool,
-    stage: Stage,
+    stage: Announce,
 ) -> tuple[Looks, Types]:
     """Looks of variables and types of factors; fills: kinds and degrees count, as for roles."""
     stage("finding types of factors")
@@ -230,13 +230,10 @@ def _check_tables(
         (factor,) = names(journal, given, "factors", [first])
         if len(scope) > MOST_AXES:
             raise FormatError(
-                f"{given.folder}: factor '{factor}' has a table and {len(scope)} arguments, more than the {MOST_AXES} "
-                "a table may have; leave out those with a single value"
+                f"{given.folder}: factor '{factor}' has a table and {len(scope)} arguments, "
+                f"more than the {MOST_AXES} a table may have; leave out those with a single value"
             )
-        rows = journal.engine.rows(
-            f"SELECT variable FROM arguments WHERE factor = {first} ORDER BY position"
-        )
-        arguments = names(journal, given, "variables", [variable for (variable,) in rows])
+        arguments = names(journal, given, "variables", arguments_of(journal, first))
         raise FormatError(
             f"{given.folder}: {table_size_error(factor, length, arguments, int(span))}"
         )

@@ -11,6 +11,7 @@ import numpy as np
 from lifagu.basics.atomic_files import PathLike, replaced_folder
 from lifagu.basics.columns import Column, Columns, Lists
 from lifagu.basics.names import Names
+from lifagu.basics.progress import Announce
 from lifagu.data.parquet.writing import write_table
 from lifagu.errors import FormatError
 from lifagu.filling.record_columns import record_columns
@@ -18,19 +19,19 @@ from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Observation
 from lifagu.inference.listed_rows import has_answer, prepare_listed
 from lifagu.questions.by_sql.asking import few_arguments, left_over
-from lifagu.questions.by_sql.completing import Filled, Stage, fill_on
+from lifagu.questions.by_sql.completing import Filled, fill_on
 from lifagu.questions.by_sql.lifting import find_groups
-from lifagu.questions.by_sql.resting import lent_behind, tallied
+from lifagu.questions.by_sql.support import lent_behind, tallied
 from lifagu.questions.by_sql.workplace import BESIDE, journal_of, memory_limit
 from lifagu.questions.findings import Distribution, Imputed, Requested
 from lifagu.questions.place import Place
 from lifagu.questions.requested_marginals import distribution_of
 from lifagu.questions.writing_results import IMPUTED, check_imputed_target
 from lifagu.relational.ground_parts import declared_tables
-from lifagu.scale.intake import names, numbers_of
-from lifagu.scale.near_holes import find_near, write_imputed
-from lifagu.scale.results import register_columns
-from lifagu.scale.supports import lent_to, register_lent
+from lifagu.scale.given import names, numbers_of
+from lifagu.scale.lent_tables import lent_to, register_lent
+from lifagu.scale.near_unknown_factors import find_near
+from lifagu.scale.results import register_columns, write_imputed
 
 MOST_ASKED = 100  # variables that are asked about when nobody says which
 
@@ -53,7 +54,8 @@ def impute_by_sql(
         check_imputed_target(out)
         if Path(out).suffix:
             raise FormatError(
-                f"{out}: what {place.on} finds is written as Parquet; name a folder without an ending"
+                f"{out}: what {place.on} finds is written as Parquet; "
+                "name a folder without an ending"
             )
     limit = memory_limit(place)
     about = ("impute", Path(folder), filling, evidence, list(queries or ()))
@@ -132,7 +134,7 @@ def _answered(
 # ---- writing
 
 
-def _write(whole: Filled, marginals: Requested, out: PathLike, stage: Stage) -> None:
+def _write(whole: Filled, marginals: Requested, out: PathLike, stage: Announce) -> None:
     """The tables of an `impute`, by name; the engine writes those with a row for each factor."""
     records = record_columns(whole.transfer).by_name(whole.graph.factor_names)
     del records["factor"]  # one stands for many, whose names the engine knows

@@ -9,23 +9,23 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints, by_first_occurrence, group_rows
 from lifagu.basics.atomic_files import PathLike, replaced_folder
-from lifagu.basics.columns import Column, Columns, Nullable
-from lifagu.data.parquet.writing import FILES, model_tables
+from lifagu.basics.columns import Columns, Nullable
+from lifagu.basics.progress import Announce
+from lifagu.data.parquet.writing import FILES, given_tables, table_columns
 from lifagu.errors import FormatError
 from lifagu.filling.record_columns import record_columns
-from lifagu.filling.result import Transfer
 from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Observation
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.questions.by_sql.completing import Filled, Stage, fill_on
+from lifagu.questions.by_sql.completing import Filled, fill_on
 from lifagu.questions.by_sql.workplace import BESIDE, journal_of, memory_limit
 from lifagu.questions.findings import MOST_GROUPS, MOST_MEMBERS, Group, Groups, Lift
 from lifagu.questions.place import Place
 from lifagu.questions.storage import is_folder
-from lifagu.scale.colour_rounds import Sizes, pass_colours
-from lifagu.scale.factor_types import Types
-from lifagu.scale.finishing_in_memory import handing_over
-from lifagu.scale.intake import names
+from lifagu.scale.colour_rounds import Sizes, pass_colours, store_start
+from lifagu.scale.factor_types import reorder_arguments
+from lifagu.scale.finishing_in_memory import finisher
+from lifagu.scale.given import names
 from lifagu.scale.journal import Journal
 from lifagu.scale.results import (
     Findings,
@@ -82,16 +82,16 @@ def lift_on(
     return Lift(whole.transfer, whole.types.size, filling.unknown, groups, None)
 
 
-def find_groups(whole: Filled, memory: int, most_rounds: int, stage: Stage) -> Groups:
+def find_groups(whole: Filled, memory: int, most_rounds: int, stage: Announce) -> Groups:
     """Pass colours over a folder that was filled.
 
     Stores the tables variable_groups and factor_groups (id, group_id). memory: in bytes, to finish
     colours that change for long.
     """
     journal, sizes = whole.journal, _start(whole)
-    _move_arguments(journal, whole.types, whole.transfer)
+    reorder_arguments(journal, *_moves(whole))
     stage("passing colours")
-    state = pass_colours(journal, sizes, most_rounds, handing_over(sizes, _refined, memory), stage)
+    state = pass_colours(journal, sizes, most_rounds, finisher(sizes, _refined, memory), stage)
     counts = number_groups(journal, state)
     largest = (*_largest(whole, "variables"), *_largest(whole, "factors"))
     return Groups(sizes.variables, counts["variable"], sizes.factors, counts["factor"], largest)
@@ -107,56 +107,25 @@ def _largest(whole: Filled, sort: str) -> list[Group]:
 
 def _start(whole: Filled) -> Sizes:
     """Store start colours."""
-    journal, looks, ranges, types = whole.journal, whole.looks, whole.ranges, whole.types
-    declared = ranges.range_of[looks.declared] if len(looks.declared) else looks.declared
-    variables = group_rows(np.column_stack((declared, looks.seen)))
+    looks, counts = whole.looks, whole.given.counts
+    ranges = whole.ranges.range_of[looks.declared] if len(looks.declared) else looks.declared
+    variables = group_rows(np.column_stack((ranges, looks.seen)))
     factors = by_first_occurrence(whole.transfer.factor_start)
-    journal.register("look_start", {"look": np.arange(len(variables)), "colour": variables})
-    journal.register("type_start", {"type": types.first, "colour": factors})
-    journal.create(
-        "variable_start", "SELECT v.id, s.colour FROM looks v JOIN look_start s ON s.look = v.look"
-    )
-    journal.create(
-        "factor_start", "SELECT t.id, s.colour FROM typed t JOIN type_start s ON s.type = t.type"
-    )
+    store_start(whole.journal, variables, whole.types.first, factors)
     start = int(variables.max(initial=-1)) + int(factors.max(initial=-1)) + 2
-    return Sizes(whole.given.counts["variables"], whole.given.counts["factors"], start)
+    return Sizes(counts["variables"], counts["factors"], start)
 
 
-def _move_arguments(journal: Journal, types: Types, moved: Transfer) -> None:
-    """Store the arguments of filled factors in the order of their donors'."""
-    moves = _moves(types, moved)
-    if len(moves["type"]):
-        journal.register("moves", moves)
-        journal.create(
-            "arguments_moved",
-            """
-            SELECT a.factor, coalesce(m.place, a.position) AS position, a.variable
-            FROM arguments a
-            JOIN typed t ON t.id = a.factor
-            LEFT JOIN moves m ON m.type = t.type AND m.position = a.position
-            """,
-        )
-        journal.once(
-            "moving", lambda: journal.engine.create("arguments", "SELECT * FROM arguments_moved")
-        )
-        journal.drop("arguments_moved")
-
-
-def _moves(types: Types, moved: Transfer) -> dict[str, Ints]:
-    """For types whose arguments are re-ordered: which position goes to which place."""
-    owners, positions, places = [], [], []
-    for receivers, _, alignment in moved.loans():
+def _moves(whole: Filled) -> tuple[Ints, Ints, Ints]:
+    """Types whose arguments go into the order of their donors': which position to which place."""
+    none = np.zeros(0, dtype=np.int64)
+    types, positions, places = [none], [none], [none]
+    for receivers, _, alignment in whole.transfer.loans():
         changed = (alignment != np.arange(alignment.shape[1])).any(axis=1)
-        owners.append(np.repeat(types.first[receivers[changed]], alignment.shape[1]))
+        types.append(np.repeat(whole.types.first[receivers[changed]], alignment.shape[1]))
         positions.append(alignment[changed].reshape(-1))
         places.append(np.tile(np.arange(alignment.shape[1]), int(changed.sum())))
-    none = np.zeros(0, dtype=np.int64)
-    return {
-        "type": np.concatenate([none, *owners]),
-        "position": np.concatenate([none, *positions]),
-        "place": np.concatenate([none, *places]),
-    }
+    return np.concatenate(types), np.concatenate(positions), np.concatenate(places)
 
 
 def _refined(
@@ -183,20 +152,20 @@ def type_tables(whole: Filled) -> tuple[Columns, Columns]:
     Stores type_results (type, table_id) and records (type, donor_id, …). The model is completed
     with the winning tables, whatever answers are computed with, as it is in memory.
     """
-    journal, types, moved = whole.journal, whole.types, whole.transfer
-    tables = model_tables(moved.graph)
-    given = tables["factors"]["table_id"]
-    assert isinstance(given, Nullable)
-    register_columns(journal, "type_results", {"type": types.first, "table_id": given.numbers})
+    tables, table_of = given_tables(whole.transfer.graph)
+    results = {"type": whole.types.first, "table_id": table_of}
+    register_columns(whole.journal, "type_results", results)
     records = type_records(whole)
-    register_columns(journal, "records", records)
-    return tables["tables"], records
+    register_columns(whole.journal, "records", records)
+    return table_columns(tables), records
 
 
 def type_records(whole: Filled) -> Columns:
     """The record of each unknown type, as columns; types and donors by their first factors."""
-    types, moved = whole.types, whole.transfer
-    records = record_columns(moved)
-    donors = np.where(records.donors < 0, -1, types.first[records.donors])
-    typed: dict[str, Column] = {"donor_id": Nullable(donors), "type": types.first[moved.unknown]}
-    return records.by_number() | typed
+    first, records = whole.types.first, record_columns(whole.transfer)
+    donors = np.where(records.donors < 0, -1, first[records.donors])
+    return {
+        **records.by_number(),
+        "donor_id": Nullable(donors),
+        "type": first[whole.transfer.unknown],
+    }

@@ -19,6 +19,7 @@ from lifagu.questions.place import Place
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.journal import Journal
 
+STEPS = 2  # counts up when steps or tables change: what was interrupted before begins anew
 BESIDE = 0.4  # of the memory limit goes to what is finished here, the rest to the engine
 
 
@@ -54,7 +55,7 @@ def workplace(temp: PathLike | None, resume: bool, *about: object) -> Iterator[P
         with made as place:
             yield Path(place)
         return
-    folder = Path(temp) / f"lifagu-{_key(about)}"
+    folder = Path(temp) / f"lifagu-{_key((STEPS, *about))}"
     if not resume:
         shutil.rmtree(folder, ignore_errors=True)
     with failing(temp, "no folder can be made here"):
@@ -75,11 +76,9 @@ def _key(about: tuple[object, ...]) -> str:
             return [str(value.resolve()), _state(value)]
         if isinstance(value, Filling):
             return asdict(value)
-        return (
-            sorted(value.items(), key=lambda item: item[0])
-            if isinstance(value, Mapping)
-            else repr(value)
-        )
+        if isinstance(value, Mapping):
+            return sorted(value.items(), key=lambda item: item[0])
+        return repr(value)
 
     return hashlib.sha256(json.dumps(about, default=plain).encode()).hexdigest()[:16]
 

@@ -13,45 +13,55 @@ and hands over what is left:
 
 Each step is an identity on the ground model, so answers are exact whatever the rows look like.
 Tables stay here: rows have labels, and each new label is computed once, by the algebra of the
-lifted engine (`Tables`). Statements compare ids and count; they never compute with potentials. What
-none of the steps makes smaller is refused, with the reason.
+lifted engine (`LabelledTables`). Statements compare ids and count; they never compute with
+potentials. What none of the steps makes smaller is refused, with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.progress import Announce
 from lifagu.graph.views import counted
 from lifagu.scale.eliminating.blocks import sum_out_blocks
 from lifagu.scale.eliminating.histograms import count_members
 from lifagu.scale.eliminating.leaves import is_leaf, sum_out_leaves
-from lifagu.scale.eliminating.loading import Mark, load
-from lifagu.scale.eliminating.rows import ObstacleError, Rows
+from lifagu.scale.eliminating.loading import AlikeVariables, load
+from lifagu.scale.eliminating.rows import ObstacleError, StoredRows
 from lifagu.scale.eliminating.work import Work, among, columns, listed
 
-__all__ = ["Mark", "ObstacleError", "Rows", "Work", "eliminate", "listed_rows", "load"]
+__all__ = [
+    "AlikeVariables",
+    "ObstacleError",
+    "StoredRows",
+    "Work",
+    "eliminate",
+    "listed_rows",
+    "load",
+]
 
 MUCH = 64  # times as many variables are left at most where those in one row only are much
 LEAST = 1000  # a round that takes away less than one argument in so many makes no progress
-Say = Callable[[str], None]
 
 
 def eliminate(
-    rows: Rows, marks: Sequence[Mark], kept: Mapping[int, int], enough: int, say: Say
+    rows: StoredRows,
+    by_look: Sequence[AlikeVariables],
+    kept: Mapping[int, int],
+    enough: int,
+    say: Announce,
 ) -> str | None:
-    """Make rows fewer until they have at most so many arguments; returns why that did not work,
-    None if it did.
+    """Make rows fewer until they have at most so many arguments; why that failed, None if not.
 
-    marks: of each look; kept: variables that stay, and the sizes of their ranges; say: told what
-    each round did.
+    kept: variables that stay, and the sizes of their ranges; say: told what each round did.
     """
     work = rows.work
     as_loaded, start = set(rows.tables.values()), work.mark()
     degrees = rows.degrees() if rows.tables else None
-    _count_free(rows, degrees, marks, kept)
+    _count_free(rows, degrees, by_look, kept)
     while degrees is not None and rows.arguments > enough:
         before = rows.arguments
         try:
@@ -66,10 +76,8 @@ def eliminate(
     return None
 
 
-def listed_rows(rows: Rows) -> list[tuple[Ints, Ints]]:
-    """All rows, in an order that does not depend on where they were: labels, and a matrix of
-    variables, by arity.
-    """
+def listed_rows(rows: StoredRows) -> list[tuple[Ints, Ints]]:
+    """All rows by arity, in an order of their own: labels, and a matrix of variables."""
     found = []
     for arity, table in sorted(rows.tables.items()):
         slots = listed(columns(arity))
@@ -80,13 +88,14 @@ def listed_rows(rows: Rows) -> list[tuple[Ints, Ints]]:
     return found
 
 
-def _round(rows: Rows, degrees: str, kept: Collection[int], say: Say) -> None:
-    """Sum out what stands in one row only, if that is much; else classes of variables in few rows;
-    else count.
-    """
+def _round(rows: StoredRows, degrees: str, kept: Collection[int], say: Announce) -> None:
+    """Sum out what is in one row only, if that is much; else classes in few rows; else count."""
     before = rows.count
     ((leaves, variables),) = rows.work.rows(
-        f"SELECT sum(CASE WHEN {is_leaf(kept)} THEN 1 ELSE 0 END), count(*) FROM {degrees}"
+        f"""
+        SELECT sum(CASE WHEN {is_leaf(kept)} THEN 1 ELSE 0 END), count(*)
+        FROM {degrees}
+        """
     )
     if leaves * MUCH >= variables:
         gone = sum_out_leaves(rows, degrees, kept)
@@ -104,13 +113,16 @@ def _round(rows: Rows, degrees: str, kept: Collection[int], say: Say) -> None:
 
 
 def _count_free(
-    rows: Rows, degrees: str | None, marks: Sequence[Mark], kept: Mapping[int, int]
+    rows: StoredRows,
+    degrees: str | None,
+    by_look: Sequence[AlikeVariables],
+    kept: Mapping[int, int],
 ) -> None:
     """Variables that stand in no row are free, but for those that are kept."""
     free: dict[int, int] = {}
-    for mark in marks:
-        if mark.observed < 0:
-            free[len(mark.labels)] = free.get(len(mark.labels), 0) + mark.many
+    for each in by_look:
+        if each.observed < 0:
+            free[len(each.labels)] = free.get(len(each.labels), 0) + each.many
     here: set[int] = set()
     if degrees is not None:
         for place, many in rows.work.rows(

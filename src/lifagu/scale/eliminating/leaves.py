@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from lifagu.scale.eliminating.rows import Rows, projected
+from lifagu.scale.eliminating.rows import StoredRows, projected
 from lifagu.scale.eliminating.work import among, chosen, columns, listed
 
 Key = tuple[int, int]  # a label and a slot
@@ -15,15 +15,20 @@ def is_leaf(kept: Collection[int]) -> str:
     return f"many = 1 AND NOT {among('v', kept)}"
 
 
-def sum_out_leaves(rows: Rows, degrees: str, kept: Collection[int]) -> int:
-    """Sum out all variables with one place, but for those that are kept; returns how many there
-    were.
+def sum_out_leaves(rows: StoredRows, degrees: str, kept: Collection[int]) -> int:
+    """Sum out all variables with one place, but for those that are kept; how many there were.
 
     Exact on any rows: what is summed out of a row stands in no other one.
     """
     inside = is_leaf(kept)
     found = rows.work.rows(
-        f"SELECT place, count(*) FROM {degrees} WHERE {inside} GROUP BY place ORDER BY place"
+        f"""
+        SELECT place, count(*)
+        FROM {degrees}
+        WHERE {inside}
+        GROUP BY place
+        ORDER BY place
+        """
     )
     many = {rows.label_slot(place): count for place, count in found}
     leaves = rows.work.view("leaves", f"SELECT v FROM {degrees} WHERE {inside}")
@@ -43,10 +48,15 @@ def sum_out_leaves(rows: Rows, degrees: str, kept: Collection[int]) -> int:
     return sum(many.values())
 
 
-def _without_leaves(rows: Rows, arity: int, marked: str) -> dict[int, list[str]]:
+def _without_leaves(rows: StoredRows, arity: int, marked: str) -> dict[int, list[str]]:
     """Queries for the rows of one arity without their leaves, by the arity they have then."""
     found = rows.work.rows(
-        f"SELECT label, mask, count(*) FROM {marked} GROUP BY label, mask ORDER BY label, mask"
+        f"""
+        SELECT label, mask, count(*)
+        FROM {marked}
+        GROUP BY label, mask
+        ORDER BY label, mask
+        """
     )
     new: dict[int, dict[int, int]] = {}
     for label, mask, count in found:
@@ -63,7 +73,7 @@ def _without_leaves(rows: Rows, arity: int, marked: str) -> dict[int, list[str]]
     return queries
 
 
-def _marked(rows: Rows, arity: int, many: dict[Key, int], leaves: str) -> str:
+def _marked(rows: StoredRows, arity: int, many: dict[Key, int], leaves: str) -> str:
     """A table of the rows of one arity and which of their slots hold leaves.
 
     Where all rows with a label have a leaf in a slot, the label says so; only else the leaves are
@@ -73,19 +83,21 @@ def _marked(rows: Rows, arity: int, many: dict[Key, int], leaves: str) -> str:
     for slot in range(arity):
         here = {label: many[label, slot] for label in counts if (label, slot) in many}
         if all(here[label] == counts[label] for label in here):
-            masks += (
-                [f"CASE WHEN {among('r.label', here)} THEN {1 << slot} ELSE 0 END"] if here else []
-            )
+            if here:
+                masks.append(f"CASE WHEN {among('r.label', here)} THEN {1 << slot} ELSE 0 END")
         else:
             masks.append(f"CASE WHEN l{slot}.v IS NULL THEN 0 ELSE {1 << slot} END")
-            joins.append(f" LEFT JOIN {leaves} AS l{slot} ON r.v{slot} = l{slot}.v")
+            joins.append(f"LEFT JOIN {leaves} AS l{slot} ON r.v{slot} = l{slot}.v")
     shown = listed(f"r.{slot} AS {slot}" for slot in columns(arity))
-    table = f"{rows.tables[arity]} AS r{''.join(joins)}"
-    query = f"SELECT r.label AS label, {shown}, {' + '.join(masks)} AS mask FROM {table}"
+    query = f"""
+        SELECT r.label AS label, {shown}, {" + ".join(masks)} AS mask
+        FROM {rows.tables[arity]} AS r
+        {" ".join(joins)}
+        """
     return rows.work.store("marked", query) if joins else rows.work.view("marked", query)
 
 
-def _summed(rows: Rows, label: int, mask: int, count: int) -> int | None:
+def _summed(rows: StoredRows, label: int, mask: int, count: int) -> int | None:
     """The label of a table without the slots of a mask."""
     shape = rows.labels.shape(label)
     gone = [slot for slot in range(len(shape)) if mask >> slot & 1]

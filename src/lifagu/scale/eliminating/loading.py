@@ -1,6 +1,4 @@
-"""Factors become rows: free arguments side by side, one label for each table with its ranges and
-observed values.
-"""
+"""Factors become rows: free arguments side by side, one label for each table as observed."""
 
 from __future__ import annotations
 
@@ -11,17 +9,16 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.graph.ranges import Labels
-from lifagu.scale.eliminating.rows import MOST_LABELS, ObstacleError, Rows
-from lifagu.scale.eliminating.tables import Tables
+from lifagu.scale.eliminating.labelled_tables import LabelledTables
+from lifagu.scale.eliminating.rows import MOST_LABELS, ObstacleError, StoredRows
 from lifagu.scale.eliminating.work import Work, columns, listed, union
 from lifagu.scale.factor_types import Types
-from lifagu.scale.intake import WIDEST
+from lifagu.scale.given import WIDEST
 
 
 @dataclass(frozen=True, eq=False)
-class Mark:
-    """What is known of all variables with one look: their labels, the place of the observed one
-    (-1: none), how many.
+class AlikeVariables:
+    """All variables with one look: labels, the place of the observed one (-1: none), how many.
 
     likelihood: soft evidence, one number per label, None if there is none.
     """
@@ -32,16 +29,22 @@ class Mark:
     many: int
 
 
-def load(work: Work, types: Types, marks: Sequence[Mark], labels: Tables, next_id: int) -> Rows:
+def load(
+    work: Work,
+    types: Types,
+    by_look: Sequence[AlikeVariables],
+    labels: LabelledTables,
+    next_id: int,
+) -> StoredRows:
     """All factors and soft evidence as rows, from the tables scopes, typed and looks.
 
-    types: with the looks of arguments in the order of the tables; marks: of each look. Observed
-    arguments are fixed in the tables.
+    types: with the looks of arguments in the order of the tables. Observed arguments are fixed in
+    the tables.
     """
-    rows = Rows(work, labels, next_id=next_id)
-    label_of, arity_of = _labelled(rows, types, marks)
-    queries = _from_scopes(work, types, marks, label_of, arity_of)
-    soft = _soft(rows, marks)
+    rows = StoredRows(work, labels, next_id=next_id)
+    label_of, arity_of = _labelled(rows, types, by_look)
+    queries = _from_scopes(work, types, by_look, label_of, arity_of)
+    soft = _soft(rows, by_look)
     if soft is not None:
         queries.setdefault(1, []).append(soft)
     rows.tables = {
@@ -50,11 +53,11 @@ def load(work: Work, types: Types, marks: Sequence[Mark], labels: Tables, next_i
     return rows
 
 
-def _labelled(rows: Rows, types: Types, marks: Sequence[Mark]) -> tuple[Ints, Ints]:
-    """The label of each type, -1 where nothing is left but a number, and how many arguments are
-    free.
-    """
-    sizes, observed = [len(mark.labels) for mark in marks], [mark.observed for mark in marks]
+def _labelled(
+    rows: StoredRows, types: Types, by_look: Sequence[AlikeVariables]
+) -> tuple[Ints, Ints]:
+    """The label of each type, -1 where only a number is left, and how many arguments are free."""
+    sizes, observed = [len(each.labels) for each in by_look], [each.observed for each in by_look]
     alike: dict[tuple[tuple[int, ...], ...], list[int]] = {}
     tables, offsets, looks = types.table.tolist(), types.offsets.tolist(), types.looks.tolist()
     for number, table in enumerate(tables):
@@ -81,13 +84,13 @@ def _labelled(rows: Rows, types: Types, marks: Sequence[Mark]) -> tuple[Ints, In
 
 
 def _from_scopes(
-    work: Work, types: Types, marks: Sequence[Mark], label_of: Ints, arity_of: Ints
+    work: Work, types: Types, by_look: Sequence[AlikeVariables], label_of: Ints, arity_of: Ints
 ) -> dict[int, list[str]]:
-    """Queries for the rows of each arity; free arguments are brought together in one table first."""
+    """Queries for the rows of each arity; free arguments come together in one table first."""
     most = int(arity_of.max(initial=0))
     if not most:
         return {}
-    observed = np.array([mark.observed for mark in marks], dtype=np.int64)
+    observed = np.array([each.observed for each in by_look], dtype=np.int64)
     owner = np.repeat(np.arange(len(arity_of)), np.diff(types.offsets))
     free = (observed[types.looks] < 0) & (label_of[owner] >= 0)
     slot = np.cumsum(free) - 1 - (np.cumsum(free) - free)[types.offsets[owner]]
@@ -105,7 +108,12 @@ def _from_scopes(
     ]
     wide = work.store(
         "wide",
-        f"SELECT {listed(shown)} FROM scopes AS s JOIN typed AS t ON t.id = s.id JOIN {sorts} AS n ON n.type = t.type",
+        f"""
+        SELECT {listed(shown)}
+        FROM scopes AS s
+        JOIN typed AS t ON t.id = s.id
+        JOIN {sorts} AS n ON n.type = t.type
+        """,
     )
     return {
         arity: [f"SELECT label, {listed(columns(arity))} FROM {wide} WHERE arity = {arity}"]
@@ -113,26 +121,28 @@ def _from_scopes(
     }
 
 
-def _soft(rows: Rows, marks: Sequence[Mark]) -> str | None:
+def _soft(rows: StoredRows, by_look: Sequence[AlikeVariables]) -> str | None:
     """A query for soft evidence as rows with one argument; None if there is none."""
-    alike: dict[bytes, list[int]] = {}
-    for look, mark in enumerate(marks):
-        if mark.likelihood is not None:
-            alike.setdefault(mark.likelihood.tobytes(), []).append(look)
+    alike: dict[bytes, tuple[Floats, list[int]]] = {}
+    for look, each in enumerate(by_look):
+        if each.likelihood is not None:
+            _, looks = alike.setdefault(each.likelihood.tobytes(), (each.likelihood, []))
+            looks.append(look)
     if not alike:
         return None
     if len(alike) > MOST_LABELS:
         raise ObstacleError(f"there are {len(alike)} different likelihoods")
-    labels, looks, counts = [], [], rows.counts.setdefault(1, {})
-    for members in alike.values():
-        likelihood, many = marks[members[0]].likelihood, sum(marks[look].many for look in members)
-        assert likelihood is not None, "only such looks were taken"
+    label_of: dict[int, int] = {}
+    counts = rows.counts.setdefault(1, {})
+    for likelihood, looks in alike.values():
+        many = sum(by_look[look].many for look in looks)
         label = rows.labels.given(likelihood, likelihood.shape, (-1,), many)
-        assert label is not None, "one argument is left"
-        counts[label] = counts.get(label, 0) + many
-        labels += [label] * len(members)
-        looks += members
-    given = rows.work.register("soft", {"look": np.array(looks), "label": np.array(labels)})
-    return (
-        f"SELECT n.label AS label, l.id AS v0 FROM looks AS l JOIN {given} AS n ON n.look = l.look"
-    )
+        if label is not None:
+            counts[label] = counts.get(label, 0) + many
+            label_of |= dict.fromkeys(looks, label)
+    soft = {"look": np.array(list(label_of)), "label": np.array(list(label_of.values()))}
+    return f"""
+        SELECT n.label AS label, l.id AS v0
+        FROM looks AS l
+        JOIN {rows.work.register("soft", soft)} AS n ON n.look = l.look
+        """

@@ -1,13 +1,11 @@
-"""Rows in a database: one table per arity, with a label and the variables in its slots, equal rows
-merged.
-"""
+"""Rows in a database: a table per arity, a label and the variables in its slots, all different."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from lifagu.scale.eliminating.tables import Tables
+from lifagu.scale.eliminating.labelled_tables import LabelledTables
 from lifagu.scale.eliminating.work import Work, columns, listed, union, values
 
 MOST_LABELS = 20_000  # different tables that rows may have: each is computed here, one at a time
@@ -18,15 +16,15 @@ class ObstacleError(Exception):
 
 
 @dataclass
-class Rows:
-    """tables[k]: the name of the table (label, v0 … vk-1) with all rows of arity k; counts[k]: rows
-    by label.
+class StoredRows:
+    """All rows by arity and label.
 
-    next_id: beyond all ids of variables; merged: whether no rows were left apart that are equal.
+    tables[k]: the name of the table (label, v0 … vk-1) with all rows of arity k; counts[k]: rows by
+    label; next_id: beyond all ids of variables; merged: whether no equal rows were left apart.
     """
 
     work: Work
-    labels: Tables
+    labels: LabelledTables
     tables: dict[int, str] = field(default_factory=dict)
     counts: dict[int, dict[int, int]] = field(default_factory=dict)
     next_id: int = 0
@@ -60,9 +58,7 @@ class Rows:
         return {label: arity for arity, counts in self.counts.items() for label in counts}
 
     def entries(self, others: int = 0) -> str:
-        """A query for all places of all variables: v, place, and so many others in the same row
-        (o0, …), or null.
-        """
+        """A query for places of variables: v, place, and others in the row (o0, …) or null."""
         found = []
         for arity, table in sorted(self.tables.items()):
             for slot in range(arity):
@@ -70,7 +66,12 @@ class Rows:
                 beside += ["CAST(NULL AS BIGINT)"] * (others - len(beside))
                 near = "".join(f", {each} AS o{number}" for number, each in enumerate(beside))
                 found.append(
-                    f"SELECT v{slot} AS v, CAST(label * {self.width} + {slot} AS BIGINT) AS place{near} FROM {table}"
+                    f"""
+                    SELECT
+                        v{slot} AS v,
+                        CAST(label * {self.width} + {slot} AS BIGINT) AS place{near}
+                    FROM {table}
+                    """
                 )
         return union(found)
 
@@ -78,7 +79,14 @@ class Rows:
         """A table with the number of places of each variable (many), and its least place."""
         return self.work.store(
             "degrees",
-            f"SELECT v, count(*) AS many, min(place) AS place FROM ({self.entries()}) AS entries GROUP BY v",
+            f"""
+            WITH entries AS (
+                {self.entries()}
+            )
+            SELECT v, count(*) AS many, min(place) AS place
+            FROM entries
+            GROUP BY v
+            """,
         )
 
     def fresh(self) -> int:
@@ -87,11 +95,7 @@ class Rows:
         return self.next_id - 1
 
     def replaced(self, queries: dict[int, list[str]]) -> None:
-        """Rows of these arities are those of the queries from now on, equal ones merged; others
-        stay.
-
-        Old tables are dropped.
-        """
+        """Rows of these arities are those of the queries from now on, equal ones merged."""
         old = [self.tables[arity] for arity in queries if arity in self.tables]
         for arity, parts in queries.items():
             self.tables.pop(arity, None)
@@ -105,10 +109,22 @@ class Rows:
         slots = listed(columns(arity))
         grouped = self.work.store(
             f"rows_{arity}",
-            f"SELECT label, {slots}, count(*) AS many FROM ({query}) AS parts GROUP BY label, {slots}",
+            f"""
+            WITH parts AS (
+                {query}
+            )
+            SELECT label, {slots}, count(*) AS many
+            FROM parts
+            GROUP BY label, {slots}
+            """,
         )
         found = self.work.rows(
-            f"SELECT label, many, count(*) FROM {grouped} GROUP BY label, many ORDER BY label, many"
+            f"""
+            SELECT label, many, count(*)
+            FROM {grouped}
+            GROUP BY label, many
+            ORDER BY label, many
+            """
         )
         if not found:
             return
@@ -122,16 +138,23 @@ class Rows:
             counts[merged] = counts.get(merged, 0) + rows
         self.tables[arity], self.counts[arity] = grouped, counts
         if any(many > 1 for _, many, _ in found):
-            named = values(["old", "times", "label"], [(*key, label) for key, label in new.items()])
-            shown = listed(f"g.{slot} AS {slot}" for slot in columns(arity))
-            self.tables[arity] = self.work.store(
-                f"rows_{arity}",
-                f"SELECT CAST(n.label AS BIGINT) AS label, {shown} FROM {grouped} AS g JOIN {named} AS n "
-                "ON g.label = n.old AND g.many = n.times",
-            )
+            self.tables[arity] = self._relabelled(arity, grouped, new)
         # a table to a power may be one that stands there already
         if len(set(new.values())) < len(new):
             self._merged(arity, projected(self.tables[arity], "label", range(arity)))
+
+    def _relabelled(self, arity: int, grouped: str, new: dict[tuple[int, int], int]) -> str:
+        """A table of grouped rows, with the label that is new for their label and number."""
+        named = values(["old", "times", "label"], [(*key, label) for key, label in new.items()])
+        shown = listed(f"g.{slot} AS {slot}" for slot in columns(arity))
+        return self.work.store(
+            f"rows_{arity}",
+            f"""
+            SELECT CAST(n.label AS BIGINT) AS label, {shown}
+            FROM {grouped} AS g
+            JOIN {named} AS n ON g.label = n.old AND g.many = n.times
+            """,
+        )
 
     def _unmerged(self, arity: int, query: str) -> None:
         """All rows of a query as they are."""
@@ -139,7 +162,12 @@ class Rows:
         self.tables[arity] = self.work.store(f"rows_{arity}", query)
         self.counts[arity] = dict(
             self.work.rows(
-                f"SELECT label, count(*) FROM {self.tables[arity]} GROUP BY label ORDER BY label"
+                f"""
+                SELECT label, count(*)
+                FROM {self.tables[arity]}
+                GROUP BY label
+                ORDER BY label
+                """
             )
         )
 
@@ -147,4 +175,8 @@ class Rows:
 def projected(table: str, label: str, slots: Sequence[int], where: str = "1 = 1") -> str:
     """A query for some slots of a table's rows, with a new label."""
     shown = "".join(f", v{slot} AS v{number}" for number, slot in enumerate(slots))
-    return f"SELECT CAST({label} AS BIGINT) AS label{shown} FROM {table} WHERE {where}"
+    return f"""
+        SELECT CAST({label} AS BIGINT) AS label{shown}
+        FROM {table}
+        WHERE {where}
+        """

@@ -1,6 +1,4 @@
-"""A place for tables that come and go while rows are summed out, and the words statements are made
-of.
-"""
+"""Tables that come and go while rows are summed out, and the words statements are made of."""
 
 from __future__ import annotations
 
@@ -26,9 +24,7 @@ class Work:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Drop what is left; where the engine failed it may be unable to, and an interruption does
-        not wait for it.
-        """
+        """Drop what is left; a failed engine may be unable to, an interruption does not wait."""
         if kind is None:
             self.sweep()
         elif issubclass(kind, Exception):
@@ -69,13 +65,8 @@ class Work:
 
     def sweep(self, kept: Collection[str] = (), since: int = 0) -> None:
         """Let go of everything that was made since a moment, but for what is kept."""
-        self.drop(
-            *(
-                name
-                for name in self._names
-                if int(name.rpartition("_")[2]) > since and name not in kept
-            )
-        )
+        made_since = (name for name in self._names if int(name.rpartition("_")[2]) > since)
+        self.drop(*(name for name in made_since if name not in kept))
 
     def _name(self, stem: str) -> str:
         self._made += 1
@@ -109,7 +100,7 @@ def values(names: Sequence[str], rows: Iterable[Sequence[int]]) -> str:
 
 def union(queries: Sequence[str]) -> str:
     """All rows of some queries."""
-    return " UNION ALL ".join(queries)
+    return "\nUNION ALL\n".join(queries)
 
 
 def among(expression: str, numbers: Iterable[int]) -> str:

@@ -11,9 +11,7 @@ MOST_BITS = 10**9  # that DuckDB sets at once
 
 @dataclass(frozen=True)
 class Dialect:
-    """The words of one engine. Values are SQL expressions of non-negative whole numbers unless told
-    otherwise.
-    """
+    """The words of one engine; values are SQL for whole numbers from 0 on unless told otherwise."""
 
     name: str
 

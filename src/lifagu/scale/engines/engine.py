@@ -34,47 +34,34 @@ class Engine(Protocol):
         """Where the engine keeps its tables; files put there can be registered."""
 
     def register(self, name: str, source: Registered) -> None:
-        """Make a Parquet file, a folder of Parquet files, or arrays by column readable under a
-        name.
-        """
+        """Make Parquet files (one, or a folder) or arrays by column readable under a name."""
 
     def hold(self, folder: Pinned) -> None:
-        """Make the tables of a folder readable as ``given_…``, in the state that was pinned; let go
-        of by `close`.
+        """Make the tables of a folder readable as ``given_…``, as pinned, until `close`.
 
         A statement that cannot read this state any more is an error.
         """
 
     def run(self, statement: str) -> None:
-        """Run a statement for its effect, such as ``CREATE OR REPLACE TEMP VIEW small AS SELECT
-        …``.
-        """
+        """Run a statement for its effect, such as ``CREATE OR REPLACE TEMP VIEW …``."""
 
     def create(self, name: str, query: str) -> None:
-        """Store the rows of a query as a table, replacing what has this name; the query may read
-        that.
-        """
+        """Store the rows of a query as a table; the query may read what has this name."""
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
         """The rows of a small result."""
 
     def columns(self, query: str) -> list[NDArray[Any]]:
-        """The columns of a result that fits in memory, in the order of its rows; those with nulls
-        are masked.
-        """
+        """The columns of a result that fits in memory, in order; those with nulls masked."""
 
     def export(self, query: str, file: PathLike) -> None:
-        """Write the rows of a query, in its order, to one Parquet file; equal rows give equal
-        bytes.
-        """
+        """Write the rows of a query, in order, to a Parquet file; equal rows, equal bytes."""
 
     def drop(self, name: str) -> None:
         """Forget a name, and remove its rows if they were stored."""
 
     def checkpoint(self, name: str) -> None:
-        """Store what a name means now, so that it is not computed again, also not by a later
-        process.
-        """
+        """Store what a name means now, so that no later process computes it again."""
 
     def names(self) -> set[str]:
         """The tables that are stored."""

@@ -19,9 +19,7 @@ ARRAYS = "given_arrays"
 
 
 class DuckEngine:
-    """A database in a folder; one process at a time. Statements see the stored tables of earlier
-    processes.
-    """
+    """A database in a folder, for one process at a time; earlier ones' tables are there."""
 
     dialect: Dialect = DUCKDB
 
@@ -75,17 +73,12 @@ class DuckEngine:
             return self._duck.columns(query, PLACE)
 
     def export(self, query: str, file: PathLike) -> None:
-        """Write the rows of a query to one Parquet file, by one thread: then equal rows give equal
-        bytes.
-        """
+        """Write the rows of a query to one Parquet file, by one thread, for equal bytes."""
         (threads,) = self.rows("SELECT current_setting('threads')")[0]
         self.run("SET threads = 1")
         try:
             with self._held.watched():
-                self._duck.run(
-                    f"COPY ({query}) TO {literal(str(file))} (FORMAT parquet, COMPRESSION zstd)",
-                    file,
-                )
+                self._duck.copy(query, file, file)
         finally:
             self.run(f"SET threads = {threads}")
 

@@ -32,9 +32,7 @@ Result = TypeVar("Result")
 
 
 class SparkEngine:
-    """A session at a master, and a folder ``tables`` with one folder of Parquet files for each
-    stored table.
-    """
+    """A session at a master, and a folder ``tables`` with a folder for each stored table."""
 
     dialect: Dialect = SPARK
 
@@ -75,9 +73,7 @@ class SparkEngine:
             self._take(name, temporary)
 
     def hold(self, folder: Pinned) -> None:
-        """Make the tables of a folder readable; workers open them by their paths, where they must
-        stay.
-        """
+        """Make the tables of a folder readable; workers open them by path, so they must stay."""
         self._held = folder
         for table, file in folder.files.items():
             self.register(f"given_{table}", file.path)
@@ -102,17 +98,14 @@ class SparkEngine:
         return [tuple(row) for row in self._done(lambda: self._spark.sql(query).collect())]
 
     def columns(self, query: str) -> list[NDArray[Any]]:
-        """The columns of a result, handed over as files."""
-        with self._handed_over(query) as files, Duck() as duck:
+        """The columns of a result, taken from files."""
+        with self._written(query) as files, Duck() as duck:
             return duck.columns(f"SELECT * FROM {parquet_files(files)}", PLACE)
 
     def export(self, query: str, file: PathLike) -> None:
         """Write the rows of a query to one Parquet file, put together here from the parts."""
-        with self._handed_over(query) as files, Duck(threads=1) as duck:
-            rows = f"SELECT * FROM {parquet_files(files)}"
-            duck.run(
-                f"COPY ({rows}) TO {literal(str(file))} (FORMAT parquet, COMPRESSION zstd)", file
-            )
+        with self._written(query) as files, Duck(threads=1) as duck:
+            duck.copy(f"SELECT * FROM {parquet_files(files)}", file, file)
 
     def drop(self, name: str) -> None:
         """Forget a name."""
@@ -142,9 +135,7 @@ class SparkEngine:
             return self._work.done(work)
 
     def _tidy(self) -> None:
-        """After a run that was killed: tables that were being replaced are there again, and
-        half-made ones are gone.
-        """
+        """After a killed run: tables being replaced are there again, half-made ones are gone."""
         for aside in self._tables.glob(f".*{REPLACED}"):
             target = self._tables / aside.name[1:].removesuffix(REPLACED)
             if not target.exists():
@@ -154,9 +145,7 @@ class SparkEngine:
 
     @contextmanager
     def _fresh(self) -> Iterator[Path]:
-        """A place for files that do not count yet; nobody else writes there, such as executors of a
-        killed run.
-        """
+        """A place for files that do not count yet, not even written by a killed run's executors."""
         temporary = self._tables / f".{uuid.uuid4().hex}"
         try:
             yield temporary
@@ -184,7 +173,7 @@ class SparkEngine:
         self._done(view)
 
     @contextmanager
-    def _handed_over(self, query: str) -> Iterator[Path]:
+    def _written(self, query: str) -> Iterator[Path]:
         """The rows of a query as files, in the order of the query by the names of the files."""
         with self._fresh() as temporary:
             self._done(lambda: self._spark.sql(query).write.parquet(str(temporary)))

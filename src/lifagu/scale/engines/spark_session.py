@@ -1,6 +1,4 @@
-"""Sessions of Spark: a master that answers, Java started with its words kept in a file, and ended
-whatever happens.
-"""
+"""Sessions of Spark: a master that answers, Java started with its words in a file, and ended."""
 
 from __future__ import annotations
 
@@ -37,7 +35,8 @@ def open_session(folder: Path, master: str, memory_limit: int | None) -> tuple[A
     """A session at the master, and whether it was started here and not by the caller."""
     if not master.startswith(MASTERS):
         raise ModelError(
-            f"'{master}' is no master of Spark; name one such as spark://host:7077, yarn or local[4]"
+            f"'{master}' is no master of Spark; "
+            "name one such as spark://host:7077, yarn or local[4]"
         )
     try:
         with warnings.catch_warnings():
@@ -49,7 +48,8 @@ def open_session(folder: Path, master: str, memory_limit: int | None) -> tuple[A
     if active is not None:
         if active.sparkContext.master != master:
             raise ModelError(
-                f"a Spark session at {active.sparkContext.master} is active; end it, or use its master"
+                f"a Spark session at {active.sparkContext.master} is active; "
+                "end it, or use its master"
             )
         session = active.newSession()
     else:
@@ -70,9 +70,7 @@ def open_session(folder: Path, master: str, memory_limit: int | None) -> tuple[A
 
 
 def check_answers(master: str) -> None:
-    """Refuse a standalone master where nobody listens, at once: Spark itself would try for a
-    minute.
-    """
+    """Refuse a standalone master where nobody listens at once: Spark would try for a minute."""
     if not master.startswith(STANDALONE):
         return
     why = ""
@@ -167,9 +165,7 @@ def _own_interrupts() -> Iterator[None]:
 
 
 def java_status(seconds: float = 0) -> int | None:
-    """The exit status of the Java process of this process's sessions; None if it does not end
-    within some seconds.
-    """
+    """The exit status of our Java process; None if it does not end within some seconds."""
     from pyspark import SparkContext
 
     gateway = SparkContext._gateway
@@ -181,9 +177,7 @@ def java_status(seconds: float = 0) -> int | None:
 
 
 def end_java() -> None:
-    """End the Java process that pyspark would keep for the next session, which may want another
-    amount of memory.
-    """
+    """End Java, which pyspark would keep for the next session, whatever memory that wants."""
     from pyspark import SparkContext
 
     gateway = SparkContext._gateway

@@ -1,5 +1,4 @@
-"""Work of a session of Spark, watched from here: Ctrl-C ends it, and so does a cluster without
-anybody to do it.
+"""Work of a Spark session, watched: Ctrl-C ends it, and so does a cluster without executors.
 
 Spark itself waits for executors without end and without a word; every wait here ends after a stated
 time.
@@ -47,9 +46,7 @@ class Watched:
             raise
 
     def _set_up(self) -> Any:
-        """What this thread runs can be cancelled, by the name of a group; the settings of the
-        session.
-        """
+        """What this thread runs is a group that can be cancelled; the session's settings."""
         context = self._session.sparkContext
         context.setJobGroup(self._group, "lifagu", interruptOnCancel=True)
         return context.getConf()
@@ -99,14 +96,13 @@ class Watched:
                 since = time.monotonic()
             elif time.monotonic() - since > self._wait:
                 raise LifaguError(
-                    f"spark: no executor at {self._master} for {self._wait:g} seconds; see that workers run there with "
-                    f"{self._memory} of memory free (spark.executor.memory), or set {WAIT} to more seconds"
+                    f"spark: no executor at {self._master} for {self._wait:g} seconds; "
+                    f"see that workers run there with {self._memory} of memory free "
+                    f"(spark.executor.memory), or set {WAIT} to more seconds"
                 )
 
     def _has_executors(self) -> bool:
-        """Whether somebody works for the session; the driver, which counts as one, does so only
-        where it is local.
-        """
+        """Whether somebody works for the session; the driver only does so where it is local."""
         if self._master.startswith("local"):
             return True
         try:
@@ -115,7 +111,7 @@ class Watched:
             return True
 
     def _cancel(self) -> None:
-        """End what is still running; some of it may only be about to begin, so that is said again."""
+        """End what is still running; said again, as some of it may only be about to begin."""
         until, all_done = time.monotonic() + CANCELLING, self._thread.submit(lambda: None)
         while not wait([all_done], timeout=0.1).done and time.monotonic() < until:
             with suppress(Exception):
@@ -134,7 +130,5 @@ def _seconds(text: str) -> float:
 
 
 def _not_of_py4j(record: logging.LogRecord) -> bool:
-    """Leaves out what py4j writes to everybody's log when Java is gone, as that is told by an
-    error.
-    """
+    """Leaves out what py4j logs for everybody when Java is gone, as an error tells that."""
     return "py4j" not in record.pathname

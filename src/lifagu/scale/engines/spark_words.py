@@ -35,7 +35,8 @@ def refusal(text: str, log: str | None = None) -> LifaguError:
 
     >>> print(refusal("java.io.IOException: No space left on device"))
     spark: a disk is full; free some of it, or give another folder as temp
-    >>> print(refusal("Py4JError: whatever", 'Exception in thread "main" SparkException: no conf\\n  at Main'))
+    >>> log = 'Exception in thread "main" SparkException: no conf\\n  at Main'
+    >>> print(refusal("Py4JError: whatever", log))
     spark: Java ended: no conf; go on with resume=True
     """
     both = f"{text}\n{log or ''}"
@@ -62,7 +63,7 @@ def refusal(text: str, log: str | None = None) -> LifaguError:
 def refusal_at_start(master: str, text: str, log: str) -> LifaguError:
     """Why there is no session: what Java said, or else the error.
 
-    >>> refusal_at_start("yarn", "[JAVA_GATEWAY_EXITED] Java gateway process exited", "SparkException: no conf")
+    >>> refusal_at_start("yarn", "[JAVA_GATEWAY_EXITED] Java exited", "SparkException: no conf")
     LifaguError('Spark at yarn cannot be started: no conf')
     """
     said = refusal(text, log)
@@ -70,7 +71,8 @@ def refusal_at_start(master: str, text: str, log: str) -> LifaguError:
         return said
     if "stopped SparkContext" in text:
         return LifaguError(
-            f"Spark at {master} cannot be started: no master answers; see that one runs there, and its port"
+            f"Spark at {master} cannot be started: no master answers; "
+            "see that one runs there, and its port"
         )
     gone = "JAVA_GATEWAY_EXITED" in text or not text
     return LifaguError(f"Spark at {master} cannot be started: {_telling(log if gone else text)}")
@@ -90,7 +92,7 @@ def log_size(log: Path) -> int:
 
 
 def last_words(log: Path, since: int = 0) -> str:
-    """The end of Java's log, of what it has said since it had some size; nothing if there is none."""
+    """The end of Java's log, of what it has said since it had some size; empty without one."""
     try:
         with log.open("rb") as file:
             file.seek(max(log_size(log) - READ, since))
@@ -100,10 +102,10 @@ def last_words(log: Path, since: int = 0) -> str:
 
 
 def _telling(text: str) -> str:
-    """The first line that says what is wrong, and what caused it, without the names of Java's
-    classes before them.
+    """The first line that says what is wrong, and its cause, without names of Java's classes.
 
-    >>> _telling("Py4JError: o\\n a.KubeException: no answer\\n\\tat x.Y\\nCaused by: b.ConnectException: refused")
+    >>> java = "a.KubeException: no answer\\n\\tat x.Y\\nCaused by: b.ConnectException: refused"
+    >>> _telling(f"Py4JError: o\\n {java}")
     'no answer: refused'
     """
     lines = [

@@ -1,4 +1,4 @@
-"""What rows ask of the tables they know by number; the tables themselves are elsewhere."""
+"""What rows ask of the tables they know by label; the tables themselves are elsewhere."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ Shape = tuple[int, ...]
 Parts = Sequence[tuple[int, tuple[int, ...]]]
 
 
-class Tables(Protocol):
-    """Labels of tables, new ones computed once for all rows that get them. None: nothing is left
-    but a number.
+class LabelledTables(Protocol):
+    """Tables by label, new ones computed once for all rows that get them.
 
-    many: the rows that a new table stands on.
+    None stands for a label where nothing is left but a number; many: the rows that a new table
+    stands on.
     """
 
     def shape(self, label: int) -> Shape:
@@ -38,9 +38,7 @@ class Tables(Protocol):
         """The weights of a histogram of so many members; None if it has too many values."""
 
     def counts(self, label: int, slots: Sequence[int], members: int, ordered: bool) -> bool:
-        """Whether a table can be counted over members in these slots; ordered: they stand there in
-        all orders.
-        """
+        """Whether a table can be counted over members in these slots; ordered: in all orders."""
 
     def counted(
         self, label: int, slots: tuple[int, ...], members: int, ordered: bool, many: int

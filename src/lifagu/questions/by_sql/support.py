@@ -1,7 +1,6 @@
 """What answers rest on, by SQL: the tables that were lent within their connected parts.
 
-As in memory (`unsure.with_support`), variables whose value was observed cut a part; soft evidence
-does not.
+As in memory, variables whose value was observed cut a part; soft evidence does not.
 """
 
 from __future__ import annotations
@@ -13,11 +12,12 @@ from itertools import chain
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.progress import Announce
 from lifagu.inference.answer import Answer
-from lifagu.questions.by_sql.completing import Completed, Filled, Stage
-from lifagu.scale.intake import names
+from lifagu.questions.by_sql.completing import Completed, Filled
+from lifagu.scale.given import names
+from lifagu.scale.lent_tables import Tally, find_lent, lent_first, lent_within, register_lent
 from lifagu.scale.parts import find_parts
-from lifagu.scale.supports import Tally, find_lent, lent_first, lent_within, register_lent
 
 LINK = 200  # bytes that a link between variables takes while parts are finished here, at most
 NAME = 200  # that the name of a factor takes
@@ -42,7 +42,7 @@ class Support:
 
 
 def supports(
-    whole: Completed, asked: Sequence[Sequence[int]], memory: int, stage: Stage
+    whole: Completed, asked: Sequence[Sequence[int]], memory: int, stage: Announce
 ) -> tuple[Support, ...]:
     """What the answer to each question rests on; asked: its variables, but for those with a value.
 
@@ -61,7 +61,7 @@ def supports(
     return tuple(found)
 
 
-def lent_behind(whole: Filled, asked: Sequence[int], memory: int, stage: Stage) -> Tally:
+def lent_behind(whole: Filled, asked: Sequence[int], memory: int, stage: Announce) -> Tally:
     """How many lent tables the answer about each variable rests on, and their smallest share.
 
     asked: variables without a value; those whose answers rest on nothing lent are left out.
@@ -78,7 +78,7 @@ def tallied(tally: Tally, variables: Sequence[int]) -> tuple[Ints, Floats]:
 
 
 def _lent_parts(
-    whole: Filled, asked: Sequence[int], memory: int, stage: Stage
+    whole: Filled, asked: Sequence[int], memory: int, stage: Announce
 ) -> tuple[dict[int, int], Tally]:
     """The connected part of each variable asked about, and what was lent within these parts."""
     if not asked or not len(whole.lent_types):

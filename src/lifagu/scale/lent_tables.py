@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.scale.given import Given
 from lifagu.scale.individuals import owners_of_variables
-from lifagu.scale.intake import Given
 from lifagu.scale.journal import Journal
 
 Tally = dict[int, tuple[int, float]]  # by number: how many tables were lent, the smallest share
@@ -61,14 +61,15 @@ def find_lent(journal: Journal) -> None:
 
 def lent_within(journal: Journal) -> Tally:
     """What was lent within each part; those in which nothing was are left out."""
-    query = "SELECT part, count(*), min(share) FROM lent_factors GROUP BY part"
-    return _tally(journal.engine.rows(query))
+    return _tally(
+        journal.engine.rows("SELECT part, count(*), min(share) FROM lent_factors GROUP BY part")
+    )
 
 
 def lent_first(journal: Journal, parts: Sequence[int], most: int) -> list[int]:
     """The factors that got a table within some parts, ascending, at most so many."""
     journal.engine.register("asked", {"part": np.array(parts, dtype=np.int64)})
-    found = journal.engine.columns(
+    (factors,) = journal.integers(
         f"""
         SELECT f.id
         FROM lent_factors f
@@ -78,7 +79,7 @@ def lent_first(journal: Journal, parts: Sequence[int], most: int) -> list[int]:
         """
     )
     journal.engine.drop("asked")
-    numbers: list[int] = np.ma.getdata(found[0]).tolist()
+    numbers: list[int] = factors.tolist()
     return numbers
 
 
