@@ -1,4 +1,4 @@
-"""The compiled kernel; everything else is in pyproject.toml. Where it cannot be built, the package does without it."""
+"""The compiled kernel; all else is in pyproject.toml. Without a compiler the package does without."""
 
 import os
 import sysconfig

@@ -133,7 +133,7 @@ def public_callables():
                     yield f"{name}.{title}", function
 
 
-@pytest.mark.parametrize(("name", "function"), public_callables())
+@pytest.mark.parametrize(("name", "function"), list(public_callables()))
 def test_parameters_are_documented_for_every_tool(name, function):
     """Docstrings of public functions list the parameters there are, as numpydoc wants it."""
     stars = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}

@@ -12,11 +12,13 @@ import lifagu
 from lifagu.graph.evidence import Evidence
 from lifagu.likeness.merging import merge_tables, round_tables
 from lifagu.questions.figures import draw_rounds
-from lifagu.questions.planning import prepare
+from lifagu.questions.planning import prepare, prepare_map, prepare_marginals
 from lifagu.relational.grounding import expand_evidence
 from lifagu.symmetry.colour import colour_rounds
 
 MASKED = np.ma.array([0, 1], mask=[False, True])
+
+ON_ALL = (lifagu.log_partition, lifagu.marginals, lifagu.map_assignment)
 
 
 def town():
@@ -529,14 +531,8 @@ def doors():
         )
         found[f"queries {name}"] = lifagu.queries, {"questions": ["Epid"], **model_}
         found[f"prepare {name}"] = prepare, {"questions": [("Epid",)], "bp": None, **model_}
-        for each in (
-            "log_partition",
-            "marginals",
-            "map_assignment",
-            "prepare_marginals",
-            "prepare_map",
-        ):
-            found[f"{each} {name}"] = getattr(lifagu, each), model_
+        for function in (*ON_ALL, prepare_marginals, prepare_map):
+            found[f"{function.__name__} {name}"] = function, model_
     for name, start, calls in (
         (
             "builder",

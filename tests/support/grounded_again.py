@@ -3,9 +3,8 @@
 import json
 from collections import Counter
 
-from lifagu.relational.proof import Proof
-
 import lifagu
+from lifagu.relational.parfactor_graph import Proof
 from support.helpers import SCHEMA
 
 
