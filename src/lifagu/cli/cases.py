@@ -9,6 +9,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import lifagu
+from lifagu.basics.choices import EngineName
 from lifagu.cli.output import ProgressLine, note
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _once(observations: list[tuple[str, str]]) -> dict[str, str]:
 
 
 def placed(
-    options: Options, case: Case, verb: str, engine: str = "auto", in_memory: str = ""
+    options: Options, case: Case, verb: str, engine: EngineName = "auto", in_memory: str = ""
 ) -> Case:
     """The case where a verb is to be done; where `--on auto` chose about a folder, a note says why.
 

@@ -7,10 +7,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from lifagu.basics.choices import SCHEDULES
 from lifagu.cli import values
 from lifagu.errors import LifaguError, one_line
-
-BP_SCHEDULES = ("parallel", "sequential")
 
 
 class Parser(argparse.ArgumentParser):
@@ -163,7 +162,7 @@ def belief_propagation(parser: Parser) -> None:
     text = "share of the old message kept (default 0)"
     value(group, "--damping", "D", text, type=float, default=0.0)
     text = "in which order messages are passed"
-    group.add_argument("--schedule", choices=BP_SCHEDULES, default="parallel", help=text)
+    group.add_argument("--schedule", choices=SCHEDULES, default="parallel", help=text)
     text = "change at which to stop (default 1e-10)"
     value(group, "--bp-tolerance", "E", text, type=float, default=1e-10)
     text = "how many at the most (default 1000)"

@@ -7,13 +7,11 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
+from lifagu.basics.choices import BEST_ENGINES, ENGINES, EXACT_ENGINES, FIGURES, UNKNOWN
 from lifagu.cli import options, values
 from lifagu.cli.options import Parser, count, flag, value
 from lifagu.errors import EXIT_STATUSES
 
-ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
-UNKNOWN = ("one", "mean", "mixture", "bounds")
-FIGURES = ("graph", "colours", "lifted", "transfers")
 SHELLS = ("bash", "zsh", "tcsh")
 NO_KERNEL = "none, the slower reference runs; to have it, install lifagu where a C++ compiler is"
 
@@ -110,7 +108,7 @@ def _marginals(parser: Parser) -> None:
 
 def _map(parser: Parser) -> None:
     options.model(parser)
-    _asking(parser, unknown=UNKNOWN[:2], engines=("auto", "lifted", "ground"))
+    _asking(parser, unknown=UNKNOWN[:2], engines=BEST_ENGINES)
 
 
 def _logz(parser: Parser) -> None:
@@ -140,7 +138,7 @@ def _impute(parser: Parser) -> None:
     options.filling(parser)
     options.unknown(parser, UNKNOWN)
     options.evidence(parser)
-    options.engine(parser, ("auto", "lifted", "ground", "enumerate"), explain=False)
+    options.engine(parser, EXACT_ENGINES, explain=False)
     options.on(parser)
     options.rounds_at_most(parser)
     options.json(parser)

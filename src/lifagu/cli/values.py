@@ -6,7 +6,7 @@ import argparse
 import re
 from collections.abc import Callable
 
-PLACES = ("auto", "memory", "duckdb", "spark")
+from lifagu.basics.choices import PLACES
 
 
 def place(text: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import lifagu
+from lifagu.basics.choices import Unknown
 from lifagu.experiments.divergence import divergence
 from lifagu.experiments.drafts import Floats
 
@@ -21,7 +22,7 @@ class Way(NamedTuple):
 
     summary: str
     filling: Mapping[str, Any]
-    unknown: str = "one"
+    unknown: Unknown = "one"
     individuals: bool = True
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from lifagu.basics.choices import Status
+
 
 @dataclass(frozen=True)
 class Competitor:
@@ -59,7 +61,7 @@ class Record:
     """
 
     factor: str
-    status: str
+    status: Status
     donor: str | None
     candidates: int
     agreeing: int

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, first_places, frozen, group_rows, members
+from lifagu.basics.choices import STATUSES
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.filling.alignment import align_axes, alignments, lend, order_decided
@@ -24,7 +25,6 @@ from lifagu.graph.views import View, counted
 from lifagu.likeness.merging import equal_up_to_scale
 from lifagu.likeness.tolerance_bound import Bound, Drift
 
-STATUSES = ("transferred", "below_threshold", "no_candidate", "ill_typed")
 MOST_SHOWN = 20  # competing tables that a record lists
 TRANSFERRED, BELOW, NO_CANDIDATE, ILL_TYPED = range(4)
 

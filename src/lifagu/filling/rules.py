@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Any
 
+from lifagu.basics.choices import RULES, UNKNOWN
 from lifagu.basics.inputs import chosen, flag, number, whole
 from lifagu.errors import ModelError, Remedy, listed
 
-Unknown = Literal["one", "mean", "mixture", "bounds"]
-UNKNOWN: tuple[str, ...] = get_args(Unknown)
-Rule = Literal["individuals", "structure", "published", "steps", "profiles"]
-RULES: tuple[str, ...] = get_args(Rule)
 FLAGS = (
     "structure_only",
     "published",

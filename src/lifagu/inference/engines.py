@@ -12,8 +12,6 @@ from lifagu.inference.plan import Plan
 from lifagu.inference.question_checks import Question
 from lifagu.inference.table import log_sum
 
-ENGINES = ("auto", "lifted", "ground", "enumerate")
-
 # what is promised about one part: its cost, in words too, and what would not fit
 PartPlan = Plan | conditioning.Conditioned | enumeration.Enumeration
 

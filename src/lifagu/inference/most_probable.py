@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints, frozen
+from lifagu.basics.choices import BEST_ENGINES
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
@@ -35,8 +36,6 @@ from lifagu.inference.price import (
     worth_planning,
 )
 from lifagu.inference.question_checks import check_known, why_zero
-
-ENGINES = ("auto", "lifted", "ground")
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,9 +172,9 @@ def prepare_best(
     memory_limit: int | None = None,
 ) -> PreparedBest:
     """Plan the search for a most probable assignment; what does not fit is refused."""
-    if not isinstance(engine, str) or engine not in ENGINES:
+    if not isinstance(engine, str) or engine not in BEST_ENGINES:
         raise ModelError(
-            f"the best assignment is found by the engines {', '.join(ENGINES)}, not '{engine}'"
+            f"the best assignment is found by the engines {', '.join(BEST_ENGINES)}, not '{engine}'"
         )
     limit = memory_limit_of(memory_limit)
     observation = graph.evidence(evidence)

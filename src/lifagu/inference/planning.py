@@ -15,11 +15,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from lifagu.basics.choices import EXACT_ENGINES
 from lifagu.errors import ModelError, TooLargeError
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import parts_without
-from lifagu.inference.engines import ENGINES
 from lifagu.inference.part import Residual
 from lifagu.inference.parts_from_lists import Untouched, count_variables, listed_parts
 from lifagu.inference.plan import PlanTooLargeError, TooDearError, memory_limit_of
@@ -109,8 +109,8 @@ def _inquiry(
     everything: bool,
 ) -> Inquiry:
     """Questions checked: the engine exists, and nothing asked for is connected to an unknown."""
-    if not isinstance(engine, str) or engine not in ENGINES:
-        raise ModelError(f"there is no engine '{engine}'; choose one of {', '.join(ENGINES)}")
+    if not isinstance(engine, str) or engine not in EXACT_ENGINES:
+        raise ModelError(f"there is no engine '{engine}'; choose one of {', '.join(EXACT_ENGINES)}")
     seen = graph.evidence(evidence)
     included = None
     if len(graph.unknown):

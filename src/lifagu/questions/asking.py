@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from lifagu.basics.choices import LIFTED_ENGINES, SEVERAL
 from lifagu.basics.html import Shown
 from lifagu.errors import ModelError, NoAnswerError, Remedy
 from lifagu.graph.evidence import EvidenceLike
@@ -29,9 +30,6 @@ if TYPE_CHECKING:
     from lifagu.questions.belief_propagation import BeliefMarginals
 
     Marginals = AllMarginals | ClassMarginals | BeliefMarginals
-
-OVER_CELLS = ("auto", "lifted")  # engines that answer about relational models as they are
-SEVERAL = ("mixture", "bounds")  # ways to answer that are about several models
 
 
 def plan(
@@ -75,7 +73,7 @@ def subject(
     well.
     """
     model, filling = case.model, case.filling
-    as_it_is = filling is None or (in_memory.is_whole(case) and engine in OVER_CELLS)
+    as_it_is = filling is None or (in_memory.is_whole(case) and engine in LIFTED_ENGINES)
     if isinstance(model, ParfactorGraph) and not case.added and as_it_is:
         return model, model.layered(in_memory.layers(case))
     graph = in_memory.grounded(case)
@@ -83,7 +81,7 @@ def subject(
     if filling is None or not (len(graph.unknown) or filling.merges_tables):
         return graph, seen
     moved = in_memory.transferred(case)
-    lifts = classes and isinstance(model, ParfactorGraph) and engine in OVER_CELLS
+    lifts = classes and isinstance(model, ParfactorGraph) and engine in LIFTED_ENGINES
     if lifts and filling.unknown == "one" and moved.equality == "exactly":
         return in_memory.lifted(case), dict(seen)
     return moved, seen

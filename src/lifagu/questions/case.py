@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from lifagu.basics.atomic_files import PathLike
+from lifagu.basics.choices import EngineName, Figure, Rule
 from lifagu.basics.html import Shown
 from lifagu.basics.inputs import instance, items, text
 from lifagu.errors import ModelError
@@ -99,7 +100,7 @@ class Case(Statement, Shown):
         return replace(self, added=(*self.added, pair))
 
     def fill(
-        self, filling: Filling | None = None, *, by: str | None = None, **settings: Any
+        self, filling: Filling | None = None, *, by: Rule | None = None, **settings: Any
     ) -> Case:
         """The case whose holes are filled in another way.
 
@@ -166,7 +167,7 @@ class Case(Statement, Shown):
         """How many variables were observed, a range counting once; wrong names are an error."""
         return in_memory.observed_count(self)
 
-    def merging(self, engine: str = "auto") -> Merging | None:
+    def merging(self, engine: EngineName = "auto") -> Merging | None:
         """How tables were compared, and how far that can move answers.
 
         Parameters
@@ -211,7 +212,9 @@ class Case(Statement, Shown):
         shown = self.graph if self.added else self.model
         return dict(self.opened.once(("facts", self.added), lambda: describe(shown)))
 
-    def where(self, verb: str = "ask", *, engine: str = "auto", in_memory: str = "") -> Choice:
+    def where(
+        self, verb: str = "ask", *, engine: EngineName = "auto", in_memory: str = ""
+    ) -> Choice:
         """Where a verb would be done, and why; a place that cannot do it is an error.
 
         Parameters
@@ -231,7 +234,7 @@ class Case(Statement, Shown):
 
     # ---- verbs that give an answer
 
-    def ask(self, *variables: str, engine: str = "auto") -> Answer:
+    def ask(self, *variables: str, engine: EngineName = "auto") -> Answer:
         """P(variables | evidence), jointly if there are several.
 
         Parameters
@@ -248,7 +251,7 @@ class Case(Statement, Shown):
         """
         return self.plan([variables], engine=engine).run(self.place.progress).answers[0]
 
-    def ask_each(self, questions: Iterable[Question], engine: str = "auto") -> list[Answer]:
+    def ask_each(self, questions: Iterable[Question], engine: EngineName = "auto") -> list[Answer]:
         """Several questions that share one computation.
 
         Parameters
@@ -264,7 +267,7 @@ class Case(Statement, Shown):
         """
         return self.plan(questions, engine=engine).run(self.place.progress).answers
 
-    def log_partition(self, engine: str = "auto") -> float:
+    def log_partition(self, engine: EngineName = "auto") -> float:
         """Natural log of the total weight of all assignments with the evidence fixed.
 
         Parameters
@@ -278,7 +281,7 @@ class Case(Statement, Shown):
         """
         return asking.only_log_partition(self.plan([], engine=engine).run(self.place.progress))
 
-    def marginals(self, engine: str = "auto") -> asking.Marginals:
+    def marginals(self, engine: EngineName = "auto") -> asking.Marginals:
         """P(variable | evidence) of every variable in one pass, or one per class if relational.
 
         Parameters
@@ -293,7 +296,7 @@ class Case(Statement, Shown):
         """
         return self.plan_marginals(engine=engine).run(self.place.progress)
 
-    def most_probable(self, engine: str = "auto") -> Best | RelationalBest:
+    def most_probable(self, engine: EngineName = "auto") -> Best | RelationalBest:
         """A most probable assignment of all variables, and the natural log of its weight.
 
         Parameters
@@ -307,7 +310,9 @@ class Case(Statement, Shown):
         """
         return self.plan_most_probable(engine=engine).run(self.place.progress)
 
-    def plan(self, questions: Iterable[Question] = (), *, engine: str = "auto", **bp: Any) -> Asked:
+    def plan(
+        self, questions: Iterable[Question] = (), *, engine: EngineName = "auto", **bp: Any
+    ) -> Asked:
         """The planned answers to questions: `str` shows what they cost, `run` computes them.
 
         Parameters
@@ -326,7 +331,9 @@ class Case(Statement, Shown):
         asked = items("questions are given in a list", questions)
         return asking.plan(self, list(map(names_in, asked)), engine, bp)
 
-    def plan_marginals(self, *, engine: str = "auto", **bp: Any) -> Planned[asking.Marginals]:
+    def plan_marginals(
+        self, *, engine: EngineName = "auto", **bp: Any
+    ) -> Planned[asking.Marginals]:
         """The same for all marginals.
 
         Parameters
@@ -342,7 +349,7 @@ class Case(Statement, Shown):
         """
         return asking.plan_marginals(self, engine, bp)
 
-    def plan_most_probable(self, *, engine: str = "auto") -> Planned[Best | RelationalBest]:
+    def plan_most_probable(self, *, engine: EngineName = "auto") -> Planned[Best | RelationalBest]:
         """The same for a most probable assignment.
 
         Parameters
@@ -388,7 +395,7 @@ class Case(Statement, Shown):
         self,
         queries: Sequence[str] | None = None,
         *,
-        engine: str = "auto",
+        engine: EngineName = "auto",
         out: PathLike | None = None,
         write: bool = False,
     ) -> Imputed:
@@ -414,7 +421,7 @@ class Case(Statement, Shown):
 
         return finding.impute(self, queries, engine, out, write)
 
-    def draw(self, what: str | None = None) -> Scene:
+    def draw(self, what: Figure | None = None) -> Scene:
         """A figure of the case, which notebooks show.
 
         Parameters
@@ -436,7 +443,7 @@ class Case(Statement, Shown):
 
         return finding.draw_rounds(self)
 
-    def plot(self, path: PathLike, what: str | None = None) -> Scene:
+    def plot(self, path: PathLike, what: Figure | None = None) -> Scene:
         """Write the figure to a file, and return it.
 
         Parameters

@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from lifagu.basics.atomic_files import PathLike, replaced_file
+from lifagu.basics.choices import FIGURES, Figure
 from lifagu.basics.inputs import flag, instance
 from lifagu.basics.inputs import path as as_path
 from lifagu.drawing.graphs import Loan, fits, graph_scene, recoloured
@@ -27,14 +28,13 @@ from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.symmetry.colour import colour, colour_rounds
 from lifagu.symmetry.lifting import lift
 
-WHAT = ("graph", "colours", "lifted", "transfers")
 Model = FactorGraph | ParfactorGraph | Transfer
 ENDINGS = (".svg", ".png", ".pdf")
 
 
 def draw(
     model: Model,
-    what: str | None = None,
+    what: Figure | None = None,
     *,
     evidence: EvidenceLike = None,
     colouring: Colouring | None = None,
@@ -68,8 +68,8 @@ def draw(
     """
     usual = _usual(model)
     what = usual if what is None else what
-    if not isinstance(what, str) or what not in WHAT:
-        raise ModelError(f"there is no figure '{what}'; choose one of {', '.join(WHAT)}")
+    if not isinstance(what, str) or what not in FIGURES:
+        raise ModelError(f"there is no figure '{what}'; choose one of {', '.join(FIGURES)}")
     flag("commutative", commutative)
     if isinstance(model, ParfactorGraph) and (what == "lifted" or not is_groundable(model)):
         return _instead(lifted_scene(model), what, "What this model means")
@@ -98,7 +98,7 @@ def draw(
 def plot(
     model: Model | Scene,
     path: PathLike,
-    what: str | None = None,
+    what: Figure | None = None,
     *,
     evidence: EvidenceLike = None,
     colouring: Colouring | None = None,
@@ -188,7 +188,7 @@ def check_figure(path: PathLike) -> str:
     return ending
 
 
-def _usual(model: Model) -> str:
+def _usual(model: Model) -> Figure:
     if isinstance(model, ParfactorGraph):
         return "lifted"
     if isinstance(model, Transfer):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from lifagu.basics.atomic_files import PathLike
+from lifagu.basics.choices import Figure
 from lifagu.drawing.scene import Scene
 from lifagu.errors import ModelError, Remedy
 from lifagu.filling.result import Transfer
@@ -129,7 +130,7 @@ def _by_sql(case: Statement, on: str) -> dict[str, Any]:
 # ---- figures and files
 
 
-def draw(case: Statement, what: str | None) -> Scene:
+def draw(case: Statement, what: Figure | None) -> Scene:
     """A figure of the case."""
     choose(case, "draw")
     model, evidence = _shown(case, what)
@@ -145,7 +146,7 @@ def draw_rounds(case: Statement) -> list[Scene]:
     return figures.draw_rounds(moved, in_memory.bound(case), commutative=commutative)
 
 
-def plot(case: Statement, path: PathLike, what: str | None) -> Scene:
+def plot(case: Statement, path: PathLike, what: Figure | None) -> Scene:
     """The same in a file."""
     figures.check_figure(path)
     choose(case, "draw")
@@ -156,7 +157,7 @@ def plot(case: Statement, path: PathLike, what: str | None) -> Scene:
 
 
 def _shown(
-    case: Statement, what: str | None
+    case: Statement, what: Figure | None
 ) -> tuple[FactorGraph | ParfactorGraph | Transfer, EvidenceLike]:
     """What a figure is of, and the evidence: the model as it is where nothing is filled."""
     model = case.model

@@ -6,11 +6,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from lifagu.basics.choices import UNKNOWN, EngineName, Unknown
 from lifagu.basics.inputs import chosen
 from lifagu.basics.progress import Progress, Tell
 from lifagu.errors import ModelError, Remedy
 from lifagu.filling.result import Transfer
-from lifagu.filling.rules import UNKNOWN, Filling
+from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.answer import Answer
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 Model = FactorGraph | ParfactorGraph | Transfer
 
 
-def _case(model: Model, evidence: EvidenceLike, unknown: str, memory_limit: int | None) -> Case:
+def _case(model: Model, evidence: EvidenceLike, unknown: Unknown, memory_limit: int | None) -> Case:
     """The case of a model whose holes stay, or of a transfer."""
     if not isinstance(model, FactorGraph | ParfactorGraph | Transfer):
         raise ModelError(
@@ -47,8 +48,8 @@ def query(
     model: Model,
     *variables: str,
     evidence: EvidenceLike = None,
-    unknown: str = "one",
-    engine: str = "auto",
+    unknown: Unknown = "one",
+    engine: EngineName = "auto",
     memory_limit: int | None = None,
 ) -> Answer:
     """P(variables | evidence), jointly if there are several.
@@ -88,8 +89,8 @@ def queries(
     questions: Iterable[str | tuple[str, ...]],
     *,
     evidence: EvidenceLike = None,
-    unknown: str = "one",
-    engine: str = "auto",
+    unknown: Unknown = "one",
+    engine: EngineName = "auto",
     memory_limit: int | None = None,
 ) -> list[Answer]:
     """Several questions that share one computation.
@@ -128,8 +129,8 @@ def log_partition(
     model: Model,
     *,
     evidence: EvidenceLike = None,
-    unknown: str = "one",
-    engine: str = "auto",
+    unknown: Unknown = "one",
+    engine: EngineName = "auto",
     memory_limit: int | None = None,
 ) -> float:
     """Natural log of the total weight of all assignments with the evidence fixed.
@@ -166,8 +167,8 @@ def marginals(
     model: Model,
     *,
     evidence: EvidenceLike = None,
-    unknown: str = "one",
-    engine: str = "auto",
+    unknown: Unknown = "one",
+    engine: EngineName = "auto",
     memory_limit: int | None = None,
 ) -> Marginals:
     """P(variable | evidence) of every variable in one pass.
@@ -205,8 +206,8 @@ def map_assignment(
     model: Model,
     *,
     evidence: EvidenceLike = None,
-    unknown: str = "one",
-    engine: str = "auto",
+    unknown: Unknown = "one",
+    engine: EngineName = "auto",
     memory_limit: int | None = None,
 ) -> Best | RelationalBest:
     """A most probable assignment of all variables, and the natural log of its weight.
@@ -243,7 +244,7 @@ def impute(
     evidence: EvidenceLike = None,
     queries: Sequence[str] | None = None,
     *,
-    engine: str = "auto",
+    engine: EngineName = "auto",
     memory_limit: int | None = None,
     progress: Progress | Tell | None = None,
     **filling: Any,

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lifagu.basics.atomic_files import PathLike
+from lifagu.basics.choices import PLACES
 from lifagu.basics.inputs import flag, path, shown, whole
 from lifagu.basics.progress import Progress, Told
 from lifagu.errors import ModelError
@@ -15,7 +16,6 @@ LIFTING = (
 )
 ANSWERING = 250  # where it is only asked
 HERE = ("auto", "memory")  # places that are, or may be, this process
-PLACES = ("auto", "memory", "duckdb", "spark", "spark=MASTER")
 
 
 @dataclass(frozen=True)
@@ -37,9 +37,9 @@ class Place:
 
     def __post_init__(self) -> None:
         kind, sign, master = str(self.on).partition("=")
-        if self.on not in PLACES[:-1] and not (kind == "spark" and sign and master):
+        if self.on not in PLACES and not (kind == "spark" and sign and master):
             raise ModelError(
-                f"{shown(self.on)} is no place to work; name one of {', '.join(PLACES)}"
+                f"{shown(self.on)} is no place to work; name one of {', '.join(PLACES)}, spark=MASTER"
             )
         if self.memory_limit is not None:
             whole("memory_limit", self.memory_limit, 1, of=" of bytes")

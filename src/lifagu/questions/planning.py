@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from lifagu.basics.choices import LIFTED_ENGINES, SEVERAL, UNKNOWN
 from lifagu.basics.inputs import chosen, instance, items, shown, text
 from lifagu.errors import ModelError, NoAnswerError, NotLiftedError, Remedy
-from lifagu.filling.rules import UNKNOWN
 from lifagu.graph.evidence import EvidenceLike, Observation, by_name
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.plan import memory_limit_of
@@ -130,7 +130,7 @@ def _over_cells(
     """A plan over cells if the model is relational and they can express it; else None and why."""
     if not isinstance(model, ParfactorGraph):
         return None, ()
-    if not isinstance(engine, str) or engine not in ("auto", "lifted") or unknown != "one":
+    if not isinstance(engine, str) or engine not in LIFTED_ENGINES or unknown != "one":
         return None, ()
     try:
         return plan(model, by_name(evidence)), ()
@@ -258,7 +258,7 @@ def _plan_transfer(
     from lifagu.questions.competing_tables import Supported, consider
 
     observed = moved.original.evidence(evidence)
-    if unknown not in ("mixture", "bounds"):
+    if unknown not in SEVERAL:
         prepared = plan_questions(_one_graph(moved, unknown), questions, observed, **settings)
         return (
             Supported(moved, observed, prepared, winning=unknown == "one")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from lifagu.basics.choices import LIFTED_ENGINES
 from lifagu.basics.inputs import instance
 from lifagu.errors import ModelError, Remedy
 from lifagu.questions.place import ANSWERING, HERE, LIFTING
@@ -16,7 +17,6 @@ BY_SQL = {
     "lift": LIFTING,
     "impute": LIFTING,
 }
-ENGINES_BY_SQL = ("auto", "lifted")
 UNKNOWN_BY_SQL = ("one", "mean")
 
 
@@ -87,7 +87,7 @@ def _obstacle(case: Statement, verb: str, engine: str) -> str:
         "add": bool(case.added),
         "database": case.opened.database is not None,
         "forgetting the model's own evidence": not case.keeps_own,
-        f"engine {engine}": engine not in ENGINES_BY_SQL,
+        f"engine {engine}": engine not in LIFTED_ENGINES,
     }
     if filling is not None:
         found |= {

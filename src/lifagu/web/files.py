@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import lifagu
+from lifagu.basics.choices import FIGURES
 from lifagu.drawing.graphs import MOST_NODES, fits
 from lifagu.drawing.lifted import LiftedFrom, lifted_scene
 from lifagu.errors import ModelError
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 MODEL_ENDINGS = (".json", ".uai", ".fg", ".blog")
 WITH_EVIDENCE = (".json", ".blog")
 FIGURE_TYPES = {".svg": "image/svg+xml", ".png": "image/png", ".pdf": "application/pdf"}
-WHAT = ("graph", "colours", "transfers", "lifted")
 
 
 def is_drawn(bench: Workbench, request: Request) -> bool:
@@ -40,18 +40,19 @@ def lifted_figure(bench: Workbench, request: Request) -> Scene:
 
 def figure(bench: Workbench, request: Request) -> Reply:
     """A figure as a file: the graph, its groups, who lends to whom, or the lifted model."""
-    if request.what not in WHAT:
+    what = next((each for each in FIGURES if each == request.what), None)
+    if what is None:
         raise ModelError(
-            f"there is no figure '{request.what[:40]}'; choose one of {', '.join(WHAT)}"
+            f"there is no figure '{request.what[:40]}'; choose one of {', '.join(FIGURES)}"
         )
     if request.ending not in FIGURE_TYPES:
         raise ModelError(
             f"figures are written as {', '.join(FIGURE_TYPES)}, not '{request.ending[:40]}'"
         )
-    if request.what == "lifted" or not is_drawn(bench, request):
+    if what == "lifted" or not is_drawn(bench, request):
         scene = lifted_figure(bench, request)
     else:
-        scene = bench.case(request).draw(request.what)
+        scene = bench.case(request).draw(what)
     bench.progress.stage("drawing")
     if request.ending == ".svg":
         body = lifagu.drawing.to_svg(scene).encode()

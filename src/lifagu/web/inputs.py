@@ -6,11 +6,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from lifagu.basics.choices import ENGINES, UNKNOWN, EngineName, Unknown
 from lifagu.errors import ModelError, listed
-from lifagu.filling.rules import UNKNOWN, Filling
+from lifagu.filling.rules import Filling
 
 METHODS = ("share", "profiles", "steps", "structure", "published")
-ENGINES = ("auto", "lifted", "ground", "bp", "enumerate")
 MOST_STEPS = 20
 MOST_NAMES = 1000  # names in one request
 
@@ -27,8 +27,8 @@ class Request:
     steps: int = 4
     add: tuple[tuple[str, str], ...] = ()
     evidence: Mapping[str, Any] = field(default_factory=dict)
-    unknown: str = "one"
-    engine: str = "auto"
+    unknown: Unknown = "one"
+    engine: EngineName = "auto"
     variables: tuple[str, ...] | None = None
     what: str = ""
     ending: str = ""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import lifagu
+from lifagu.basics.choices import Unknown
 from lifagu.experiments.drafts import FilledTables, Floats
 from lifagu.experiments.holes.hospital import SIZES, DrawnHospital
 from lifagu.experiments.holes.oracle import strata
@@ -52,7 +53,7 @@ class CompletedMarginals:
             self._computed[key] = self._of_graph(self._hospital.draft.graph(tables))
         return self._computed[key]
 
-    def exactly(self, moved: lifagu.Transfer, unknown: str) -> tuple[Floats, Floats, Floats]:
+    def exactly(self, moved: lifagu.Transfer, unknown: Unknown) -> tuple[Floats, Floats, Floats]:
         """The answers over all completions, and lower and upper ends where they are asked for."""
         evidence = self._hospital.evidence
         found = lifagu.queries(moved, self._names, evidence=evidence, unknown=unknown)

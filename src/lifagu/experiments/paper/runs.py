@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 import lifagu
+from lifagu.basics.choices import EngineName
 from lifagu.experiments.campaign import Cell, Outcome, Settings
 from lifagu.experiments.divergence import divergence
 from lifagu.experiments.drafts import Floats, TruthDraft
@@ -55,7 +56,7 @@ def run(settings: Settings, cell: Cell) -> Outcome:
     ]
     touched = {argument for factor in hidden for argument in draft.factors[factor].arguments}
     # the first query of a process pays for more than itself
-    engines: dict[str, lifagu.FactorGraph | lifagu.ParfactorGraph] = {
+    engines: dict[EngineName, lifagu.FactorGraph | lifagu.ParfactorGraph] = {
         "ground": truth,
         "lifted": lifted,
     }
@@ -79,7 +80,7 @@ def _answers(graph: lifagu.FactorGraph, questions: Sequence[str]) -> Floats:
 
 
 def _seconds(
-    model: lifagu.FactorGraph | lifagu.ParfactorGraph, question: str, engine: str
+    model: lifagu.FactorGraph | lifagu.ParfactorGraph, question: str, engine: EngineName
 ) -> float:
     """CPU seconds of one query: "ground" by variable elimination, "lifted" without grounding."""
     start = time.process_time()

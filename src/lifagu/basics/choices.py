@@ -1,0 +1,27 @@
+"""What is chosen by name, each list of names once: for types, for checks and for help texts."""
+
+from typing import Literal, get_args
+
+EngineName = Literal["auto", "lifted", "ground", "bp", "enumerate"]
+ENGINES: tuple[str, ...] = get_args(EngineName)
+EXACT_ENGINES = ("auto", "lifted", "ground", "enumerate")
+BEST_ENGINES = ("auto", "lifted", "ground")  # those that look for a most probable assignment
+LIFTED_ENGINES = ("auto", "lifted")  # those that answer over cells, or by SQL
+
+Unknown = Literal["one", "mean", "mixture", "bounds"]
+UNKNOWN: tuple[str, ...] = get_args(Unknown)
+SEVERAL = ("mixture", "bounds")  # ways to answer that are about several models
+
+Rule = Literal["individuals", "structure", "published", "steps", "profiles"]
+RULES: tuple[str, ...] = get_args(Rule)
+
+Figure = Literal["graph", "colours", "lifted", "transfers"]
+FIGURES: tuple[Figure, ...] = get_args(Figure)
+
+Status = Literal["transferred", "below_threshold", "no_candidate", "ill_typed"]
+STATUSES: tuple[Status, ...] = get_args(Status)
+
+Schedule = Literal["parallel", "sequential"]
+SCHEDULES: tuple[str, ...] = get_args(Schedule)
+
+PLACES = ("auto", "memory", "duckdb", "spark")  # where to work; also spark=MASTER
