@@ -1,4 +1,4 @@
-"""The compiled kernel; all else is in pyproject.toml. Without a compiler the package does without."""
+"""The compiled kernel; all else is in pyproject.toml. Without a compiler nothing is built."""
 
 import os
 import sysconfig

@@ -13,7 +13,8 @@ from lifagu.relational.ground_tables import histogram_of_each
 from lifagu.relational.grounding import expand_evidence
 from lifagu.relational.parfactor_graph import Domain, Relation
 from lifagu.relational.parfactors import Parfactor
-from lifagu.relational.terms import constant_text, parse_comparison, parse_ground
+from lifagu.relational.parsing import parse_comparison, parse_ground
+from lifagu.relational.terms import constant_text
 from support.helpers import ROOT, SCHEMA, run_cli
 from support.naive.grounding import naive_scopes
 from support.relational_models import LIFTED, people, random_relational, relational, scopes

@@ -19,7 +19,7 @@ from lifagu.cli.demo_paper import example
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.relational.domains import ConstantRows
 from lifagu.relational.parfactor_graph import Proof
-from lifagu.relational.terms import Count, Membership
+from lifagu.relational.terms import CountingFormula, Membership
 from lifagu.symmetry.lifting.naming import stem
 from lifagu.symmetry.lifting.proof import prove, same_rows
 from support.grounded_again import assert_means, checked_lift
@@ -191,7 +191,7 @@ def test_isolated_variables_and_other_label_orders_stay():
 
 def test_counted_tables_hold_one_entry_per_histogram():
     lifted = lifagu.lift(shape("one counted factor"))
-    assert isinstance(lifted.parfactors[1].arguments[0], Count)
+    assert isinstance(lifted.parfactors[1].arguments[0], CountingFormula)
     assert lifted.parfactors[1].table.tolist() == [3, 13, 7, 17, 5, 15, 1, 11], (
         "(0,3), (1,2), (2,1), (3,0) by Rev"
     )

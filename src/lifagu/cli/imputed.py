@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from lifagu.basics.words import counted
 from lifagu.cli.output import finite, some, table
 from lifagu.cli.results import convergence_json, groups_table
-from lifagu.graph.views import counted
 
 if TYPE_CHECKING:
     from lifagu.questions.findings import Imputed, Requested

@@ -9,12 +9,12 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints, first_places
 from lifagu.basics.names import Names
+from lifagu.basics.words import counted
 from lifagu.drawing.arranging import arranged
 from lifagu.drawing.labels import shortened
 from lifagu.drawing.scene import Arrow, ColourGroup, Edge, Node, Scene
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import Colouring, FactorGraph
-from lifagu.graph.views import counted
 
 MOST_NODES = 2000
 MOST_EDGES = 10_000

@@ -13,8 +13,8 @@ from typing import Literal, TypeVar
 
 from lifagu.basics.html import Shown
 from lifagu.basics.inputs import instance, items
+from lifagu.basics.words import counted
 from lifagu.errors import ModelError
-from lifagu.graph.views import counted
 
 LABEL = 13.0  # font sizes
 SMALL = 11.0

@@ -14,6 +14,7 @@ from lifagu.basics.arrays import Floats, Ints, first_places, frozen, group_rows,
 from lifagu.basics.choices import STATUSES
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
+from lifagu.basics.words import counted
 from lifagu.filling.alignment import align_axes, alignments, lend, order_decided
 from lifagu.filling.donors import Offers
 from lifagu.filling.record import Competitor, Record
@@ -21,7 +22,7 @@ from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.tables import GivenTables
-from lifagu.graph.views import View, counted
+from lifagu.graph.views import View
 from lifagu.likeness.merging import equal_up_to_scale
 from lifagu.likeness.tolerance_bound import Bound, Drift
 

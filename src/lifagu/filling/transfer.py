@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.words import counted
 from lifagu.errors import ModelError, Remedy
 from lifagu.filling.alignment import aligned_tables
 from lifagu.filling.donors import Offers, offers_by_signature
@@ -24,7 +25,6 @@ from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.tables import Tables
-from lifagu.graph.views import counted
 from lifagu.likeness.argument_order import canonical_orders
 from lifagu.likeness.merging import compared, merge_tables, scaled_tables
 from lifagu.likeness.roles import factor_signatures, variable_roles

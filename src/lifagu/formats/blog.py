@@ -38,7 +38,15 @@ from lifagu.relational.builder import GroundArguments
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.parfactors import Parfactor, ParfactorError
 from lifagu.relational.relations import Domain, Relation, Vocabulary
-from lifagu.relational.terms import Argument, Atom, Comparison, Count, Logical, Term, logical_names
+from lifagu.relational.terms import (
+    Argument,
+    Atom,
+    Comparison,
+    CountingFormula,
+    Logical,
+    Term,
+    logical_names,
+)
 
 _Axis = tuple[int, bool, bool]  # its size without null, whether it has null, whether it is counted
 
@@ -239,7 +247,7 @@ class _BlogModel:
         self._relation(call)
         terms = tuple(logicals.get(each.text, each.text) for each in call.terms)
         atom = Atom(call.name.text, terms)
-        return Count(logicals[counted.name.text], atom) if counted else atom
+        return CountingFormula(logicals[counted.name.text], atom) if counted else atom
 
     def _comparison(self, pair: tuple[Token, Token], logicals: dict[str, Logical]) -> Comparison:
         left, right = pair

@@ -17,7 +17,15 @@ from lifagu.relational.bound_parfactors import BoundParfactor
 from lifagu.relational.ground_tables import diagonal
 from lifagu.relational.parfactors import Parfactor
 from lifagu.relational.relations import Domain
-from lifagu.relational.terms import Argument, Atom, Comparison, Count, Logical, Membership, Term
+from lifagu.relational.terms import (
+    Argument,
+    Atom,
+    Comparison,
+    CountingFormula,
+    Logical,
+    Membership,
+    Term,
+)
 
 MOST_TUPLES = 1000  # listed tuples of one parfactor: each becomes a statement
 
@@ -150,7 +158,7 @@ def _arguments(arguments: Iterable[Argument], values: Values) -> tuple[Argument,
         return Atom(given.relation, tuple(_value(term, values) for term in given.terms))
 
     return tuple(
-        replace(each, atom=atom(each.atom)) if isinstance(each, Count) else atom(each)
+        replace(each, atom=atom(each.atom)) if isinstance(each, CountingFormula) else atom(each)
         for each in arguments
     )
 

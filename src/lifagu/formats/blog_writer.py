@@ -21,7 +21,7 @@ from lifagu.relational.bound_parfactors import BoundParfactor
 from lifagu.relational.grounding import expand_evidence
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.relations import Domain
-from lifagu.relational.terms import Atom, Comparison, Count, Logical, logicals_of
+from lifagu.relational.terms import Atom, Comparison, CountingFormula, Logical, logicals_of
 
 
 def format_blog(model: FactorGraph | ParfactorGraph, evidence: EvidenceLike = None) -> str:
@@ -172,8 +172,8 @@ class _Writer:
         scope = _Scope(self, parfactor, bound)
         arguments, axes = [], []
         for argument in parfactor.arguments:
-            counted = argument if isinstance(argument, Count) else None
-            atom = argument.atom if isinstance(argument, Count) else argument
+            counted = argument if isinstance(argument, CountingFormula) else None
+            atom = argument.atom if isinstance(argument, CountingFormula) else argument
             text, labels = self._atom(atom, scope.names)
             if counted and set(labels) != set(BOOLEAN):
                 raise FormatError(
@@ -281,7 +281,7 @@ class _Scope:
             return "factor "
         return f"parfactor {', '.join(map(self._declared, self._free))}{self._constraint(None)}. "
 
-    def counted(self, argument: Count, atom: str) -> str:
+    def counted(self, argument: CountingFormula, atom: str) -> str:
         """A counting formula, with its own inequalities."""
         variable = argument.variable
         return f"#({self._declared(variable)}{self._constraint(variable)})[{atom}]"

@@ -12,12 +12,13 @@ from lifagu.basics.arrays import Floats, Ints, as_ids, frozen, members
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.names import Names
+from lifagu.basics.words import counted
 from lifagu.errors import ModelError
 from lifagu.graph.assembly import scopes_of
 from lifagu.graph.evidence import Bearers
 from lifagu.graph.ranges import Labels, Ranges
 from lifagu.graph.tables import Tables
-from lifagu.graph.views import Factor, Variable, View, counted
+from lifagu.graph.views import Factor, Variable, View
 
 
 @dataclass(frozen=True, eq=False, repr=False)

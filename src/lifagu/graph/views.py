@@ -59,8 +59,3 @@ class View(Sequence[_Item]):
     # the inherited one would take an IndexError inside for the end
     def __iter__(self) -> Iterator[_Item]:
         return map(self._item, self._numbers)
-
-
-def counted(number: int, noun: str) -> str:
-    """``1 factor``, ``2 factors``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"

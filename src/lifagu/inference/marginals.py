@@ -13,10 +13,10 @@ from lifagu.basics.arrays import Floats, Ints, group_rows
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
+from lifagu.basics.words import counted
 from lifagu.errors import LifaguError, NoAnswerError, TooLargeError
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.graph.views import counted
 from lifagu.inference.plan import memory_limit_of
 from lifagu.inference.planning import plan_marginals
 from lifagu.inference.prepared import Prepared, Ran, Solution

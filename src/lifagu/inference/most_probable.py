@@ -14,11 +14,11 @@ from lifagu.basics.choices import BEST_ENGINES
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
+from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError
 from lifagu.graph.evidence import Evidence, EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import parts_without
-from lifagu.graph.views import counted
 from lifagu.inference import maximisation
 from lifagu.inference.lifted.assignment import CellValues, GroundValues
 from lifagu.inference.lifted.engine import reduce

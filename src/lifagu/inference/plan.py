@@ -17,8 +17,8 @@ from time import monotonic
 from typing import NamedTuple
 
 from lifagu.basics.inputs import whole
+from lifagu.basics.words import counted
 from lifagu.errors import Remedy, TooLargeError
-from lifagu.graph.views import counted
 from lifagu.inference import elimination_orders
 
 Order = Callable[

@@ -19,10 +19,10 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
+from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NoAnswerError
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.ranges import Labels
-from lifagu.graph.views import counted
 from lifagu.inference.answer import Answer
 from lifagu.inference.engines import PartPlan, run_part
 from lifagu.inference.lifted.adjoints import Adjoints, Joints, LogMarginals

@@ -365,15 +365,15 @@ class Case(Statement, Shown):
 
     def groups(self) -> Groups:
         """What looks alike once the holes are filled."""
-        from lifagu.questions import finding
+        from lifagu.questions import showing
 
-        return finding.groups(self)
+        return showing.groups(self)
 
     def colour_rounds(self) -> Iterator[Colouring]:
         """The colours of the completed graph at the start and after each round."""
-        from lifagu.questions import finding
+        from lifagu.questions import showing
 
-        return finding.colour_rounds(self)
+        return showing.colour_rounds(self)
 
     def lift(self, out: PathLike | None = None) -> Lift:
         """Fill, find what looks alike, and say it once.
@@ -387,9 +387,9 @@ class Case(Statement, Shown):
         -------
         Lift
         """
-        from lifagu.questions import finding
+        from lifagu.questions import showing
 
-        return finding.lift(self, out)
+        return showing.lift(self, out)
 
     def impute(
         self,
@@ -417,9 +417,9 @@ class Case(Statement, Shown):
         Imputed
             The marginals, each with what it rests on, and who lent what to whom.
         """
-        from lifagu.questions import finding
+        from lifagu.questions import showing
 
-        return finding.impute(self, queries, engine, out, write)
+        return showing.impute(self, queries, engine, out, write)
 
     def draw(self, what: Figure | None = None) -> Scene:
         """A figure of the case, which notebooks show.
@@ -433,15 +433,15 @@ class Case(Statement, Shown):
         -------
         Scene
         """
-        from lifagu.questions import finding
+        from lifagu.questions import showing
 
-        return finding.draw(self, what)
+        return showing.draw(self, what)
 
     def draw_rounds(self) -> list[Scene]:
         """One figure per round of colour passing on the completed graph; colours change alone."""
-        from lifagu.questions import finding
+        from lifagu.questions import showing
 
-        return finding.draw_rounds(self)
+        return showing.draw_rounds(self)
 
     def plot(self, path: PathLike, what: Figure | None = None) -> Scene:
         """Write the figure to a file, and return it.
@@ -457,9 +457,9 @@ class Case(Statement, Shown):
         -------
         Scene
         """
-        from lifagu.questions import finding
+        from lifagu.questions import showing
 
-        return finding.plot(self, path, what)
+        return showing.plot(self, path, what)
 
     def write(self, path: PathLike) -> None:
         """Write the model with those who were added and what was observed; holes stay holes.
@@ -469,9 +469,9 @@ class Case(Statement, Shown):
         path : path
             A file by its ending, or a folder.
         """
-        from lifagu.questions import finding
+        from lifagu.questions import showing
 
-        finding.write(self, path)
+        showing.write(self, path)
 
     # ---- showing
 

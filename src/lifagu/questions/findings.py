@@ -12,13 +12,13 @@ from lifagu.basics.columns import Column, Columns, Lists, name_column, texts, us
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.names import Names
+from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NoAnswerError, Remedy
 from lifagu.filling.record_columns import record_columns
 from lifagu.filling.result import Transfer
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import Colouring, FactorGraph
-from lifagu.graph.views import counted
 from lifagu.inference.answer import Convergence
 from lifagu.likeness.tolerance_bound import Bound, Merging
 from lifagu.questions.transfer_summary import Left, Lent, summary

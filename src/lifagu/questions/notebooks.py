@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.words import counted
 from lifagu.drawing.graphs import letters
 from lifagu.drawing.labels import clean
 from lifagu.drawing.scene import Scene
 from lifagu.drawing.svg import to_svg
 from lifagu.filling.result import Transfer
 from lifagu.graph.factor_graph import Colouring, FactorGraph
-from lifagu.graph.views import counted
 from lifagu.inference.answer import Answer
 from lifagu.inference.marginals import AllMarginals
 from lifagu.inference.most_probable import Best

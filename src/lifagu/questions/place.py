@@ -39,7 +39,8 @@ class Place:
         kind, sign, master = str(self.on).partition("=")
         if self.on not in PLACES and not (kind == "spark" and sign and master):
             raise ModelError(
-                f"{shown(self.on)} is no place to work; name one of {', '.join(PLACES)}, spark=MASTER"
+                f"{shown(self.on)} is no place to work; "
+                f"name one of {', '.join(PLACES)}, spark=MASTER"
             )
         if self.memory_limit is not None:
             whole("memory_limit", self.memory_limit, 1, of=" of bytes")

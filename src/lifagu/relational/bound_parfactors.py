@@ -20,7 +20,7 @@ from lifagu.relational.terms import (
     Argument,
     Atom,
     Comparison,
-    Count,
+    CountingFormula,
     Logical,
     Membership,
     logicals_of,
@@ -110,7 +110,7 @@ def bind(
     resolved = []
     for place, argument in enumerate(parfactor.arguments):
         with part("args", place):
-            atom = argument.atom if isinstance(argument, Count) else argument
+            atom = argument.atom if isinstance(argument, CountingFormula) else argument
             resolved.append(_resolve(atom, words, plain, logicals, domains))
     comparisons, memberships = [], []
     for place, constraint in enumerate(parfactor.where):
@@ -255,7 +255,7 @@ def _with_arguments(
     axes = []
     for argument, (relation, variable, codes, size) in zip(arguments, resolved, strict=True):
         counted, states = -1, size
-        if isinstance(argument, Count):
+        if isinstance(argument, CountingFormula):
             counted = bound.logicals.index(argument.variable.name)
             states = math.comb(counted_members(bound, counted) + size - 1, size - 1)
         axes.append(BoundArgument(relation, variable, codes, counted, size, states))

@@ -13,17 +13,9 @@ from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import BOOLEAN, Labels, check_labels
 from lifagu.relational.bound_parfactors import bind
 from lifagu.relational.parfactors import Parfactor
+from lifagu.relational.parsing import parse_argument, parse_comparison, parse_term
 from lifagu.relational.relations import Domain, Relation, Vocabulary
-from lifagu.relational.terms import (
-    Argument,
-    Atom,
-    Constraint,
-    Logical,
-    Membership,
-    parse_argument,
-    parse_comparison,
-    parse_term,
-)
+from lifagu.relational.terms import Argument, Atom, Constraint, Logical, Membership
 
 _Model = TypeVar("_Model")
 ConstraintLike = str | Constraint | Mapping[str, Any]

@@ -16,8 +16,9 @@ from lifagu.basics.frozen import Frozen
 from lifagu.basics.names import Names
 from lifagu.errors import ModelError
 from lifagu.relational.domains import Domain
+from lifagu.relational.parsing import parse_ground
 from lifagu.relational.relations import Vocabulary
-from lifagu.relational.terms import constant_text, parse_ground
+from lifagu.relational.terms import constant_text
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,8 +34,8 @@ from lifagu.relational.ground_tables import (
     lexicographic_codes,
 )
 from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.spans import Span
 from lifagu.relational.substitutions import LIMIT, substitutions
-from lifagu.relational.terms import Span
 
 NOT_EXPANDED = "expand_evidence takes a ParfactorGraph, its evidence, and its grounding or None"
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints, distinct
 from lifagu.basics.names import ChosenNames, Names
-from lifagu.relational.terms import Span
+from lifagu.relational.spans import Span
 
 # a ground variable: the number of its relation, and of each constant
 GroundAtom = tuple[int, tuple[int, ...]]

@@ -18,10 +18,10 @@ from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
 from lifagu.basics.inputs import items, shown
 from lifagu.basics.names import Names
+from lifagu.basics.words import counted
 from lifagu.errors import ModelError, did_you_mean, listed
 from lifagu.graph.evidence import EvidenceLike, Observation, bind_evidence, by_name
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.graph.views import counted
 from lifagu.relational.bound_parfactors import BoundParfactor, bind
 from lifagu.relational.builder import RelationalBuilder
 from lifagu.relational.domains import Domain as Domain
@@ -34,9 +34,10 @@ from lifagu.relational.notation import (
 )
 from lifagu.relational.original_names import GroundAtom, Meant
 from lifagu.relational.parfactors import Parfactor as Parfactor
+from lifagu.relational.parsing import parse_ground
 from lifagu.relational.relations import Relation as Relation
 from lifagu.relational.relations import Vocabulary
-from lifagu.relational.terms import Span, beyond, is_wide, parse_ground
+from lifagu.relational.spans import Span, beyond, is_wide
 
 
 @contextmanager

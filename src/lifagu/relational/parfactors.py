@@ -13,15 +13,14 @@ from lifagu.basics.frozen import Frozen
 from lifagu.basics.inputs import shown
 from lifagu.errors import ModelError
 from lifagu.graph.tables import as_floats, not_numbers, potential_fault
+from lifagu.relational.parsing import parse_argument, parse_comparison
 from lifagu.relational.terms import (
     Argument,
     Atom,
     Comparison,
     Constraint,
-    Count,
+    CountingFormula,
     Membership,
-    parse_argument,
-    parse_comparison,
 )
 
 
@@ -35,7 +34,7 @@ class Parfactor(Frozen):
     ----------
     name : str
         Its name.
-    arguments : tuple of Atom or Count
+    arguments : tuple of Atom or CountingFormula
         What it is about, such as ``Sick(X)``.
     table : ndarray or None
         Flat, row-major over the arguments as listed, the last one fastest; None if unknown.
@@ -54,7 +53,7 @@ class Parfactor(Frozen):
         if self.table is not None and (fault := potential_fault(self.table)):
             raise ModelError(f"parfactor '{self.name}' has {fault}")
         for each in self.arguments:
-            if not isinstance(each, Atom | Count):
+            if not isinstance(each, Atom | CountingFormula):
                 raise ModelError(
                     f"parfactor '{self.name}' has the argument {shown(each)}; "
                     "write it as in Sick(X)"

@@ -16,7 +16,9 @@ from lifagu.relational.domains import ConstantRows, NamedRows, Row
 from lifagu.relational.domains import Domain as Domain
 from lifagu.relational.original_names import GroundAtom as GroundAtom
 from lifagu.relational.original_names import Meant, OriginalIndex, Originals
-from lifagu.relational.terms import Span, check_relation_name, constant_text, is_wide, parse_ground
+from lifagu.relational.parsing import parse_ground
+from lifagu.relational.spans import Span, is_wide
+from lifagu.relational.terms import check_relation_name, constant_text
 
 
 @dataclass(frozen=True)

@@ -16,14 +16,9 @@ from itertools import chain, count
 from lifagu.errors import ModelError
 from lifagu.relational.domains import ConstantRows, Row
 
-_WORD = r'[^\s,()\[\]#"=!<>]+'
-_TERM = rf'"(?:[^"\\]|\\.)*"|{_WORD}'
-_LIST = re.compile(rf"\s*(?:(?:{_TERM})\s*(?:,\s*(?:{_TERM})\s*)*)?")
-_ATOM = re.compile(r'\s*([^()\[\]#"]*[^()\[\]#"\s])\s*\((.*)\)\s*', re.DOTALL)
-_COUNT = re.compile(r"\s*#\s*([^\s\[\]]+)\s*\[(.*)\]\s*", re.DOTALL)
-_COMPARISON = re.compile(rf"\s*({_TERM})\s*(!=|=)\s*({_TERM})\s*")
-_SPAN = re.compile(r"([0-9]{1,19})\.\.([0-9]{1,19})")
-_RELATION_NAME = re.compile(r'[^()\[\]#"]+')
+WORD = r'[^\s,()\[\]#"=!<>]+'
+SPAN = re.compile(r"([0-9]{1,19})\.\.([0-9]{1,19})")
+RELATION_NAME = re.compile(r'[^()\[\]#"]+')
 
 
 @dataclass(frozen=True)
@@ -61,7 +56,7 @@ class Atom:
 
 
 @dataclass(frozen=True)
-class Count:
+class CountingFormula:
     """A counting formula: how many of the atom's members take each value of its range."""
 
     variable: Logical
@@ -77,7 +72,7 @@ class Count:
         return f"#{self.variable}[{self.atom}]"
 
 
-Argument = Atom | Count
+Argument = Atom | CountingFormula
 
 
 @dataclass(frozen=True)
@@ -135,7 +130,7 @@ def constant_text(constant: str) -> str:
     >>> [constant_text(each) for each in ("eve", "Eve", "7", "a,b", "1..3")]
     ['eve', 'Eve', '7', '"a,b"', '"1..3"']
     """
-    plain = re.fullmatch(_WORD, constant) and not _SPAN.fullmatch(constant)
+    plain = re.fullmatch(WORD, constant) and not SPAN.fullmatch(constant)
     return constant if plain else json.dumps(constant, ensure_ascii=False)
 
 
@@ -148,7 +143,7 @@ def term_text(term: Term) -> str:
 
 def is_relation_name(name: str) -> bool:
     """Whether a name can stand before a parenthesis."""
-    return _RELATION_NAME.fullmatch(name) is not None and name == name.strip()
+    return RELATION_NAME.fullmatch(name) is not None and name == name.strip()
 
 
 def check_relation_name(name: str) -> None:
@@ -157,105 +152,6 @@ def check_relation_name(name: str) -> None:
         raise ModelError(
             f'a relation has the name {name!r}; names are non-empty texts without ( ) [ ] # "'
         )
-
-
-def parse_argument(text: str) -> Argument:
-    """An argument of a parfactor from its text.
-
-    >>> parse_argument("Friends(X, eve)")
-    Atom(relation='Friends', terms=(Logical(name='X'), 'eve'))
-    >>> print(parse_argument("#X[Com(X)]"), parse_argument("Epid"))
-    #X[Com(X)] Epid
-    """
-    if not text.lstrip().startswith("#"):
-        return _atom(text)
-    match = _COUNT.fullmatch(text)
-    variable = parse_term(match[1]) if match else ""
-    if match is None or not isinstance(variable, Logical):
-        raise ModelError(f"'{text}' is not a counting formula; write it as #X[Com(X)]")
-    return Count(variable, _atom(match[2]))
-
-
-def _atom(text: str) -> Atom:
-    match = _ATOM.fullmatch(text)
-    if match:
-        return Atom(match[1], tuple(map(parse_term, _split(match[2], text))))
-    if not _RELATION_NAME.fullmatch(text.strip()):
-        raise ModelError(
-            f"'{text}' cannot be read; write a variable's name, Friends(X,eve) or #X[Com(X)]"
-        )
-    return Atom(text.strip())
-
-
-def _split(inner: str, whole: str) -> list[str]:
-    if not _LIST.fullmatch(inner):
-        raise ModelError(
-            f"'{whole}' cannot be read; between the parentheses stand logical variables and "
-            "constants with commas between them, unusual constants in quotes as in "
-            'Sick("Eve, the first")'
-        )
-    return re.findall(_TERM, inner)
-
-
-def parse_term(text: str) -> Term:
-    """A logical variable or a constant from its text.
-
-    >>> parse_term("X"), parse_term("eve"), parse_term('"Eve"')
-    (Logical(name='X'), 'eve', 'Eve')
-    """
-    if text.startswith('"'):
-        return _unquoted(text)
-    return Logical(text) if text[:1].isupper() else text
-
-
-def _unquoted(text: str) -> str:
-    try:
-        return str(json.loads(text))
-    except json.JSONDecodeError:
-        raise ModelError(f"{text} is not a text in JSON's quotes") from None
-
-
-def parse_comparison(text: str) -> Comparison:
-    """An inequality or equality from its text; the constant may stand on either side.
-
-    >>> parse_comparison("eve != X")
-    Comparison(left=Logical(name='X'), right='eve', equal=False)
-    """
-    match = _COMPARISON.fullmatch(text)
-    if match is None:
-        raise ModelError(f"'{text}' cannot be read; write X != Y, X != eve or X = eve")
-    left, right = parse_term(match[1]), parse_term(match[3])
-    if not isinstance(left, Logical):
-        left, right = right, left
-    if not isinstance(left, Logical):
-        raise ModelError(
-            f"'{text}' compares two constants; "
-            "a word in lower case is a constant, X a logical variable"
-        )
-    return Comparison(left, right, match[2] == "=")
-
-
-# the first and the last of consecutive constants of a numbered domain, from 1
-Span = tuple[int, int]
-
-
-def parse_ground(text: str) -> tuple[str, tuple[str | Span, ...]] | None:
-    """The relation and constants, or ranges of constants, of a ground name; None if it is none.
-
-    >>> parse_ground("Friends(Eve, 1..3)"), parse_ground("Epid")
-    (('Friends', ('Eve', (1, 3))), None)
-    """
-    match = _ATOM.fullmatch(text)
-    if match is None or not _LIST.fullmatch(match[2]):
-        return None
-    return match[1], tuple(map(_constant_or_span, re.findall(_TERM, match[2])))
-
-
-def _constant_or_span(text: str) -> str | Span:
-    if text.startswith('"'):
-        return _unquoted(text)
-    span = _SPAN.fullmatch(text)
-    return (int(span[1]), int(span[2])) if span else text
 
 
 def logical_names(given: Iterable[str]) -> dict[str, Logical]:
@@ -280,15 +176,16 @@ def logical_names(given: Iterable[str]) -> dict[str, Logical]:
 def logicals_of(arguments: Iterable[Argument]) -> tuple[tuple[Logical, ...], tuple[Logical, ...]]:
     """The free and the counted logical variables of some arguments, each by first occurrence.
 
-    >>> free, counted = logicals_of([Count(Logical("X"), Atom("F", (Logical("X"), Logical("Y"))))])
+    >>> formula = CountingFormula(Logical("X"), Atom("F", (Logical("X"), Logical("Y"))))
+    >>> free, counted = logicals_of([formula])
     >>> [str(each) for each in free], [str(each) for each in counted]
     (['Y'], ['X'])
     """
     free: dict[Logical, None] = {}
     counted: dict[Logical, None] = {}
     for argument in arguments:
-        bound = argument.variable if isinstance(argument, Count) else None
-        atom = argument.atom if isinstance(argument, Count) else argument
+        bound = argument.variable if isinstance(argument, CountingFormula) else None
+        atom = argument.atom if isinstance(argument, CountingFormula) else argument
         if bound is not None and bound in counted:
             raise ModelError(
                 f"{bound} is counted twice; count another logical variable in {argument}"
@@ -302,26 +199,3 @@ def logicals_of(arguments: Iterable[Argument]) -> tuple[tuple[Logical, ...], tup
             "use two logical variables"
         )
     return tuple(free), tuple(counted)
-
-
-def is_wide(spans: Iterable[Span]) -> bool:
-    """Whether spans cover several ground variables."""
-    return any(low != high for low, high in spans)
-
-
-def beyond(box: tuple[Span, ...], cut: tuple[Span, ...]) -> list[tuple[Span, ...]]:
-    """A box of constants without another one, as boxes.
-
-    >>> beyond(((0, 8),), ((2, 2),))
-    [((0, 1),), ((3, 8),)]
-    """
-    if any(low > last or high < first for (first, last), (low, high) in zip(box, cut, strict=True)):
-        return [box]
-    found = []
-    for axis, ((first, last), (low, high)) in enumerate(zip(box, cut, strict=True)):
-        inside = tuple(
-            (max(a, b), min(c, d)) for (a, c), (b, d) in zip(box[:axis], cut[:axis], strict=True)
-        )
-        parts = [(first, low - 1)] * (first < low) + [(high + 1, last)] * (high < last)
-        found += [(*inside, part, *box[axis + 1 :]) for part in parts]
-    return found

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifagu.graph.views import counted
+from lifagu.basics.words import counted
 
 if TYPE_CHECKING:
     from lifagu import Case, FactorGraph

@@ -27,7 +27,7 @@ PRELOADED = (  # what processes will need beside the worker; numpy itself import
     "lifagu.formats.json_lines",
     "lifagu.io",
     "lifagu.questions.competing_tables",
-    "lifagu.questions.finding",
+    "lifagu.questions.showing",
     "lifagu.questions.planning",
     "lifagu.symmetry.lifting",
     "numpy.ma",

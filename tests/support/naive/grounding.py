@@ -3,7 +3,8 @@
 import itertools
 from collections import Counter
 
-from lifagu.relational.terms import Atom, Count, Logical, parse_argument
+from lifagu.relational.parsing import parse_argument
+from lifagu.relational.terms import Atom, CountingFormula, Logical
 
 
 def naive_scopes(model):
@@ -18,13 +19,13 @@ def naive_scopes(model):
         arguments = [parse_argument(text) for text in parfactor["args"]]
         of, free = {}, []
         for argument in arguments:
-            atom = argument.atom if isinstance(argument, Count) else argument
+            atom = argument.atom if isinstance(argument, CountingFormula) else argument
             for term, domain in zip(
                 atom.terms, relations[atom.relation].get("of", []), strict=True
             ):
                 if isinstance(term, Logical):
                     of[term.name] = domain
-                    counted = isinstance(argument, Count) and term == argument.variable
+                    counted = isinstance(argument, CountingFormula) and term == argument.variable
                     free += [] if counted or term.name in free else [term.name]
         bound = [each for each in of if each not in free]
         for values in itertools.product(*(domains[of[each]] for each in free)):

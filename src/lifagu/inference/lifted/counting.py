@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints
-from lifagu.graph.views import counted
+from lifagu.basics.words import counted
 from lifagu.inference.lifted.adjoints import Adjoints
 from lifagu.inference.lifted.assignment import Assignment
 from lifagu.inference.lifted.careful_table import Made, histogram_weights

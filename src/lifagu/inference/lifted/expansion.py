@@ -11,8 +11,8 @@ from fractions import Fraction
 import numpy as np
 
 from lifagu.basics.arrays import Ints
+from lifagu.basics.words import counted
 from lifagu.errors import TooLargeError
-from lifagu.graph.views import counted
 from lifagu.inference.lifted.adjoints import Adjoints
 from lifagu.inference.lifted.assignment import Assignment, CellValues
 from lifagu.inference.lifted.cells import Individuals, Pattern, Patterns

@@ -10,7 +10,7 @@ from typing import Generic
 import numpy as np
 
 from lifagu.basics.arrays import Ints, first_places, group_rows, members
-from lifagu.graph.views import counted
+from lifagu.basics.words import counted
 from lifagu.inference.lifted.adjoints import Adjoints
 from lifagu.inference.lifted.assignment import Assignment
 from lifagu.inference.lifted.logs import Table

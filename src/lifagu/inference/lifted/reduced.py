@@ -9,7 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from lifagu.basics.arrays import Ints
-from lifagu.graph.views import counted
+from lifagu.basics.words import counted
 from lifagu.inference.lifted.adjoints import Adjoints
 from lifagu.inference.lifted.assignment import Assignment, CellValues, GroundValues
 from lifagu.inference.lifted.cells import Pattern

@@ -17,10 +17,10 @@ import numpy as np
 from lifagu.basics.arrays import Floats, as_ids, distinct, frozen
 from lifagu.basics.inputs import chosen, number, whole
 from lifagu.basics.progress import Tell
+from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NoAnswerError, Remedy, listed
 from lifagu.graph.evidence import Evidence, EvidenceLike
 from lifagu.graph.factor_graph import Colouring, FactorGraph
-from lifagu.graph.views import counted
 from lifagu.inference.answer import Answer, Convergence
 from lifagu.inference.propagation.compressed import Compressed, compress
 from lifagu.inference.propagation.messages import SWEEPS, Heard, Messages, bethe, hear, uniform

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, distinct, first_places, group_rows, members
+from lifagu.basics.words import counted
 from lifagu.errors import ModelError
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import Colouring, FactorGraph
-from lifagu.graph.views import counted
 from lifagu.likeness.roles import observations
 
 # table entries per pass: a megabyte, so that the passes over them stay in the cache

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
+from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
-from lifagu.graph.views import counted
 from lifagu.inference.lifted.engine import reduce_cells
 from lifagu.inference.marginals import Computed
 from lifagu.inference.plan import PlanTooLargeError, memory_limit_of

@@ -25,7 +25,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints
 from lifagu.basics.progress import Announce
-from lifagu.graph.views import counted
+from lifagu.basics.words import counted
 from lifagu.scale.eliminating.blocks import sum_out_blocks
 from lifagu.scale.eliminating.histograms import count_members
 from lifagu.scale.eliminating.leaves import is_leaf, sum_out_leaves

@@ -34,34 +34,101 @@ class Engine(Protocol):
         """Where the engine keeps its tables; files put there can be registered."""
 
     def register(self, name: str, source: Registered) -> None:
-        """Make Parquet files (one, or a folder) or arrays by column readable under a name."""
+        """Make Parquet files or arrays readable under a name.
+
+        Parameters
+        ----------
+        name : str
+            How statements call it.
+        source : path or mapping
+            A Parquet file, a folder of them, or arrays by column.
+        """
 
     def hold(self, folder: Pinned) -> None:
         """Make the tables of a folder readable as ``given_…``, as pinned, until `close`.
 
         A statement that cannot read this state any more is an error.
+
+        Parameters
+        ----------
+        folder : Pinned
+            The files, opened before any is read.
         """
 
     def run(self, statement: str) -> None:
-        """Run a statement for its effect, such as ``CREATE OR REPLACE TEMP VIEW …``."""
+        """Run a statement for its effect, such as ``CREATE OR REPLACE TEMP VIEW …``.
+
+        Parameters
+        ----------
+        statement : str
+            In SQL.
+        """
 
     def create(self, name: str, query: str) -> None:
-        """Store the rows of a query as a table; the query may read what has this name."""
+        """Store the rows of a query as a table.
+
+        Parameters
+        ----------
+        name : str
+            Of the table; the query may read what has this name.
+        query : str
+            In SQL.
+        """
 
     def rows(self, query: str) -> list[tuple[Any, ...]]:
-        """The rows of a small result."""
+        """The rows of a small result.
+
+        Parameters
+        ----------
+        query : str
+            In SQL.
+
+        Returns
+        -------
+        list of tuple
+        """
 
     def columns(self, query: str) -> list[NDArray[Any]]:
-        """The columns of a result that fits in memory, in order; those with nulls masked."""
+        """The columns of a result that fits in memory, in order; those with nulls masked.
+
+        Parameters
+        ----------
+        query : str
+            In SQL.
+
+        Returns
+        -------
+        list of array
+        """
 
     def export(self, query: str, file: PathLike) -> None:
-        """Write the rows of a query, in order, to a Parquet file; equal rows, equal bytes."""
+        """Write the rows of a query, in order, to a Parquet file; equal rows, equal bytes.
+
+        Parameters
+        ----------
+        query : str
+            In SQL.
+        file : path
+            What to write.
+        """
 
     def drop(self, name: str) -> None:
-        """Forget a name, and remove its rows if they were stored."""
+        """Forget a name, and remove its rows if they were stored.
+
+        Parameters
+        ----------
+        name : str
+            Of a table, or of what was registered.
+        """
 
     def checkpoint(self, name: str) -> None:
-        """Store what a name means now, so that no later process computes it again."""
+        """Store what a name means now, so that no later process computes it again.
+
+        Parameters
+        ----------
+        name : str
+            Of a view or a table.
+        """
 
     def names(self) -> set[str]:
         """The tables that are stored."""

@@ -8,9 +8,20 @@ from lifagu.scale.engines.engine import Engine
 
 
 def open_engine(where: str, folder: PathLike, memory_limit: int | None = None) -> Engine:
-    """An engine that keeps its tables in a folder: "duckdb", "spark" or "spark=MASTER".
+    """An engine that keeps its tables in a folder.
 
-    memory_limit: in bytes; of DuckDB, and of Spark's driver where it runs locally.
+    Parameters
+    ----------
+    where : {"duckdb", "spark", "spark=MASTER"}
+        Which one.
+    folder : path
+        Where its tables are kept.
+    memory_limit : int, optional
+        In bytes; of DuckDB, and of Spark's driver where it runs locally.
+
+    Returns
+    -------
+    Engine
     """
     kind, _, master = where.partition("=")
     if kind == "duckdb" and not master:

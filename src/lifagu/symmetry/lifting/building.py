@@ -20,7 +20,7 @@ from lifagu.relational.terms import (
     Atom,
     Comparison,
     Constraint,
-    Count,
+    CountingFormula,
     Logical,
     Membership,
     Term,
@@ -131,7 +131,7 @@ def _argument(
         for code, each in zip(argument.codes, frame.of(argument.variables), strict=True)
     ]
     atom = Atom(words.relations[argument.variables].name, tuple(terms))
-    return atom if argument.counted < 0 else Count(logicals[argument.counted], atom)
+    return atom if argument.counted < 0 else CountingFormula(logicals[argument.counted], atom)
 
 
 def _constraints(

@@ -22,7 +22,7 @@ from lifagu.symmetry.lifting.classes import FactorClass, VariableClasses
 Flags = NDArray[np.bool_]
 
 
-class Blocks(NamedTuple):
+class ArgumentBlocks(NamedTuple):
     """Sets of variables that never overlap. of[m]: which of them each factor takes.
 
     variables[b×length]: the variables of each, in the order of the arguments.
@@ -39,7 +39,7 @@ class Slot:
     first: int
     length: int
     variables: int
-    blocks: Blocks | None = None
+    blocks: ArgumentBlocks | None = None
 
 
 def shared_positions(graph: FactorGraph) -> Ints:
@@ -128,5 +128,5 @@ def _slots(factors: FactorClass, variables: VariableClasses, first: int, end: in
         of = group_rows(taken)
         blocks = taken[first_places(of)]
         if blocks.size == variables.sizes[number] and len(np.unique(blocks)) == blocks.size:
-            return [Slot(first, end - first, number, Blocks(of, blocks))]
+            return [Slot(first, end - first, number, ArgumentBlocks(of, blocks))]
     return [Slot(place, 1, number) for place in range(first, end)]
