@@ -121,8 +121,8 @@ class Matter:
 
     def completed(
         self, questions: Sequence[Sequence[str]], evidence: Evidence, settings: dict[str, Any]
-    ) -> Iterator[tuple[Prepared, float]]:
-        """Each completion planned, the winning tables first, with the log of its weight."""
+    ) -> Iterator[tuple[FactorGraph, Prepared, float]]:
+        """Each completion, the winning tables first, its plan, and the log of its weight."""
         for choice in product(*(range(len(each.shares)) for each in self.classes)):
             chosen = list(zip(self.classes, choice, strict=True))
             weight = math.fsum(math.log(each.shares[place]) for each, place in chosen)
@@ -130,7 +130,8 @@ class Matter:
                 (each, int(each.alternatives[place])) for each, place in chosen
             )
             graph, number = subgraph(tables, self.part_of, self.parts)
-            yield prepare(graph, questions, evidence.renumbered(number), **settings), weight
+            planned = prepare(graph, questions, evidence.renumbered(number), **settings)
+            yield graph, planned, weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +155,7 @@ class Considered(Shown):
     def _plan(self) -> str:
         lines = []
         for matter in self.matters:
-            first, _ = next(matter.completed(self._asked(matter), self.evidence, self.settings))
+            _, first, _ = next(matter.completed(self._asked(matter), self.evidence, self.settings))
             lines.append(
                 f"{self.unknown} over {matter.completions} combinations of competing tables, "
                 f"each:\n{first}"
@@ -179,7 +180,7 @@ class Considered(Shown):
         for matter in self.matters:
             results: list[Result] = []
             weights: list[float] = []
-            for asked, weight in matter.completed(
+            for graph, asked, weight in matter.completed(
                 self._asked(matter), self.evidence, self.settings
             ):
                 done += 1
@@ -190,7 +191,8 @@ class Considered(Shown):
                         raise
                     continue
                 results.append(result)
-                weights.append(weight + self._log_explained(matter, asked, result))
+                explained = self._log_explained(graph, asked, result) if matter.classes else 0.0
+                weights.append(weight + explained)
                 if progress:
                     progress(done, total)
             if not results:
@@ -218,15 +220,14 @@ class Considered(Shown):
         except TooLargeError:  # then nobody can tell, here as elsewhere
             return
 
-    def _log_explained(self, matter: Matter, asked: Prepared, result: Result) -> float:
+    def _log_explained(self, graph: FactorGraph, asked: Prepared, result: Result) -> float:
         """The log probability of the evidence under one completion, where it matters."""
-        if self.unknown == "bounds" or not matter.classes or not asked.evidence:
+        if self.unknown == "bounds" or not asked.evidence:
             return 0.0
         if result.log_partition is None:
             what = f"a mixture needs the weight of the evidence; {'; '.join(result.notes)}"
             raise TooLargeError(what, remedy=Remedy.ASK_FOR_LESS)
-        assert isinstance(asked.subject, FactorGraph)
-        total = prepare(asked.subject, [], None, **self.settings).run().log_partition
+        total = prepare(graph, [], None, **self.settings).run().log_partition
         return result.log_partition - (total or 0.0)
 
     def _combined(

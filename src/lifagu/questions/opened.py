@@ -22,10 +22,11 @@ _Value = TypeVar("_Value")
 class Opened:
     """A model and what came with it, shared by all cases about it; folders are read on demand.
 
-    What was computed about it and may be asked for again is kept, the latest of it.
+    path: "" where a model was given. What was computed about it and may be asked for again is kept,
+    the latest of it.
     """
 
-    path: PathLike | None = None
+    path: PathLike = ""
     database: str | None = None
     given: Loaded | None = None
     _kept: dict[Hashable, Any] = field(default_factory=dict, repr=False)
@@ -33,12 +34,11 @@ class Opened:
     @property
     def is_folder(self) -> bool:
         """Whether an engine could work on it where it is."""
-        return self.path is not None and is_folder(self.path)
+        return bool(self.path) and is_folder(self.path)
 
     def loaded(self, progress: Progress) -> Loaded:
         """The model with its own evidence and questions, in memory, read once."""
         if self.given is None:
-            assert self.path is not None, "what has no path was given"
             progress.stage(f"reading {self.path}")
             self.given = load(
                 self.path, self.database, lambda what: progress.stage(f"reading {what}")

@@ -17,10 +17,10 @@ from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import parts_of_factors
 from lifagu.inference.answer import Answer, Convergence
-from lifagu.inference.marginals import AllMarginals
+from lifagu.inference.marginals import prepare_marginals
 from lifagu.questions.competing_tables import parts_given
 from lifagu.questions.findings import Distribution, Requested
-from lifagu.questions.planning import prepare, prepare_marginals
+from lifagu.questions.planning import prepare
 
 # questions up to which each is asked for itself; beyond, all marginals are computed in one pass
 FEW = 64
@@ -132,7 +132,6 @@ def _distributions(
             result.answers[0].convergence,
         )
     found = prepare_marginals(whole, evidence, **settings).run(progress)
-    assert isinstance(found, AllMarginals)
     # what does not fit is refused to those who ask for it
     if len(left := np.setdiff1d(variables, found.variables)):
         raise found.refusal(moved.original.variable_names[int(left[0])])

@@ -49,13 +49,7 @@ def choose(case: Statement, verb: str, engine: str = "auto", in_memory: str = ""
             )
         return Choice(on)
     choice = Choice("memory")
-    if (
-        on == "auto"
-        and path is not None
-        and case.opened.is_folder
-        and case.opened.given is None
-        and verb in BY_SQL
-    ):
+    if on == "auto" and case.opened.is_folder and case.opened.given is None and verb in BY_SQL:
         choice = _by_size(case, BY_SQL[verb], obstacle)
     if choice.on == "memory" and place.resume:
         what = "only work on an engine can be resumed, and this is done in memory"
@@ -68,7 +62,6 @@ def _by_size(case: Statement, each: int, obstacle: str) -> Choice:
     from lifagu.data.parquet.reading import count_arguments
     from lifagu.inference.plan import default_memory_limit, readable_size
 
-    assert case.opened.path is not None, "a folder has a path"
     limit = case.place.memory_limit or default_memory_limit()
     arguments = count_arguments(case.opened.path)
     fits = each * arguments <= limit

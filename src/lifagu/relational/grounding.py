@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, by_value, first_places, group_rows, members
-from lifagu.basics.names import Names
 from lifagu.errors import ModelError, TooLargeError
 from lifagu.graph.evidence import EvidenceLike, Observation
 from lifagu.graph.factor_graph import FactorGraph
@@ -179,13 +178,14 @@ def expand_evidence(
     """
     if not isinstance(model, ParfactorGraph) or not isinstance(graph, FactorGraph | None):
         raise ModelError(NOT_EXPANDED)
-    names = (ground(model) if graph is None else graph).variable_names
+    whole = ground(model) if graph is None else graph
+    names = whole.variable_names
     result: dict[str, Observation] = {}
     for observed in model.observations(evidence):
         if observed.relation < 0 or not observed.is_range:
             covered: Iterable[str] = [names[names.number(observed.name)]]
         else:
-            covered = _covered(names, observed.relation, observed.spans)
+            covered = _covered(ground_names(whole), observed.relation, observed.spans)
         for name in covered:
             if result.setdefault(name, observed.observation) != observed.observation:
                 raise ModelError(
@@ -195,10 +195,16 @@ def expand_evidence(
     return result
 
 
-def _covered(names: Names, relation: int, spans: Sequence[Span]) -> Iterable[str]:
-    """The ground variables of a relation whose constants lie within spans."""
+def ground_names(graph: FactorGraph) -> JoinedNames:
+    """The names of a grounding's variables: relation by relation, by constants."""
+    names = graph.variable_names
     if not isinstance(names, JoinedNames):
         raise ModelError(NOT_EXPANDED)
+    return names
+
+
+def _covered(names: JoinedNames, relation: int, spans: Sequence[Span]) -> Iterable[str]:
+    """The ground variables of a relation whose constants lie within spans."""
     rows = names.rows[relation]
     low, high = np.array(spans).T
     inside = ((rows.rows >= low) & (rows.rows <= high)).all(axis=1)

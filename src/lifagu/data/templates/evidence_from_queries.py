@@ -13,8 +13,7 @@ from lifagu.data.templates.factors_from_queries import RowReader
 from lifagu.errors import FormatError, ModelError
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.relational.ground_names import JoinedNames, RowNames
-from lifagu.relational.grounding import expand_evidence
+from lifagu.relational.grounding import expand_evidence, ground_names
 from lifagu.relational.template import Asked, Query
 
 
@@ -24,6 +23,7 @@ class Observer:
     def __init__(self, reader: RowReader, graph: FactorGraph) -> None:
         self._reader, self._graph = reader, graph
         self._words = reader.model.vocabulary
+        self._names = ground_names(graph)
 
     # ---- evidence
 
@@ -86,21 +86,8 @@ class Observer:
 
     def _variables(self, relation: int, rows: Ints) -> Ints:
         """The numbers of the ground variables with these constants, -1 where there is none."""
-        places = self._rows(relation).places(rows)
-        return np.where(places < 0, -1, places + self._start(relation))
-
-    def _rows(self, relation: int) -> RowNames:
-        rows = self._names.lists[1 + relation]
-        assert isinstance(rows, RowNames)
-        return rows
-
-    def _start(self, relation: int) -> int:
-        return self._names.start(1 + relation)
-
-    @property
-    def _names(self) -> JoinedNames:
-        assert isinstance(self._graph.variable_names, JoinedNames)
-        return self._graph.variable_names
+        places = self._names.rows[relation].places(rows)
+        return np.where(places < 0, -1, places + self._names.start(1 + relation))
 
     # ---- questions
 
@@ -116,7 +103,8 @@ class Observer:
             return self._listed(self._words.relation_names.number(asked.name), asked.query)
         relation = self._words.relation_names.find(asked.name)
         if relation is not None:
-            return self._start(relation) + np.arange(len(self._rows(relation)))
+            count = len(self._names.rows[relation])
+            return self._names.start(1 + relation) + np.arange(count)
         try:
             return np.array([self._graph.variable_names.number(asked.name)])
         except ModelError as error:
