@@ -539,8 +539,9 @@ random Boolean Takes(Person, Drug);
             "2 potentials, but the arguments span 3",
         ),
         (
-            "type L; guaranteed L a; random L R(Person); factor MultiArrayPotential[[1]] (#(Person",
-            "X)[R(X)]); only Boolean",
+            "type L; guaranteed L a; random L R(Person); "
+            "factor MultiArrayPotential[[1]] (#(Person X)[R(X)]);",
+            "only Boolean",
         ),
         ("random Boolean Sick;", "random function 'Sick' is declared twice"),
         ("random Integer Age;", "there is no type 'Integer'"),

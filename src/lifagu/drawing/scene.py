@@ -175,7 +175,7 @@ def side_by_side(
     >>> import lifagu
     >>> graph = lifagu.FactorGraph.build().variable("A").factor("f", ["A"], [1, 2]).graph()
     >>> plain, coloured = lifagu.draw(graph), lifagu.draw(graph, "colours")
-    >>> lifagu.side_by_side([plain, coloured], ["plain", "coloured"], "Twice", "The same graph")
+    >>> side_by_side([plain, coloured], ["plain", "coloured"], "Twice", "The same graph")
     <Scene: graph, 4 nodes, 2 edges>
     """
     scenes = items("scenes are given in a list", scenes)

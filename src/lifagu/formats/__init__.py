@@ -98,12 +98,12 @@ def read_queries(path: PathLike) -> list[str]:
 
     Examples
     --------
-    >>> import lifagu, tempfile
+    >>> import tempfile
     >>> from pathlib import Path
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder) / "small.blog"
     ...     _ = path.write_text("random Boolean Epid; query Epid;")
-    ...     lifagu.read_queries(path)
+    ...     read_queries(path)
     ['Epid']
     """
     return contents(path).queries() if ending(path) == ".blog" else []
