@@ -1,23 +1,20 @@
-"""What a case finds beside answers: groups, the lifted model, tables, figures and files."""
+"""What a case shows beside answers: groups, the lifted model, tables, figures and files."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lifagu.basics.atomic_files import PathLike
 from lifagu.basics.choices import Figure
-from lifagu.drawing.scene import Scene
 from lifagu.errors import ModelError, Remedy
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import Colouring, FactorGraph
-from lifagu.questions import figures, in_memory
+from lifagu.questions import in_memory
 from lifagu.questions.asking import by_sql
-from lifagu.questions.by_sql.imputing import impute_by_sql
-from lifagu.questions.by_sql.lifting import lift_by_sql
 from lifagu.questions.findings import Groups, Imputed, Lift
 from lifagu.questions.requested_marginals import asked_numbers, near_unknown, request
 from lifagu.questions.statement import Statement
@@ -29,6 +26,9 @@ from lifagu.relational.loaded import Source
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.symmetry import colour as colour_passing
 
+if TYPE_CHECKING:
+    from lifagu.drawing.scene import Scene
+
 MOST_ASKED = 100  # variables that are asked about when nobody says which
 
 
@@ -36,7 +36,7 @@ def groups(case: Statement) -> Groups:
     """What looks alike once the holes are filled."""
     where = choose(case, "groups")
     if where.on != "memory":
-        return lift_by_sql(**_by_sql(case, where.on), out=None).groups
+        return _lift_by_sql(case, where.on, None).groups
     return Groups.of(in_memory.transferred(case).original, colouring(case))
 
 
@@ -59,7 +59,7 @@ def lift(case: Statement, out: PathLike | None) -> Lift:
         check_target(out)
     where = choose(case, "lift")
     if where.on != "memory":
-        return lift_by_sql(**_by_sql(case, where.on), out=out)
+        return _lift_by_sql(case, where.on, out)
     moved, seen = in_memory.transferred(case), in_memory.bound(case)
     found = Lift(moved, _ones(moved), case.way, groups(case), moved.original.evidence(seen))
     if out is not None:
@@ -70,6 +70,12 @@ def lift(case: Statement, out: PathLike | None) -> Lift:
     return found
 
 
+def _lift_by_sql(case: Statement, on: str, out: PathLike | None) -> Lift:
+    from lifagu.questions.by_sql.lifting import lift_by_sql
+
+    return lift_by_sql(**_by_sql(case, on), out=out)
+
+
 def impute(
     case: Statement, queries: Sequence[str] | None, engine: str, out: PathLike | None, write: bool
 ) -> Imputed:
@@ -78,6 +84,8 @@ def impute(
         check_imputed_target(out)
     where = choose(case, "impute", engine, "writing into a database" if write else "")
     if where.on != "memory":
+        from lifagu.questions.by_sql.imputing import impute_by_sql
+
         return impute_by_sql(queries=queries, **_by_sql(case, where.on), out=out)
     source = _source(case) if write else None
     found = _imputed(case, queries, engine)
@@ -132,6 +140,8 @@ def _by_sql(case: Statement, on: str) -> dict[str, Any]:
 
 def draw(case: Statement, what: Figure | None) -> Scene:
     """A figure of the case."""
+    from lifagu.questions import figures
+
     choose(case, "draw")
     model, evidence = _shown(case, what)
     commutative = bool(case.filling and case.filling.commutative)
@@ -140,6 +150,8 @@ def draw(case: Statement, what: Figure | None) -> Scene:
 
 def draw_rounds(case: Statement) -> list[Scene]:
     """A figure for each round of colour passing."""
+    from lifagu.questions import figures
+
     choose(case, "draw")
     commutative = bool(case.filling and case.filling.commutative)
     moved = in_memory.transferred(case)
@@ -148,6 +160,8 @@ def draw_rounds(case: Statement) -> list[Scene]:
 
 def plot(case: Statement, path: PathLike, what: Figure | None) -> Scene:
     """The same in a file."""
+    from lifagu.questions import figures
+
     figures.check_figure(path)
     choose(case, "draw")
     case.place.progress.stage("looking for what looks alike")
