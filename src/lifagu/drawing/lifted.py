@@ -14,7 +14,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.arrays import Floats, Ints, offsets_of
 from lifagu.drawing.arranging import arranged
 from lifagu.drawing.graphs import MOST_EDGES, MOST_LABELLED, MOST_NODES, group_numbers, groups_of
 from lifagu.drawing.labels import shortened
@@ -212,7 +212,7 @@ def _shown(part: FactorGraph) -> tuple[list[int], list[int]]:
         return list(range(variables)), list(range(factors))
     order = np.argsort(part.arguments, kind="stable")
     owner = np.repeat(np.arange(factors), np.diff(part.offsets))[order]
-    starts = np.concatenate(([0], np.cumsum(part.degrees)))
+    starts = offsets_of(part.degrees)
     found, taken = [int(np.argmax(part.degrees))], set[int]()
     for variable in found:
         for factor in owner[starts[variable] : starts[variable + 1]][:MOST_SHOWN].tolist():

@@ -21,6 +21,7 @@ from lifagu.basics.arrays import (
     first_places,
     group_rows,
     members,
+    offsets_of,
 )
 from lifagu.basics.frozen import Frozen
 
@@ -56,7 +57,7 @@ class Offers(Frozen):
     @cached_property
     def candidates(self) -> Ints:
         """Number of candidates of each class."""
-        total = np.concatenate(([0], np.cumsum(self.support)))
+        total = offsets_of(self.support)
         return total[self.first[1:]] - total[self.first[:-1]]
 
     @cached_property
@@ -116,7 +117,7 @@ class Offers(Frozen):
             self.receivers[kept],
             number[self.class_of[kept]],
             self.slot[kept],
-            np.concatenate(([0], np.cumsum(lengths))),
+            offsets_of(lengths),
             self.support[alternative],
             self.donor_first[alternative],
             self.donors,
@@ -186,7 +187,7 @@ def offers_from_candidates(
         receivers,
         class_of,
         np.zeros(len(receivers), dtype=np.int64),
-        np.concatenate(([0], np.cumsum(per_class))),
+        offsets_of(per_class),
         support[order],
         np.arange(len(order)),
         candidates[place[order]],

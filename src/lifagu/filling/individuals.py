@@ -22,6 +22,7 @@ from lifagu.basics.arrays import (
     group_lists,
     group_rows,
     members,
+    offsets_of,
 )
 from lifagu.filling.donors import Offers
 from lifagu.graph.factor_graph import FactorGraph
@@ -48,17 +49,17 @@ def factor_owners(graph: FactorGraph) -> Ints:
 
 
 @dataclass(frozen=True, eq=False)
-class Homes:
+class OwnedFactors:
     """The factors of each individual that owns some: by signature, then in input order.
 
-    factors[starts[h]:starts[h+1]] belong to home h; home[i] is the home of entry i; tokens[i]
-    numbers its (signature, table) and known[i] says whether it has one; shape[h] numbers the
-    multiset of signatures of home h; size[h] is the number of individuals it stands for.
+    factors[starts[i]:starts[i+1]] belong to individual i, and entry e to individual[e]; tokens[e]
+    numbers its (signature, table), and known[e] says whether it has one; shape[i] numbers the
+    multiset of an individual's signatures; size[i] is how many individuals it stands for.
     """
 
     starts: Ints
     factors: Ints
-    home: Ints
+    individual: Ints
     tokens: Ints
     known: NDArray[np.bool_]
     shape: Ints
@@ -71,7 +72,7 @@ class Profile:
 
     support: int
     first_factor: int
-    home: int
+    individual: int
     tokens: Counter[int]
 
 
@@ -84,28 +85,26 @@ def offers_by_individual(
     one stands for, None for one each. Individuals are grouped by what they have; donors are looked
     up by the rarest table they must share.
     """
-    homes = _homes(owners, signatures, aligned, sizes)
-    lookup = _Lookup(homes)
-    incomplete = np.unique(homes.home[~homes.known])
-    class_of_home = _receiver_classes(homes, incomplete)
+    owned = _owned_factors(owners, signatures, aligned, sizes)
+    lookup = _Lookup(owned)
+    incomplete = np.unique(owned.individual[~owned.known])
+    class_of_individual = _receiver_classes(owned, incomplete)
     alternatives = [
         lookup.alternatives(int(incomplete[place]))
-        for place in first_places(class_of_home[incomplete]).tolist()
+        for place in first_places(class_of_individual[incomplete]).tolist()
     ]
     served = np.array([bool(each) for each in alternatives], dtype=np.bool_)
-    entries = np.flatnonzero(~homes.known)
-    entries = entries[served[class_of_home[homes.home[entries]]]] if len(entries) else entries
-    slot = (
-        np.arange(len(entries))
-        - first_places(by_first_occurrence(homes.home[entries]))[
-            by_first_occurrence(homes.home[entries])
-        ]
+    entries = np.flatnonzero(~owned.known)
+    entries = (
+        entries[served[class_of_individual[owned.individual[entries]]]] if len(entries) else entries
     )
+    receiver = by_first_occurrence(owned.individual[entries])
+    slot = np.arange(len(entries)) - first_places(receiver)[receiver]
     offered = [(support, lent) for each in alternatives for support, lent in each]
     lengths = [len(lent) for _, lent in offered]
     return Offers(
-        homes.factors[entries],
-        (np.cumsum(served) - 1)[class_of_home[homes.home[entries]]],
+        owned.factors[entries],
+        (np.cumsum(served) - 1)[class_of_individual[owned.individual[entries]]],
         slot,
         np.concatenate(([0], np.cumsum([len(each) for each in alternatives if each]))).astype(
             np.int64
@@ -119,85 +118,90 @@ def offers_by_individual(
     )
 
 
-def _homes(owners: Ints, signatures: Ints, aligned: Ints, sizes: Ints | None) -> Homes:
-    owned = np.flatnonzero(owners >= 0)
-    factors = owned[np.lexsort((owned, signatures[owned], owners[owned]))]
-    home = by_first_occurrence(owners[factors])
-    starts = (
-        np.concatenate(([0], np.cumsum(np.bincount(home))))
-        if len(home)
-        else np.zeros(1, dtype=np.int64)
-    )
+def _owned_factors(
+    owners: Ints, signatures: Ints, aligned: Ints, sizes: Ints | None
+) -> OwnedFactors:
+    places = np.flatnonzero(owners >= 0)
+    factors = places[np.lexsort((places, signatures[places], owners[places]))]
+    individual = by_first_occurrence(owners[factors])
+    starts = offsets_of(np.bincount(individual))
     tokens = group_rows(np.column_stack((signatures[factors], aligned[factors] + 1)))
     shape = group_lists(starts, signatures[factors])
     size = np.ones(len(shape), dtype=np.int64) if sizes is None else sizes[factors[starts[:-1]]]
-    return Homes(starts, factors, home, tokens, aligned[factors] >= 0, shape, size)
+    return OwnedFactors(starts, factors, individual, tokens, aligned[factors] >= 0, shape, size)
 
 
-def _receiver_classes(homes: Homes, incomplete: Ints) -> Ints:
-    """Class of each incomplete home (equal shape, equal known tables); -1 for other homes."""
-    classes = np.full(len(homes.shape), -1, dtype=np.int64)
-    entries = np.flatnonzero(homes.known)
-    entries = entries[np.lexsort((homes.tokens[entries], homes.home[entries]))]
-    per_home = np.bincount(homes.home[entries], minlength=len(homes.shape))
-    known = group_lists(np.concatenate(([0], np.cumsum(per_home))), homes.tokens[entries])
-    classes[incomplete] = group_rows(np.column_stack((homes.shape[incomplete], known[incomplete])))
+def _receiver_classes(owned: OwnedFactors, incomplete: Ints) -> Ints:
+    """Class of each incomplete individual (equal shape, equal known tables); -1 for others."""
+    classes = np.full(len(owned.shape), -1, dtype=np.int64)
+    entries = np.flatnonzero(owned.known)
+    entries = entries[np.lexsort((owned.tokens[entries], owned.individual[entries]))]
+    per_individual = np.bincount(owned.individual[entries], minlength=len(owned.shape))
+    known = group_lists(offsets_of(per_individual), owned.tokens[entries])
+    classes[incomplete] = group_rows(np.column_stack((owned.shape[incomplete], known[incomplete])))
     return classes
 
 
 class _Lookup:
     """Donor profiles by shape and by the tables in them."""
 
-    def __init__(self, homes: Homes) -> None:
-        self._homes = homes
+    def __init__(self, owned: OwnedFactors) -> None:
+        self._owned_factors = owned
         self._by_shape: dict[int, list[Profile]] = defaultdict(list)
         self._by_token: dict[tuple[int, int], list[Profile]] = defaultdict(list)
-        for shape, profile in _profiles(homes):
+        for shape, profile in _profiles(owned):
             self._by_shape[shape].append(profile)
             for token in profile.tokens:
                 self._by_token[shape, token].append(profile)
 
-    def alternatives(self, home: int) -> list[tuple[int, list[int]]]:
-        """(support, factors lent) of each profile that fits an incomplete home, best first."""
-        homes, shape = self._homes, int(self._homes.shape[home])
-        entries = np.arange(homes.starts[home], homes.starts[home + 1])
-        needed = Counter(homes.tokens[entries[homes.known[entries]]].tolist())
+    def alternatives(self, individual: int) -> list[tuple[int, list[int]]]:
+        """(support, factors lent) of each profile that fits an incomplete one, best first."""
+        owned, shape = self._owned_factors, int(self._owned_factors.shape[individual])
+        entries = np.arange(owned.starts[individual], owned.starts[individual + 1])
+        needed = Counter(owned.tokens[entries[owned.known[entries]]].tolist())
         pools = [self._by_token.get((shape, token), []) for token in needed]
         pool: Sequence[Profile] = min(pools, key=len) if pools else self._by_shape.get(shape, [])
         fitting = [profile for profile in pool if needed <= profile.tokens]
         fitting.sort(key=lambda profile: (-profile.support, profile.first_factor))
-        return [(profile.support, self._lent(profile.home, needed)) for profile in fitting]
+        return [(profile.support, self._lent(profile.individual, needed)) for profile in fitting]
 
     def _lent(self, donor: int, needed: Counter[int]) -> list[int]:
         """The donor's factors that are left when the receiver's known ones found an equal one."""
-        homes, needed = self._homes, needed.copy()
+        owned, needed = self._owned_factors, needed.copy()
         lent = []
-        for entry in range(homes.starts[donor], homes.starts[donor + 1]):
-            token = int(homes.tokens[entry])
+        for entry in range(owned.starts[donor], owned.starts[donor + 1]):
+            token = int(owned.tokens[entry])
             if needed[token]:
                 needed[token] -= 1
             else:
-                lent.append(int(homes.factors[entry]))
+                lent.append(int(owned.factors[entry]))
         return lent
 
 
-def _profiles(homes: Homes) -> list[tuple[int, Profile]]:
+def _profiles(owned: OwnedFactors) -> list[tuple[int, Profile]]:
     """Shape and profile of the individuals without holes, grouped by equal tables."""
-    complete = np.bincount(homes.home[~homes.known], minlength=len(homes.shape)) == 0
+    complete = np.bincount(owned.individual[~owned.known], minlength=len(owned.shape)) == 0
     entries = (
-        np.flatnonzero(complete[homes.home]) if len(homes.home) else np.zeros(0, dtype=np.int64)
+        np.flatnonzero(complete[owned.individual])
+        if len(owned.individual)
+        else np.zeros(0, dtype=np.int64)
     )
-    entries = entries[np.lexsort((homes.tokens[entries], homes.home[entries]))]
+    entries = entries[np.lexsort((owned.tokens[entries], owned.individual[entries]))]
     donors = np.flatnonzero(complete)
-    starts = np.concatenate(([0], np.cumsum(np.diff(homes.starts)[donors])))
+    starts = offsets_of(np.diff(owned.starts)[donors])
     declared = (
-        np.minimum.reduceat(homes.factors, homes.starts[:-1]) if len(homes.shape) else homes.factors
+        np.minimum.reduceat(owned.factors, owned.starts[:-1]) if len(owned.shape) else owned.factors
     )
     found = []
-    for group in members(group_lists(starts, homes.tokens[entries])):
+    for group in members(group_lists(starts, owned.tokens[entries])):
         first = int(group[np.argmin(declared[donors[group]])])
-        home = int(donors[first])
-        tokens = Counter(homes.tokens[entries[starts[first] : starts[first + 1]]].tolist())
-        support = int(homes.size[donors[group]].sum())
-        found.append((int(homes.shape[home]), Profile(support, int(declared[home]), home, tokens)))
+        individual = int(donors[first])
+        tokens = Counter(owned.tokens[entries[starts[first] : starts[first + 1]]].tolist())
+        support = int(owned.size[donors[group]].sum())
+        found.append(
+            (
+                int(owned.shape[individual]),
+                Profile(support, int(declared[individual]), individual, tokens),
+            )
+        )
     return found

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lifagu.basics.arrays import Ints, distinct, group_lists, group_rows
+from lifagu.basics.arrays import Ints, distinct, group_lists, group_rows, offsets_of
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.inference.outline import outline_of
@@ -141,5 +141,5 @@ def _refined(graph: FactorGraph, colour: Ints) -> Ints:
             count += int(kinds.max(initial=-1)) + 1
     variable, code = np.concatenate(variables), np.concatenate(codes)
     order = np.lexsort((code, variable))
-    offsets = np.concatenate(([0], np.cumsum(np.bincount(variable, minlength=len(colour)))))
+    offsets = offsets_of(np.bincount(variable, minlength=len(colour)))
     return group_rows(np.column_stack((colour, group_lists(offsets, code[order]))))

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.arrays import Floats, Ints, offsets_of
 from lifagu.basics.columns import Column, Columns, Lists, name_column, texts, used_names
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.html import Shown
@@ -277,9 +277,7 @@ class Imputed(Lift):
                 np.concatenate(([0], ends - graph.offsets[-1])),
                 texts(*used_names(graph.variable_names, arguments)),
             ),
-            "potentials": Lists(
-                np.concatenate(([0], np.cumsum(lengths))), potentials, table_of[moved.transferred]
-            ),
+            "potentials": Lists(offsets_of(lengths), potentials, table_of[moved.transferred]),
         }
 
     @property

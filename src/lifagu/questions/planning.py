@@ -1,8 +1,8 @@
 """Questions planned about a graph, a relational model or a transfer, with one table or all.
 
-This file composes: `transfer` says which tables compete, `infer` answers about one completed graph
-or model. What only some questions need is imported where they need it, so that the others start
-quickly.
+This file composes: a transfer says which tables compete, `inference` answers about one completed
+graph or model. What only some questions need is imported where they need it, so that the others
+start quickly.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ def near_unknown(moved: Transfer, evidence: Evidence, most: int) -> tuple[Ints, 
 
     Where such a factor belongs to no individual, its own arguments. Individuals in the order of
     their first unknown factor; at most so many variables, and beside them how many there are in
-    all. `sql.scale.find_near` says the same in SQL, and a test asks both.
+    all. `scale.near_unknown_factors` says the same in SQL, and a test asks both.
     """
     graph = moved.original
     groups, owners = _groups(graph), np.repeat(factor_owners(graph), np.diff(graph.offsets))

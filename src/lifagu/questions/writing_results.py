@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from lifagu.basics.arrays import offsets_of
 from lifagu.basics.atomic_files import PathLike, check_replaceable, replaced_folder
 from lifagu.basics.columns import (
     Column,
@@ -190,9 +191,7 @@ def _marginal_columns(found: AllMarginals) -> Columns:
     probabilities = np.array(
         [value for each in distributions for value in each.values()], dtype=np.float64
     )
-    places, _ = taken_lists(
-        np.concatenate(([0], np.cumsum(sizes))), np.arange(len(labels)), of_variable
-    )
+    places, _ = taken_lists(offsets_of(sizes), np.arange(len(labels)), of_variable)
     return {
         "variable": name_column(names, np.repeat(variables, sizes[of_variable])),
         "value": texts(labels, places),

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.arrays import Floats, Ints, offsets_of
 from lifagu.errors import FormatError, Remedy, TooLargeError
 from lifagu.graph.tables import potential_fault
 from lifagu.scale.equal_multisets import group_owners
@@ -192,7 +192,7 @@ def _scopes_of_types(journal: Journal, first: Ints) -> tuple[Ints, Ints, Ints]:
         "SELECT factor, look, position FROM type_scopes ORDER BY factor, position"
     )
     arity = np.bincount(np.searchsorted(first, owners), minlength=len(first))
-    return np.concatenate(([0], np.cumsum(arity))), looks, positions
+    return offsets_of(arity), looks, positions
 
 
 def _store_factors(journal: Journal, given: Given, first_of: str, packed: str) -> None:

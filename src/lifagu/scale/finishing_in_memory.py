@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lifagu.basics.arrays import Ints, connected_parts, first_places
+from lifagu.basics.arrays import Ints, connected_parts, first_places, offsets_of
 from lifagu.scale.colour_rounds import Finish, Sizes, State, recoloured
 from lifagu.scale.journal import Journal
 
@@ -108,7 +108,7 @@ def _refine_open(journal: Journal, state: State, sizes: Sizes, refine: Refine) -
         """
     )
     arity = np.bincount(np.searchsorted(factors, owners), minlength=len(factors))
-    offsets = np.concatenate(([0], np.cumsum(arity)))
+    offsets = offsets_of(arity)
     start = (
         np.unique(colours, return_inverse=True)[1].reshape(-1)
         for colours in (variable_colours, factor_colours)

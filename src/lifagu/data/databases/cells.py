@@ -14,7 +14,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.arrays import Floats, Ints, offsets_of
 
 _TEXTUAL = (date, UUID)  # a moment is a date as well; these read the same from every database
 
@@ -117,7 +117,7 @@ def _lists(values: Sequence[Any], missing: NDArray[np.bool_]) -> CellColumn:
     )
     items = (item for each in values if each is not None for item in each)
     numbers = np.fromiter(map(_number, items), dtype=np.float64, count=int(lengths.sum()))
-    return NumberLists(np.concatenate(([0], np.cumsum(lengths))), numbers, missing)
+    return NumberLists(offsets_of(lengths), numbers, missing)
 
 
 def _number(item: Any) -> float:

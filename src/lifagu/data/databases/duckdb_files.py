@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lifagu.basics.arrays import offsets_of
 from lifagu.basics.atomic_files import PathLike, replaced_file
 from lifagu.basics.columns import Columns
 from lifagu.data.databases.addresses import Address
@@ -113,7 +114,7 @@ class EmbeddedDatabase:
             "",
         )
         values = np.where(np.ma.getmaskarray(found), np.nan, np.ma.getdata(found))
-        offsets = np.concatenate(([0], np.cumsum(np.maximum(lengths, 0))))
+        offsets = offsets_of(np.maximum(lengths, 0))
         return NumberLists(offsets, values.astype(np.float64), lengths < 0)
 
 

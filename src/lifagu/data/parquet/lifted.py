@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lifagu.basics.arrays import Ints
+from lifagu.basics.arrays import Ints, offsets_of
 from lifagu.basics.columns import Columns, Lists, text_lists, texts
 from lifagu.basics.names import ChosenNames, Names
 from lifagu.graph.factor_graph import FactorGraph
@@ -95,7 +95,7 @@ def _places(rows: Sequence[Ints]) -> Lists:
         [np.zeros(0, dtype=np.int64), *(np.full(len(each), each.shape[1]) for each in rows)]
     )
     values = np.concatenate([np.zeros(0, dtype=np.int64), *(each.reshape(-1) for each in rows)])
-    return Lists(np.concatenate(([0], np.cumsum(lengths))), values + 1)
+    return Lists(offsets_of(lengths), values + 1)
 
 
 def _potentials(parfactors: Sequence[Parfactor]) -> Lists:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from lifagu.basics.arrays import Ints
+from lifagu.basics.arrays import Ints, offsets_of
 from lifagu.basics.atomic_files import PathLike, names_in
 from lifagu.data.duck import Duck
 from lifagu.data.parquet.evidence import evidence_in
@@ -131,7 +131,7 @@ def _variables(table: ParquetTable, ids: Ids) -> dict[str, Any]:
     if table.has("individual"):
         coded = table.coded_items("individual")
         _check_filled(table, "individual", coded)
-        offsets = np.concatenate(([0], np.cumsum(np.bincount(coded.rows, minlength=count))))
+        offsets = offsets_of(np.bincount(coded.rows, minlength=count))
         items = np.empty(len(coded.codes), dtype=np.int64)
         items[offsets[coded.rows] + coded.places] = coded.codes
         items, ends = taken_lists(offsets, items, ids.rows)
@@ -167,7 +167,7 @@ def _arguments(table: ParquetTable, variables: Ids, factors: Ids) -> tuple[Ints,
     """Offsets and arguments: each row is put where factor and position say, without sorting."""
     owners = factors.referred(table, "factor_id", file_name("factors"))
     arity = np.bincount(owners, minlength=len(factors.ordered))
-    offsets = np.concatenate(([0], np.cumsum(arity)))
+    offsets = offsets_of(arity)
     positions = table.integers("position")
     beyond = positions >= arity[owners]
     if beyond.any():
@@ -200,7 +200,7 @@ def _tables(table: ParquetTable) -> tuple[GivenTables, Ints]:
     """The tables that are known, and which of them each row of the table has, -1 for null."""
     lengths, values = table.number_lists("potentials")
     known = lengths >= 0
-    given = GivenTables(values, np.concatenate(([0], np.cumsum(lengths[known]))))
+    given = GivenTables(values, offsets_of(lengths[known]))
     faulty = given.first_faulty()
     if faulty is not None:
         row = int(np.flatnonzero(known)[faulty])

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.arrays import Floats, Ints, offsets_of
 from lifagu.inference.lifted.careful_table import Digits, Made
 from lifagu.inference.lifted.logs import UNIT, Table, log_sum, spread_axes
 
@@ -92,7 +92,7 @@ class Sums:
     def some(self, places: Ints) -> Sums:
         """Some of the tables."""
         lengths = np.diff(self.starts)[places]
-        starts = np.concatenate(([0], np.cumsum(lengths)))
+        starts = offsets_of(lengths)
         terms = np.repeat(self.starts[places] - starts[:-1], lengths) + np.arange(starts[-1])
         return Sums(starts, self.labels[terms], self.orders[terms], self.often[terms])
 

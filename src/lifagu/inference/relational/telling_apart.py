@@ -16,6 +16,7 @@ from lifagu.basics.arrays import (
     first_places,
     group_lists,
     group_rows,
+    offsets_of,
 )
 from lifagu.inference.relational.cells import DomainCells, MarkedSpan, partition, runs
 from lifagu.relational.bound_parfactors import BoundParfactor
@@ -172,7 +173,7 @@ def _lists(edges: Ints, count: int) -> Ints:
     """Number alike those of `count` owners (the first column) that have the same set of rows."""
     token = group_rows(edges[:, 1:])
     order = np.lexsort((token, edges[:, 0]))
-    starts = np.concatenate(([0], np.cumsum(np.bincount(edges[:, 0], minlength=count))))
+    starts = offsets_of(np.bincount(edges[:, 0], minlength=count))
     return group_lists(starts, token[order])
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from lifagu.basics.arrays import offsets_of
 from lifagu.basics.atomic_files import PathLike, replaced_folder
 from lifagu.basics.columns import Column, Columns, Lists
 from lifagu.basics.names import Names
@@ -160,6 +161,6 @@ def _filled_columns(whole: Filled) -> Columns:
         columns[f"p{place}"] = np.where(place < arity, positions, -1)
     lengths = np.array([len(each) for each in tables], dtype=np.int64)
     potentials = np.concatenate(tables) if tables else np.zeros(0)
-    starts = np.concatenate(([0], np.cumsum(lengths)))
+    starts = offsets_of(lengths)
     columns["potentials"] = Lists(starts, potentials, table_of[filled])
     return columns

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Floats, Ints, group_rows
+from lifagu.basics.arrays import Floats, Ints, group_rows, offsets_of
 from lifagu.basics.names import ChosenNames, Names
 from lifagu.errors import ModelError
 from lifagu.graph.assembly import scopes_of
@@ -68,7 +68,7 @@ def compare(model: ParfactorGraph, graph: FactorGraph) -> Proof | Difference:
     mine = [_table_ids(block.tables, block.table_of, known) for block in pieces.blocks]
     owner = np.repeat(np.arange(-1, len(mine) - 1), list(map(len, mine)))
     lengths = np.concatenate([block.lengths for block in pieces.blocks])
-    offsets = np.concatenate(([0], np.cumsum(lengths)))
+    offsets = offsets_of(lengths)
     arguments = number[np.concatenate([block.arguments for block in pieces.blocks])]
     found = {
         scopes.shape[1]: (factors, np.column_stack((np.concatenate(mine)[factors], scopes)))

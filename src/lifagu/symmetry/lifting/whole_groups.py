@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.basics.arrays import Ints, first_places, group_lists, group_rows, members
+from lifagu.basics.arrays import Ints, first_places, group_lists, group_rows, members, offsets_of
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.likeness.roles import argument_places
 from lifagu.relational.ground_tables import LARGEST
@@ -66,7 +66,7 @@ def shared_positions(graph: FactorGraph) -> Ints:
     )
     inside = np.isin(run, chosen)
     place = np.searchsorted(chosen, run[inside])  # of its run among the chosen ones
-    taken = group_lists(np.concatenate(([0], np.cumsum(lengths[chosen]))), graph.arguments[inside])
+    taken = group_lists(offsets_of(lengths[chosen]), graph.arguments[inside])
     met = group_rows(np.column_stack((family[place], graph.arguments[inside])))
     overlapping = taken[place] != taken[place[first_places(met)[met]]]
     whole = ~np.isin(family, family[place[overlapping]])

@@ -16,6 +16,7 @@ from lifagu.basics.arrays import (
     group_lists,
     group_rows,
     members,
+    offsets_of,
 )
 from lifagu.inference.lifted.rows import MOST_AXES, Blocks, Booleans, Costs
 
@@ -118,7 +119,7 @@ def _conflicts(rows: Pairs, inside: Booleans) -> tuple[Ints, Ints]:
 
 def _greedy(order: Ints, first: Ints, second: Ints, count: int) -> Ints:
     """Take variables in order, each unless one near it was taken before."""
-    starts = np.concatenate(([0], np.cumsum(np.bincount(first, minlength=count)))).tolist()
+    starts = offsets_of(np.bincount(first, minlength=count)).tolist()
     neighbours = second[np.argsort(first, kind="stable")].tolist()
     blocked = bytearray(count)
     taken = []
@@ -134,7 +135,7 @@ def blocks(rows: Pairs, chosen: Ints, sizes: Ints) -> list[Blocks[Ints]]:
     """The rows around each of the chosen (independent) variables, grouped by shape."""
     variables = np.sort(chosen)
     kinds, edges = _edges(rows, variables, sizes)
-    starts = np.concatenate(([0], np.cumsum(np.bincount(edges.owner, minlength=len(variables)))))
+    starts = offsets_of(np.bincount(edges.owner, minlength=len(variables)))
     found = []
     shape = group_rows(np.column_stack((sizes[variables], group_lists(starts, edges.look))))
     for owners in members(shape):

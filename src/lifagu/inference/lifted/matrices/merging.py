@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lifagu.basics.arrays import Ints, first_places, group_lists, group_rows
+from lifagu.basics.arrays import Ints, first_places, group_lists, group_rows, offsets_of
 from lifagu.inference.lifted.rows import ByArity
 from lifagu.inference.lifted.stack import Sums
 
@@ -59,7 +59,7 @@ def _composed(group: Ints, labels: Ints, order: Ints, first_label: int) -> tuple
     first = first_places(pair)
     row, kind_of, often = group[first], code[first], np.bincount(pair)
     sequence = np.lexsort((kind_of, row))
-    starts = np.concatenate(([0], np.cumsum(np.bincount(row))))
+    starts = offsets_of(np.bincount(row))
     kind = group_lists(starts, group_rows(np.column_stack((kind_of, often)))[sequence])
     examples = first_places(kind)
     lengths = np.diff(starts)[examples]
@@ -68,7 +68,7 @@ def _composed(group: Ints, labels: Ints, order: Ints, first_label: int) -> tuple
         alone, labels[first[sequence[starts[examples]]]], first_label + np.cumsum(~alone) - 1
     )
     summed, lengths = starts[examples][~alone], lengths[~alone]
-    sum_starts = np.concatenate(([0], np.cumsum(lengths)))
+    sum_starts = offsets_of(lengths)
     terms = sequence[np.repeat(summed - sum_starts[:-1], lengths) + np.arange(sum_starts[-1])]
     places = first_places(code)[kind_of[terms]]
     return known[kind], Sums(sum_starts, labels[places], order[places], often[terms])

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lifagu.basics.arrays import Ints, distinct, group_lists, group_rows, members
+from lifagu.basics.arrays import Ints, distinct, group_lists, group_rows, members, offsets_of
 from lifagu.inference.lifted.rows import (
     FIRST,
     OWN_FIRST,
@@ -61,7 +61,7 @@ def looks(rows: Sequence[tuple[Ints, Ints]], count: int) -> Ints:
     each = [np.repeat(labels, matrix.shape[1]) for matrix, labels in rows]
     label = np.concatenate([nothing, *each])
     order = np.lexsort((label, owner))
-    starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=count))))
+    starts = offsets_of(np.bincount(owner, minlength=count))
     return group_lists(starts, label[order])
 
 

@@ -15,6 +15,7 @@ from lifagu.basics.arrays import (
     group_lists,
     group_rows,
     members,
+    offsets_of,
 )
 from lifagu.inference.lifted.integers import LARGEST
 from lifagu.inference.lifted.rows import (
@@ -98,7 +99,7 @@ def _refined(
     kind = np.where(_alone(kind), 0, kind)
     owner, token = _tokens(rows, kind > 0, beside, slot_classes, itself)
     order = np.lexsort((token, owner))
-    starts = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=len(kind)))))
+    starts = offsets_of(np.bincount(owner, minlength=len(kind)))
     finer = group_rows(np.column_stack((kind, group_lists(starts, token[order])))) + 1
     finer = np.where(kind > 0, finer, 0)
     finer = np.where(_alone(finer), 0, finer)
