@@ -101,15 +101,8 @@ def queries(
         A graph whose unknown factors lie elsewhere, a relational model, or a transfer.
     questions : iterable of str or tuple of str
         A name asks for a marginal, a tuple of names for a joint answer.
-    evidence : mapping or Evidence, optional
-        Name → label, or name → {label: likelihood}.
-    unknown : {"one", "mean", "mixture", "bounds"}
-        How a transfer's tables are used: the winning one of each class, their share-weighted mean,
-        the average of the answers over all competing tables, or limits over them.
-    engine : {"auto", "lifted", "ground", "enumerate", "bp"}
-        The best exact one; lifted steps; elimination; the oracle; belief propagation, not exact.
-    memory_limit : int, optional
-        In bytes; three quarters of what is free by default.
+    evidence, unknown, engine, memory_limit
+        As for `query`.
 
     Returns
     -------
@@ -139,15 +132,8 @@ def log_partition(
     ----------
     model : FactorGraph, ParfactorGraph or Transfer
         A graph whose unknown factors lie elsewhere, a relational model, or a transfer.
-    evidence : mapping or Evidence, optional
-        Name → label, or name → {label: likelihood}.
-    unknown : {"one", "mean", "mixture", "bounds"}
-        How a transfer's tables are used: the winning one of each class, their share-weighted mean,
-        the average of the answers over all competing tables, or limits over them.
-    engine : {"auto", "lifted", "ground", "enumerate", "bp"}
-        The best exact one; lifted steps; elimination; the oracle; belief propagation, not exact.
-    memory_limit : int, optional
-        In bytes; three quarters of what is free by default.
+    evidence, unknown, engine, memory_limit
+        As for `query`.
 
     Returns
     -------
@@ -177,15 +163,8 @@ def marginals(
     ----------
     model : FactorGraph, ParfactorGraph or Transfer
         A graph whose unknown factors lie elsewhere, a relational model, or a transfer.
-    evidence : mapping or Evidence, optional
-        Name → label, or name → {label: likelihood}.
-    unknown : {"one", "mean", "mixture", "bounds"}
-        How a transfer's tables are used: the winning one of each class, their share-weighted mean,
-        the average of the answers over all competing tables, or limits over them.
-    engine : {"auto", "lifted", "ground", "enumerate", "bp"}
-        The best exact one; lifted steps; elimination; the oracle; belief propagation, not exact.
-    memory_limit : int, optional
-        In bytes; three quarters of what is free by default.
+    evidence, unknown, engine, memory_limit
+        As for `query`.
 
     Returns
     -------
@@ -216,15 +195,8 @@ def map_assignment(
     ----------
     model : FactorGraph, ParfactorGraph or Transfer
         A graph whose unknown factors lie elsewhere, a relational model, or a transfer.
-    evidence : mapping or Evidence, optional
-        Name → label, or name → {label: likelihood}.
-    unknown : {"one", "mean", "mixture", "bounds"}
-        How a transfer's tables are used: the winning one of each class, their share-weighted mean,
-        the average of the answers over all competing tables, or limits over them.
-    engine : {"auto", "lifted", "ground", "enumerate", "bp"}
-        The best exact one; lifted steps; elimination; the oracle; belief propagation, not exact.
-    memory_limit : int, optional
-        In bytes; three quarters of what is free by default.
+    evidence, unknown, engine, memory_limit
+        As for `query`.
 
     Returns
     -------
