@@ -18,13 +18,6 @@ from typing import Any, Self
 LONGEST = 400  # characters of an error, its remedy included
 LONGEST_NAME, LONGEST_PATH = 60, 200  # characters of a single word in it
 _LONG_WORD = re.compile(rf"\S{{{LONGEST_NAME + 1},}}")
-EXIT_STATUSES = {  # of the command line, as its help tells them
-    0: "done",
-    2: "bad usage or input",
-    3: "the question has no answer",
-    4: "it would not fit",
-    130: "interrupted",
-}
 
 
 @unique

@@ -18,7 +18,7 @@ from lifagu.data.duck import Duck
 from lifagu.errors import LONGEST, LifaguError, MissingExtraError, Remedy, did_you_mean, one_line
 from lifagu.experiments.paper import run_paper
 from lifagu.formats.json_lines import PathError
-from lifagu.inference.plan import PlanTooLargeError
+from lifagu.inference.memory_limit import PlanTooLargeError
 from lifagu.scale.engines.on_duckdb import DuckEngine
 from lifagu.scale.engines.spark_words import refusal
 from lifagu.web import serve

@@ -15,8 +15,8 @@ import pytest
 import lifagu
 from lifagu.graph.evidence import Evidence
 from lifagu.inference.marginals import AllMarginals
+from lifagu.inference.memory_limit import PlanTooLargeError
 from lifagu.inference.most_probable import Best
-from lifagu.inference.plan import PlanTooLargeError
 from lifagu.inference.relational.marginals import ClassMarginals
 from lifagu.inference.relational.most_probable import RelationalBest
 from lifagu.likeness.merging import merge_tables, round_tables

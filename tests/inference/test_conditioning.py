@@ -10,7 +10,7 @@ import pytest
 
 import lifagu
 from lifagu.inference import conditioning, elimination
-from lifagu.inference.part import Part
+from lifagu.inference.connected_part import Part
 from lifagu.questions.planning import prepare
 from support.helpers import graph_of, random_model
 from support.naive import graphs as naive

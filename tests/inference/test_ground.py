@@ -8,7 +8,7 @@ import pytest
 
 from lifagu.inference import elimination, enumeration, maximisation
 from lifagu.inference.barren import constant_sum, find_barren, peel_rows
-from lifagu.inference.part import Part
+from lifagu.inference.connected_part import Part
 from lifagu.inference.plan import ORDERS, make_plan
 from lifagu.inference.table import FEW, SAFE, Table, contract, log_sum, log_values, ratio, settle
 

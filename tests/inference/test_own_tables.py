@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import lifagu
 from lifagu import FactorGraph
-from lifagu.inference.lifted import stack
+from lifagu.inference.lifted import table_stack as stack
 from support.helpers import ROOT
 from support.naive.individuals import Oracle, World
 from support.own_tables import KINDS, drawn, evidence_of, graph_of

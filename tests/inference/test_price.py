@@ -10,8 +10,8 @@ import pytest
 import lifagu
 from lifagu.graph.parts import subgraph
 from lifagu.inference.barren import find_barren
+from lifagu.inference.connected_part import Part
 from lifagu.inference.outline import outline_of
-from lifagu.inference.part import Part
 from lifagu.inference.parts_from_lists import listed_parts
 from lifagu.inference.price import likeness_of
 from lifagu.questions.planning import prepare, prepare_marginals

@@ -28,7 +28,7 @@ from lifagu.data.parquet.evidence import evidence_in
 from lifagu.relational.loaded import Source
 from lifagu.relational.template import Query
 from lifagu.scale.engines.opening import open_engine
-from lifagu.scale.given import names
+from lifagu.scale.folder_contents import names
 from lifagu.scale.intake import take_in
 from lifagu.scale.journal import Journal
 from support import replacer

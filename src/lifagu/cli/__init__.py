@@ -1,6 +1,6 @@
 """The command line: parsing, and exit statuses; commands are imported when they run.
 
-What a status means stands in `lifagu.errors.EXIT_STATUSES`; each kind of error has its own.
+What a status means stands in `exit_statuses.py`; each kind of error has its own.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from lifagu.cli.exit_statuses import INTERRUPTED
 from lifagu.cli.parser import make_parser
 from lifagu.cli.remedies import FLAGS
 from lifagu.errors import LifaguError, TooLargeError, one_line
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = f"the output cannot be written: {error.strerror or error}"
         return _fail(message, LifaguError.exit_status)
     except KeyboardInterrupt:
-        return _fail("interrupted; nothing was half-written", 130)
+        return _fail("interrupted; nothing was half-written", INTERRUPTED)
     return 0
 
 

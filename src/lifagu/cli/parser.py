@@ -9,8 +9,8 @@ from typing import Any, NoReturn
 
 from lifagu.basics.choices import BEST_ENGINES, ENGINES, EXACT_ENGINES, FIGURES, UNKNOWN
 from lifagu.cli import options, values
+from lifagu.cli.exit_statuses import EXIT_STATUSES
 from lifagu.cli.options import Parser, count, flag, value
-from lifagu.errors import EXIT_STATUSES
 
 SHELLS = ("bash", "zsh", "tcsh")
 NO_KERNEL = "none, the slower reference runs; to have it, install lifagu where a C++ compiler is"

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, distinct
-from lifagu.inference.part import AnyPart
+from lifagu.inference.connected_part import AnyPart
 from lifagu.inference.table import Table
 
 Booleans = NDArray[np.bool_]

@@ -17,7 +17,8 @@ import numpy as np
 from lifagu.basics.arrays import Floats
 from lifagu.errors import listed
 from lifagu.inference import elimination, elimination_orders
-from lifagu.inference.part import AnyPart, Part
+from lifagu.inference.connected_part import AnyPart, Part
+from lifagu.inference.memory_limit import readable_size
 from lifagu.inference.plan import (
     BYTES_PER_ENTRY,
     WORKING_COPIES,
@@ -26,7 +27,6 @@ from lifagu.inference.plan import (
     make_plan,
     neighbours,
     readable_count,
-    readable_size,
 )
 from lifagu.inference.question_checks import Question
 from lifagu.inference.table import clamp, log_sum

@@ -19,7 +19,7 @@ import numpy as np
 from lifagu.basics.arrays import Floats
 from lifagu.inference.barren import find_barren
 from lifagu.inference.clusters import Cluster, make_clusters
-from lifagu.inference.part import AnyPart
+from lifagu.inference.connected_part import AnyPart
 from lifagu.inference.plan import Plan, make_plan
 from lifagu.inference.question_checks import Question
 from lifagu.inference.table import (

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from lifagu.basics.arrays import Floats
 from lifagu.inference import conditioning, elimination, enumeration
-from lifagu.inference.part import AnyPart
+from lifagu.inference.connected_part import AnyPart
 from lifagu.inference.plan import Plan
 from lifagu.inference.question_checks import Question
 from lifagu.inference.table import log_sum

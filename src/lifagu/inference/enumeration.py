@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
-from lifagu.inference.part import AnyPart
+from lifagu.inference.connected_part import AnyPart
 
 BLOCK = 2**16  # assignments looked at together
 MOST = 2**24  # assignments beyond which this is hopeless

@@ -17,7 +17,7 @@ from lifagu.basics.words import counted
 from lifagu.errors import LifaguError, NoAnswerError, TooLargeError
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.inference.plan import memory_limit_of
+from lifagu.inference.memory_limit import memory_limit_of
 from lifagu.inference.planning import plan_marginals
 from lifagu.inference.prepared import Prepared, Ran, Solution
 from lifagu.inference.question_checks import TooLarge

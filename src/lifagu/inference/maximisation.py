@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from lifagu.inference.part import AnyPart
+from lifagu.inference.connected_part import AnyPart
 from lifagu.inference.plan import Plan, make_plan
 from lifagu.inference.table import LogTable, max_out
 

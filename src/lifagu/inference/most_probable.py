@@ -20,13 +20,14 @@ from lifagu.graph.evidence import Evidence, EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import parts_without
 from lifagu.inference import maximisation
+from lifagu.inference.connected_part import Residual
 from lifagu.inference.lifted.assignment import CellValues, GroundValues
 from lifagu.inference.lifted.engine import reduce
 from lifagu.inference.lifted.reduced import Reduced
 from lifagu.inference.lifted.residual import residual
-from lifagu.inference.part import Residual
+from lifagu.inference.memory_limit import memory_limit_of
 from lifagu.inference.parts_from_lists import Untouched, listed_parts
-from lifagu.inference.plan import Plan, TooDearError, memory_limit_of
+from lifagu.inference.plan import Plan, TooDearError
 from lifagu.inference.prepared import Staying
 from lifagu.inference.price import (
     BEST_ASSIGNMENT,

@@ -17,8 +17,8 @@ from lifagu.basics.names import Names
 from lifagu.basics.words import counted
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.inference.connected_part import Residual, TablePart
 from lifagu.inference.outline import outline_of
-from lifagu.inference.part import Residual, TablePart
 from lifagu.inference.table import Table, clamp, from_potentials, log_values
 
 

@@ -11,15 +11,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from pathlib import Path
-from time import monotonic
+from functools import cached_property
 from typing import NamedTuple
 
-from lifagu.basics.inputs import whole
 from lifagu.basics.words import counted
-from lifagu.errors import Remedy, TooLargeError
 from lifagu.inference import elimination_orders
+from lifagu.inference.memory_limit import readable_size
 
 Order = Callable[
     [elimination_orders.Neighbours, dict[int, int], Collection[int]],
@@ -41,22 +38,6 @@ ORDERS: dict[str, Order] = {
     "input": elimination_orders.input_order,
     "backward input": elimination_orders.backward_order,
 }
-
-
-class PlanTooLargeError(TooLargeError):
-    """A plan is refused, as connected parts do not fit into memory (or are too many to enumerate).
-
-    parts: the variables of each, listed ones by the name of their kind, and what it would take.
-    """
-
-    remedy: Remedy
-
-    def __init__(
-        self, what: str, parts: Sequence[tuple[tuple[int | str, ...], str]], engine: str
-    ) -> None:
-        remedy = Remedy.GROUND_ENGINE if engine == "enumerate" else Remedy.ASK_FOR_LESS
-        super().__init__(f"{what} {parts[0][1]}", remedy=remedy)
-        self.parts = parts
 
 
 class TooDearError(Exception):
@@ -206,44 +187,6 @@ def neighbours(
     return near
 
 
-def readable_size(size: int) -> str:
-    """``1.5 GiB`` and the like.
-
-    >>> readable_size(3 * 2**29)
-    '1.5 GiB'
-    """
-    if size >= 2**50:
-        return f"2^{round(math.log2(size))} bytes"
-    for power, unit in ((30, "GiB"), (20, "MiB"), (10, "KiB")):
-        if size >= 2**power:
-            return f"{size / 2**power:.3g} {unit}"
-    return f"{size} bytes"
-
-
 def readable_count(number: int) -> str:
     """The number, or a power of two where it is large."""
     return str(number) if number < 10**6 else f"2^{math.log2(number):.3g}"
-
-
-def memory_limit_of(given: int | None) -> int:
-    """A memory limit as it was given, in bytes, or the usual one."""
-    if given is None:
-        return default_memory_limit()
-    return whole("memory_limit", given, 1, of=" of bytes")
-
-
-def default_memory_limit() -> int:
-    """Three quarters of the free memory in bytes (of 8 GiB where the system does not tell)."""
-    return _free_memory(int(monotonic())) * 3 // 4
-
-
-@lru_cache(maxsize=1)
-def _free_memory(second: int) -> int:
-    """Memory that is free, looked up once in every second."""
-    try:
-        lines = Path("/proc/meminfo").read_text().splitlines()
-        return next(
-            int(line.split()[1]) * 1024 for line in lines if line.startswith("MemAvailable:")
-        )
-    except (OSError, StopIteration):
-        return 8 * 2**30

@@ -20,9 +20,10 @@ from lifagu.errors import ModelError, TooLargeError
 from lifagu.graph.evidence import EvidenceLike
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import parts_without
-from lifagu.inference.part import Residual
+from lifagu.inference.connected_part import Residual
+from lifagu.inference.memory_limit import PlanTooLargeError, memory_limit_of
 from lifagu.inference.parts_from_lists import Untouched, count_variables, listed_parts
-from lifagu.inference.plan import PlanTooLargeError, TooDearError, memory_limit_of
+from lifagu.inference.plan import TooDearError
 from lifagu.inference.planning_by_part import plan_parts, plan_rest
 from lifagu.inference.prepared import Prepared, Questions
 from lifagu.inference.price import (

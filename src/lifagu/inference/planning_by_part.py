@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from lifagu.inference.connected_part import AnyPart, Residual
 from lifagu.inference.engines import plan_part
-from lifagu.inference.part import AnyPart, Residual
+from lifagu.inference.memory_limit import PlanTooLargeError
 from lifagu.inference.parts_from_lists import Untouched
-from lifagu.inference.plan import PlanTooLargeError
 from lifagu.inference.prepared import Prepared, Questions
 from lifagu.inference.question_checks import Question, asked_for, pieces_of
 

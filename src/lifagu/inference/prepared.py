@@ -24,9 +24,9 @@ from lifagu.errors import ModelError, NoAnswerError
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.ranges import Labels
 from lifagu.inference.answer import Answer
+from lifagu.inference.connected_part import Residual
 from lifagu.inference.engines import PartPlan, run_part
 from lifagu.inference.lifted.adjoints import Adjoints, Joints, LogMarginals
-from lifagu.inference.part import Residual
 from lifagu.inference.parts_from_lists import Untouched
 from lifagu.inference.question_checks import Question, pieces_of, why_zero
 

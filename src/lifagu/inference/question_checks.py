@@ -14,7 +14,8 @@ from lifagu.errors import ModelError, NoAnswerError, Remedy, TooLargeError, list
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import parts_of_factors
-from lifagu.inference.plan import BYTES_PER_ENTRY, WORKING_COPIES, readable_size
+from lifagu.inference.memory_limit import readable_size
+from lifagu.inference.plan import BYTES_PER_ENTRY, WORKING_COPIES
 
 Question = tuple[int, ...]
 

@@ -16,7 +16,7 @@ from lifagu.basics.inputs import chosen, instance, items, shown, text
 from lifagu.errors import ModelError, NoAnswerError, NotLiftedError, Remedy
 from lifagu.graph.evidence import EvidenceLike, Observation, by_name
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.inference.plan import memory_limit_of
+from lifagu.inference.memory_limit import memory_limit_of
 from lifagu.inference.prepared import Asked
 from lifagu.relational.parfactor_graph import ParfactorGraph
 

@@ -13,7 +13,7 @@ from lifagu.basics.names import Names
 from lifagu.errors import FormatError, ModelError, Remedy, TooLargeError
 from lifagu.graph.evidence import Observation, bind_evidence
 from lifagu.graph.ranges import Ranges
-from lifagu.scale.given import Given, names, numbers_of
+from lifagu.scale.folder_contents import Given, names, numbers_of
 from lifagu.scale.journal import Journal
 from lifagu.scale.ranges_and_kinds import MOST_WORDS
 

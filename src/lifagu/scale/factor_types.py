@@ -18,7 +18,7 @@ from lifagu.errors import FormatError, Remedy, TooLargeError
 from lifagu.graph.tables import potential_fault
 from lifagu.scale.equal_multisets import group_owners
 from lifagu.scale.evidence import DistinctObservations, order_of
-from lifagu.scale.given import Given
+from lifagu.scale.folder_contents import Given
 from lifagu.scale.journal import Journal
 
 WIDEST = 2**62

@@ -17,7 +17,7 @@ from lifagu.errors import Remedy, TooLargeError
 from lifagu.graph.assembly import taken_lists
 from lifagu.scale.equal_multisets import group_owners
 from lifagu.scale.factor_types import MOST_TYPES, Types
-from lifagu.scale.given import Given
+from lifagu.scale.folder_contents import Given
 from lifagu.scale.journal import Journal
 
 # for each factor of somebody its owner, its place there and its type

@@ -17,7 +17,7 @@ from lifagu.data.parquet.reading import pinned_folder
 from lifagu.data.parquet.table import EXACT, ParquetTable
 from lifagu.data.snapshots import Pinned
 from lifagu.errors import FormatError
-from lifagu.scale.given import WIDEST, Given, names
+from lifagu.scale.folder_contents import WIDEST, Given, names
 from lifagu.scale.journal import Journal
 from lifagu.scale.numbering import number_ids
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
-from lifagu.scale.given import Given
+from lifagu.scale.folder_contents import Given
 from lifagu.scale.individuals import owners_of_variables
 from lifagu.scale.journal import Journal
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lifagu.basics.arrays import Ints
-from lifagu.scale.given import Given
+from lifagu.scale.folder_contents import Given
 from lifagu.scale.individuals import owners_of_variables
 from lifagu.scale.journal import Journal
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from lifagu.errors import FormatError, ModelError, Remedy, TooLargeError
 from lifagu.graph.ranges import BOOLEAN, Labels, check_labels
-from lifagu.scale.given import Given
+from lifagu.scale.folder_contents import Given
 from lifagu.scale.journal import Journal
 
 MOST_WORDS = 1_000_000  # different ranges or kinds, which are looked at in memory

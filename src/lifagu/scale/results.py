@@ -15,7 +15,7 @@ from lifagu.data.parquet.layout import file_name
 from lifagu.graph.ranges import BOOLEAN, Labels
 from lifagu.scale.colour_rounds import State
 from lifagu.scale.evidence import DistinctObservations
-from lifagu.scale.given import Given, name_of
+from lifagu.scale.folder_contents import Given, name_of
 from lifagu.scale.journal import Journal
 from lifagu.scale.numbering import number_ids
 

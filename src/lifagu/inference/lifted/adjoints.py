@@ -22,8 +22,8 @@ from lifagu.basics.arrays import (
     group_rows_bitwise,
     members,
 )
+from lifagu.inference.lifted.batches_by_number import NumberedBatches
 from lifagu.inference.lifted.logs import Table, log_sum
-from lifagu.inference.lifted.numbered import NumberedBatches
 
 if TYPE_CHECKING:
     from lifagu.inference.lifted.rows import ByArity

@@ -16,7 +16,7 @@ from lifagu.inference.lifted.assignment import Assignment
 from lifagu.inference.lifted.logs import Table
 from lifagu.inference.lifted.problem import Problem, Variables
 from lifagu.inference.lifted.rows import Blocks, Booleans, ByArity, New, RowPlaces
-from lifagu.inference.lifted.stack import Axes, in_pieces, product, projections
+from lifagu.inference.lifted.table_stack import Axes, in_pieces, product, projections
 from lifagu.inference.lifted.tables import TablePool
 
 MOST_NAMED = 3  # variables that are named as examples

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from lifagu.basics.arrays import Ints, by_first_occurrence, connected_parts, members
+from lifagu.inference.connected_part import Part, Residual
 from lifagu.inference.lifted.problem import Problem
-from lifagu.inference.part import Part, Residual
 
 
 def residual(problem: Problem[Ints]) -> Residual:

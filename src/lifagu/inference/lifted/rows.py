@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Ints
-from lifagu.inference.lifted.stack import Sums
+from lifagu.inference.lifted.table_stack import Sums
 
 MOST_AXES = 60  # of one table: numpy's arrays have 64 at most
 New = TypeVar("New")

@@ -20,7 +20,8 @@ from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, first_places, group_rows, group_rows_bitwise, members
 from lifagu.inference.lifted import careful_table as carefully
-from lifagu.inference.lifted import stack as at_once
+from lifagu.inference.lifted import table_stack as at_once
+from lifagu.inference.lifted.batches_by_number import NumberedBatches
 from lifagu.inference.lifted.careful_table import (
     FINE_WORK,
     PROMISE,
@@ -33,8 +34,7 @@ from lifagu.inference.lifted.careful_table import (
 )
 from lifagu.inference.lifted.fifty_digits import fine_logs, same, total, weighed
 from lifagu.inference.lifted.logs import Table, near, swappable_slots, symmetric
-from lifagu.inference.lifted.numbered import NumberedBatches
-from lifagu.inference.lifted.stack import Axes, Precision, Stack, Sum, Sums, stack_of
+from lifagu.inference.lifted.table_stack import Axes, Precision, Stack, Sum, Sums, stack_of
 
 FEW = 2  # tables that are made one by one: at once costs as much
 FEW_POTENTIALS = 2**16  # of which extended precision costs nothing

@@ -15,7 +15,7 @@ from lifagu.basics.words import counted
 from lifagu.errors import ModelError, NotLiftedError, Remedy, TooLargeError
 from lifagu.inference.lifted.engine import reduce_cells
 from lifagu.inference.marginals import Computed
-from lifagu.inference.plan import PlanTooLargeError, memory_limit_of
+from lifagu.inference.memory_limit import PlanTooLargeError, memory_limit_of
 from lifagu.inference.planning_by_part import plan_rest
 from lifagu.inference.prepared import Prepared, Questions
 from lifagu.inference.question_checks import TooLarge

@@ -13,8 +13,8 @@ from lifagu.basics.progress import Tell
 from lifagu.errors import TooLargeError
 from lifagu.inference.lifted.assignment import CellValues, GroundValues
 from lifagu.inference.lifted.engine import reduce_cells
+from lifagu.inference.memory_limit import memory_limit_of
 from lifagu.inference.most_probable import Search, plan_search
-from lifagu.inference.plan import memory_limit_of
 from lifagu.inference.relational.ground_variables import ground_names
 from lifagu.inference.relational.problem import Shattered, shattered, start
 from lifagu.inference.relational.questions import GivenEvidence, known_kinds

@@ -14,7 +14,7 @@ from lifagu.errors import ModelError, NoAnswerError, NotLiftedError
 from lifagu.graph.evidence import Observation
 from lifagu.graph.ranges import Labels
 from lifagu.inference.lifted.engine import reduce_cells
-from lifagu.inference.plan import memory_limit_of
+from lifagu.inference.memory_limit import memory_limit_of
 from lifagu.inference.planning_by_part import plan_rest
 from lifagu.inference.prepared import Prepared, Questions
 from lifagu.inference.question_checks import (

@@ -17,7 +17,7 @@ from lifagu.filling.rules import Filling
 from lifagu.graph.evidence import Observation
 from lifagu.inference.lifted.tables_by_label import Labels
 from lifagu.inference.listed_rows import Known, RowsLeft, check_asked, prepare_listed
-from lifagu.inference.plan import readable_size
+from lifagu.inference.memory_limit import readable_size
 from lifagu.inference.prepared import Prepared, Result
 from lifagu.questions.by_sql.completing import Completed, fill_on, take_on
 from lifagu.questions.by_sql.support import Support, supports
@@ -26,7 +26,7 @@ from lifagu.questions.place import ANSWERING, Place
 from lifagu.relational.ground_parts import declared_tables
 from lifagu.scale.eliminating import ObstacleError, StoredRows, Work, eliminate, listed_rows, load
 from lifagu.scale.factor_types import Types, first_factors, looks_of
-from lifagu.scale.given import names, numbers_of
+from lifagu.scale.folder_contents import names, numbers_of
 from lifagu.scale.journal import Journal
 
 ENOUGH = 10**6  # arguments that are listed at once

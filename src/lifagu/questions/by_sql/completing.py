@@ -34,7 +34,7 @@ from lifagu.scale.factor_types import (
     find_types,
     has_unknown,
 )
-from lifagu.scale.given import Given, names
+from lifagu.scale.folder_contents import Given, names
 from lifagu.scale.individuals import split_by_owner
 from lifagu.scale.intake import check_individuals, check_names, take_in
 from lifagu.scale.journal import Journal

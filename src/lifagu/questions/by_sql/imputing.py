@@ -29,7 +29,7 @@ from lifagu.questions.place import Place
 from lifagu.questions.requested_marginals import distribution_of
 from lifagu.questions.writing_results import IMPUTED, check_imputed_target
 from lifagu.relational.ground_parts import declared_tables
-from lifagu.scale.given import names, numbers_of
+from lifagu.scale.folder_contents import names, numbers_of
 from lifagu.scale.lent_tables import lent_to, register_lent
 from lifagu.scale.near_unknown_factors import find_near
 from lifagu.scale.results import register_columns, write_imputed

@@ -25,7 +25,7 @@ from lifagu.questions.storage import is_folder
 from lifagu.scale.colour_rounds import Sizes, pass_colours, store_start
 from lifagu.scale.factor_types import reorder_arguments
 from lifagu.scale.finishing_in_memory import finisher
-from lifagu.scale.given import names
+from lifagu.scale.folder_contents import names
 from lifagu.scale.journal import Journal
 from lifagu.scale.results import (
     Findings,

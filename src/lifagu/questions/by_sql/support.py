@@ -15,7 +15,7 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.progress import Announce
 from lifagu.inference.answer import Answer
 from lifagu.questions.by_sql.completing import Completed, Filled
-from lifagu.scale.given import names
+from lifagu.scale.folder_contents import names
 from lifagu.scale.lent_tables import Tally, find_lent, lent_first, lent_within, register_lent
 from lifagu.scale.parts import find_parts
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from lifagu.basics.atomic_files import PathLike, failing
 from lifagu.errors import FormatError, ModelError, Remedy
 from lifagu.filling.rules import Filling
-from lifagu.inference.plan import default_memory_limit
+from lifagu.inference.memory_limit import default_memory_limit
 from lifagu.questions.place import Place
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.journal import Journal

@@ -13,7 +13,7 @@ from lifagu.scale.eliminating.labelled_tables import LabelledTables
 from lifagu.scale.eliminating.rows import MOST_LABELS, ObstacleError, StoredRows
 from lifagu.scale.eliminating.work import Work, columns, listed, union
 from lifagu.scale.factor_types import Types
-from lifagu.scale.given import WIDEST
+from lifagu.scale.folder_contents import WIDEST
 
 
 @dataclass(frozen=True, eq=False)

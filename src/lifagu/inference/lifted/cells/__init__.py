@@ -29,7 +29,7 @@ from lifagu.inference.lifted.rows import (
     RowPlaces,
     SlotClasses,
 )
-from lifagu.inference.lifted.stack import Sum
+from lifagu.inference.lifted.table_stack import Sum
 
 
 class Patterns(Entries):

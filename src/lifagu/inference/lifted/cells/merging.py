@@ -9,7 +9,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints
 from lifagu.inference.lifted.cells.pattern import Individuals, Pattern, arrangements, compact
-from lifagu.inference.lifted.stack import Sum, Sums
+from lifagu.inference.lifted.table_stack import Sum, Sums
 
 
 def merge(

@@ -8,7 +8,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Ints, first_places, group_lists, group_rows, offsets_of
 from lifagu.inference.lifted.rows import ByArity
-from lifagu.inference.lifted.stack import Sums
+from lifagu.inference.lifted.table_stack import Sums
 
 
 def merge(
