@@ -412,6 +412,7 @@ def spark(tmp_path_factory):
         yield running
 
 
+@pytest.mark.full
 def test_a_lost_worker_changes_nothing(tmp_path, monkeypatch, spark):
     """One of two workers is killed after the first round; the current folder stays as it was.
 
