@@ -46,26 +46,25 @@ def doors() -> dict[str, set[str]]:
         first = path.relative_to(PACKAGE).with_suffix("").parts[0].replace("__init__", "lifagu")
         targets = found.setdefault(first, set())
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.Import):
-                names = [each.name for each in node.names]
-            else:
-                names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
-            own = [f"{name}." for name in names if name.partition(".")[0] == "lifagu"]
-            targets |= {name.split(".")[1] or "lifagu" for name in own}
+            names = [each.name for each in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{each.name}" for each in node.names]
+            own = [f"{name}.".split(".")[1] for name in names if name.split(".")[0] == "lifagu"]
+            targets |= {name if name in WHAT else "lifagu" for name in own}
         targets.discard(first)
     return found
 
 
 def floors(rooms: dict[str, set[str]]) -> list[list[str]]:
-    """Rooms from the ground up, each above all that it imports."""
-    level: dict[str, int] = {}
-    while len(level) < len(rooms):
-        for room, below in rooms.items():
-            if room not in level and below <= level.keys():
-                level[room] = 1 + max((level[each] for each in below), default=-1)
+    """Rooms from the top down, each just below all that import it."""
+    users = {room: {each for each in rooms if room in rooms[each]} for room in rooms}
+    depth: dict[str, int] = {}
+    while len(depth) < len(rooms):
+        for room, above in users.items():
+            if room not in depth and above <= depth.keys():
+                depth[room] = 1 + max((depth[each] for each in above), default=-1)
     return [
-        [room for room in WHAT if level.get(room) == floor]
-        for floor in range(max(level.values()) + 1)
+        [room for room in WHAT if depth[room] == floor] for floor in range(max(depth.values()) + 1)
     ]
 
 
@@ -90,7 +89,7 @@ def house_svg() -> str:
     width = max(map(len, rows)) * (WIDTH + ACROSS) - ACROSS + 2 * MARGIN
     height = len(rows) * (HEIGHT + DOWN) - DOWN + 2 * MARGIN
     place = {}
-    for floor, row in enumerate(reversed(rows)):
+    for floor, row in enumerate(rows):
         left = (width - len(row) * (WIDTH + ACROSS) + ACROSS) / 2
         for column, room in enumerate(row):
             place[room] = (left + column * (WIDTH + ACROSS), MARGIN + floor * (HEIGHT + DOWN))
