@@ -422,7 +422,8 @@ def test_too_little_memory_for_executors(tmp_path, spark):
     opened = open_engine(f"spark={spark.master}", tmp_path)
     try:
         with pytest.raises(
-            lifagu.TooLargeError, match="^spark: the memory does not suffice; raise .*executor"
+            lifagu.TooLargeError,
+            match="^spark: the memory does not suffice; .*spark.executor.memory",
         ):
             opened.rows(
                 "SELECT size(collect_list(concat(repeat('x', 100000), id))) FROM range(30000)"
