@@ -256,6 +256,9 @@ def test_every_verb_answers(tmp_path):
     assert case.log_partition() == lifagu.log_partition(moved, evidence=seen)
     assert case.impute().marginals[asked]["true"] == pytest.approx(case.ask(asked)["true"])
     assert case.groups().colouring == case.lift().groups.colouring
+    rounds = list(case.colour_rounds())
+    assert rounds[-1] == case.groups().colouring
+    assert len(case.draw_rounds()) == len(rounds) > 2
     assert set(lifagu.ground(case.lift().model).variable_names) == set(case.graph.variable_names)
     assert "elimin" in str(case.plan([asked]))
     assert "elimin" in str(case.plan_marginals())
@@ -363,6 +366,8 @@ def test_a_folder_on_an_engine_is_never_read_into_memory(tmp_path, monkeypatch, 
         (lambda case: case.marginals(), "marginals"),
         (lambda case: case.most_probable(), "most probable"),
         (lambda case: case.plot("x.svg"), "draw"),
+        (lambda case: case.draw_rounds(), "draw"),
+        (lambda case: list(case.colour_rounds()), "colour rounds"),
         (lambda case: case.forget().ask("Epid"), "forgetting"),
     ],
 )

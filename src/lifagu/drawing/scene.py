@@ -19,7 +19,6 @@ from lifagu.errors import ModelError
 LABEL = 13.0  # font sizes
 SMALL = 11.0
 SQUARE = 16.0  # side of a factor
-DOT = 18.0  # diameter of a variable without a label
 SHIFT = 4.0  # by which stacked squares stand apart
 MARGIN = 18.0
 BADGE = 7.0  # radius of the dot with the sign of a group

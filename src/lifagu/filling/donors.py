@@ -25,6 +25,8 @@ from lifagu.basics.arrays import (
 )
 from lifagu.basics.frozen import Frozen
 
+TRANSFERRED, BELOW, NO_CANDIDATE, ILL_TYPED = range(4)  # places in STATUSES
+
 
 @dataclass(frozen=True, eq=False)
 class Offers(Frozen):
@@ -196,3 +198,19 @@ def offers_from_candidates(
         sizes=sizes,
         agreed=agreed,
     )
+
+
+# ---- who wins
+
+
+def verdicts(offers: Offers, theta: float) -> Ints:
+    """Status of each class, before positional copying is checked."""
+    verdicts = np.full(len(offers.first) - 1, NO_CANDIDATE, dtype=np.int64)
+    some = offers.candidates > 0
+    verdicts[some] = np.where(offers.share[some] >= theta, TRANSFERRED, BELOW)
+    return verdicts
+
+
+def best(offers: Offers) -> Ints:
+    """Every class takes its best alternative."""
+    return np.zeros(len(offers.first) - 1, dtype=np.int64)

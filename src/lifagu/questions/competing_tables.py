@@ -21,7 +21,8 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
 from lifagu.errors import NoAnswerError, Remedy, TooLargeError, listed
-from lifagu.filling.result import OpenClass, Transfer
+from lifagu.filling.completions import OpenClass
+from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.parts import parts_of_factors, parts_without, subgraph

@@ -49,6 +49,7 @@ def colouring(case: Statement) -> Colouring:
 
 def colour_rounds(case: Statement) -> Iterator[Colouring]:
     """The same round by round, beginning with the start colours."""
+    choose(case, "colour_rounds")
     moved = in_memory.transferred(case)
     return colour_passing.colour_rounds(moved.graph, in_memory.bound(case), **moved.start)
 

@@ -1,0 +1,282 @@
+"""Completions: a graph with holes, who could fill them, and every way to complete it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lifagu.basics.arrays import Floats, Ints, first_places, frozen, group_rows
+from lifagu.basics.frozen import Frozen
+from lifagu.filling.alignment import align_axes, alignments, lend
+from lifagu.filling.donors import ILL_TYPED, TRANSFERRED, Offers, best, verdicts
+from lifagu.filling.rules import Filling
+from lifagu.graph.evidence import EvidenceLike
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.tables import GivenTables
+from lifagu.likeness.merging import equal_up_to_scale
+from lifagu.likeness.tolerance_bound import Bound, Drift
+
+
+class OpenClass(NamedTuple):
+    """A class of unknown factors for which several tables compete, and the shares of these."""
+
+    offers: int
+    number: int
+    factors: Ints
+    alternatives: Ints
+    shares: Floats
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Completions(Frozen):
+    """A graph, who could lend to its unknown factors, and the graphs that come of it.
+
+    The attributes are those of `Transfer`, which adds the reasons.
+    """
+
+    original: FactorGraph
+    filling: Filling
+    offers: tuple[Offers, ...]
+    signatures: Ints
+    owners: Ints
+    equality: str
+    merging: Drift | None
+
+    @property
+    def theta(self) -> float:
+        """The share of candidates that had to agree."""
+        return float(self.filling.theta)
+
+    # ---- completing
+
+    @cached_property
+    def graph(self) -> FactorGraph:
+        """The graph with the winning tables filled in."""
+        return self.completed(())
+
+    def completed(self, choices: Iterable[tuple[OpenClass, int]]) -> FactorGraph:
+        """The graph with the winning tables, but for some classes with another competing one.
+
+        Parameters
+        ----------
+        choices : iterable of (OpenClass, int)
+            Classes in which several tables compete, and which of these each takes.
+
+        Returns
+        -------
+        FactorGraph
+        """
+        chosen = [best(each) for each in self.offers]
+        for open_class, alternative in choices:
+            chosen[open_class.offers][open_class.number] = alternative
+        numbers, arguments = self.original.factor_table.copy(), self.original.arguments.copy()
+        for offers, choice in zip(self.offers, chosen, strict=True):
+            places, donors = self._loans(offers, choice)
+            numbers[offers.receivers[places]] = self.original.factor_table[donors]
+            self._lend(offers, places, donors, arguments)
+        return self.original.refilled(self._given(), numbers, arguments)
+
+    def averaged(self) -> FactorGraph:
+        """The graph in which each class has the share-weighted mean of its competing tables."""
+        numbers, arguments = self.original.factor_table.copy(), self.original.arguments.copy()
+        means: list[Floats] = []
+        for offers in self.offers:
+            places, donors = self._loans(offers, best(offers))
+            alike = group_rows(np.column_stack((offers.class_of[places], offers.slot[places])))
+            numbers[offers.receivers[places]] = len(self.original.tables) + len(means) + alike
+            means += [
+                self._mean(offers, int(places[first])) for first in first_places(alike).tolist()
+            ]
+            self._lend(offers, places, donors, arguments)
+        return self.original.refilled(self._given(means), numbers, arguments)
+
+    def _loans(self, offers: Offers, choice: Ints) -> tuple[Ints, Ints]:
+        """Receivers (places in the offers) that get a table by these choices, and their donors."""
+        places = np.flatnonzero((verdicts(offers, self.theta) == TRANSFERRED)[offers.class_of])
+        donors = offers.donors_of(places, choice)
+        fits = self._fits(offers.receivers[places], donors)
+        return places[fits], donors[fits]
+
+    def _fits(self, receivers: Ints, donors: Ints) -> NDArray[np.bool_]:
+        """Whether a table may be copied: by position only onto equal ranges, aligned always."""
+        fits = np.ones(len(receivers), dtype=np.bool_)
+        if self.filling.published:
+            ranges, offsets = (
+                self.original.variable_range[self.original.arguments],
+                self.original.offsets,
+            )
+            for places, alignment in alignments(
+                self.original, self.offers[0].keys, receivers, donors
+            ):
+                slots = np.arange(alignment.shape[1])
+                mine, theirs = (
+                    ranges[offsets[each[places], None] + slots] for each in (receivers, donors)
+                )
+                fits[places] = (mine == theirs).all(axis=1)
+        return fits
+
+    def _lend(self, offers: Offers, places: Ints, donors: Ints, arguments: Ints) -> None:
+        if not self.filling.published:
+            lend(self.original, offers.keys, offers.receivers[places], donors, arguments)
+
+    def _given(self, more: Sequence[Floats] = ()) -> GivenTables:
+        tables = self.original.tables
+        extra = GivenTables.of(more)
+        return GivenTables(
+            np.concatenate((tables.values, extra.values)),
+            np.concatenate((tables.offsets, tables.offsets[-1] + extra.offsets[1:])),
+        )
+
+    def _mean(self, offers: Offers, place: int) -> Floats:
+        """The mean table of a receiver's class at its slot, axes as in the best donor's table."""
+        graph, number = self.original, int(offers.class_of[place])
+        alternatives = offers.first[number] + self._fitting(offers, number)
+        donors = offers.donors[offers.donor_first[alternatives] + offers.slot[place]].tolist()
+        shares = offers.support[alternatives] / offers.support[alternatives].sum()
+        total = 0.0
+        for donor, share in zip(donors, shares, strict=True):
+            table = graph.tables[int(graph.factor_table[donor])]
+            aligned = (
+                table
+                if self.filling.published
+                else align_axes(graph, offers.keys, table, donor, donors[0])
+            )
+            scaled = aligned / aligned.max()  # the sum of large numbers may be too large
+            total = total + share * (scaled / scaled.sum())
+        return np.asarray(total)
+
+    # ---- how far merging can move answers
+
+    @cached_property
+    def drift(self) -> Drift | None:
+        """How far each factor of the completed graph moved by merging; None without merging.
+
+        Filled factors are compared to any table that became their donor's.
+        """
+        if self.merging is None:
+            return None
+        lowest, highest = self.merging.lowest.copy(), self.merging.highest.copy()
+        numbers = self.original.factor_table
+        known = np.flatnonzero(numbers >= 0)
+        low, high = np.zeros(len(self.original.tables)), np.zeros(len(self.original.tables))
+        np.minimum.at(low, numbers[known], lowest[known])
+        np.maximum.at(high, numbers[known], highest[known])
+        for offers in self.offers:
+            places, donors = self._loans(offers, best(offers))
+            lowest[offers.receivers[places]] = low[numbers[donors]]
+            highest[offers.receivers[places]] = high[numbers[donors]]
+        return Drift(frozen(lowest), frozen(highest))
+
+    def bound(self, evidence: EvidenceLike = None) -> Bound | None:
+        """How far answers about the completed graph can be off by merging.
+
+        Parameters
+        ----------
+        evidence : mapping or Evidence, optional
+            What was observed.
+
+        Returns
+        -------
+        Bound or None
+            None where tables were not merged.
+        """
+        return None if self.drift is None else self.drift.bound(self.original, evidence)
+
+    # ---- what competes
+
+    @cached_property
+    def open_classes(self) -> list[OpenClass]:
+        """Classes that are filled and for which several tables compete."""
+        found = []
+        for place, offers in enumerate(self.offers):
+            wanted = (verdicts(offers, self.theta) == TRANSFERRED) & (offers.alternatives > 1)
+            for number in np.flatnonzero(wanted).tolist():
+                fitting = self._fitting(offers, number)
+                if len(fitting) > 1:
+                    support = offers.support[offers.first[number] + fitting]
+                    shares = support / offers.candidates[number]
+                    found.append(OpenClass(place, number, offers.members[number], fitting, shares))
+        return found
+
+    def _fitting(self, offers: Offers, number: int) -> Ints:
+        """The alternatives of a class that fit all its members which the winning one fits."""
+        alternatives = np.arange(offers.first[number + 1] - offers.first[number])
+        if not self.filling.published:
+            return alternatives
+        best = int(offers.donors[offers.donor_first[offers.first[number]]])
+        filled = offers.members[number]
+        filled = filled[self._fits(filled, np.full(len(filled), best))]
+        fits = []
+        for alternative in alternatives:
+            donor = int(offers.donors[offers.donor_first[offers.first[number] + alternative]])
+            fits.append(bool(self._fits(filled, np.full(len(filled), donor)).all()))
+        return alternatives[fits]
+
+    # ---- what came of it
+
+    @cached_property
+    def statuses(self) -> Ints:
+        """For each unknown factor in input order its status, as a place in STATUSES."""
+        status = np.full(len(self.original.factor_names), -1, dtype=np.int64)
+        for offers in self.offers:
+            status[offers.receivers] = verdicts(offers, self.theta)[offers.class_of]
+            filled = np.flatnonzero(status[offers.receivers] == TRANSFERRED)
+            donors = offers.donors_of(filled, best(offers))
+            ill = ~self._fits(offers.receivers[filled], donors)
+            status[offers.receivers[filled[ill]]] = ILL_TYPED
+        return frozen(status[self.original.unknown])
+
+    @cached_property
+    def shares(self) -> Floats:
+        """For each unknown factor the share of candidates that agree; nan without candidates."""
+        shares = np.full(len(self.original.factor_names), np.nan)
+        for offers in self.offers:
+            shares[offers.receivers] = offers.share[offers.class_of]
+        return frozen(shares[self.original.unknown])
+
+    @property
+    def unknown(self) -> Ints:
+        """The factors that came without a table, ascending."""
+        return self.original.unknown
+
+    @property
+    def transferred(self) -> Ints:
+        """The factors that got a table, ascending."""
+        factors: Ints = self.original.unknown[self.statuses == TRANSFERRED]
+        return factors
+
+    @property
+    def counts(self) -> tuple[int, int]:
+        """How many factors came without a table, and how many of them got one."""
+        return len(self.unknown), len(self.transferred)
+
+    def loans(self) -> Iterator[tuple[Ints, Ints, Ints]]:
+        """Per arity and way of lending: receivers, donors, and where each donor position is."""
+        for offers in self.offers:
+            places, donors = self._loans(offers, best(offers))
+            receivers = offers.receivers[places]
+            for chosen, alignment in alignments(self.original, offers.keys, receivers, donors):
+                if self.filling.published:
+                    alignment = np.broadcast_to(np.arange(alignment.shape[1]), alignment.shape)
+                yield receivers[chosen], donors[chosen], alignment
+
+    # ---- where colour passing starts
+
+    @cached_property
+    def factor_start(self) -> Ints:
+        """Start colours on the completed graph: its tables, and classes for what stays unknown."""
+        numbers, tables = self.graph.factor_table, self.graph.tables
+        equal = equal_up_to_scale(tables) if self.filling.up_to_scale else np.arange(len(tables))
+        known = equal[numbers] if len(tables) else numbers
+        return frozen(np.where(numbers >= 0, known, len(tables) + self.signatures))
+
+    @property
+    def start(self) -> dict[str, Any]:
+        """How colour passing starts on the completed graph, as settings of `colour`."""
+        scale, commutes = self.filling.up_to_scale, self.filling.commutative
+        return {"factor_start": self.factor_start, "commutative": commutes, "up_to_scale": scale}
