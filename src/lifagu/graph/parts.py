@@ -67,6 +67,7 @@ def taken(graph: FactorGraph, variables: Ints, factors: Ints) -> tuple[FactorGra
         factor_table=graph.factor_table[factors],
         offsets=np.concatenate(([0], ends - graph.offsets[-1])),
         arguments=number[arguments],
+        support=graph.support and graph.support.taken(factors).or_none,
     )
     return part, number
 
