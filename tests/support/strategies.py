@@ -34,8 +34,24 @@ def graphs(draw, unknown=True, plain=False):
         table = draw(st.lists(potentials, min_size=span, max_size=span))
         table[0] = table[0] or 1
         hidden = unknown and draw(st.booleans())
-        builder.factor(f"f{number}", scope, None if hidden else table)
+        behind = {} if plain else draw(supports(scope, sizes, span))
+        builder.factor(f"f{number}", scope, None if hidden else table, **behind)
     return builder.graph()
+
+
+@st.composite
+def supports(draw, scope, sizes, span):
+    """The support of a factor over these variables, as the builder takes it; often none."""
+    if draw(st.booleans()):
+        return {}
+    given = draw(st.lists(st.sampled_from(scope), unique=True)) if scope else []
+    combinations = int(np.prod([sizes[name] for name in given], dtype=int))
+    many = draw(st.sampled_from([1, combinations]))
+    records = st.one_of(st.integers(0, 99), st.floats(0, 1e6))
+    said = {"support": draw(st.lists(records, min_size=many, max_size=many)), "given": given}
+    for length in draw(st.sampled_from([[], [1], [span]])):
+        said["prior"] = draw(st.lists(st.floats(0, 9), min_size=length, max_size=length))
+    return said
 
 
 @st.composite
