@@ -10,7 +10,7 @@ potentials = st.one_of(st.integers(0, 10), st.floats(0, 1e308, allow_subnormal=T
 
 
 @st.composite
-def graphs(draw, unknown=True, plain=False):
+def graphs(draw, unknown=True, plain=False, estimated=True):
     """Any small graph; plain ones have only what every format can hold."""
     builder = lifagu.FactorGraph.build()
     names = draw(st.lists(st.text(min_size=1, max_size=4), max_size=5, unique=True))
@@ -34,7 +34,7 @@ def graphs(draw, unknown=True, plain=False):
         table = draw(st.lists(potentials, min_size=span, max_size=span))
         table[0] = table[0] or 1
         hidden = unknown and draw(st.booleans())
-        behind = {} if plain else draw(supports(scope, sizes, span))
+        behind = draw(supports(scope, sizes, span)) if estimated and not plain else {}
         builder.factor(f"f{number}", scope, None if hidden else table, **behind)
     return builder.graph()
 
