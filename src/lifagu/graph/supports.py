@@ -192,6 +192,17 @@ class Supports(Frozen):
             )
         return result
 
+    def alike(self, factors: Ints) -> bool:
+        """Whether some factors all have the same support, or none."""
+        mine = self.taken(factors)
+        forms = mine.form(np.arange(len(mine)))
+        if (forms != forms[:1]).any():
+            return False
+        lists = mine.records, mine.priors
+        return all(
+            (each.reshape(len(mine), -1) == each[: len(each) // len(mine)]).all() for each in lists
+        )
+
     def form(self, factors: Ints) -> Ints:
         """What tells apart how supports are to be read: given, and how many numbers there are."""
         lengths = np.diff(self.offsets)[factors], np.diff(self.prior_offsets)[factors]
