@@ -228,7 +228,7 @@ def convert(options: Options) -> None:
         case.write(options.target)
         if drops_support(case.model, options.target):
             what = "how many records stand behind tables was left out; .json and folders hold it"
-            note(f"note: {options.target}: {what}", options.quiet)
+            note(f"note: {options.target}: {what}")
 
 
 def plot(options: Options) -> None:

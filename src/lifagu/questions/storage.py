@@ -211,10 +211,7 @@ def drops_support(model: FactorGraph | ParfactorGraph, path: PathLike) -> bool:
     -------
     bool
     """
-    if isinstance(model, FactorGraph):
-        estimated = model.support is not None
-    else:
-        estimated = model.has_support
+    estimated = model.support is not None if isinstance(model, FactorGraph) else model.has_support
     return estimated and not is_folder(path) and ending(path) != ".json"
 
 
