@@ -50,6 +50,9 @@ class Remedy(StrEnum):
     RAISE_THETA = (
         'raise theta to leave doubtful ones unknown, or ask with unknown="one" or unknown="mean"'
     )
+    GUESS = (
+        'weigh all competing tables with unknown="mean", or leave doubtful ones unknown by theta'
+    )
     LOWER_THETA = 'lower theta, or ask with unknown="one" or unknown="bounds"'
     ASK_TRANSFER = "ask a transfer: lifagu.transfer(graph)"
     EXACT_ENGINE = 'ask with an exact engine, such as engine="auto"'

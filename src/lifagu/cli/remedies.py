@@ -31,6 +31,9 @@ FLAGS = {
     Remedy.RAISE_THETA: (
         "raise --theta to leave doubtful ones unknown, or ask with --unknown one or --unknown mean"
     ),
+    Remedy.GUESS: (
+        "weigh all competing tables with --unknown mean, or leave doubtful ones unknown by --theta"
+    ),
     Remedy.LOWER_THETA: "lower --theta, or ask with --unknown one or --unknown bounds",
     Remedy.ASK_TRANSFER: "leave out --unknown",
     Remedy.EXACT_ENGINE: "ask with an exact --engine, such as auto",

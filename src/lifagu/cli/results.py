@@ -9,6 +9,8 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from lifagu.cli.output import finite, some, table
+from lifagu.cli.remedies import FLAGS
+from lifagu.errors import Remedy
 
 if TYPE_CHECKING:
     from lifagu import Answer
@@ -33,7 +35,7 @@ def transfers_table(found: Lift) -> str:
     classes = moved.by_class()
     for record, factors in classes[:MOST_ROWS]:
         first = names.of_nodes(factors[:MOST_NAMES])
-        source = f"from {record.donor}" if record.donor else record.status.replace("_", " ")
+        source = f"takes {record.takes}" if record.takes else record.status.replace("_", " ")
         total = int(found.sizes[factors].sum())
         lines.append(f"  {some(first, min(4, len(factors)), total)}: {source}")
         lines.append(f"      {record.reason}")
@@ -103,6 +105,7 @@ def answer_table(answer: Answer, evidence: Mapping[str, Any]) -> str:
         count, weakest = len(answer.rests_on), f"{answer.weakest_share:.3g}"
         lent = f"{count} transferred table{'s' * (count > 1)}, weakest share {weakest}"
         lines.append(f"  rests on {lent}: {some(answer.rests_on, 4)}")
+    lines += [f"  warning: {each}; {FLAGS[Remedy.GUESS]}" for each in answer.warnings]
     return "\n".join(lines)
 
 
@@ -137,6 +140,7 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
         "log_probabilities": list(map(finite, answer.log_probabilities.reshape(-1).tolist())),
         "rests_on": list(answer.rests_on),
         "weakest_share": answer.weakest_share,
+        "warnings": list(answer.warnings),
     }
     for name, limit in (("lower", answer.lower), ("upper", answer.upper)):
         if limit is not None:

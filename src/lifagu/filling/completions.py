@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, first_places, frozen, group_rows
+from lifagu.basics.choices import Unknown
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.alignment import align_axes, alignments, lend
 from lifagu.filling.donors import ILL_TYPED, TRANSFERRED, Offers, best, verdicts
@@ -51,6 +52,17 @@ class Completions(Frozen):
     def theta(self) -> float:
         """The share of candidates that had to agree."""
         return float(self.filling.theta)
+
+    @property
+    def way(self) -> Unknown:
+        """How competing tables are used in answers, as in `Filling.unknown`."""
+        return self.filling.unknown
+
+    def answering(self, way: Unknown) -> Self:
+        """The same for answers that use competing tables in another way; reasons say so."""
+        if way == self.way:
+            return self
+        return replace(self, filling=replace(self.filling, unknown=way))
 
     # ---- completing
 
@@ -238,6 +250,23 @@ class Completions(Frozen):
         for offers in self.offers:
             shares[offers.receivers] = offers.share[offers.class_of]
         return frozen(shares[self.original.unknown])
+
+    @cached_property
+    def guesses(self) -> NDArray[np.bool_]:
+        """Which unknown factors got a table, but the best one is hardly better than a guess."""
+        found = np.zeros(len(self.original.factor_names), dtype=np.bool_)
+        for offers in self.offers:
+            found[offers.receivers] = offers.guess[offers.class_of]
+        return frozen(found[self.original.unknown] & (self.statuses == TRANSFERRED))
+
+    def agreement(self, place: int) -> tuple[int, int]:
+        """Of how many candidates how many agree, for the unknown factor at a place."""
+        factor = self.original.unknown[place]
+        for offers in self.offers:
+            if len(found := np.flatnonzero(offers.receivers == factor)):
+                kind = offers.class_of[found[0]]
+                return int(offers.best_support[kind]), int(offers.candidates[kind])
+        return 0, 0
 
     @property
     def unknown(self) -> Ints:

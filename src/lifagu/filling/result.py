@@ -89,9 +89,11 @@ class Transfer(Completions, Shown):
             theta=self.theta,
             equality=self.equality,
             members=offers.receiver_count(kind),
-            tables=int(offers.alternatives[kind]),
+            tables=self._competing_count(offers, kind),
             competing=tuple(self._competitor(*each) for each in competing),
             fallback=offers.unit == "factor" and bool(self.owners[factor] >= 0),
+            way=self.way,
+            guess=self.way == "one" and bool(self.guesses[number]),
         )
 
     def _competing(self, offers: Offers, place: int) -> list[tuple[int, int, float]]:
@@ -105,6 +107,11 @@ class Transfer(Completions, Shown):
             (int(offers.donors[first + slot]), support, support / total)
             for first, support in zip(firsts, supports, strict=True)
         ]
+
+    def _competing_count(self, offers: Offers, number: int) -> int:
+        """How many tables compete for a class; where several are used, those that fit."""
+        count = int(offers.alternatives[number])
+        return count if self.way == "one" or not count else len(self._fitting(offers, number))
 
     def _competitor(self, donor: int, agreeing: int, share: float) -> Competitor:
         factor = self.original.factors[donor]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
-from lifagu.basics.choices import RULES, UNKNOWN
+from lifagu.basics.choices import RULES, UNKNOWN, Unknown
 from lifagu.basics.inputs import chosen, flag, number, whole
 from lifagu.errors import ModelError, Remedy, listed
 
@@ -77,7 +77,7 @@ class Filling:
     tolerance: float | None = None
     up_to_scale: bool = False
     commutative: bool = False
-    unknown: str = "one"
+    unknown: Unknown = "one"
 
     def __post_init__(self) -> None:
         if not 0 <= number("theta", self.theta) <= 1:

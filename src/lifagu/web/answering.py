@@ -76,6 +76,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "rests_on": list(answer.rests_on[:MOST_SUPPORT]),
         "rests_on_count": len(answer.rests_on),
         "weakest_share": answer.weakest_share,
+        "warnings": list(answer.warnings),
         **{name: each.reshape(-1).tolist() for name, each in limits.items() if each is not None},
     }
 
