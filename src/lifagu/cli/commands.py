@@ -21,6 +21,7 @@ from lifagu.cli.results import (
     merging_json,
     transfers_table,
 )
+from lifagu.errors import Remedy
 
 if TYPE_CHECKING:
     from lifagu import Case
@@ -41,7 +42,22 @@ def check(options: Options) -> None:
         raise lifagu.ModelError("name the model file to check, or ask for the --schema")
     with opened(options) as (case, _):
         counts = f"{case.model.summary}, {case.observed_count} observed"
+        warnings = _doubts(case)
     say(f"{options.model}: ok, {counts}")
+    _warn(warnings)
+
+
+def _doubts(case: Case) -> list[str]:
+    """What to say where filled tables are hardly better than a guess."""
+    try:
+        return [f"{each}; {FLAGS[Remedy.GUESS]}" for each in case.doubts]
+    except lifagu.TooLargeError:  # such a model is answered without being grounded, or refused
+        return []
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    for each in warnings:
+        note(f"warning: {each}")
 
 
 def info(options: Options) -> None:
@@ -166,6 +182,8 @@ def marginals(options: Options) -> None:
     with opened(options) as (case, progress):
         planned = case.plan_marginals(engine=options.engine, **propagation(options))
         found = run(options, case, planned, progress)
+        warnings = _doubts(case)
+    _warn(warnings)
     came = getattr(found, "convergence", None)  # of belief propagation
     _remark(options, getattr(found, "notes", ()), astray=came is not None and not came.converged)
     for part in found.too_large:
@@ -174,7 +192,8 @@ def marginals(options: Options) -> None:
     if options.out:
         lifagu.io.write_marginals(options.out, listed)
     if options.json:
-        say_json({**marginals_json(listed), **merging_json(case.merging(options.engine))})
+        merging = merging_json(case.merging(options.engine))
+        say_json({**marginals_json(listed), "warnings": warnings, **merging})
     elif not options.out:
         say(marginals_table(listed))
 
@@ -183,9 +202,12 @@ def map_(options: Options) -> None:
     """``lifagu map``."""
     with opened(options) as (case, progress):
         best = run(options, case, case.plan_most_probable(engine=options.engine), progress)
+        warnings = _doubts(case)
+    _warn(warnings)
     if options.json:
         found = {"log_weight": best.log_weight, "assignment": best.assignment}
-        say_json({**found, **merging_json(case.merging(options.engine))})
+        merging = merging_json(case.merging(options.engine))
+        say_json({**found, "warnings": warnings, **merging})
         return
     say(table(best.assignment.items()))
     say(f"log weight = {best.log_weight:.10g}")

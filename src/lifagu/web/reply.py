@@ -19,6 +19,7 @@ KNOBS = {  # what to do about errors, in the words of the page, as far as they c
     Remedy.RAISE_THETA: (
         "raise θ to leave doubtful ones unknown, or choose the winning tables or their mean"
     ),
+    Remedy.GUESS: "choose the mean of the competing tables, or raise θ",
     Remedy.LOWER_THETA: "lower θ, or choose the winning tables or bounds",
     Remedy.ASK_TRANSFER: "choose the winning tables",
     Remedy.EXACT_ENGINE: "choose an exact engine",
