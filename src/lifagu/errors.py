@@ -50,9 +50,7 @@ class Remedy(StrEnum):
     RAISE_THETA = (
         'raise theta to leave doubtful ones unknown, or ask with unknown="one" or unknown="mean"'
     )
-    GUESS = (
-        'weigh all competing tables with unknown="mean", or leave doubtful ones unknown by theta'
-    )
+    GUESS = 'try by="cohorts", unknown="mean", or a theta that leaves it unknown'
     LOWER_THETA = 'lower theta, or ask with unknown="one" or unknown="bounds"'
     ASK_TRANSFER = "ask a transfer: lifagu.transfer(graph)"
     EXACT_ENGINE = 'ask with an exact engine, such as engine="auto"'
@@ -61,6 +59,7 @@ class Remedy(StrEnum):
     STEPS_OR_PUBLISHED = "leave out published or steps"
     DIGITS_OR_TOLERANCE = "leave out digits or tolerance"
     NO_PROFILES = "leave out profiles"
+    ONE_RULE = "name one rule"
     OTHER_PORT = "choose another port (0 takes a free one) or host"
 
 

@@ -31,9 +31,7 @@ FLAGS = {
     Remedy.RAISE_THETA: (
         "raise --theta to leave doubtful ones unknown, or ask with --unknown one or --unknown mean"
     ),
-    Remedy.GUESS: (
-        "weigh all competing tables with --unknown mean, or leave doubtful ones unknown by --theta"
-    ),
+    Remedy.GUESS: "try --fill cohorts, --unknown mean, or a --theta that leaves it unknown",
     Remedy.LOWER_THETA: "lower --theta, or ask with --unknown one or --unknown bounds",
     Remedy.ASK_TRANSFER: "leave out --unknown",
     Remedy.EXACT_ENGINE: "ask with an exact --engine, such as auto",
@@ -42,5 +40,6 @@ FLAGS = {
     Remedy.STEPS_OR_PUBLISHED: "leave out --published or --steps",
     Remedy.DIGITS_OR_TOLERANCE: "leave out --digits or --tolerance",
     Remedy.NO_PROFILES: "leave out --profiles",
+    Remedy.ONE_RULE: "leave out --fill, or the option that means another rule",
     Remedy.OTHER_PORT: "choose another --port (0 takes a free one) or --host",
 }

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, first_places, frozen, group_rows
-from lifagu.basics.choices import Unknown
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.alignment import align_axes, alignments, lend
 from lifagu.filling.donors import ILL_TYPED, TRANSFERRED, Offers, best, verdicts
@@ -54,11 +53,11 @@ class Completions(Frozen):
         return float(self.filling.theta)
 
     @property
-    def way(self) -> Unknown:
+    def way(self) -> str:
         """How competing tables are used in answers, as in `Filling.unknown`."""
         return self.filling.unknown
 
-    def answering(self, way: Unknown) -> Self:
+    def answering(self, way: str) -> Self:
         """The same for answers that use competing tables in another way; reasons say so."""
         if way == self.way:
             return self

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from lifagu.basics.choices import Status, Unknown
+from lifagu.basics.choices import Status
 from lifagu.filling.chance import GUESS
 
 
@@ -84,7 +84,7 @@ class Record:
     tables: int
     competing: tuple[Competitor, ...]
     fallback: bool
-    way: Unknown
+    way: str
     guess: bool
 
     @property
