@@ -98,7 +98,8 @@ def lift(options: Options) -> None:
     """``lifagu lift``."""
     if options.rounds and options.json:
         raise lifagu.ModelError("--rounds is for reading; leave out --rounds or --json")
-    in_memory = "--rounds" if options.rounds else "--json" if options.json else ""
+    asked = ("rounds", "explain", "json")
+    in_memory = next((f"--{name}" for name in asked if getattr(options, name)), "")
     with opened(options) as (case, progress):
         case = placed(options, case, "lift", in_memory=in_memory)
         found = case.lift(options.out)
@@ -108,7 +109,7 @@ def lift(options: Options) -> None:
     if options.rounds:
         _show_rounds(case, found)
     elif options.json:
-        say_json(lift_json(found, text))
+        say_json(lift_json(found, text, options.explain))
     else:
         _show_lift(options, found)
 
@@ -124,7 +125,7 @@ def _show_rounds(case: Case, found: Lift) -> None:
 
 def _show_lift(options: Options, found: Lift) -> None:
     if found.unknown:
-        say(f"{transfers_table(found)}\n")
+        say(f"{transfers_table(found, options.explain)}\n")
     if found.merging:
         say(f"{found.merging}\n")
     say(groups_table(found.groups))
@@ -141,6 +142,8 @@ def query(options: Options) -> None:
         questions = _questions(options, options.queries or list(case.queries))
         planned = case.plan(questions, engine=options.engine, **propagation(options))
         result = run(options, case, planned, progress)
+        if options.explain:
+            _explain(case, result)
     _remark_answers(options, result)
     if options.json:
         say_json({**answers_json(result), **merging_json(case.merging(options.engine))})
@@ -149,6 +152,15 @@ def query(options: Options) -> None:
         say(answer_table(answer, case.evidence))
     if result.log_partition is not None:
         say(f"log Z = {result.log_partition:.10g}")
+
+
+def _explain(case: Case, result: Result) -> None:
+    """Why the weakest tables behind answers are as they are, where that can be told."""
+    factors = [name for answer in result.answers for name in answer.rests_on]
+    if factors and case.place.on in ("auto", "memory"):
+        from lifagu.cli.explained import weakest_explained
+
+        note(weakest_explained(case.transfer, factors))
 
 
 def _questions(options: Options, names: list[str]) -> list[Sequence[str]]:

@@ -8,12 +8,13 @@ from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from lifagu.cli.explained import explained
 from lifagu.cli.output import finite, some, table
 from lifagu.cli.remedies import FLAGS
 from lifagu.errors import Remedy
 
 if TYPE_CHECKING:
-    from lifagu import Answer
+    from lifagu import Answer, Transfer
     from lifagu.inference.answer import Convergence
     from lifagu.inference.prepared import Result
     from lifagu.inference.relational.marginals import ListedMarginals
@@ -26,8 +27,11 @@ MOST_OBSERVED = 8
 MOST_NAMES = 8
 
 
-def transfers_table(found: Lift) -> str:
-    """What was filled from whom and why, one entry for all that was treated alike."""
+def transfers_table(found: Lift, explain: bool = False) -> str:
+    """What was filled from whom and why, one entry for all that was treated alike.
+
+    explain: also who is nearest and what would settle it, for the first of each.
+    """
     moved, left = found.transfer, found.unknown - found.filled
     names = moved.original.factor_names
     filled = f"{found.filled} of {found.unknown} unknown factors filled"
@@ -39,6 +43,7 @@ def transfers_table(found: Lift) -> str:
         total = int(found.sizes[factors].sum())
         lines.append(f"  {some(first, min(4, len(factors)), total)}: {source}")
         lines.append(f"      {record.reason}")
+        lines += [explained(moved, record.factor)] if explain else []
     if len(classes) > MOST_ROWS:
         lines.append(f"  … and {len(classes) - MOST_ROWS} more (all of them with --json)")
     return "\n".join(lines)
@@ -61,8 +66,11 @@ def groups_table(groups: Groups, most: int = MOST_ROWS, rest: bool = True) -> st
     return table(rows) if rows else "  no variables and no factors"
 
 
-def lift_json(found: Lift, lifted: str) -> dict[str, Any]:
-    """Groups, transfers with reasons, and the lifted model, given as the text of a file."""
+def lift_json(found: Lift, lifted: str, explain: bool = False) -> dict[str, Any]:
+    """Groups, transfers with reasons, and the lifted model, given as the text of a file.
+
+    explain: also who is nearest and what would settle it, for the first factor of each class.
+    """
     moved, colouring = found.transfer, found.groups.colouring
     variables, factors = moved.original.variable_names, moved.original.factor_names
     return {
@@ -73,8 +81,14 @@ def lift_json(found: Lift, lifted: str) -> dict[str, Any]:
         "variable_groups": [variables.of_nodes(group) for group in colouring.variable_groups],
         "factor_groups": [factors.of_nodes(group) for group in colouring.factor_groups],
         "transfers": [record.as_dict() for record in moved.record],
+        **({"explanations": _explanations(moved)} if explain else {}),
         "model": json.loads(lifted),
     }
+
+
+def _explanations(moved: Transfer) -> list[dict[str, Any]]:
+    firsts = [record.factor for record, _ in moved.by_class()]
+    return [moved.explain(factor).as_dict() for factor in firsts]
 
 
 def merging_json(merging: Merging | None) -> dict[str, Any]:

@@ -90,7 +90,9 @@ class Record:
     @property
     def takes(self) -> str:
         """What it takes, in words; nothing if it stays unknown."""
-        return "" if self.donor is None else taken(self.donor, self.tables, self.way)
+        return (
+            "" if self.donor is None else taken(self.donor, self.way, self.tables, self.candidates)
+        )
 
     @property
     def reason(self) -> str:
@@ -105,15 +107,16 @@ class Record:
         return {**values, "takes": self.takes, "reason": self.reason}
 
 
-def taken(donor: str, tables: int, way: str) -> str:
-    """What is taken if so many tables compete, of which the donor has the best.
+def taken(donor: str, way: str, tables: int, candidates: int) -> str:
+    """What is taken where so many candidates have so many different tables, the best the donor's.
 
-    >>> taken("f1", 1, "mean"), taken("f1", 3, "mean"), taken("f1", 3, "bounds")
-    ('the table of f1', 'the mean of 3 tables', 'each of 3 tables')
+    >>> taken("f1", "mean", 1, 5), taken("f1", "mean", 3, 5), taken("f1", "bounds", 3, 5)
+    ('the table of f1', 'the mean of 5 tables', 'each of 3 tables')
     """
     if tables == 1 or way == "one":
         return f"the table of {donor}"
-    return f"the mean of {tables} tables" if way == "mean" else f"each of {tables} tables"
+    # a mean by shares is one in which every candidate counts once
+    return f"the mean of {candidates} tables" if way == "mean" else f"each of {tables} tables"
 
 
 def _outcome(record: Record) -> str:
@@ -156,18 +159,19 @@ def _outcome(record: Record) -> str:
 def _contested(record: Record, who: str) -> str:
     """What came of it where several tables compete."""
     count = f"{record.agreeing} of {record.candidates}"
+    different = f"different {'sets of ' * (record.unit == 'individual')}tables"
     if record.way == "one":
-        compete = f"{record.tables} different tables compete"
+        compete = f"{record.tables} {different} compete"
         if record.guess:
             return f"{count} {who} agree: {GUESS}. It takes {record.takes}; {compete}."
         return f"{count} {who} agree, so it takes {record.takes}; {compete}."
     used = {
-        "mean": "it takes their mean, each table weighted by how many agree",
-        "mixture": "answers mix all of them, each table weighted by how many agree",
-        "bounds": "answers give the smallest and largest over all of them",
+        "mean": "it takes the mean, in which each of them counts once",
+        "mixture": "answers mix them all, each weighted by how many agree",
+        "bounds": "answers give the smallest and the largest over them all",
     }[record.way]
-    tables = f"{record.candidates} {who} have {record.tables} different tables"
-    return f"{tables}; {used} ({count} have that of {record.donor})."
+    have = f"{record.candidates} {who} have {record.tables} {different}"
+    return f"{have}; {used} (the commonest, of {record.donor}: {count})."
 
 
 def _warnings(record: Record) -> list[str]:

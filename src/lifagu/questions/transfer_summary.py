@@ -28,7 +28,8 @@ class Lent:
     factors: the kind, such as ``intake(Age, Sick, Epid)``; first: the first of them. donor: whose
     table it is, the one declared first if several lend it; potentials: what it holds, in the order
     of the donor's arguments. unit: what was compared, as in UNITS; ties: for how many of them
-    another table was as frequent. tables: how many compete, at most; way: what answers use, as in
+    another table was as frequent. candidates: how many could lend, tables: how many different ones
+    they have, both at most; way: what answers use, as in
     `Filling.unknown`: under "mean" the potentials are those of the mean, and under "mixture" and
     "bounds" of the best of the tables. guesses: for how many of them the best table, which they
     take, is hardly better than a guess.
@@ -43,6 +44,7 @@ class Lent:
     lowest_share: float
     highest_share: float
     ties: int
+    candidates: int
     tables: int
     way: str
     guesses: int
@@ -50,7 +52,7 @@ class Lent:
     @property
     def takes(self) -> str:
         """What they take, in words."""
-        return taken(self.donor, self.tables, self.way)
+        return taken(self.donor, self.way, self.tables, self.candidates)
 
 
 @dataclass(frozen=True)
@@ -123,6 +125,7 @@ def _lent(
             float(shares[group].min()),
             float(shares[group].max()),
             int(many[group][records.tie[group]].sum()),
+            int(records.candidates[group].max()),
             int(records.tables[group].max()),
             moved.way,
             int(many[group][records.guess[group]].sum()),

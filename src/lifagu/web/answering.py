@@ -53,7 +53,7 @@ def ask(bench: Workbench, request: Request) -> dict[str, Any]:
 
 def _doubts(bench: Workbench, request: Request) -> list[str]:
     """What to say where tables that answers may rest on are hardly better than a guess."""
-    return [f"{each}; {KNOBS[Remedy.GUESS]}" for each in bench.case(request).doubts]
+    return [f"Warning: {each}; {KNOBS[Remedy.GUESS]}." for each in bench.case(request).doubts]
 
 
 def _prepared(bench: Workbench, request: Request) -> Planned[Result | Marginals]:
