@@ -174,9 +174,7 @@ def test_own_tables_are_those_of_the_same_individual_that_the_answer_rests_on(se
 
     for place, name in enumerate(found.names):
         mine, behind = owner(name), lifagu.query(moved, name, evidence=evidence).rests_on
-        own = [
-            shares[each] for each in behind if mine in map(owner, graph.factor(each).arguments)
-        ]
+        own = [shares[each] for each in behind if mine in map(owner, graph.factor(each).arguments)]
         assert found.own[place] == len(own) <= found.lent[place] == len(behind)
         assert (
             np.isnan(found.own_weakest[place]) if not own else found.own_weakest[place] == min(own)

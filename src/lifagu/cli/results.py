@@ -39,7 +39,9 @@ def transfers_table(found: Lift, explain: bool = False) -> str:
     classes = moved.by_class()
     for record, factors in classes[:MOST_ROWS]:
         first = names.of_nodes(factors[:MOST_NAMES])
-        source = f"takes {record.takes}" if record.takes else record.status.replace("_", " ")
+        source = record.status.replace("_", " ")
+        if record.donor:
+            source = f"from {record.donor}" if record.way == "one" else record.takes
         total = int(found.sizes[factors].sum())
         lines.append(f"  {some(first, min(4, len(factors)), total)}: {source}")
         lines.append(f"      {record.reason}")

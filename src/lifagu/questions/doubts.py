@@ -43,7 +43,7 @@ def doubts(moved: Transfer) -> tuple[Doubt, ...]:
 
     >>> from lifagu.filling.transfer import transfer
     >>> from lifagu.graph.factor_graph import FactorGraph
-    >>> builder = FactorGraph.build().variables("ABCDEF").factor("fF", ["F"], None)
+    >>> builder = FactorGraph.build().variables(list("ABCDEF")).factor("fF", ["F"], None)
     >>> for number, each in enumerate("ABCDE"):
     ...     builder = builder.factor(f"f{each}", [each], [1, number])
     >>> print(*doubts(transfer(builder.graph())))
