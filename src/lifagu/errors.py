@@ -50,7 +50,6 @@ class Remedy(StrEnum):
     RAISE_THETA = (
         'raise theta to leave doubtful ones unknown, or ask with unknown="one" or unknown="mean"'
     )
-    GUESS = 'try by="cohorts", unknown="mean", or a theta that leaves it unknown'
     LOWER_THETA = 'lower theta, or ask with unknown="one" or unknown="bounds"'
     ASK_TRANSFER = "ask a transfer: lifagu.transfer(graph)"
     EXACT_ENGINE = 'ask with an exact engine, such as engine="auto"'

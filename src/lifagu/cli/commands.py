@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import lifagu
 from lifagu.cli.cases import opened, placed, propagation, run
 from lifagu.cli.output import note, say, say_json, shown, table
-from lifagu.cli.remedies import FLAGS
+from lifagu.cli.remedies import FLAGS, SURER
 from lifagu.cli.results import (
     answer_table,
     answers_json,
@@ -21,7 +21,6 @@ from lifagu.cli.results import (
     merging_json,
     transfers_table,
 )
-from lifagu.errors import Remedy
 
 if TYPE_CHECKING:
     from lifagu import Case
@@ -50,9 +49,13 @@ def check(options: Options) -> None:
 def _doubts(case: Case) -> list[str]:
     """What to say where filled tables are hardly better than a guess."""
     try:
-        return [f"{each}; {FLAGS[Remedy.GUESS]}" for each in case.doubts]
+        return [f"{each}; {SURER}" for each in case.doubts]
     except lifagu.TooLargeError:  # such a model is answered without being grounded, or refused
         return []
+
+
+def _warnings_json(warnings: list[str]) -> dict[str, list[str]]:
+    return {"warnings": warnings} if warnings else {}
 
 
 def _warn(warnings: Sequence[str]) -> None:
@@ -205,7 +208,7 @@ def marginals(options: Options) -> None:
         lifagu.io.write_marginals(options.out, listed)
     if options.json:
         merging = merging_json(case.merging(options.engine))
-        say_json({**marginals_json(listed), "warnings": warnings, **merging})
+        say_json({**marginals_json(listed), **_warnings_json(warnings), **merging})
     elif not options.out:
         say(marginals_table(listed))
 
@@ -219,7 +222,7 @@ def map_(options: Options) -> None:
     if options.json:
         found = {"log_weight": best.log_weight, "assignment": best.assignment}
         merging = merging_json(case.merging(options.engine))
-        say_json({**found, "warnings": warnings, **merging})
+        say_json({**found, **_warnings_json(warnings), **merging})
         return
     say(table(best.assignment.items()))
     say(f"log weight = {best.log_weight:.10g}")

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from lifagu.basics.words import counted
 from lifagu.cli.output import finite, some, table
-from lifagu.cli.remedies import FLAGS
+from lifagu.cli.remedies import SURER
 from lifagu.cli.results import convergence_json, groups_table
-from lifagu.errors import Remedy
 from lifagu.filling.chance import GUESS
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ def lent_table(found: Imputed) -> str:
         rows.append([title, str(each.count), taken, *beside[: len(rows[0]) - 3]])
     lines = [table(rows, indent=""), *_more(len(found.lent), "lines")]
     if guesses := sum(each.guesses for each in found.lent):
-        lines.append(f"warning: {guesses} of {found.filled} are {GUESS}; {FLAGS[Remedy.GUESS]}")
+        lines.append(f"warning: {guesses} of {found.filled} are {GUESS}; {SURER}")
     return "\n".join(lines)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from lifagu.errors import Remedy
 
+# what to do about tables that are hardly better than a guess
+SURER = "try --fill cohorts, --unknown mean, or a --theta that leaves it unknown"
 FLAGS = {
     Remedy.MORE_MEMORY: "raise --memory-limit, or use a machine with more memory",
     Remedy.MORE_MEMORY_ON_SPARK: (
@@ -31,7 +33,6 @@ FLAGS = {
     Remedy.RAISE_THETA: (
         "raise --theta to leave doubtful ones unknown, or ask with --unknown one or --unknown mean"
     ),
-    Remedy.GUESS: "try --fill cohorts, --unknown mean, or a --theta that leaves it unknown",
     Remedy.LOWER_THETA: "lower --theta, or ask with --unknown one or --unknown bounds",
     Remedy.ASK_TRANSFER: "leave out --unknown",
     Remedy.EXACT_ENGINE: "ask with an exact --engine, such as auto",

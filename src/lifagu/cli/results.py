@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from lifagu.cli.explained import explained
 from lifagu.cli.output import finite, some, table
-from lifagu.cli.remedies import FLAGS
-from lifagu.errors import Remedy
+from lifagu.cli.remedies import SURER
 
 if TYPE_CHECKING:
     from lifagu import Answer, Transfer
@@ -121,7 +120,7 @@ def answer_table(answer: Answer, evidence: Mapping[str, Any]) -> str:
         count, weakest = len(answer.rests_on), f"{answer.weakest_share:.3g}"
         lent = f"{count} transferred table{'s' * (count > 1)}, weakest share {weakest}"
         lines.append(f"  rests on {lent}: {some(answer.rests_on, 4)}")
-    lines += [f"  warning: {each}; {FLAGS[Remedy.GUESS]}" for each in answer.warnings]
+    lines += [f"  warning: {each}; {SURER}" for each in answer.warnings]
     return "\n".join(lines)
 
 

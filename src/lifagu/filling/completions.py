@@ -58,7 +58,17 @@ class Completions(Frozen):
         return self.filling.unknown
 
     def answering(self, way: str) -> Self:
-        """The same for answers that use competing tables in another way; reasons say so."""
+        """The same for answers that use competing tables in another way; reasons say so.
+
+        Parameters
+        ----------
+        way : {"one", "mean", "mixture", "bounds"}
+            As in `Filling.unknown`.
+
+        Returns
+        -------
+        Transfer
+        """
         if way == self.way:
             return self
         return replace(self, filling=replace(self.filling, unknown=way))
@@ -259,7 +269,17 @@ class Completions(Frozen):
         return frozen(found[self.original.unknown] & (self.statuses == TRANSFERRED))
 
     def agreement(self, place: int) -> tuple[int, int]:
-        """Of how many candidates how many agree, for the unknown factor at a place."""
+        """How many agree on the best table, and of how many candidates.
+
+        Parameters
+        ----------
+        place : int
+            Of the unknown factor among all of these.
+
+        Returns
+        -------
+        tuple of int
+        """
         factor = self.original.unknown[place]
         for offers in self.offers:
             if len(found := np.flatnonzero(offers.receivers == factor)):

@@ -16,8 +16,7 @@ from lifagu.drawing.graphs import letters
 from lifagu.drawing.labels import clean
 from lifagu.drawing.scene import Scene
 from lifagu.drawing.svg import to_svg
-from lifagu.errors import Remedy
-from lifagu.filling.chance import GUESS
+from lifagu.filling.chance import GUESS, SURER
 from lifagu.filling.result import Transfer
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.inference.answer import Answer
@@ -137,7 +136,7 @@ def _(value: Answer) -> str:
             for row, (low, high) in zip(rows, limits, strict=False)
         ]
         header.append("bounds")
-    remarks = [*value.notes, *(f"warning: {each}; {Remedy.GUESS}" for each in value.warnings)]
+    remarks = [*value.notes, *(f"warning: {each}; {SURER}" for each in value.warnings)]
     if value.rests_on:
         names = ", ".join(value.rests_on[:MOST_MEMBERS]) + (
             ", …" if len(value.rests_on) > MOST_MEMBERS else ""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lifagu.errors import ModelError, Remedy
+from lifagu.errors import ModelError
 from lifagu.inference.marginals import AllMarginals
 from lifagu.inference.prepared import Planned, Result
 from lifagu.inference.relational.marginals import ClassMarginals
 from lifagu.web.inputs import Request
-from lifagu.web.reply import KNOBS
+from lifagu.web.reply import SURER
 from lifagu.web.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def ask(bench: Workbench, request: Request) -> dict[str, Any]:
 
 def _doubts(bench: Workbench, request: Request) -> list[str]:
     """What to say where tables that answers may rest on are hardly better than a guess."""
-    return [f"Warning: {each}; {KNOBS[Remedy.GUESS]}." for each in bench.case(request).doubts]
+    return [f"Warning: {each}; {SURER}." for each in bench.case(request).doubts]
 
 
 def _prepared(bench: Workbench, request: Request) -> Planned[Result | Marginals]:
@@ -83,7 +83,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "rests_on": list(answer.rests_on[:MOST_SUPPORT]),
         "rests_on_count": len(answer.rests_on),
         "weakest_share": answer.weakest_share,
-        "warnings": [f"{each}; {KNOBS[Remedy.GUESS]}" for each in answer.warnings],
+        "warnings": [f"{each}; {SURER}" for each in answer.warnings],
         **{name: each.reshape(-1).tolist() for name, each in limits.items() if each is not None},
     }
 
