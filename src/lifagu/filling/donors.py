@@ -24,6 +24,7 @@ from lifagu.basics.arrays import (
     offsets_of,
 )
 from lifagu.basics.frozen import Frozen
+from lifagu.filling.chance import is_guess
 
 TRANSFERRED, BELOW, NO_CANDIDATE, ILL_TYPED = range(4)  # places in STATUSES
 
@@ -96,6 +97,11 @@ class Offers(Frozen):
         at = self.first[:-1][several]
         tie[several] = self.support[at] == self.support[at + 1]
         return tie
+
+    @cached_property
+    def guess(self) -> NDArray[np.bool_]:
+        """Whether the best alternative of each class is hardly better than a guess."""
+        return is_guess(np.nan_to_num(self.share), self.alternatives, self.candidates)
 
     @cached_property
     def members(self) -> list[Ints]:
