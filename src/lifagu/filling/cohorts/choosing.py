@@ -37,9 +37,7 @@ class AveragedCohorts(Frozen):
     weights: Floats
 
 
-def find_cohorts(
-    shown: Sequence[PlaceEvidence], estimated: bool, seed: int = 0
-) -> AveragedCohorts:
+def find_cohorts(shown: Sequence[PlaceEvidence], estimated: bool, seed: int = 0) -> AveragedCohorts:
     """The cohorts of n individuals by what they show in each place.
 
     estimated: whether records are behind some of their tables.
@@ -68,9 +66,7 @@ def _sample(
     return [each.among(individuals) for each in shown]
 
 
-def _fitted(
-    shown: Sequence[PlaceEvidence], shape: Shape, rng: np.random.Generator
-) -> FoundCohorts:
+def _fitted(shown: Sequence[PlaceEvidence], shape: Shape, rng: np.random.Generator) -> FoundCohorts:
     """Cohorts; individuals that show the same are counted instead of repeated."""
     individuals, weights = _distinct(shown)
     return FoundCohorts.of(fit([each.among(individuals) for each in shown], weights, shape, rng))

@@ -55,7 +55,7 @@ class CohortPlace(Frozen):
         """Tables (k, G, C) as potentials in the argument order of the first factor, (k, size)."""
         turned = rows.reshape(len(rows), *self.shape)
         back = np.argsort(self.turned)
-        return turned.transpose(0, *(1 + back)).reshape(len(rows), -1)
+        return turned.transpose(0, *(1 + back)).reshape(len(rows), int(np.prod(self.shape)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,8 +127,14 @@ def _place(
         evidence = Counts(np.ascontiguousarray(raw.reshape(len(known), combinations, -1)), rows)
         nothing, none = np.zeros((0, counts.shape[1])), np.zeros(0, dtype=np.int64)
         return CohortPlace(
-            **own, evidence=evidence, turned=turned, shape=sizes, tables=nothing, donors=none,
-            alone=0, estimated=True,
+            **own,
+            evidence=evidence,
+            turned=turned,
+            shape=sizes,
+            tables=nothing,
+            donors=none,
+            alone=0,
+            estimated=True,
         )
     plain = tuple(range(len(shape)))
     return CohortPlace(
@@ -136,7 +142,9 @@ def _place(
     )
 
 
-def _aligned_rows(graph: FactorGraph, keys: Ints, factors: Ints, first: int, rows: Floats) -> Floats:
+def _aligned_rows(
+    graph: FactorGraph, keys: Ints, factors: Ints, first: int, rows: Floats
+) -> Floats:
     """Potentials of factors, (k, size) in their own order, in the argument order of the first."""
     ((_, alignment),) = alignments(graph, keys, factors, np.full(len(factors), first))
     result = np.empty_like(rows)
@@ -208,7 +216,10 @@ def _tokens(graph, keys, known, first, rows, codes, many, alone):  # type: ignor
     else:
         tables[many] = 1 / tables.shape[1]
     return dict(
-        evidence=Tokens(codes, many + 1, rows), tables=tables, donors=donors, alone=alone,
+        evidence=Tokens(codes, many + 1, rows),
+        tables=tables,
+        donors=donors,
+        alone=alone,
         estimated=False,
     )
 
