@@ -129,7 +129,7 @@ def _population(scenario: Scenario, individuals: int, rng: np.random.Generator) 
         for name, kind in kinds.items()
     }
     type_of_cohort = {
-        name: _surjection(len(COHORTS), kind.tables, rng)
+        name: surjection(len(COHORTS), kind.tables, rng)
         for name, kind in kinds.items()
         if name != "fA" or scenario.identifiable
     }
@@ -206,7 +206,7 @@ def _table(
     return table
 
 
-def _surjection(cohorts: int, tables: int, rng: np.random.Generator) -> Ints:
+def surjection(cohorts: int, tables: int, rng: np.random.Generator) -> Ints:
     """A random map from cohorts onto tables."""
     others = rng.integers(tables, size=cohorts - tables)
     return rng.permutation(np.concatenate([np.arange(tables), others]))
