@@ -23,7 +23,7 @@ class Oracle:
     def weights(self) -> dict[int, Floats]:
         """The probability of each table of an unknown factor's kind; the rest to 1: its own."""
         return {
-            factor: self._cohorts[origin.individual] @ self._chances(origin.kind)
+            factor: self.cohorts[origin.individual] @ self.chances(origin.kind)
             for factor, origin in self._hospital.unknown.items()
         }
 
@@ -35,28 +35,16 @@ class Oracle:
     def best(self) -> dict[int, Floats]:
         """Each unknown factor with its most probable table."""
         return {
-            factor: self._table(factor, int(weights.argmax()))
+            factor: self.table(factor, int(weights.argmax()))
             for factor, weights in self.weights.items()
         }
 
-    def drawn(self, count: int, rng: np.random.Generator) -> list[dict[int, Floats]]:
-        """So many fillings of all unknown factors, drawn in strata, cohorts first."""
-        fillings: list[dict[int, Floats]] = [{} for _ in range(count)]
-        cohort_of: dict[int, list[int]] = {}
-        for factor, origin in self._hospital.unknown.items():
-            if origin.individual not in cohort_of:
-                chances = np.tile(_normalised(self._cohorts[origin.individual]), (count, 1))
-                cohort_of[origin.individual] = _choices(chances, rng)
-            chances = self._chances(origin.kind)[cohort_of[origin.individual]]
-            for filling, number in zip(fillings, _choices(chances, rng), strict=True):
-                filling[factor] = self._table(factor, number)
-        return fillings
-
-    def _table(self, factor: int, number: int) -> Floats:
+    def table(self, factor: int, number: int) -> Floats:
+        """A table of an unknown factor's kind, axes as it lists its arguments."""
         origin = self._hospital.unknown[factor]
         return self._hospital.population.tables[origin.kind][number].transpose(origin.order)
 
-    def _chances(self, kind: str) -> Floats:
+    def chances(self, kind: str) -> Floats:
         """P(table | cohort): one row per cohort."""
         number = len(self._hospital.population.tables[kind])
         if kind not in self._hospital.population.type_of_cohort:
@@ -68,7 +56,7 @@ class Oracle:
         return chances
 
     @cached_property
-    def _cohorts(self) -> dict[int, Floats]:
+    def cohorts(self) -> dict[int, Floats]:
         """P(cohort | known tables) of individuals with holes; the rest to 1: own tables."""
         known: dict[int, list[FactorOrigin]] = defaultdict(list)
         for origin in self._hospital.known.values():
@@ -84,7 +72,7 @@ class Oracle:
             return np.zeros(len(COHORTS))
         weights = (1 - cold) * COHORTS
         for origin in known:
-            weights = weights * self._chances(origin.kind)[:, origin.type]
+            weights = weights * self.chances(origin.kind)[:, origin.type]
         posterior: Floats = weights / (weights.sum() + (0.0 if known else cold))
         return posterior
 
@@ -94,15 +82,8 @@ def strata(count: int, rng: np.random.Generator) -> Floats:
     return (rng.permutation(count) + 0.5) / count
 
 
-def _choices(chances: Floats, rng: np.random.Generator) -> list[int]:
+def choices(chances: Floats, rng: np.random.Generator) -> list[int]:
     """One choice per row of chances."""
     above = np.cumsum(chances, axis=1)[:, :-1] <= strata(len(chances), rng)[:, None]
     choices: list[int] = above.sum(axis=1).tolist()
     return choices
-
-
-def _normalised(weights: Floats) -> Floats:
-    """Weights that sum to 1; the prior where there are none."""
-    total = weights.sum()
-    result: Floats = weights / total if total > 0 else COHORTS
-    return result

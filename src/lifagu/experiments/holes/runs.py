@@ -22,6 +22,7 @@ from lifagu.experiments.holes.completions import (
 from lifagu.experiments.holes.hospital import DrawnHospital, hospital
 from lifagu.experiments.holes.methods import METHODS, mean_tables, ones, random_donors, transferred
 from lifagu.experiments.holes.oracle import Oracle
+from lifagu.experiments.holes.oracle_mixture import OracleMixture
 from lifagu.experiments.holes.scenarios import SCENARIOS
 
 COLUMNS = (
@@ -29,6 +30,7 @@ COLUMNS = (
     *("kl_mean", "kl_maximum", "kl_infinite", "brier", "miscalibration"),
     *("coverage", "width", "outside", "log10_completions", "considered"),
 )
+DRAWS = 1000  # completions of other individuals that the oracle's mixture considers
 FACTS = ("variables", "factors", "observed", "unknown", "identifiable")
 
 
@@ -79,9 +81,8 @@ class Bench:
                 name, transferred(self._hospital, method), np.random.default_rng(seed)
             )
         yield self._single("oracle", self._oracle.best())
-        fillings = self._oracle.drawn(self._completions, self._rng)
-        mixture, _, _ = self._over(fillings)
-        yield self._row("oracle", "mixture", self._divergences(mixture), considered=len(fillings))
+        mixture = OracleMixture(self._hospital, self._oracle, DRAWS, self._rng).marginals()
+        yield self._row("oracle", "mixture", self._divergences(mixture), considered=DRAWS)
 
     def _transferred(
         self, name: str, moved: lifagu.Transfer, rng: np.random.Generator

@@ -58,11 +58,12 @@ class CountsOracle:
 
     def drawn(self, rng: np.random.Generator) -> list[Floats]:
         """Everybody's tables, drawn from the posterior."""
-        people = np.arange(len(self.cohorts))
         cohort = chosen(self.cohorts, rng)
         found = []
         for place in range(self._places):
-            atom = chosen(self._given_cohort(place)[people, cohort], rng)
+            likelihood, _ = self._likelihoods[place]
+            weights = self._source.chances[place][cohort] * likelihood
+            atom = chosen(normalised(weights), rng)
             table = self._source.atoms[place][atom]
             if self._varied:
                 alpha = concentrations(table, self._source.variation)
@@ -78,6 +79,10 @@ class CountsOracle:
         """Records behind known tables, zero behind unknown ones."""
         return self._subject.counts[place] * self._subject.known[:, place, None, None]
 
+    @cached_property
+    def _likelihoods(self) -> list[tuple[Floats, Floats]]:
+        return [self._likelihood(place) for place in range(self._places)]
+
     def _likelihood(self, place: int) -> tuple[Floats, Floats]:
         """P(records | atom) up to exp(scale): individuals × atoms, and individuals × 1."""
         counts, atoms = self._counts(place), self._source.atoms[place]
@@ -91,12 +96,12 @@ class CountsOracle:
         return np.exp(logs - scale), scale
 
     def _by_cohort(self, place: int) -> tuple[Floats, Floats]:
-        likelihood, scale = self._likelihood(place)
+        likelihood, scale = self._likelihoods[place]
         return likelihood @ self._source.chances[place].T, scale
 
     def _given_cohort(self, place: int) -> Floats:
         """P(atom | cohort, records): individuals × cohorts × atoms."""
-        likelihood, _ = self._likelihood(place)
+        likelihood, _ = self._likelihoods[place]
         joint = self._source.chances[place] * likelihood[:, None]
         # cohorts that the records rule out have no weight anyway
         return normalised(np.maximum(joint, 1e-300 * self._source.chances[place]))
