@@ -1,11 +1,23 @@
 """Estimated tables: populations as described, the oracle against Bayes' rule by enumeration."""
 
+import csv
 from itertools import product
 
 import numpy as np
 import pytest
 
 import lifagu
+from lifagu.experiments.campaign import Cell
+from lifagu.experiments.holes import run_holes
+from lifagu.experiments.holes.goals import beside_oracle, confidence_goal, coverage_goal, ratio_goal
+from lifagu.experiments.holes.noisy.fillings import (
+    NOISY_METHODS,
+    filled,
+    pooled,
+    tables_in,
+    uniform,
+)
+from lifagu.experiments.holes.noisy.measures import TruthBeside, covered, joint_of
 from lifagu.experiments.holes.noisy.network import SIZES, VARIABLES, joints, marginals
 from lifagu.experiments.holes.noisy.oracle import CountsOracle
 from lifagu.experiments.holes.noisy.population import (
@@ -14,6 +26,7 @@ from lifagu.experiments.holes.noisy.population import (
     normalised,
     population,
 )
+from lifagu.experiments.holes.noisy.runs import run_noisy
 from lifagu.experiments.holes.noisy.scenarios import NOISY
 
 
@@ -169,3 +182,139 @@ def test_the_oracles_draws_average_to_its_tables_and_cover_the_truth():
         truth = subject.truth[place]
         inside.append(((low <= truth) & (truth <= high))[..., :-1].ravel())
     assert 0.87 < np.concatenate(inside).mean() < 0.93
+
+
+# ---- fillings
+
+
+@pytest.mark.parametrize("name", ["records-20", "shared", "no-kinds"])
+@pytest.mark.parametrize("method", NOISY_METHODS)
+def test_tables_are_found_in_completed_graphs(name, method):
+    subject = drawn(name)
+    graph = filled(subject, NOISY_METHODS[method]).graph
+    tables = tables_in(graph, subject)
+    for person, place in np.ndindex(subject.known.shape):
+        own = subject.places[place]
+        factor = graph.factor(f"{own.name}.{person}")
+        listed = [each if each == "Epid" else f"{each}.{person}" for each in own.given]
+        order = [factor.arguments.index(each) for each in (*listed, f"{own.child}.{person}")]
+        expected = factor.table.transpose(order).reshape(own.shape)
+        assert np.array_equal(tables[place][person], expected)
+
+
+def test_what_stays_unknown_counts_as_uniform_and_the_known_stays():
+    subject = drawn("unknown-40")
+    tables = tables_in(graph_with_holes(subject), subject)
+    for found, expected in zip(tables, uniform(subject), strict=True):
+        np.testing.assert_allclose(found, expected)
+    for place, found in enumerate(pooled(subject)):
+        known = subject.known[:, place]
+        np.testing.assert_allclose(found[known], subject.given[place][known])
+        records = subject.counts[place][known].sum(axis=0) + 1
+        np.testing.assert_allclose(found[~known][0], records / records.sum(axis=1, keepdims=True))
+
+
+# ---- measures
+
+
+def test_the_truth_scores_full_marks():
+    for name in ("varied-20", "shared"):
+        subject = drawn(name)
+        truth = TruthBeside(subject)
+        found = truth.tables(subject.truth) | truth.marginals(joint_of(subject.truth))
+        assert max(found.values()) < 1e-20
+        found = truth.intervals([subject.truth] * 3)
+        assert (found["table_coverage"], found["marginal_width"]) == (1.0, 0.0)
+
+
+def test_divergences_are_means_over_holes_new_and_known_tables():
+    subject = drawn("records-20", 20)
+    found = TruthBeside(subject).tables(uniform(subject))
+    errors = {"kl_tables": [], "kl_new": [], "kl_known": []}
+    for person, place in np.ndindex(subject.known.shape):
+        truth = subject.truth[place][person]
+        known = subject.known[person, place]
+        answer = subject.given[place][person] if known else np.full_like(truth, 1 / truth.shape[1])
+        error = (truth * np.log(truth / answer)).sum(axis=1).mean()
+        for name in ["kl_known"] if known else ["kl_tables", "kl_new"][: 1 + subject.new[person]]:
+            errors[name].append(error)
+    assert found == pytest.approx({name: np.mean(each) for name, each in errors.items()})
+
+
+def test_intervals_cover_by_quantiles():
+    drawn_numbers = np.arange(101.0)[:, None] * np.ones(4)
+    inside, width = covered(np.array([4.0, 5.0, 95.0, 96.0]), drawn_numbers)
+    assert inside.tolist() == [False, True, True, False]
+    assert width.tolist() == [90.0] * 4
+
+
+def test_right_is_the_nearest_atom():
+    subject = drawn("varied-100", 100)
+    truth = TruthBeside(subject)
+    for shift, expected in ((0, True), (1, False)):
+        atoms = zip(subject.source.atoms, subject.atom, strict=True)
+        tables = [each[(own + shift) % len(each)] for each, own in atoms]
+        assert (truth.right(tables) == expected).all()
+
+
+def test_the_oracle_is_best_and_as_often_right_as_it_says():
+    rows = {}
+    for seed in range(3):
+        outcome = run_noisy({"draws": 20}, Cell("unknown-40-few", 100, seed))
+        for row in outcome.rows:
+            rows.setdefault((row["method"], row["answers"]), []).append(row)
+        counts, stated, right = np.sum([outcome.facts["bins"]["oracle"]], axis=0)
+    for name in ("kl_tables", "kl_marginals", "kl_marginals_30", "kl_marginals_70"):
+        means = {way: np.mean([row[name] for row in each]) for way, each in rows.items()}
+        assert min(means, key=means.get)[0] == "oracle"
+        assert means["oracle", "mixture"] <= 1.02 * means["oracle", "mean"]
+    assert abs(stated.sum() - right.sum()) / counts.sum() < 0.06
+
+
+# ---- goals
+
+
+def test_goals_say_what_was_reached():
+    found = beside_oracle({"a": 0.11, "b": 0.1, "c": 2e-4}, {"a": 0.1, "b": 0.1, "c": 5e-5})
+    assert found.geometric_mean == pytest.approx(1.1**0.5)
+    assert ratio_goal(found, 1.06).startswith("**not reached**")  # c is 1.5e-4 off
+    found = found._replace(differences={})
+    assert ratio_goal(found, 1.06, 1.2).startswith("reached: geometric mean 1.05, worst 1.1 (a)")
+    assert ratio_goal(found, 1.06, 1.05).startswith("**not reached**")
+    assert ratio_goal(found, 1.04).startswith("**not reached**")
+    assert coverage_goal([("a", 100, 0.9), ("b", 100, 0.95)]) == (
+        "reached: 92.5 % of 200 intervals; apart: b 95 %"
+    )
+    assert coverage_goal([("a", 100, 0.95)]).startswith("**not reached**")
+    assert coverage_goal([("a", 100, 0.95)], enough=False).startswith("reached")
+    assert coverage_goal([("a", 100, 0.8)], enough=False).startswith("**not reached**")
+    bins = [{"confidence": 0.5, "right": 0.4, "factors": 100, "error": 0.05}]
+    assert confidence_goal(bins) == "reached: in all of 1 bins"
+    bins[0]["right"] = 0.36
+    assert confidence_goal(bins) == "**not reached**: 0.5 stated, 0.36 right of 100"
+
+
+# ---- campaigns
+
+
+def test_a_small_campaign_leaves_tables_figure_and_page(tmp_path):
+    settings = {"scenarios": ("records-5", "one-cohort"), "individuals": 20, "draws": 20}
+    results = run_holes(tmp_path, **settings, seeds=2, first_seed=3)
+    assert {path.name for path in results.files} == {
+        *("noisy_results.csv", "noisy_cells.csv", "noisy_summary.csv", "noisy_calibration.csv"),
+        *("noisy.svg", "noisy.png", "report.md"),
+    }
+    with (tmp_path / "noisy_summary.csv").open() as file:
+        lines = {
+            (row["scenario"], row["method"], row["answers"]): row for row in csv.DictReader(file)
+        }
+    oracle, pool = lines["records-5", "oracle", "mixture"], lines["records-5", "pooled", "mean"]
+    assert float(oracle["ratio_tables"]) == 1
+    assert float(pool["ratio_tables"]) == pytest.approx(
+        float(pool["kl_tables"]) / float(oracle["kl_tables"])
+    )
+    page = (tmp_path / "report.md").read_text()
+    assert all(finding.statement in page for finding in results.findings)
+    again = run_holes(tmp_path, **settings, seeds=2, first_seed=3, resume=True)
+    assert (tmp_path / "report.md").read_text() == page
+    assert again.findings == results.findings

@@ -28,25 +28,25 @@ TOLERANCES = (0.1, 0.2, 0.4, 0.8)
 class NoisyMethod(NamedTuple):
     """How `lifagu.transfer` is called, and how its tables are used.
 
-    tolerances: the best of these is taken, as only the truth can tell; none: tables stay.
-    draws: it can draw tables, which gives intervals, and answers averaged over them.
+    answers: with one table in each hole, or with the mean of competing ones. tolerances: the best
+    of these is taken, as only the truth can tell; none: tables stay. draws: it can draw tables,
+    which gives intervals, and answers averaged over them.
     """
 
     summary: str
     settings: dict[str, Any]
-    answers: Unknown
+    answers: tuple[Unknown, ...]
     tolerances: tuple[float, ...] = ()
     needs_individuals: bool = False
     draws: bool = False
 
 
 NOISY_METHODS: dict[str, NoisyMethod] = {
-    "individuals": NoisyMethod("largest share, with kinds and individuals", {}, "one"),
-    "mean": NoisyMethod("the same, mean of competing tables", {}, "mean"),
+    "individuals": NoisyMethod("largest share, with kinds and individuals", {}, ("one", "mean")),
     "profiles": NoisyMethod(
-        "individuals that agree on other tables, mean; the tolerance that turns out best",
+        "individuals that agree on other tables; the tolerance that turns out best",
         {"by": "profiles"},
-        "mean",
+        ("mean",),
         TOLERANCES,
         needs_individuals=True,
     ),

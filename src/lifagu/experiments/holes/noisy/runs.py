@@ -75,11 +75,9 @@ class NoisyBench:
         moved = filled(self._subject, method)
         best = tables_in(moved.graph, self._subject)
         stated = self._calibration(self._stated(moved), best)
-        if method.answers == "one":
-            yield self._row(name, "one", best, stated)
-            return
         mean = tables_in(moved.averaged(), self._subject)
-        yield self._row(name, "mean", mean, stated)
+        for answers in method.answers:
+            yield self._row(name, answers, best if answers == "one" else mean, stated)
         if method.draws:
             drawn = [moved.drawn(self._rng) for _ in range(self._draws)]  # type: ignore[attr-defined]
             draws = [tables_in(graph, self._subject) for graph in drawn]
