@@ -5,6 +5,7 @@ An imputer is a function from a population with estimated tables to the tables o
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -36,20 +37,25 @@ def iterative(subject: EstimatedPopulation) -> list[Array]:
 
 
 def _imputed(subject: EstimatedPopulation, imputer: Any) -> list[Array]:
-    import warnings
-
+    # the last number of a distribution follows from the others, and would give its gap away
     flat = [
-        np.where(subject.known[:, place, None], tables.reshape(len(tables), -1), np.nan)
-        for place, tables in enumerate(subject.given)
+        np.where(subject.known[:, place, None], each[..., :-1].reshape(len(each), -1), np.nan)
+        for place, each in enumerate(subject.given)
     ]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that it has not converged
-        filled = imputer.fit_transform(np.hstack(flat))
+        found = imputer.fit_transform(np.hstack(flat))
     ends = np.cumsum([each.shape[1] for each in flat])[:-1]
     return [
-        normalised(np.maximum(own, SMALLEST).reshape(truth.shape))
-        for own, truth in zip(np.split(filled, ends, axis=1), subject.truth, strict=True)
+        _whole(own.reshape(*truth.shape[:2], -1))
+        for own, truth in zip(np.split(found, ends, axis=1), subject.truth, strict=True)
     ]
+
+
+def _whole(numbers: Array) -> Array:
+    """Distributions from all but the last of their numbers."""
+    last = 1 - numbers.sum(axis=-1, keepdims=True)
+    return normalised(np.maximum(np.concatenate([numbers, last], axis=-1), SMALLEST))
 
 
 def latent_classes(subject: EstimatedPopulation) -> list[Array]:

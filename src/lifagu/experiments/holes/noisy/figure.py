@@ -32,6 +32,8 @@ def draw_noisy(path: Path, lines: Sequence[Line], calibration: Sequence[Line]) -
         for axes, (name, title) in zip(both, PANELS.items(), strict=True):
             for (way, marker), colour in zip(SHOWN, COLOURS, strict=False):
                 there = [place for place, each in enumerate(scenarios) if (each, *way) in of]
+                if not there:
+                    continue
                 values = [of[scenarios[place], *way][name] for place in there]
                 look = {"color": colour, "label": ", ".join(way), "markersize": 5}
                 axes.plot(values, there, marker, **look)
