@@ -108,6 +108,18 @@ def test_holes_and_background_knowledge_are_as_declared():
     assert graph.individuals[:2] == ("p0", "p1")
 
 
+@pytest.mark.parametrize("name", ["records-20", "shared"])
+def test_records_can_be_had_again_from_tables_and_supports(name):
+    subject = drawn(name, 10)
+    graph = graph_with_holes(subject)
+    for place in range(7):
+        people = np.flatnonzero(subject.known[:, place])
+        factors = np.argsort(subject.order).reshape(-1, 7)[people, place]
+        counts = graph.support.counts(graph, factors)
+        expected = subject.counts[place][people]
+        np.testing.assert_allclose(counts, expected.reshape(len(people), -1), atol=1e-9)
+
+
 # ---- the oracle
 
 

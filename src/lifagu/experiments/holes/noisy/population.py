@@ -237,8 +237,14 @@ def graph_with_holes(subject: EstimatedPopulation) -> lifagu.FactorGraph:
         if not subject.known[individual, place]:
             builder.factor(f"{own.name}.{individual}", arguments, None)
             continue
-        table = tables[place][individual].reshape(-1)
-        builder.factor(f"{own.name}.{individual}", arguments, table)
+        builder.factor(
+            f"{own.name}.{individual}",
+            arguments,
+            tables[place][individual].reshape(-1),
+            support=subject.counts[place][individual].sum(axis=-1),
+            given=given,
+            prior=PRIOR,
+        )
     if scenario.shared:
         builder.factor("fEpid", (SHARED,), np.ones(2))
     return builder.graph()
