@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +13,7 @@ from lifagu.experiments.campaign import Cell
 from lifagu.experiments.drafts import Floats
 from lifagu.experiments.holes.noisy.fillings import (
     NOISY_METHODS,
+    NoisyMethod,
     filled,
     pooled,
     tables_in,
@@ -20,7 +23,8 @@ from lifagu.experiments.holes.noisy.measures import TruthBeside, joint_of
 from lifagu.experiments.holes.noisy.oracle import CountsOracle
 from lifagu.experiments.holes.noisy.population import EstimatedPopulation
 from lifagu.experiments.holes.noisy.runs import generated_population
-from part import Part, begin
+from part import Part, begin, duration, sized
+from timing import best_time
 
 SCENARIOS = (
     *("records-5", "records-20", "records-50", "records-200"),
@@ -44,56 +48,79 @@ def main() -> None:
     found = {name: _scores(name, part) for name in (SCENARIOS[:2] if part.small else SCENARIOS)}
     for measure, title in MEASURES.items():
         part.section(title)
-        head = list(next(iter(found.values()))[measure])
-        part.table(["scenario", *head], _rows(found, measure))
-    last = found.get("records-50") or next(iter(found.values()))
-    shown = ", ".join(f"{name} {value}" for name, value in last["kl_tables"].items())
-    part.in_short(f"divergence of filled tables: {shown}.")
+        part.table(["scenario", *WAYS], _rows(found, measure))
+    part.section("Time", f"Scenario {SCENARIOS[1]}, holes filled once.")
+    part.table(["individuals", *WAYS], _times(part))
+    shown = ", ".join(f"{name} {value}" for name, value in found[SCENARIOS[1]]["kl_tables"].items())
+    part.in_short(f"divergence of filled tables, 20 records each: {shown}.")
 
 
 def _rows(found: dict[str, Scores], measure: str) -> Iterator[list[str]]:
     for name, scores in found.items():
-        yield [name, *scores[measure].values()]
+        yield [name, *(scores[measure][way] for way in WAYS)]
 
 
 def _scores(scenario: str, part: Part) -> Scores:
     people, seeds = (40, 1) if part.small else (400, 5)
     cells = [Cell(scenario, people, seed) for seed in range(seeds)]
-    measured = [dict(_measured(generated_population(cell))) for cell in cells]
+    measured = [_measured(generated_population(cell)) for cell in cells]
     return {
         measure: {
             name: "not installed"
-            if any(each[name] is None for each in measured)
+            if measured[0][name] is None
             else f"{1000 * np.mean([each[name][measure] for each in measured]):.3g}"
-            for name in measured[0]
+            for name in WAYS
         }
         for measure in MEASURES
     }
 
 
-def _measured(subject: EstimatedPopulation) -> Iterator[tuple[str, dict[str, float] | None]]:
+def _measured(subject: EstimatedPopulation) -> dict[str, Any]:
     truth = TruthBeside(subject)
-    for name, tables in _tables(subject):
-        if tables is None:
-            yield name, None
-            continue
-        yield name, truth.tables(tables) | truth.marginals(joint_of(tables))
-
-
-def _tables(subject: EstimatedPopulation) -> Iterator[tuple[str, list[Floats] | None]]:
-    yield "uniform", uniform(subject)
-    yield "pooled", pooled(subject)
-    for name, method in NOISY_METHODS.items():
-        moved = filled(subject, method)
-        graph = moved.graph if method.answers[0] == "one" else moved.averaged()
-        yield name, tables_in(graph, subject)
-    for name, imputer in IMPUTERS.items():
+    found: dict[str, Any] = {}
+    for name, fill in WAYS.items():
         try:
-            yield name, imputer(subject)
+            tables = fill(subject)
         except ModuleNotFoundError:
-            yield name, None
+            found[name] = None
+            continue
+        found[name] = truth.tables(tables) | truth.marginals(joint_of(tables))
+    return found
+
+
+def _times(part: Part) -> Iterator[list[str]]:
+    for people in (20, 40) if part.small else (100, 400, 1_600):
+        subject = generated_population(Cell(SCENARIOS[1], people, 0))
+        cells = []
+        for name, fill in WAYS.items():
+            try:
+                seconds = best_time(partial(fill, subject))
+            except ModuleNotFoundError:
+                cells.append("not installed")
+                continue
+            part.point("Filling estimated tables", "individuals", name, people, seconds)
+            cells.append(duration(seconds))
+        yield [sized(people), *cells]
+
+
+def _by_library(method: NoisyMethod, subject: EstimatedPopulation) -> list[Floats]:
+    moved = filled(subject, method)
+    one = method.answers[0] == "one"
+    return tables_in(moved.graph if one else moved.averaged(), subject)
+
+
+def _by_oracle(subject: EstimatedPopulation) -> list[Floats]:
     oracle = CountsOracle(subject)
-    yield "oracle", [oracle.tables(place) for place in range(len(subject.places))]
+    return [oracle.tables(place) for place in range(len(subject.places))]
+
+
+WAYS: dict[str, Callable[[EstimatedPopulation], list[Floats]]] = {
+    "uniform": uniform,
+    "pooled": pooled,
+    **{name: partial(_by_library, method) for name, method in NOISY_METHODS.items()},
+    **IMPUTERS,
+    "oracle": _by_oracle,
+}
 
 
 if __name__ == "__main__":

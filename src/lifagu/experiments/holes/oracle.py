@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from lifagu.experiments.drafts import Floats
-from lifagu.experiments.holes.hospital import COHORTS, FREE, OWN, DrawnHospital, FactorOrigin
+from lifagu.experiments.holes.hospital import (
+    COHORTS,
+    FREE,
+    OWN,
+    DrawnHospital,
+    FactorOrigin,
+    random_table,
+)
 
 SURE = 0.95
+FRESH = 256  # tables of one's own that are drawn where nobody's fit
+ROUNDING = 1e-9
+
+
+class OwnCompletions(NamedTuple):
+    """What an individual's holes may be: weights, and for each of its holes as many tables."""
+
+    weights: Floats
+    tables: Mapping[int, Sequence[Floats]]
 
 
 class Oracle:
@@ -38,6 +57,41 @@ class Oracle:
             factor: self.table(factor, int(weights.argmax()))
             for factor, weights in self.weights.items()
         }
+
+    def completions(self, rng: np.random.Generator) -> dict[int, OwnCompletions]:
+        """All that each individual's holes may be; tables of one's own are drawn."""
+        holes: dict[int, list[int]] = defaultdict(list)
+        for factor, origin in self._hospital.unknown.items():
+            holes[origin.individual].append(factor)
+        return {each: self._completions(each, own, rng) for each, own in holes.items()}
+
+    def _completions(
+        self, individual: int, hidden: Sequence[int], rng: np.random.Generator
+    ) -> OwnCompletions:
+        cohorts = self.cohorts[individual]
+        chances = [self.chances(self._hospital.unknown[factor].kind) for factor in hidden]
+        weights: list[float] = []
+        tables: dict[int, list[Floats]] = {factor: [] for factor in hidden}
+        for types in product(*(range(each.shape[1]) for each in chances)):
+            rows = [each[:, number] for each, number in zip(chances, types, strict=True)]
+            weight = float(cohorts @ np.prod(rows, axis=0))
+            if weight > 0:
+                weights.append(weight)
+                for factor, number in zip(hidden, types, strict=True):
+                    tables[factor].append(self.table(factor, number))
+        rest = 1 - float(cohorts.sum())
+        if rest > ROUNDING:
+            weights += [rest / FRESH] * FRESH
+            for factor in hidden:
+                tables[factor] += [self._fresh(factor, rng) for _ in range(FRESH)]
+        return OwnCompletions(np.array(weights), tables)
+
+    def _fresh(self, factor: int, rng: np.random.Generator) -> Floats:
+        """A table of one's own, as the generator draws them."""
+        population, origin = self._hospital.population, self._hospital.unknown[factor]
+        kind = population.kinds[origin.kind]
+        table = random_table(kind, population.scenario, population.individuals, rng)
+        return table.transpose(origin.order)
 
     def table(self, factor: int, number: int) -> Floats:
         """A table of an unknown factor's kind, axes as it lists its arguments."""

@@ -1,4 +1,4 @@
-"""The oracle's mixture: answers averaged over all tables that holes may have, nearly exactly.
+"""Mixtures: answers averaged over all tables that holes may have, nearly exactly.
 
 Individuals meet in Epid alone. So the completions of one individual are enumerated, and of all the
 others nothing counts but how far they shift the odds of Epid, with the evidence and without: two
@@ -12,19 +12,18 @@ individuals, which hardly varies.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from lifagu.experiments.drafts import DraftFactor, DraftVariable, Floats
 from lifagu.experiments.holes.completions import padded
-from lifagu.experiments.holes.hospital import DrawnHospital, random_table
-from lifagu.experiments.holes.oracle import Oracle, choices
+from lifagu.experiments.holes.hospital import DrawnHospital
+from lifagu.experiments.holes.oracle import OwnCompletions, choices
 
-FRESH = 256  # tables of one's own that are drawn where nobody's fit
 TINY = 1e-300
+NO_HOLES = OwnCompletions(np.ones(1), {})
 
 
 class IndividualAnswers(NamedTuple):
@@ -40,14 +39,18 @@ class IndividualAnswers(NamedTuple):
     prior_shift: Floats
 
 
-class OracleMixture:
-    """All single marginals, averaged over what the oracle believes."""
+class HospitalMixture:
+    """All single marginals, averaged over what the holes of each individual may be."""
 
     def __init__(
-        self, hospital: DrawnHospital, oracle: Oracle, draws: int, rng: np.random.Generator
+        self,
+        hospital: DrawnHospital,
+        completions: Mapping[int, OwnCompletions],
+        draws: int,
+        rng: np.random.Generator,
     ) -> None:
         self._hospital = hospital
-        self._oracle = oracle
+        self._completions = completions
         self._draws = draws
         self._rng = rng
 
@@ -92,13 +95,11 @@ class OracleMixture:
         self, variables: Sequence[DraftVariable], factors: Sequence[int]
     ) -> IndividualAnswers:
         drafts = self._hospital.draft.factors
-        hidden = [number for number in factors if number in self._hospital.unknown]
-        weights, tables = self._completions(hidden)
+        origin = self._hospital.origins[factors[0]]
+        weights, tables = self._completions.get(origin.individual if origin else -1, NO_HOLES)
         joint = np.ones((1, 2, *(len(each.labels) for each in variables)))
         for number in factors:
-            own = [drafts[number].table]
-            if number in hidden:
-                own = [each[hidden.index(number)] for each in tables]
+            own = tables.get(number, [drafts[number].table])
             joint = joint * _spread(drafts[number], variables, own)
         fitting = joint * self._seen(variables)
         totals, happened = (
@@ -109,35 +110,6 @@ class OracleMixture:
         shift, prior_shift = (np.log(each[:, 1] / each[:, 0]) for each in (happened, totals))
         fitting = fitting / happened.reshape(*happened.shape, *[1] * len(variables))
         return IndividualAnswers(_normalised(tilted), fitting, shift, prior_shift)
-
-    def _completions(self, hidden: Sequence[int]) -> tuple[Floats, list[list[Floats]]]:
-        """All that an individual's holes may be: weights, and a table for each hole."""
-        if not hidden:
-            return np.ones(1), [[]]
-        origins = [self._hospital.unknown[number] for number in hidden]
-        cohorts = self._oracle.cohorts[origins[0].individual]
-        chances = [self._oracle.chances(origin.kind) for origin in origins]
-        weights, tables = [], []
-        for types in product(*(range(each.shape[1]) for each in chances)):
-            rows = [each[:, number] for each, number in zip(chances, types, strict=True)]
-            weight = float(cohorts @ np.prod(rows, axis=0))
-            if weight > 0:
-                weights.append(weight)
-                own = zip(hidden, types, strict=True)
-                tables.append([self._oracle.table(factor, number) for factor, number in own])
-        rest = 1 - cohorts.sum()
-        if rest > 1e-9:
-            weights += [rest / FRESH] * FRESH
-            tables += [list(self._fresh(hidden)) for _ in range(FRESH)]
-        return np.array(weights), tables
-
-    def _fresh(self, hidden: Sequence[int]) -> Iterator[Floats]:
-        population = self._hospital.population
-        for number in hidden:
-            origin = self._hospital.unknown[number]
-            kind = population.kinds[origin.kind]
-            own = random_table(kind, population.scenario, population.individuals, self._rng)
-            yield own.transpose(origin.order)
 
     def _seen(self, variables: Sequence[DraftVariable]) -> Floats:
         """1 where values agree with the evidence: 1 × 1 × a value axis each."""

@@ -7,8 +7,8 @@ import pytest
 
 import lifagu
 from lifagu.experiments.holes.hospital import hospital
+from lifagu.experiments.holes.mixture import HospitalMixture
 from lifagu.experiments.holes.oracle import Oracle
-from lifagu.experiments.holes.oracle_mixture import OracleMixture
 from lifagu.experiments.holes.scenarios import Scenario
 
 SCENARIOS = {
@@ -50,9 +50,9 @@ def enumerated(subject, oracle):
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_the_mixture_is_the_average_over_all_completions(name):
     subject = hospital(SCENARIOS[name], 3, np.random.default_rng(5))
-    oracle = Oracle(subject)
+    oracle, rng = Oracle(subject), np.random.default_rng(0)
     expected = enumerated(subject, oracle)
-    found = OracleMixture(subject, oracle, 4000, np.random.default_rng(0)).marginals()
+    found = HospitalMixture(subject, oracle.completions(rng), 4000, rng).marginals()
     apart = max(
         np.abs(row[: len(expected[variable.name])] - expected[variable.name]).max()
         for variable, row in zip(subject.draft.variables, found, strict=True)
@@ -63,7 +63,7 @@ def test_the_mixture_is_the_average_over_all_completions(name):
 
 def test_whoever_is_like_nobody_gets_fresh_tables():
     subject = hospital(Scenario("", share=0.1, cold=1.0), 40, np.random.default_rng(0))
-    oracle = Oracle(subject)
+    oracle, rng = Oracle(subject), np.random.default_rng(0)
     assert all(cohorts.sum() == 0 for cohorts in oracle.cohorts.values())
-    found = OracleMixture(subject, oracle, 100, np.random.default_rng(0)).marginals()
+    found = HospitalMixture(subject, oracle.completions(rng), 100, rng).marginals()
     assert np.allclose(found.sum(axis=1), 1)
