@@ -73,6 +73,8 @@ def _lift(parser: Parser) -> None:
     options.model(parser)
     options.filling(parser)
     options.evidence(parser)
+    text = "say of filled tables who agrees, who is nearest to their owners, what would settle it"
+    flag(parser, "--explain", text)
     flag(parser, "--rounds", "show the colours of every round, for small models")
     text = (
         "write the completed model to a file, or as Parquet to a folder (such as result/), "

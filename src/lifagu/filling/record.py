@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lifagu.basics.choices import Status
+from lifagu.filling.chance import GUESS
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Record:
     status : {"transferred", "below_threshold", "no_candidate", "ill_typed"}
         What came of it.
     donor : str or None
-        Whose table it took.
+        Whose table it took; where `way` is not "one", who has the best of the competing ones.
     candidates, agreeing : int
         Known factors in such a place, or individuals where unit is "individual"; how many agree.
     share : float or None
@@ -58,6 +59,10 @@ class Record:
         The first of them, best first.
     fallback : bool
         Whether no donor individual was found, so that single factors were compared.
+    way : {"one", "mean", "mixture", "bounds"}
+        What answers use: the best of the competing tables, their mean, or all of them.
+    guess : bool
+        Whether it took a table that is hardly better than a guess, as few agree among many.
     """
 
     factor: str
@@ -79,6 +84,15 @@ class Record:
     tables: int
     competing: tuple[Competitor, ...]
     fallback: bool
+    way: str
+    guess: bool
+
+    @property
+    def takes(self) -> str:
+        """What it takes, in words; nothing if it stays unknown."""
+        return (
+            "" if self.donor is None else taken(self.donor, self.way, self.tables, self.candidates)
+        )
 
     @property
     def reason(self) -> str:
@@ -90,7 +104,19 @@ class Record:
         values = asdict(self)
         values["alignment"] = None if self.alignment is None else list(self.alignment)
         values["competing"] = [asdict(each) for each in self.competing]
-        return {**values, "reason": self.reason}
+        return {**values, "takes": self.takes, "reason": self.reason}
+
+
+def taken(donor: str, way: str, tables: int, candidates: int) -> str:
+    """What is taken where so many candidates have so many different tables, the best the donor's.
+
+    >>> taken("f1", "mean", 1, 5), taken("f1", "mean", 3, 5), taken("f1", "bounds", 3, 5)
+    ('the table of f1', 'the mean of 5 tables', 'each of 3 tables')
+    """
+    if tables == 1 or way == "one":
+        return f"the table of {donor}"
+    # a mean by shares is one in which every candidate counts once
+    return f"the mean of {candidates} tables" if way == "mean" else f"each of {tables} tables"
 
 
 def _outcome(record: Record) -> str:
@@ -103,7 +129,7 @@ def _outcome(record: Record) -> str:
         others = "another place" if record.agreed == 1 else f"{record.agreed} other places"
         who += f" whose owners have the same tables as its own in {others}"
     count = f"{record.agreeing} of {record.candidates}"
-    takes = f"it takes the table of {record.donor}"
+    takes = f"it takes {record.takes}"
     if record.status == "no_candidate":
         return "No known factor stands in a place like this one, so it stays unknown."
     if record.status == "below_threshold":
@@ -127,7 +153,25 @@ def _outcome(record: Record) -> str:
         return f"There is just one {one.removeprefix('other ')}, so {takes}."
     if record.agreeing == record.candidates:
         return f"All {record.candidates} {who} agree, so {takes}."
-    return f"{count} {who} agree, so {takes}; {record.tables} different tables compete."
+    return _contested(record, who)
+
+
+def _contested(record: Record, who: str) -> str:
+    """What came of it where several tables compete."""
+    count = f"{record.agreeing} of {record.candidates}"
+    different = f"different {'sets of ' * (record.unit == 'individual')}tables"
+    if record.way == "one":
+        compete = f"{record.tables} {different} compete"
+        if record.guess:
+            return f"{count} {who} agree: {GUESS}. It takes {record.takes}; {compete}."
+        return f"{count} {who} agree, so it takes {record.takes}; {compete}."
+    used = {
+        "mean": "it takes the mean, in which each of them counts once",
+        "mixture": "answers mix them all, each weighted by how many agree",
+        "bounds": "answers give the smallest and the largest over them all",
+    }[record.way]
+    have = f"{record.candidates} {who} have {record.tables} {different}"
+    return f"{have}; {used} (the commonest, of {record.donor}: {count})."
 
 
 def _warnings(record: Record) -> list[str]:
@@ -143,7 +187,7 @@ def _warnings(record: Record) -> list[str]:
         )
     if record.equality != "exactly" and record.candidates > 1:
         found.append(f"Tables were compared {record.equality}.")
-    if record.tie:
+    if record.tie and record.way == "one":
         found.append("Another table is as frequent; the one declared first was chosen.")
     if (
         record.status == "transferred"
@@ -151,9 +195,10 @@ def _warnings(record: Record) -> list[str]:
         and record.tables > 1
         and record.unit == "factor"
     ):
+        what = {"one": "this table", "mean": "this mean"}.get(record.way, "the same one")
         found.append(
             f"The {record.members} unknown factors in such a place cannot be told apart and all "
-            "take this table."
+            f"take {what}."
         )
     if record.ambiguous_assignment:
         found.append(
