@@ -68,7 +68,9 @@ def _sample(
     return [each.among(individuals) for each in shown]
 
 
-def _fitted(shown: Sequence[PlaceEvidence], shape: Shape, rng: np.random.Generator) -> FoundCohorts:
+def _fitted(
+    shown: Sequence[PlaceEvidence], shape: Shape, rng: np.random.Generator
+) -> FoundCohorts:
     """Cohorts; individuals that show the same are counted instead of repeated."""
     individuals, weights = _distinct(shown)
     return FoundCohorts.of(fit([each.among(individuals) for each in shown], weights, shape, rng))
