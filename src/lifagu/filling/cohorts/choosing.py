@@ -1,7 +1,8 @@
 """Which cohorts: several sorts are tried on known tables that are hidden from them, and averaged.
 
-The weights are those under which the hidden tables are most probable (stacking: Wolpert 1992, Yao
-et al. 2018), so that a sort which is never better than another gets none.
+A sort counts as often as it predicts the hidden tables best when these are drawn again and again,
+so that one which is clearly best counts alone (pseudo-BMA+: Yao, Vehtari, Simpson and Gelman 2018,
+Using stacking to average Bayesian predictive distributions).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, Tokens
 
 HIDDEN = 0.15  # share of the known tables that are hidden to choose
 FOLDS = 2
+DRAWN_AGAIN = 200
 CHOSEN_ON, FITTED_ON = 4_000, 20_000  # individuals at the most
 LEAST_WEIGHT = 0.05  # sorts with less are left out
 # sorts that are tried: of exact tables, and of estimated ones
@@ -31,7 +33,7 @@ ESTIMATED = (
 
 @dataclass(frozen=True, eq=False)
 class AveragedCohorts(Frozen):
-    """Several sorts of cohorts side by side, and how much each counts; the first counts most."""
+    """Several sorts of cohorts side by side, and how much each counts; the first gives reasons."""
 
     found: tuple[FoundCohorts, ...]
     weights: Floats
@@ -45,9 +47,15 @@ def find_cohorts(shown: Sequence[PlaceEvidence], estimated: bool, seed: int = 0)
     rng = np.random.default_rng(seed)
     shapes = ESTIMATED if estimated else EXACT
     some = _sample(shown, CHOSEN_ON, rng)
-    weights = _stacked([_predicted(some, shape, rng) for shape in shapes])
+    scores = np.stack([_scores(some, shape, rng) for shape in shapes], axis=1)
+    weights = _weights(scores, rng)
     order = np.argsort(-weights, kind="stable")
     order = order[weights[order] >= LEAST_WEIGHT]
+    if estimated:
+        # only where cohorts share tables can it be said which table somebody has
+        naming = [place for place, shape in enumerate(shapes) if shape.shared]
+        best = max(naming, key=lambda place: float(scores[:, place].sum()))
+        order = np.array([best, *(place for place in order.tolist() if place != best)])
     rows = _sample(shown, FITTED_ON, rng)
     found = [_fitted(rows, shapes[place], rng) for place in order.tolist()]
     return AveragedCohorts(tuple(found), weights[order] / weights[order].sum())
@@ -91,12 +99,10 @@ def alike_individuals(shown: Sequence[PlaceEvidence]) -> Ints:
     return group_lists(offsets_of(np.bincount(owner, minlength=count)), what)
 
 
-def _predicted(
-    shown: Sequence[PlaceEvidence], shape: Shape, rng: np.random.Generator
-) -> tuple[Floats, Floats]:
-    """Probabilities of what is hidden in each fold, and how often each counts."""
+def _scores(shown: Sequence[PlaceEvidence], shape: Shape, rng: np.random.Generator) -> Floats:
+    """The log probability of each table that is hidden, fold by fold."""
     hiding = np.random.default_rng(1)  # the same for all sorts
-    probabilities, counts = [], []
+    scores = [np.zeros(0)]
     for _ in range(FOLDS):
         gone = [hiding.random(len(each.owners.of)) < HIDDEN for each in shown]
         rest = [each.only(np.flatnonzero(~away)) for each, away in zip(shown, gone, strict=True)]
@@ -106,27 +112,16 @@ def _predicted(
             hidden = each.only(np.flatnonzero(away))
             owner = hidden.owners.of
             likely = place.which_beside(place.which(belonging[owner]), owner, left, belonging)
-            tables = (
-                likely[:, None]
-                if isinstance(each, Tokens)
-                else np.tensordot(likely, place.atoms, axes=1)
-            )
-            probability, count = hidden.scores(tables)
-            probabilities.append(probability)
-            counts.append(count)
-    return np.concatenate(probabilities), np.concatenate(counts)
+            scores.append(hidden.log_scores(place.mean_of(likely)))
+    return np.concatenate(scores)
 
 
-def _stacked(predicted: Sequence[tuple[Floats, Floats]]) -> Floats:
-    """The weights of a mixture under which what was hidden is most probable, by EM."""
-    table = np.stack([probability for probability, _ in predicted], axis=1)
-    counts = predicted[0][1]
-    weights = np.full(table.shape[1], 1 / table.shape[1])
-    if not len(counts):
-        return weights
-    for _ in range(200):
-        joint = table * weights
-        share = joint / np.maximum(joint.sum(axis=1, keepdims=True), 1e-300)
-        weights = counts @ share
-        weights = weights / weights.sum()
-    return np.asarray(weights)
+def _weights(scores: Floats, rng: np.random.Generator) -> Floats:
+    """How often each sort (column) is best if the hidden tables (rows) are drawn anew."""
+    weights = np.zeros(scores.shape[1])
+    for _ in range(DRAWN_AGAIN):
+        drawn = rng.exponential(size=len(scores))
+        total = drawn @ scores
+        likely = np.exp(total - total.max())
+        weights += likely / likely.sum()
+    return weights / DRAWN_AGAIN

@@ -45,10 +45,10 @@ class PlaceCohorts(Frozen):
             nothing = np.zeros((0, 1, 1))
             found = cls(place.expected()[:, 0], nothing, nothing[:, 0], np.inf)
         elif isinstance(place, SharedTables):
-            behind = evidence.totals(place.responsibility).sum(axis=-1) + 1
+            behind = _behind(evidence, place.responsibility) + 1
             found = cls(place.choices, place.atoms, behind, evidence.spread)
         else:
-            behind = place.totals.sum(axis=-1) + place.concentration
+            behind = _behind(evidence, belonging[evidence.owners.of]) + place.concentration
             found = cls(np.eye(len(place.expected())), place.expected(), behind, evidence.spread)
         return found._noting_pairs(evidence, belonging)
 
@@ -101,6 +101,10 @@ class PlaceCohorts(Frozen):
         likely = which * np.exp(told - told.max(axis=1, keepdims=True))
         return np.asarray(likely / likely.sum(axis=1, keepdims=True))
 
+    def mean_of(self, which: Floats) -> Floats:
+        """The mean of the tables where they are so likely, (rows, G, C); of tokens: (rows, 1, B)."""
+        return np.tensordot(which, self.atoms, axes=1) if len(self.atoms) else which[:, None]
+
     def which_known(self, evidence: PlaceEvidence, belonging: Floats) -> Floats:
         """How likely each table is behind what individuals (n, K) show here, (rows, B)."""
         likelihood = self._of_tables(evidence)
@@ -127,6 +131,14 @@ class PlaceCohorts(Frozen):
         if not np.isfinite(self.spread):
             return around
         return _dirichlet(self.spread * around + (0.0 if raw is None else raw), rng)
+
+
+def _behind(evidence: Counts, weights: Floats) -> Floats:
+    """How many records speak for each table, (B, G); those of uncertain rows count less.
+
+    Half of them, as who is where was found from the same records.
+    """
+    return evidence.totals(weights * np.minimum(weights, 1.0)).sum(axis=-1) / 2
 
 
 def drawn_from(which: Floats, rng: np.random.Generator) -> Ints:

@@ -13,6 +13,7 @@ from lifagu.filling.cohorts.posterior import LIKELY, CohortPosterior, HolesOfPla
 from lifagu.filling.donors import Offers
 
 MOST_COMPETING = 20  # tables of a class that are named
+FAMILY = 20.0  # spread at which what looks like one table is as likely to be several
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +36,10 @@ def table_chances(posterior: CohortPosterior, number: int) -> Floats:
     """
     holes = posterior.holes[number]
     if not isinstance(holes.place.shown.evidence, Tokens):
-        return holes.which[0]
+        here = posterior.cohorts.found[0].places[number]
+        # what looks like one table, but scatters, may be several that nobody can tell apart
+        doubt = here.spread / (here.spread + FAMILY) if np.isfinite(here.spread) else 1.0
+        return holes.which[0] * (doubt if len(here.atoms) == 1 else 1.0)
     weights = posterior.cohorts.weights
     chances = sum(weight * which for weight, which in zip(weights, holes.which, strict=True))
     return np.asarray(chances)[:, :-1] if len(holes.place.shown.donors) > 1 else np.asarray(chances)

@@ -81,10 +81,9 @@ class Tokens(Frozen):
         sums = [np.bincount(self.codes, each, minlength=self.size) for each in weights.T]
         return np.asarray(np.stack(sums)[:, None, :], dtype=np.float64)
 
-    def scores(self, tables: Floats) -> tuple[Floats, Floats]:
-        """The probability of each row under tables (rows, 1, size), and how often it counts."""
-        found = tables[np.arange(len(self.codes)), 0, self.codes]
-        return found, np.ones(len(self.codes))
+    def log_scores(self, tables: Floats) -> Floats:
+        """The log probability of each row under tables (rows, 1, size)."""
+        return np.log(np.maximum(tables[np.arange(len(self.codes)), 0, self.codes], 1e-300))
 
     def only(self, kept: Ints) -> Tokens:
         """Some rows, ascending."""
@@ -137,10 +136,9 @@ class Counts(Frozen):
         """Counts of all together, row r with weights[r, b]: (B, G, C)."""
         return (weights.T @ self.effective).reshape(-1, *self.shape)
 
-    def scores(self, tables: Floats) -> tuple[Floats, Floats]:
-        """Probabilities of each record under tables (rows, G, C), and how many such there are."""
-        some = self.raw > 0
-        return tables[some], self.raw[some]
+    def log_scores(self, tables: Floats) -> Floats:
+        """The log probability of the records of each row under tables (rows, G, C)."""
+        return np.asarray((self.raw * np.log(np.maximum(tables, 1e-300))).sum(axis=(1, 2)))
 
     def only(self, kept: Ints) -> Counts:
         """Some rows, ascending."""

@@ -35,6 +35,13 @@ def pair_gains(totals: Floats, prior: Floats) -> Floats:
     return gains
 
 
+def _joined(array: Floats, into: int, gone: int, axis: int) -> Floats:
+    """An array in which two entries along an axis have become one, their sum."""
+    moved = np.moveaxis(array, axis, 0).copy()
+    moved[into] += moved[gone]
+    return np.ascontiguousarray(np.moveaxis(np.delete(moved, gone, axis=0), 0, axis))
+
+
 class OwnTables:
     """Every cohort has a table of its own, drawn around the pooled one."""
 
@@ -182,9 +189,24 @@ class SharedTables:
         self._settle()
 
     def settle_spread(self, cohorts: Floats) -> None:
-        """Find how far individuals vary around the table they have."""
+        """Find how far individuals vary around the table they have; join what is the same then."""
         if isinstance(self.evidence, Counts):
             self.evidence = self.evidence.spread_around(self.atoms, self.responsibility)
+            self._join_tables(self.evidence.totals(self.responsibility))
+
+    def _join_tables(self, totals: Floats) -> None:
+        """Tables that cannot be told apart any more become one."""
+        prior = SHARED_CONCENTRATION * self.pooled
+        while len(totals) > 1:
+            gain = pair_gains(totals, prior)
+            first, second = map(int, np.unravel_index(int(np.argmax(gain)), gain.shape))
+            if gain[first, second] <= 0:
+                return
+            totals = _joined(totals, first, second, axis=0)
+            self.atoms = self._tables(totals)
+            self.choices = _joined(self.choices, first, second, axis=1)
+            self.totals = _joined(self.totals, first, second, axis=2)
+            self.responsibility = _joined(self.responsibility, first, second, axis=1)
 
     def _settle(self) -> None:
         choices = self.totals[:, 0] + self.prior
