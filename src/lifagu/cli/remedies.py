@@ -39,5 +39,6 @@ FLAGS = {
     Remedy.STEPS_OR_PUBLISHED: "leave out --published or --steps",
     Remedy.DIGITS_OR_TOLERANCE: "leave out --digits or --tolerance",
     Remedy.NO_PROFILES: "leave out --profiles",
+    Remedy.ONE_RULE: "leave out --fill, or the option that means another rule",
     Remedy.OTHER_PORT: "choose another --port (0 takes a free one) or --host",
 }

@@ -108,8 +108,8 @@ class Case(Statement, Shown):
         ----------
         filling : Filling, optional
             All settings in one value, instead of those below.
-        by : {"individuals", "structure", "published", "steps", "profiles"}, optional
-            The rule; "individuals" is the usual one.
+        by : {"individuals", "share", "structure", "published", "steps", "profiles", "cohorts"}
+            The rule, optional; "individuals" is the usual one.
         **settings
             As in `Filling`, such as ``theta=0.5``.
 
@@ -118,7 +118,7 @@ class Case(Statement, Shown):
         Case
         """
         if filling is None:
-            filling = Filling.of(settings) if by is None else Filling.by(by, **settings)
+            filling = Filling.of(settings if by is None else {"by": by, **settings})
         elif by is not None or settings:
             raise ModelError("give a Filling, or the settings of one, not both")
         instance("fill", filling, Filling)
