@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +17,12 @@ from lifagu.errors import ModelError
 from lifagu.graph.assembly import scopes_of
 from lifagu.graph.evidence import Bearers
 from lifagu.graph.ranges import Labels, Ranges
-from lifagu.graph.supports import Supports
-from lifagu.graph.table_support import TableSupport
 from lifagu.graph.tables import Tables
 from lifagu.graph.views import Factor, Variable, View
+
+if TYPE_CHECKING:
+    from lifagu.graph.supports import Supports
+    from lifagu.graph.table_support import TableSupport
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -122,8 +122,6 @@ def checked_supports(
     declared: per arity the factors and their arguments' declared ranges. What stands at an unknown
     factor says nothing, and is left out.
     """
-    if support is None:
-        return None
     given = support if isinstance(support, Supports) else _one_number_each(support)
     if len(given) != len(factors):
         raise ModelError(f"support has {len(given)} entries for {len(factors)} factors")
