@@ -22,7 +22,6 @@ from lifagu.graph.views import Factor, Variable, View
 
 if TYPE_CHECKING:
     from lifagu.graph.supports import Supports
-    from lifagu.graph.table_support import TableSupport
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -99,21 +98,13 @@ class GraphContents(Frozen):
         table = self.table(number)
         if table is not None:
             table = table[np.ix_(*map(self.declared_order, scope))] if scope else table
+        behind = self.declared_support
         return Factor(
             self.factor_names[number],
             tuple(self.variable_names[variable] for variable in scope),
             table,
-            None if table is None else self._support(number),
+            None if table is None or behind is None else behind[number],
         )
-
-    def _support(self, number: int) -> TableSupport | None:
-        """The support of a factor, labels in declared orders."""
-        if self.support is None or not self.support.estimated[number]:
-            return None
-        chosen = np.array([number])
-        orders = self.variable_declared[self.scope(number)][None]
-        mine = self.support.taken(chosen)
-        return mine.in_label_orders(self.ranges, [(chosen * 0, orders)], canonical=False)[0]
 
     @cached_property
     def declared_support(self) -> Supports | None:

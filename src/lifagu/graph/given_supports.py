@@ -20,6 +20,7 @@ from lifagu.graph.table_support import TO_BE_FOUND, TableSupport, given_places
 from lifagu.graph.tables import Tables, as_floats, turned_places
 
 SAME_SUM = 1e-6  # relative difference up to which sums of slices count as the same
+MOST = 2**53  # beyond it whole numbers may not be floats
 MOST_TRIED = 1000  # sets of arguments that are tried as given
 
 # ---- one factor
@@ -94,8 +95,10 @@ def fitting(owner: str, support: TableSupport, table: Floats, shape: Sequence[in
 
 def _numbers(owner: str, key: str, what: str, value: Any) -> tuple[float, ...]:
     """A number or a list of numbers, finite and 0 or more."""
-    nested = isinstance(value, list | tuple | np.ndarray)
-    numbers = as_floats(value if nested else [value])
+    listed = value if isinstance(value, list | tuple | np.ndarray) else [value]
+    if type(listed) is list and listed and all(map(_plain, listed)):
+        return tuple(each + 0.0 for each in listed)
+    numbers = as_floats(listed)
     if numbers is None or not len(numbers):
         raise ModelError(f"{owner} has a {key} that is no number and no list of numbers")
     wrong = ~(np.isfinite(numbers) & (numbers >= 0))
@@ -104,6 +107,11 @@ def _numbers(owner: str, key: str, what: str, value: Any) -> tuple[float, ...]:
             f"{owner} has the {key} {numbers[np.argmax(wrong)]}; {what} are finite and 0 or more"
         )
     return tuple((numbers + 0.0).tolist())
+
+
+def _plain(value: Any) -> bool:
+    """Whether a value is certainly a number of records; checked so, a file is read faster."""
+    return type(value) in (int, float) and 0 <= value <= MOST
 
 
 # ---- many factors
