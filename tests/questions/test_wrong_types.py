@@ -457,6 +457,9 @@ def from_field(model):
     return lifagu.from_pyagrum(lifagu.to_pyagrum(GRAPH) if isinstance(model, str) else model)
 
 
+BEHIND = {"support": 9, "given": [], "prior": 1}  # what stands behind a table
+
+
 def doors():
     """Every public function and builder method with arguments that it takes."""
     folder = Path("nowhere")
@@ -542,7 +545,7 @@ def doors():
                 "table": {"name": "t", "potentials": [1]},
                 "variable": {"name": "C", "range": ["x"], "kind": "K", "individual": "i"},
                 "variables": {"names": ["C"], "range": ["x"], "kind": "K", "individual": "i"},
-                "factor": {"name": "f", "arguments": ["A"], "table": [1, 2]},
+                "factor": {"name": "f", "arguments": ["A"], "table": [1, 2], **BEHIND},
                 "factors": {"scopes": {"f": ["A"]}, "table": [1, 2]},
             },
         ),
@@ -555,8 +558,14 @@ def doors():
                 "table": {"name": "t", "potentials": [1]},
                 "relation": {"name": "R", "range": ["x"], "names": ()},
                 "variable": {"name": "C", "range": ["x"], "kind": "K", "individual": "i"},
-                "parfactor": {"name": "g", "arguments": ["Sick(X)"], "table": [1, 2], "where": ()},
-                "factor": {"name": "f", "arguments": ["Sick(1)"], "table": [1, 2]},
+                "parfactor": {
+                    "name": "g",
+                    "arguments": ["Sick(X)"],
+                    "table": [1, 2],
+                    "where": (),
+                    **BEHIND,
+                },
+                "factor": {"name": "f", "arguments": ["Sick(1)"], "table": [1, 2], **BEHIND},
             },
         ),
     ):

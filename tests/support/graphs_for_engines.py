@@ -81,7 +81,8 @@ def hospital(rng):
         table = (SINGLE if len(scope) == 1 else PAIR)[which]
         if len(scope) == 2 and rng.random() < 0.3:
             scope, table = scope[::-1], [table[0], table[2], table[1], table[3]]
-        builder.factor(f"f{number}", scope, None if rng.random() < holes else table)
+        table = None if rng.random() < holes else table
+        builder.factor(f"f{number}", scope, table, support=number if number % 3 else None)
     graph = builder.graph()
     return graph, {
         name: rng.choice(["true", "false"]) for name in graph.variable_names if rng.random() < 0.1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from lifagu.basics.arrays import Floats
 from lifagu.errors import FormatError, ModelError, did_you_mean
@@ -14,8 +14,10 @@ from lifagu.formats.json_lines import PathError, Step, at
 from lifagu.graph.builder import GraphBuilder
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import BOOLEAN, Labels
-from lifagu.graph.table_support import TableSupport
 from lifagu.graph.views import Factor, Variable
+
+if TYPE_CHECKING:
+    from lifagu.graph.table_support import TableSupport
 
 FORMAT = "lifagu/1"
 RELATIONAL = ("domains", "relations", "parfactors")

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats
 from lifagu.basics.inputs import items, shown, text
 from lifagu.errors import ModelError, did_you_mean
-from lifagu.graph.given_supports import fitting, given_positions, support_of
 from lifagu.graph.ranges import BOOLEAN, Labels, check_labels
-from lifagu.graph.supports import Supports
-from lifagu.graph.table_support import TableSupport
 from lifagu.graph.tables import as_floats, not_numbers, potential_fault
 from lifagu.graph.validation import repeated_argument_error, table_size_error
+
+if TYPE_CHECKING:
+    from lifagu.graph.supports import Supports
+    from lifagu.graph.table_support import TableSupport
 
 _Graph = TypeVar("_Graph")
 _Given = TypeVar("_Given")
@@ -250,11 +251,8 @@ class GraphBuilder(Generic[_Graph]):
         span = math.prod(shape)
         if number >= 0 and len(self._tables[number]) != span:
             raise table_size_error(name, len(self._tables[number]), arguments, span)
-        owner = f"factor '{name}'"
-        found = support_of(owner, support, given_positions(owner, arguments, given), prior)
-        if found and number >= 0:
-            fits = fitting(owner, found, self._tables[number], shape)
-            self._supports[len(self._factors)] = fits
+        if not (support is given is prior is None):
+            self._add_support(f"factor '{name}'", arguments, number, shape, (support, given, prior))
         self._factors[name] = None
         self._factor_tables.append(number)
         self._arguments.extend(scope)
@@ -310,9 +308,23 @@ class GraphBuilder(Generic[_Graph]):
             support=self._support(),
         )
 
+    def _add_support(
+        self, owner: str, arguments: list[Any], table: int, shape: list[int], said: tuple[Any, ...]
+    ) -> None:
+        """Take note of what stands behind the table of the next factor."""
+        from lifagu.graph.given_supports import fitting, given_positions, support_of
+
+        support, given, prior = said
+        found = support_of(owner, support, given_positions(owner, arguments, given), prior)
+        if found is not None and table >= 0:
+            fits = fitting(owner, found, self._tables[table], shape)
+            self._supports[len(self._factors)] = fits
+
     def _support(self) -> Supports | None:
         if not self._supports:
             return None
+        from lifagu.graph.supports import Supports
+
         return Supports.of([self._supports.get(place) for place, _ in enumerate(self._factors)])
 
     def _labels(self, variable: str, given: str | Iterable[str]) -> Labels:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,10 +17,11 @@ from lifagu.errors import ModelError
 from lifagu.graph.assembly import scopes_of
 from lifagu.graph.evidence import Bearers
 from lifagu.graph.ranges import Labels, Ranges
-from lifagu.graph.supports import Supports
-from lifagu.graph.table_support import TableSupport
 from lifagu.graph.tables import Tables
 from lifagu.graph.views import Factor, Variable, View
+
+if TYPE_CHECKING:
+    from lifagu.graph.supports import Supports
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,21 +98,13 @@ class GraphContents(Frozen):
         table = self.table(number)
         if table is not None:
             table = table[np.ix_(*map(self.declared_order, scope))] if scope else table
+        behind = self.declared_support
         return Factor(
             self.factor_names[number],
             tuple(self.variable_names[variable] for variable in scope),
             table,
-            None if table is None else self._support(number),
+            None if table is None or behind is None else behind[number],
         )
-
-    def _support(self, number: int) -> TableSupport | None:
-        """The support of a factor, labels in declared orders."""
-        if self.support is None or not self.support.estimated[number]:
-            return None
-        chosen = np.array([number])
-        orders = self.variable_declared[self.scope(number)][None]
-        mine = self.support.taken(chosen)
-        return mine.in_label_orders(self.ranges, [(chosen * 0, orders)], canonical=False)[0]
 
     @cached_property
     def declared_support(self) -> Supports | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, reduce
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -41,10 +41,11 @@ from lifagu.graph.evidence import (
     bind_evidence,
     by_name,
 )
-from lifagu.graph.given_supports import checked_supports
-from lifagu.graph.supports import Supports, exact, joined
 from lifagu.graph.tables import GivenTables, intern_tables
 from lifagu.graph.validation import check_offsets
+
+if TYPE_CHECKING:
+    from lifagu.graph.supports import Supports
 
 _Made = TypeVar("_Made")
 
@@ -168,8 +169,7 @@ class FactorGraph(GraphContents, Shown):
             Numbers of individuals.
         support : Supports, or array_like of float, shape (m,), optional
             How many records stand behind each factor's table, nan if it is exact; as `Supports`
-            also by combination of given arguments, in the orders of `ranges`. What stands at an
-            unknown factor is left out.
+            also by combination of given arguments, in the orders of `ranges`.
 
         Returns
         -------
@@ -207,7 +207,11 @@ class FactorGraph(GraphContents, Shown):
         interned, factor_table = intern_tables(given, factor_given, orders, declared)
         kinds, variable_kind = used_names("kind", kinds, variable_kinds, count)
         lists = individual_lists(individuals, individual_offsets, variable_individuals, count)
-        held = checked_supports(support, interned, factor_table, orders, declared, factors)
+        held = None
+        if support is not None:
+            from lifagu.graph.given_supports import checked_supports
+
+            held = checked_supports(support, interned, factor_table, orders, declared, factors)
         flat = frozen(factor_table), frozen(offsets), frozen(arguments)
         variables = declared, names, frozen(variable_declared), kinds, frozen(variable_kind)
         return cls(*variables, *lists, factors, interned, *flat, held)
@@ -243,10 +247,7 @@ class FactorGraph(GraphContents, Shown):
             tables=tables,
             factor_table=frozen(factor_table),
             arguments=arguments,
-            support=self.support
-            and self.support.only((factor_given >= 0) & (self.factor_table >= 0))
-            .turned(self.sizes, self.offsets, self.arguments, arguments)
-            .or_none,
+            support=self.support and self.support.following(self, factor_given, arguments),
         )
 
     def with_individual(self, name: str, like: str) -> FactorGraph:
@@ -298,7 +299,7 @@ class FactorGraph(GraphContents, Shown):
             factor_table=extended(self.factor_table, np.full(len(factors), -1)),
             offsets=extended(self.offsets, scope_offsets),
             arguments=extended(self.arguments, new[scopes]),
-            support=self.support and joined([self.support, exact(len(factors))]),
+            support=self.support and self.support.followed_by_exact(len(factors)),
         )
 
     def evidence(self, evidence: EvidenceLike) -> Evidence:

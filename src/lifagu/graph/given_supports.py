@@ -11,15 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints, frozen, group_rows, members, owners
-from lifagu.basics.inputs import items
+from lifagu.basics.inputs import items, shown
 from lifagu.basics.names import Names
-from lifagu.errors import ModelError
+from lifagu.errors import ModelError, listed
 from lifagu.graph.ranges import Ranges
 from lifagu.graph.supports import Supports
 from lifagu.graph.table_support import TO_BE_FOUND, TableSupport, given_places
 from lifagu.graph.tables import Tables, as_floats, turned_places
 
 SAME_SUM = 1e-6  # relative difference up to which sums of slices count as the same
+MOST = 2**53  # beyond it whole numbers may not be floats
 MOST_TRIED = 1000  # sets of arguments that are tried as given
 
 # ---- one factor
@@ -48,16 +49,17 @@ def support_of(
     return TableSupport(records, () if places is None and len(records) == 1 else places, added)
 
 
-def given_positions(owner: str, arguments: Sequence[Any], given: Any) -> list[int] | None:
+def given_positions(owner: str, arguments: Sequence[str], given: Any) -> list[int] | None:
     """The positions of the arguments that are named in given; None if nothing is."""
     if given is None:
         return None
-    named = [given] if given in arguments else items(f"{owner}: given names arguments", given)
+    expected = f"given of {owner} names arguments in a list"
+    named = [given] if isinstance(given, str) else items(expected, given)
     for each in named:
-        if each not in arguments:
-            listed = ", ".join(map(str, arguments))
+        if not isinstance(each, str) or each not in arguments:
             raise ModelError(
-                f"{owner} has '{each}' in given, which is not among its arguments ({listed})"
+                f"{owner} has {shown(each)} in given, which is not among its arguments "
+                f"({listed(list(arguments))})"
             )
     return [arguments.index(each) for each in named]
 
@@ -94,8 +96,10 @@ def fitting(owner: str, support: TableSupport, table: Floats, shape: Sequence[in
 
 def _numbers(owner: str, key: str, what: str, value: Any) -> tuple[float, ...]:
     """A number or a list of numbers, finite and 0 or more."""
-    nested = isinstance(value, list | tuple | np.ndarray)
-    numbers = as_floats(value if nested else [value])
+    several = value if isinstance(value, list | tuple | np.ndarray) else [value]
+    if type(several) is list and several and all(map(_plain, several)):
+        return tuple(each + 0.0 for each in several)
+    numbers = as_floats(several)
     if numbers is None or not len(numbers):
         raise ModelError(f"{owner} has a {key} that is no number and no list of numbers")
     wrong = ~(np.isfinite(numbers) & (numbers >= 0))
@@ -104,6 +108,11 @@ def _numbers(owner: str, key: str, what: str, value: Any) -> tuple[float, ...]:
             f"{owner} has the {key} {numbers[np.argmax(wrong)]}; {what} are finite and 0 or more"
         )
     return tuple((numbers + 0.0).tolist())
+
+
+def _plain(value: Any) -> bool:
+    """Whether a value is certainly a number of records; checked so, a file is read faster."""
+    return type(value) in (int, float) and 0 <= value <= MOST
 
 
 # ---- many factors
@@ -122,8 +131,6 @@ def checked_supports(
     declared: per arity the factors and their arguments' declared ranges. What stands at an unknown
     factor says nothing, and is left out.
     """
-    if support is None:
-        return None
     given = support if isinstance(support, Supports) else _one_number_each(support)
     if len(given) != len(factors):
         raise ModelError(f"support has {len(given)} entries for {len(factors)} factors")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,9 @@ from lifagu.basics.arrays import Ints, by_first_occurrence, connected_parts, own
 from lifagu.basics.names import ChosenNames
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.graph.supports import Supports
+
+if TYPE_CHECKING:
+    from lifagu.graph.supports import Supports
 
 
 def parts_without(graph: FactorGraph, observed: NDArray[np.bool_]) -> Ints:

@@ -249,6 +249,18 @@ class Supports(Frozen):
             return self
         return joined([self, exact(1)]).taken(np.where(kept, np.arange(len(self)), len(self)))
 
+    def followed_by_exact(self, count: int) -> Supports:
+        """The supports with so many further factors whose tables are exact or unknown."""
+        return joined([self, exact(count)])
+
+    def following(self, graph: Tabled, factor_given: Ints, arguments: Ints) -> Supports | None:
+        """The supports once a graph has other tables, perhaps with arguments in another order.
+
+        factor_given[m]: -1 where a factor is unknown then; only who had a table keeps a support.
+        """
+        kept = self.only((factor_given >= 0) & (graph.factor_table >= 0))
+        return kept.turned(graph.sizes, graph.offsets, graph.arguments, arguments).or_none
+
     def turned(self, sizes: Ints, offsets: Ints, before: Ints, after: Ints) -> Supports:
         """The supports once the arguments of factors come in another order.
 

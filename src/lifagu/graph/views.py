@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeVar, overload
+from typing import TYPE_CHECKING, TypeVar, overload
 
 from lifagu.basics.arrays import Floats
 from lifagu.basics.frozen import Frozen
 from lifagu.graph.ranges import Labels
-from lifagu.graph.table_support import TableSupport
+
+if TYPE_CHECKING:
+    from lifagu.graph.table_support import TableSupport
 
 _Item = TypeVar("_Item")
 

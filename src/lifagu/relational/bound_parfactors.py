@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, frozen
 from lifagu.errors import ModelError, did_you_mean
-from lifagu.graph.given_supports import fitting
-from lifagu.graph.table_support import TableSupport
 from lifagu.graph.validation import table_size_error
 from lifagu.relational.domains import ConstantRows, Domain
 from lifagu.relational.parfactors import Parfactor, ParfactorError
@@ -27,6 +26,9 @@ from lifagu.relational.terms import (
     Membership,
     logicals_of,
 )
+
+if TYPE_CHECKING:
+    from lifagu.graph.table_support import TableSupport
 
 
 @dataclass(frozen=True, eq=False)
@@ -281,6 +283,8 @@ def _fitting_support(bound: BoundParfactor) -> TableSupport | None:
         raise ModelError(
             "support of a parfactor that counts is a single number, without given and prior"
         )
+    from lifagu.graph.given_supports import fitting
+
     return fitting("it", support, table, bound.shape)
 
 

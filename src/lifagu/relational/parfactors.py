@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,8 +12,6 @@ from lifagu.basics.arrays import Floats, frozen
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.inputs import shown
 from lifagu.errors import ModelError
-from lifagu.graph.given_supports import given_positions, support_of
-from lifagu.graph.table_support import TableSupport
 from lifagu.graph.tables import as_floats, not_numbers, potential_fault
 from lifagu.relational.parsing import parse_argument, parse_comparison
 from lifagu.relational.terms import (
@@ -24,6 +22,9 @@ from lifagu.relational.terms import (
     CountingFormula,
     Membership,
 )
+
+if TYPE_CHECKING:
+    from lifagu.graph.table_support import TableSupport
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,6 +144,10 @@ def parfactor_support(
     name: str, arguments: Iterable[Argument], support: Any, given: Any, prior: Any
 ) -> TableSupport | None:
     """The support of a parfactor from plain values; given: arguments as texts."""
+    if support is given is prior is None:
+        return None
+    from lifagu.graph.given_supports import given_positions, support_of
+
     owner, texts = f"parfactor '{name}'", list(map(str, arguments))
     return support_of(owner, support, given_positions(owner, texts, given), prior)
 

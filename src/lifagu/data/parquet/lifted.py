@@ -9,7 +9,9 @@ import numpy as np
 from lifagu.basics.arrays import Ints, offsets_of
 from lifagu.basics.columns import Columns, Lists, text_lists, texts
 from lifagu.basics.names import ChosenNames, Names
+from lifagu.data.parquet.supports import support_columns
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.supports import Supports
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.parfactors import Parfactor
 from lifagu.relational.terms import Membership
@@ -40,6 +42,7 @@ def lifted_tables(model: ParfactorGraph, graph: FactorGraph) -> dict[str, Column
             "arguments": text_lists([list(map(str, each.arguments)) for each in parfactors]),
             "constraints": text_lists([list(map(str, each.where)) for each in parfactors]),
             "potentials": _potentials(parfactors),
+            **support_columns(Supports.of([each.support for each in model.bound]).or_none),
         },
         "substitutions": _substitutions(model),
         "ground_factors": {

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from lifagu.basics.arrays import Floats, Ints, offsets_of, owners
 from lifagu.basics.columns import Column, Lists
 from lifagu.data.parquet.table import ParquetTable
-from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.supports import Supports
 from lifagu.graph.table_support import TO_BE_FOUND
 from lifagu.graph.validation import MOST_AXES
@@ -27,9 +26,8 @@ def supports_in(factors: ParquetTable, rows: Ints) -> Supports | None:
     return Supports(ends, records, given, prior_ends, priors[there]).taken(rows)
 
 
-def support_columns(graph: FactorGraph) -> dict[str, Column]:
+def support_columns(support: Supports | None) -> dict[str, Column]:
     """The columns that say what stands behind tables; none if all are exact."""
-    support = graph.declared_support
     if support is None:
         return {}
     columns: dict[str, Column] = {"support": Lists(support.offsets, support.records)}

@@ -76,7 +76,7 @@ def model_tables(graph: FactorGraph, evidence: Evidence | None = None) -> dict[s
             "id": np.arange(len(arity)),
             **_names(graph.factor_names, "f"),
             "table_id": Nullable(factor_given),
-            **support_columns(graph),
+            **support_columns(graph.declared_support),
         },
         "arguments": {
             "factor_id": owners,
