@@ -6,7 +6,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lifagu.basics.choices import Status
+from lifagu.basics.words import counted
 from lifagu.filling.chance import GUESS
+
+SURE = 0.9  # how likely a table must be for nothing more to be wanted
+MOST_PLACES = 3  # that are named in a reason
 
 
 @dataclass(frozen=True)
@@ -17,6 +21,40 @@ class Competitor:
     agreeing: int
     share: float
     table: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class CohortOfOwner:
+    """To which cohort the owner of an unknown factor belongs, and why.
+
+    Attributes
+    ----------
+    number, cohorts : int
+        Which cohort, the largest being 1, of how many.
+    share : float
+        How likely the owner belongs to it.
+    members : int
+        How many others most likely do.
+    like, unlike : tuple of str
+        The places whose tables speak for it, and against it.
+    shown : int
+        In how many places the owner has a known table.
+    settled_by : str or None
+        The place whose table, if it were known, would tell most about this one.
+    declared : bool
+        Whether the model says who is an individual; else it is what hangs together once the
+        variables that all share are cut.
+    """
+
+    number: int
+    cohorts: int
+    share: float
+    members: int
+    like: tuple[str, ...]
+    unlike: tuple[str, ...]
+    shown: int
+    settled_by: str | None
+    declared: bool
 
 
 @dataclass(frozen=True)
@@ -63,6 +101,9 @@ class Record:
         What answers use: the best of the competing tables, their mean, or all of them.
     guess : bool
         Whether it took a table that is hardly better than a guess, as few agree among many.
+    owner : CohortOfOwner or None
+        To which cohort its owner belongs, where cohorts were compared; `share` is then how likely
+        the best table is.
     """
 
     factor: str
@@ -86,6 +127,7 @@ class Record:
     fallback: bool
     way: str
     guess: bool
+    owner: CohortOfOwner | None = None
 
     @property
     def takes(self) -> str:
@@ -120,6 +162,8 @@ def taken(donor: str, way: str, tables: int, candidates: int) -> str:
 
 
 def _outcome(record: Record) -> str:
+    if record.owner is not None and record.status != "no_candidate":
+        return " ".join(_of_cohort(record, record.owner))
     who = (
         "other individuals with matching factors"
         if record.unit == "individual"
@@ -154,6 +198,47 @@ def _outcome(record: Record) -> str:
     if record.agreeing == record.candidates:
         return f"All {record.candidates} {who} agree, so {takes}."
     return _contested(record, who)
+
+
+def _of_cohort(record: Record, owner: CohortOfOwner) -> list[str]:
+    """Whom the owner is like, by what, which table follows, and what would settle it."""
+    like = f"like {counted(owner.members, 'other')} (cohort {owner.number}, {owner.share:.0%})"
+    if owner.cohorts == 1:
+        said = ["No cohorts can be told apart, so everybody with such a factor counts."]
+    elif not owner.shown:
+        said = ["Nothing is known of its owner, so all cohorts count by their size."]
+    elif owner.like:
+        said = [f"Its owner is {like}: {_together(owner.like)} {_speak(owner.like)} for it."]
+    else:
+        said = [f"Its owner may be {like}, which its known tables hardly tell."]
+    if owner.unlike and owner.cohorts > 1:
+        said.append(f"{_together(owner.unlike)} {_speak(owner.unlike)} against it.".capitalize())
+    sure = f"{record.share:.0%}" if record.share is not None else "0 %"
+    if record.status == "below_threshold":
+        said.append(f"The likeliest table has {sure}, less than the {record.theta:.0%} asked for.")
+    elif record.way == "one":
+        guess = f": {GUESS}" if record.guess else ""
+        said.append(f"It takes the likeliest table, as of {record.donor} ({sure}{guess}).")
+    else:
+        used = {"mean": "It takes the mean", "mixture": "Answers mix", "bounds": "Limits are"}
+        over = "over all cohorts" if record.way != "mean" else "over them"
+        said.append(
+            f"{used[record.way]} {over}; the likeliest table, as of {record.donor}: {sure}."
+        )
+    if owner.settled_by and (record.share or 0) < SURE:
+        said.append(f"Knowing its {owner.settled_by} would tell most.")
+    if not owner.declared:
+        said.append("Individuals are what hangs together once shared variables are cut.")
+    return said
+
+
+def _together(places: tuple[str, ...]) -> str:
+    first = [*places[:MOST_PLACES], *["others"] * (len(places) > MOST_PLACES)]
+    return first[0] if len(first) == 1 else f"{', '.join(first[:-1])} and {first[-1]}"
+
+
+def _speak(places: tuple[str, ...]) -> str:
+    return "speaks" if len(places) == 1 else "speak"
 
 
 def _contested(record: Record, who: str) -> str:
