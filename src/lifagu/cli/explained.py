@@ -8,10 +8,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lifagu.filling.individuals import factor_owners, variable_owners
+
 if TYPE_CHECKING:
     from lifagu import Transfer
 
 MOST_EXPLAINED = 3  # tables behind answers
+MOST_TRIED = 100  # that are looked at, to find some with different reasons
 
 
 def explained(moved: Transfer, factor: str) -> str:
@@ -19,15 +22,23 @@ def explained(moved: Transfer, factor: str) -> str:
     return indent(str(moved.explain(factor)), " " * 6)
 
 
-def weakest_explained(moved: Transfer, factors: Sequence[str]) -> str:
-    """The reasons for the weakest of some filled tables, of those about which not all agree."""
-    names = moved.original.factor_names
-    numbers = np.unique([names.number(name) for name in factors]).astype(np.int64)
+def weakest_explained(moved: Transfer, variables: Sequence[str], factors: Sequence[str]) -> str:
+    """The reasons for the weakest of the filled tables behind answers, those that are told once.
+
+    Tables of the individuals that are asked about come first; where all agree nothing is said.
+    """
+    graph = moved.original
+    numbers = np.unique([graph.factor_names.number(name) for name in factors]).astype(np.int64)
+    asked = np.array([graph.variable_names.number(name) for name in variables], dtype=np.int64)
+    owners = variable_owners(graph)[asked]
+    own = np.isin(factor_owners(graph)[numbers], owners[owners >= 0])
     places = np.searchsorted(moved.unknown, numbers)
-    order = np.argsort(moved.shares[places], kind="stable")
-    weakest = [place for place in places[order].tolist() if moved.shares[place] < 1]
-    lines = []
-    for place in weakest[:MOST_EXPLAINED]:
-        record = moved.record[place]
-        lines += [f"{record.factor}: {record.reason}", explained(moved, record.factor)]
-    return "\n".join(lines)
+    order = places[np.lexsort((moved.shares[places], ~own))]
+    weakest = order[moved.shares[order] < 1][:MOST_TRIED]
+    told: dict[str, str] = {}
+    for record in (moved.record[place] for place in weakest.tolist()):
+        if len(told) < MOST_EXPLAINED:
+            told.setdefault(record.reason, record.factor)
+    return "\n".join(
+        f"{factor}: {reason}\n{explained(moved, factor)}" for reason, factor in told.items()
+    )
