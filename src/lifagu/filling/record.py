@@ -132,6 +132,8 @@ class Record:
     @property
     def takes(self) -> str:
         """What it takes, in words; nothing if it stays unknown."""
+        if self.donor is not None and self.owner is not None and self.way != "one":
+            return "the mean over cohorts" if self.way == "mean" else "the tables of all cohorts"
         return (
             "" if self.donor is None else taken(self.donor, self.way, self.tables, self.candidates)
         )

@@ -107,11 +107,14 @@ class Transfer(Completions, Shown):
         number, slot = int(offers.class_of[place]), int(offers.slot[place])
         total = int(offers.candidates[number])
         stop = min(offers.first[number + 1], offers.first[number] + MOST_SHOWN)
-        supports = offers.support[offers.first[number] : stop].tolist()
-        firsts = offers.donor_first[offers.first[number] : stop].tolist()
+        here = slice(offers.first[number], stop)
+        supports, firsts = offers.support[here].tolist(), offers.donor_first[here].tolist()
+        shares = [each / total for each in supports]
+        if offers.weights is not None:
+            shares = offers.weights[here].tolist()
         return [
-            (int(offers.donors[first + slot]), support, support / total)
-            for first, support in zip(firsts, supports, strict=True)
+            (int(offers.donors[first + slot]), support, share)
+            for first, support, share in zip(firsts, supports, shares, strict=True)
         ]
 
     def _competing_count(self, offers: Offers, number: int) -> int:

@@ -11,8 +11,8 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints, group_rows, members
 from lifagu.filling.alignment import alignments, lend
 from lifagu.filling.cohorts.offering import most_probable
-from lifagu.filling.cohorts.posterior import LIKELY, CohortPosterior
 from lifagu.filling.cohorts.places import CohortPlace
+from lifagu.filling.cohorts.posterior import LIKELY, CohortPosterior
 from lifagu.filling.cohorts.reasons import CohortReasons
 from lifagu.filling.completions import OpenClass
 from lifagu.filling.record import Record
@@ -84,9 +84,7 @@ class CohortTransfer(Transfer):
         -------
         FactorGraph
         """
-        chosen = dict[int, int]()
-        for individual, cohort in choices:
-            chosen[individual.number] = cohort
+        chosen = {individual.number: cohort for individual, cohort in choices}
         cohort_of = np.full(self.posterior.places.count, -1, dtype=np.int64)
         cohort_of[list(chosen)] = list(chosen.values())
         draft = _Draft(self)
@@ -125,7 +123,7 @@ class CohortTransfer(Transfer):
             if len(filled):
                 first = draft.add(self.posterior.expected(number))
                 draft.give(holes.place, holes.place.holes[filled], first + holes.class_of[filled])
-            if holes.place.estimated and not self.filling.keep_known:
+            if holes.place.shown.estimated and not self.filling.keep_known:
                 self._replace_known(draft, holes.place, self.posterior.cleaned(number))
         return draft.graph()
 
@@ -151,7 +149,7 @@ class CohortTransfer(Transfer):
                 first = draft.add(own[filled])
                 numbers = first + np.arange(len(filled))
                 draft.give(holes.place, holes.place.holes[filled], numbers)
-            if holes.place.estimated and clean:
+            if holes.place.shown.estimated and clean:
                 self._replace_known(draft, holes.place, known)
         return draft.graph()
 

@@ -34,21 +34,21 @@ def table_chances(posterior: CohortPosterior, number: int) -> Floats:
     estimated ones are the atoms of the sort of cohorts that counts most.
     """
     holes = posterior.holes[number]
-    if not isinstance(holes.place.evidence, Tokens):
+    if not isinstance(holes.place.shown.evidence, Tokens):
         return holes.which[0]
     weights = posterior.cohorts.weights
     chances = sum(weight * which for weight, which in zip(weights, holes.which, strict=True))
-    return np.asarray(chances)[:, :-1] if len(holes.place.donors) > 1 else np.asarray(chances)
+    return np.asarray(chances)[:, :-1] if len(holes.place.shown.donors) > 1 else np.asarray(chances)
 
 
 def most_probable(posterior: CohortPosterior, number: int) -> MostProbable:
     """The likeliest table of each class of holes of a place."""
     place = posterior.holes[number].place
     best = table_chances(posterior, number).argmax(axis=1)
-    if isinstance(place.evidence, Tokens):
-        return MostProbable(best, place.tables, place.donors[best])
+    if isinstance(place.shown.evidence, Tokens):
+        return MostProbable(best, place.shown.tables, place.shown.donors[best])
     atoms = posterior.cohorts.found[0].places[number].atoms
-    return MostProbable(best, place.in_order(atoms), np.full(len(best), -1))
+    return MostProbable(best, place.shown.in_order(atoms), np.full(len(best), -1))
 
 
 def offers_by_cohorts(posterior: CohortPosterior) -> Offers:
@@ -104,10 +104,10 @@ def _offered(posterior: CohortPosterior, number: int, holes: HolesOfPlace) -> _O
     support, donors = _having(posterior, number)
     cohort = posterior.belonging[0][holes.kinds].argmax(axis=1)
     nearest = donors[order, cohort[:, None]]
-    if not isinstance(holes.place.evidence, Tokens) or len(holes.place.donors) > 1:
+    if not isinstance(holes.place.shown.evidence, Tokens) or len(holes.place.shown.donors) > 1:
         return _Offered(kept.sum(axis=1), support[order][kept], nearest[kept], weights[kept])
     # nobody shares a table: any of those that there are, by chance
-    alone = np.full(len(kept), 1 / max(holes.place.alone, 1))
+    alone = np.full(len(kept), 1 / max(holes.place.shown.alone, 1))
     first = np.full(len(kept), holes.place.first)
     return _Offered(
         np.ones(len(kept), dtype=np.int64), np.ones(len(kept), dtype=np.int64), first, alone
@@ -121,7 +121,7 @@ def _having(posterior: CohortPosterior, number: int) -> tuple[Ints, Ints]:
     table, it is somebody of another.
     """
     place = posterior.places.places[number]
-    evidence, belonging = place.evidence, posterior.belonging[0]
+    evidence, belonging = place.shown.evidence, posterior.belonging[0]
     by = belonging[posterior.kind_of[evidence.owners.of]]
     if isinstance(evidence, Counts):
         rows = (

@@ -5,13 +5,11 @@ K cohorts, n individuals, B shared tables (atoms), G given combinations and C en
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from lifagu.basics.arrays import Floats
 from lifagu.filling.cohorts.log_gamma import log_evidence
-from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, Tokens
+from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence
 
 # concentrations of the prior around the pooled table that are tried
 CONCENTRATIONS = np.array([0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 1000.0])

@@ -12,7 +12,7 @@ from functools import cached_property
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, first_places, group_rows
+from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, first_places
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.cohorts.choosing import AveragedCohorts, alike_individuals, find_cohorts
 from lifagu.filling.cohorts.found import FoundCohorts, PlaceCohorts, drawn_from
@@ -50,8 +50,8 @@ class CohortPosterior(Frozen):
     @classmethod
     def of(cls, places: PlacesOfIndividuals, seed: int) -> CohortPosterior:
         """What the places of individuals say."""
-        shown = [place.evidence for place in places.places]
-        estimated = any(place.estimated for place in places.places)
+        shown = [place.shown.evidence for place in places.places]
+        estimated = any(place.shown.estimated for place in places.places)
         kind_of = alike_individuals(shown)
         kinds = tuple(each.among(first_places(kind_of)) for each in shown)
         return cls(places, find_cohorts(shown, estimated, seed), kind_of, kinds)
@@ -104,11 +104,11 @@ class CohortPosterior(Frozen):
         """The expected table behind each estimated one of a place, (rows, size)."""
         place = self.places.places[number]
         total = np.zeros((len(place.known), 1))
-        if not isinstance(place.evidence, Counts):
+        if not isinstance(place.shown.evidence, Counts):
             return total
         for weight, found, belonging in self.models:
-            own = found.places[number].cleaned(place.evidence, belonging[self.kind_of])
-            total = total + weight * place.in_order(own)
+            own = found.places[number].cleaned(place.shown.evidence, belonging[self.kind_of])
+            total = total + weight * place.shown.in_order(own)
         return total
 
     def by_cohort(self, number: int) -> Floats:
@@ -147,22 +147,22 @@ class CohortPosterior(Frozen):
     ) -> Floats:
         place = self.places.places[number]
         owner = place.owner_of_hole
-        tables = np.zeros((len(owner), int(np.prod(place.shape))))
+        tables = np.zeros((len(owner), place.shown.size))
         for which, found in enumerate(self.cohorts.found):
             rows, here = np.flatnonzero(sort[owner] == which), found.places[number]
             likely = here.choices[cohort[owner[rows]]]
-            if isinstance(place.evidence, Tokens):
-                tables[rows] = place.tables[drawn_from(likely, rng)]
+            if isinstance(place.shown.evidence, Tokens):
+                tables[rows] = place.shown.tables[drawn_from(likely, rng)]
             else:
-                tables[rows] = place.in_order(here.drawn(likely, None, rng))
+                tables[rows] = place.shown.in_order(here.drawn(likely, None, rng))
         return tables
 
     def _drawn_known(
         self, number: int, sort: Ints, cohort: Ints, rng: np.random.Generator
     ) -> Floats:
-        place, evidence = self.places.places[number], self.places.places[number].evidence
-        tables = np.zeros((len(place.known), int(np.prod(place.shape))))
-        if not place.estimated or not isinstance(evidence, Counts):
+        place, evidence = self.places.places[number], self.places.places[number].shown.evidence
+        tables = np.zeros((len(place.known), place.shown.size))
+        if not place.shown.estimated or not isinstance(evidence, Counts):
             return tables
         owner = evidence.owners.of
         for which, found in enumerate(self.cohorts.found):
@@ -170,12 +170,12 @@ class CohortPosterior(Frozen):
             own = evidence.only(rows)
             sure = np.eye(len(here.choices))[cohort]
             likely = here.which_known(own, sure)
-            tables[rows] = place.in_order(here.drawn(likely, own.raw, rng))
+            tables[rows] = place.shown.in_order(here.drawn(likely, own.raw, rng))
         return tables
 
 
 def tables_of(place: CohortPlace, cohorts: PlaceCohorts, which: Floats) -> Floats:
     """Mean tables of a place where its tables are so likely, (k, B) → (k, size)."""
-    if isinstance(place.evidence, Tokens):
-        return which @ place.tables
-    return place.in_order(np.tensordot(which, cohorts.atoms, axes=1))
+    if isinstance(place.shown.evidence, Tokens):
+        return which @ place.shown.tables
+    return place.shown.in_order(np.tensordot(which, cohorts.atoms, axes=1))

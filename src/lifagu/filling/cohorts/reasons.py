@@ -1,4 +1,4 @@
-"""Why a hole is filled as it is: whom its owner is like, by which tables, and what would settle it."""
+"""Why a hole is filled as it is: whom its owner is like, by what, and what would settle it."""
 
 from __future__ import annotations
 
@@ -10,14 +10,12 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.frozen import Frozen
-from lifagu.filling.cohorts.place_evidence import Counts, Tokens
 from lifagu.filling.cohorts.posterior import CohortPosterior
 from lifagu.filling.record import CohortOfOwner, Record
 from lifagu.graph.factor_graph import FactorGraph
 
 FOR, AGAINST = 2.0, 0.5  # how much likelier than usual what speaks for or against a cohort is
 SETTLING = 0.05  # nats of information below which nothing would settle anything
-MOST_NAMED = 3
 _STEM = re.compile(r"[^(.]+")
 
 
@@ -67,7 +65,7 @@ class CohortReasons(Frozen):
     @cached_property
     def _cohort_of(self) -> Ints:
         """The likeliest cohort of each kind of individual."""
-        return self.posterior.belonging[0].argmax(axis=1)
+        return np.asarray(self.posterior.belonging[0].argmax(axis=1))
 
     @cached_property
     def _sizes(self) -> Ints:
