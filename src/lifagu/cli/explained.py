@@ -6,15 +6,12 @@ from collections.abc import Sequence
 from textwrap import indent
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from lifagu.filling.individuals import factor_owners, variable_owners
+from lifagu.questions.doubts import weakest_behind
 
 if TYPE_CHECKING:
     from lifagu import Transfer
 
 MOST_EXPLAINED = 3  # tables behind answers
-MOST_TRIED = 100  # that are looked at, to find some with different reasons
 
 
 def explained(moved: Transfer, factor: str) -> str:
@@ -23,22 +20,8 @@ def explained(moved: Transfer, factor: str) -> str:
 
 
 def weakest_explained(moved: Transfer, variables: Sequence[str], factors: Sequence[str]) -> str:
-    """The reasons for the weakest of the filled tables behind answers, those that are told once.
-
-    Tables of the individuals that are asked about come first; where all agree nothing is said.
-    """
-    graph = moved.original
-    numbers = np.unique([graph.factor_names.number(name) for name in factors]).astype(np.int64)
-    asked = np.array([graph.variable_names.number(name) for name in variables], dtype=np.int64)
-    owners = variable_owners(graph)[asked]
-    own = np.isin(factor_owners(graph)[numbers], owners[owners >= 0])
-    places = np.searchsorted(moved.unknown, numbers)
-    order = places[np.lexsort((moved.shares[places], ~own))]
-    weakest = order[moved.shares[order] < 1][:MOST_TRIED]
-    told: dict[str, str] = {}
-    for record in (moved.record[place] for place in weakest.tolist()):
-        if len(told) < MOST_EXPLAINED:
-            told.setdefault(record.reason, record.factor)
+    """The reasons for the weakest of the filled tables behind answers, each told once."""
     return "\n".join(
-        f"{factor}: {reason}\n{explained(moved, factor)}" for reason, factor in told.items()
+        f"{each.factor}: {each.reason}\n{explained(moved, each.factor)}"
+        for each in weakest_behind(moved, variables, factors, MOST_EXPLAINED)
     )
