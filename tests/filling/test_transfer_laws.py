@@ -260,7 +260,7 @@ def test_records_of_many_competing_tables_stay_short():
 def test_what_it_shows():
     moved = lifagu.transfer(star([[1, 2, 3, 4], None, None]))
     assert repr(moved) == "<Transfer: 2 factors filled, 0 left unknown>"
-    assert "f1</td><td>f0</td>" in moved._repr_html_()
+    assert "f1</td><td>the table of f0</td>" in moved._repr_html_()
     assert [(record.factor, factors.tolist()) for record, factors in moved.by_class()] == [
         ("f1", [1, 2])
     ]

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import lifagu
+from lifagu.questions.doubts import weakest_behind
 from support.by_sql import cases
 from support.helpers import graph_of, random_model, run_cli
 from support.same_results import assert_imputed_alike, assert_same_answers
@@ -191,6 +192,16 @@ def test_warnings_count_the_guesses_an_answer_rests_on(seed):
             some = f"{len(guesses)} of the {len(behind)} tables"
             every = f"all {len(behind)} tables" if len(behind) > 1 else "the table it rests on"
             assert answer.warnings[0].startswith(every if len(guesses) == len(behind) else some)
+
+
+def test_the_weakest_reasons_are_told_once_those_of_whom_was_asked_about_first(factory):
+    moved = lifagu.open(factory).transfer
+    every = [record.factor for record in moved.record]
+    told = weakest_behind(moved, ["Heat(M-38)"], every, 3)
+    assert [each.factor for each in told] == ["heat(M-38)", "fail(M-38)", "due(M-38)"]
+    told = weakest_behind(moved, ["Summer"], every, 2)
+    assert [each.factor for each in told] == ["heat(M-36)", "fail(M-36)"]
+    assert len(weakest_behind(moved, ["Summer"], every, 99)) == 3
 
 
 @pytest.mark.parametrize("way", ["one", "mean", "mixture", "bounds"])

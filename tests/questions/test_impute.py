@@ -339,7 +339,7 @@ def test_the_report_says_everything(capsys):
     )
     assert status == 0
     assert "3 unknown factors: 3 filled, 0 left unknown" in out
-    assert "f2.alice.m1   0.667  factors" in out
+    assert "each of 2 tables  0.667  factors" in out
     assert "Sick.eve  true 0.7942 [0.2273, 0.7942]" in out
     assert "3, weakest share 0.667" in out
 

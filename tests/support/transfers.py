@@ -15,7 +15,7 @@ def check_columns(moved):
         "donor_id",
         "reason",
         *Record.__annotations__,
-    } - {*("factor", "donor", "competing")}
+    } - {*("factor", "donor", "competing", "owner")}
     for row, record in enumerate(moved.record):
         assert names[columns["factor_id"][row]] == record.factor
         donor = columns["donor_id"].numbers[row]

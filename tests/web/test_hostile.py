@@ -17,6 +17,7 @@ OPERATIONS = (
     "graph",
     "colours",
     "transfers",
+    "explain",
     "lifted",
     "plan",
     "ask",

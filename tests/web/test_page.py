@@ -121,6 +121,19 @@ def test_moving_theta_says_which_holes_fill_from_whom_and_why(walk):
     page.locator(".record", has_text="cannot be told apart").first.wait_for()
 
 
+def test_a_hole_says_who_is_nearest_and_how_tables_are_used(walk):
+    page = walk.open()
+    record = page.locator(".record", has_text="r.p9").first
+    record.get_by_text("Who is nearest, and what would settle it").click()
+    told = str(lifagu.transfer(WARDS).explain("r.p9")).splitlines()[0]
+    record.locator(".explanation", has_text=told).wait_for()
+    assert "takes the table of" in record.inner_text()
+    page.get_by_role("tab", name="Ask").click()
+    page.locator("#unknown").select_option("mean")
+    page.get_by_role("tab", name="Holes").click()
+    page.locator(".record", has_text="takes the mean of").first.wait_for()
+
+
 def test_a_square_leads_to_its_reason(walk):
     page = walk.open()
     walk.tab("Keep")

@@ -123,6 +123,43 @@ def test_answers_are_those_of_the_library(wards):
     assert bounds["rests_on_count"] == len(truth.rests_on)
 
 
+def test_why_a_table_was_taken_is_what_the_library_says(wards):
+    moved = lifagu.transfer(lifagu.read(ROOT / "examples/wards.json"))
+    for record in moved.record:
+        assert asked(wards, "explain", what=record.factor)["text"] == str(
+            moved.explain(record.factor)
+        )
+    with pytest.raises(lifagu.ModelError, match="there is no factor 'nobody'"):
+        asked(wards, "explain", what="nobody")
+
+
+def lone_tables():
+    """Five machines, each with a table of its own, and a new one."""
+    builder = lifagu.FactorGraph.build()
+    for number in range(6):
+        builder.variable(f"Fails.m{number}", kind="Fails", individual=f"m{number}")
+        table = [1, number + 1] if number < 5 else None
+        builder.factor(f"fail.m{number}", [f"Fails.m{number}"], table)
+    return builder.graph()
+
+
+def test_guesses_are_said_beside_answers(tmp_path):
+    lifagu.write(lone_tables(), tmp_path / "machines.json")
+    bench = bench_of(tmp_path / "machines.json", tmp_path)
+    guess = "1 of 5 agree"
+    assert f"fail.m5: {guess}: hardly better than a guess" in asked(bench, "ask")["notes"][0]
+    (answer,) = asked(bench, "ask", variables=["Fails.m5"])["answers"]
+    assert answer["warnings"] == [
+        f"the table it rests on is hardly better than a guess: {guess}; "
+        "choose the mean of the competing tables, or raise θ"
+    ]
+    (one,) = asked(bench, "transfers")["classes"]
+    assert (one["takes"], one["guess"]) == ("the table of fail.m0", True)
+    (mean,) = asked(bench, "transfers", unknown="mean")["classes"]
+    assert (mean["takes"], mean["guess"]) == ("the mean of 5 tables", False)
+    assert asked(bench, "ask", unknown="mean")["notes"] == []
+
+
 def test_the_plan_is_known_before_anything_is_computed(wards):
     plan = asked(wards, "plan", variables=["Recovers.p10"])["plan"]
     assert plan == str(prepare(lifagu.transfer(wards.came.model), [("Recovers.p10",)]))

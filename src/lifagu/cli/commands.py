@@ -163,7 +163,9 @@ def _explain(case: Case, result: Result) -> None:
     if factors and case.place.on in ("auto", "memory"):
         from lifagu.cli.explained import weakest_explained
 
-        note(weakest_explained(case.transfer, factors))
+        asked = [name for answer in result.answers for name in answer.variables]
+        if told := weakest_explained(case.transfer, asked, factors):
+            note(told)
 
 
 def _questions(options: Options, names: list[str]) -> list[Sequence[str]]:

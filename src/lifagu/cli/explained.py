@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from textwrap import indent
 from typing import TYPE_CHECKING
 
-import numpy as np
+from lifagu.questions.doubts import weakest_behind
 
 if TYPE_CHECKING:
     from lifagu import Transfer
@@ -19,15 +19,9 @@ def explained(moved: Transfer, factor: str) -> str:
     return indent(str(moved.explain(factor)), " " * 6)
 
 
-def weakest_explained(moved: Transfer, factors: Sequence[str]) -> str:
-    """The reasons for the weakest of some filled tables, of those about which not all agree."""
-    names = moved.original.factor_names
-    numbers = np.unique([names.number(name) for name in factors]).astype(np.int64)
-    places = np.searchsorted(moved.unknown, numbers)
-    order = np.argsort(moved.shares[places], kind="stable")
-    weakest = [place for place in places[order].tolist() if moved.shares[place] < 1]
-    lines = []
-    for place in weakest[:MOST_EXPLAINED]:
-        record = moved.record[place]
-        lines += [f"{record.factor}: {record.reason}", explained(moved, record.factor)]
-    return "\n".join(lines)
+def weakest_explained(moved: Transfer, variables: Sequence[str], factors: Sequence[str]) -> str:
+    """The reasons for the weakest of the filled tables behind answers, each told once."""
+    return "\n".join(
+        f"{each.factor}: {each.reason}\n{explained(moved, each.factor)}"
+        for each in weakest_behind(moved, variables, factors, MOST_EXPLAINED)
+    )

@@ -8,7 +8,6 @@ from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from lifagu.cli.explained import explained
 from lifagu.cli.output import finite, some, table
 from lifagu.cli.remedies import SURER
 
@@ -44,7 +43,7 @@ def transfers_table(found: Lift, explain: bool = False) -> str:
         total = int(found.sizes[factors].sum())
         lines.append(f"  {some(first, min(4, len(factors)), total)}: {source}")
         lines.append(f"      {record.reason}")
-        lines += [explained(moved, record.factor)] if explain else []
+        lines += [_explained(moved, record.factor)] if explain else []
     if len(classes) > MOST_ROWS:
         lines.append(f"  … and {len(classes) - MOST_ROWS} more (all of them with --json)")
     return "\n".join(lines)
@@ -85,6 +84,12 @@ def lift_json(found: Lift, lifted: str, explain: bool = False) -> dict[str, Any]
         **({"explanations": _explanations(moved)} if explain else {}),
         "model": json.loads(lifted),
     }
+
+
+def _explained(moved: Transfer, factor: str) -> str:
+    from lifagu.cli.explained import explained
+
+    return explained(moved, factor)
 
 
 def _explanations(moved: Transfer) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +17,12 @@ from lifagu.errors import ModelError, Remedy
 from lifagu.filling.alignment import alignments, order_decided
 from lifagu.filling.completions import Completions
 from lifagu.filling.donors import TRANSFERRED, Offers
-from lifagu.filling.explanation import Explanation
-from lifagu.filling.nearest import Nearest
 from lifagu.filling.record import Competitor, Record
 from lifagu.graph.views import View
+
+if TYPE_CHECKING:
+    from lifagu.filling.explanation import Explanation
+    from lifagu.filling.nearest import Nearest
 
 MOST_SHOWN = 20  # competing tables that a record lists
 
@@ -186,6 +189,8 @@ class Transfer(Completions, Shown):
 
     @cached_property
     def _nearest(self) -> Nearest:
+        from lifagu.filling.nearest import Nearest
+
         return Nearest(self)
 
     # ---- showing

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lifagu.basics.arrays import by_first_occurrence, members
 from lifagu.filling.chance import GUESS
+from lifagu.filling.individuals import factor_owners, variable_owners
+from lifagu.filling.record import Record
 from lifagu.filling.result import Transfer
 from lifagu.questions.transfer_summary import factor_sorts
+
+MOST_TRIED = 100  # filled factors that are looked at, to find some with different reasons
 
 
 @dataclass(frozen=True)
@@ -64,3 +69,25 @@ def doubts(moved: Transfer) -> tuple[Doubt, ...]:
         counts = moved.agreement(weakest)
         found.append(Doubt(titles[kind], len(here), int(filled[kind]), first, *counts))
     return tuple(found)
+
+
+def weakest_behind(
+    moved: Transfer, variables: Sequence[str], factors: Sequence[str], most: int
+) -> list[Record]:
+    """The records of the weakest of some filled factors, each reason once, at most so many.
+
+    Factors of the individuals that variables are about come first; where all agree, there is
+    nothing to tell.
+    """
+    graph = moved.original
+    numbers = np.unique([graph.factor_names.number(name) for name in factors]).astype(np.int64)
+    asked = np.array([graph.variable_names.number(name) for name in variables], dtype=np.int64)
+    owners = variable_owners(graph)[asked]
+    own = np.isin(factor_owners(graph)[numbers], owners[owners >= 0])
+    places = np.searchsorted(moved.unknown, numbers)
+    order = places[np.lexsort((moved.shares[places], ~own))]
+    told: dict[str, Record] = {}
+    for place in order[moved.shares[order] < 1][:MOST_TRIED].tolist():
+        record = moved.record[place]
+        told.setdefault(record.reason, record)
+    return list(told.values())[:most]
