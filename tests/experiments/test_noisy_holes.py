@@ -299,7 +299,7 @@ def test_the_oracle_is_best_and_as_often_right_as_it_says():
             was_right += right.tolist()
     found = {name: np.mean(each, axis=0) for name, each in means.items()}
     for name in ("uniform", "pooled"):
-        assert (found["oracle"] < 0.7 * found[name]).all()
+        assert (found["oracle"] < 0.8 * found[name]).all()
     assert (found["mixture"] <= 1.005 * found["oracle"]).all()
     assert np.mean(was_right) == pytest.approx(np.mean(stated), abs=0.03)
 

@@ -168,7 +168,7 @@ class CohortPosterior(Frozen):
         for which, found in enumerate(self.cohorts.found):
             rows, here = np.flatnonzero(sort[owner] == which), found.places[number]
             own = evidence.only(rows)
-            sure = np.eye(len(here.choices))[cohort]
+            sure = np.eye(len(here.choices))[np.where(sort == which, cohort, 0)]
             likely = here.which_known(own, sure)
             tables[rows] = place.shown.in_order(here.drawn(likely, own.raw, rng))
         return tables
