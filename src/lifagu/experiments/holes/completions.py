@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Protocol, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +14,7 @@ import lifagu
 from lifagu.basics.choices import Unknown
 from lifagu.experiments.drafts import FilledTables, Floats
 from lifagu.experiments.holes.hospital import SIZES, DrawnHospital
-from lifagu.experiments.holes.oracle import strata
+from lifagu.experiments.holes.oracle import OwnCompletions, strata
 
 WIDTH = max(SIZES.values())
 
@@ -90,6 +91,40 @@ def own_tables(graph: lifagu.FactorGraph, hospital: DrawnHospital) -> dict[int, 
 def completions_of(moved: lifagu.Transfer) -> int:
     """How many combinations of competing tables there are."""
     return math.prod(len(each.shares) for each in moved.open_classes)
+
+
+class _Posterior(Protocol):
+    """A transfer that has a posterior."""
+
+    def drawn(self, rng: np.random.Generator) -> lifagu.FactorGraph:
+        """A completed graph drawn from it."""
+
+
+def drawn_graph(moved: lifagu.Transfer, rng: np.random.Generator) -> lifagu.FactorGraph:
+    """A completion drawn from the posterior that cohorts have."""
+    return cast(_Posterior, moved).drawn(rng)
+
+
+def by_individual(moved: lifagu.Transfer, hospital: DrawnHospital) -> dict[int, OwnCompletions]:
+    """What each individual's holes may be, where a class is all open holes of an individual."""
+    classes = {
+        hospital.unknown[int(each.factors[0])].individual: each for each in moved.open_classes
+    }
+    most = max((len(each.shares) for each in classes.values()), default=1)
+    offered = []
+    for place in range(most):  # every class has its alternative in that place, or its last
+        last = [(each, min(place, len(each.shares) - 1)) for each in classes.values()]
+        chosen = [(each, int(each.alternatives[number])) for each, number in last]
+        offered.append(own_tables(moved.completed(chosen), hospital))
+    found: dict[int, OwnCompletions] = {}
+    for factor, origin in hospital.unknown.items():
+        competing = classes.get(origin.individual)
+        shares = np.ones(1) if competing is None else competing.shares
+        own = found.setdefault(origin.individual, OwnCompletions(shares, {}))
+        dropped = np.ones_like(hospital.draft.factors[factor].table)
+        tables = [filling[factor] for filling in offered[: len(shares)]]
+        own.tables[factor] = [dropped if table is None else table for table in tables]
+    return found
 
 
 def drawn(

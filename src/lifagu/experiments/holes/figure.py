@@ -16,7 +16,7 @@ SHOWN = (  # what the left panel shows, with marker
     (("kinds", "mixture"), "s"),
     (("steps-6", "one"), "^"),
     (("profiles", "one"), "<"),
-    (("profiles", "mixture"), "D"),
+    (("cohorts", "mean"), "D"),
     (("oracle", "mixture"), "*"),
 )
 

@@ -64,7 +64,7 @@ def beside_oracle(own: Mapping[str, float], oracle: Mapping[str, float]) -> Besi
 
 def verdict(reached: bool) -> str:
     """Whether a goal is reached."""
-    return "reached" if reached else "**not reached**"
+    return "reached" if reached else "not reached"
 
 
 def ratio_goal(found: BesideOracle, mean: float, worst: float | None = None) -> str:

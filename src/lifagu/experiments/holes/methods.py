@@ -13,11 +13,15 @@ from lifagu.experiments.holes.hospital import DrawnHospital, FactorOrigin
 
 
 class Method(NamedTuple):
-    """How `lifagu.transfer` is called; individuals: whether the graph declares them."""
+    """How `lifagu.transfer` is called; individuals: whether the graph declares them.
+
+    draws: it has a posterior for each individual, and draws completions from it.
+    """
 
     summary: str
     settings: dict[str, Any]
     individuals: bool = True
+    draws: bool = False
 
 
 METHODS: dict[str, Method] = {
@@ -32,6 +36,11 @@ METHODS: dict[str, Method] = {
     "profiles": Method(
         "largest share among individuals that agree on other, informative tables",
         {"profiles": True},
+    ),
+    "cohorts": Method(
+        "hidden cohorts of individuals, with a probability for each table",
+        {"by": "cohorts"},
+        draws=True,
     ),
 }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cached_property
 from itertools import product
 from typing import NamedTuple
@@ -29,7 +29,7 @@ class OwnCompletions(NamedTuple):
     """What an individual's holes may be: weights, and for each of its holes as many tables."""
 
     weights: Floats
-    tables: Mapping[int, Sequence[Floats]]
+    tables: dict[int, list[Floats]]
 
 
 class Oracle:

@@ -15,12 +15,21 @@ from lifagu.experiments.drafts import FilledTables, Floats
 from lifagu.experiments.holes import scores
 from lifagu.experiments.holes.completions import (
     CompletedMarginals,
+    by_individual,
     completions_of,
     drawn,
+    drawn_graph,
     own_tables,
 )
 from lifagu.experiments.holes.hospital import DrawnHospital, hospital
-from lifagu.experiments.holes.methods import METHODS, mean_tables, ones, random_donors, transferred
+from lifagu.experiments.holes.methods import (
+    METHODS,
+    Method,
+    mean_tables,
+    ones,
+    random_donors,
+    transferred,
+)
 from lifagu.experiments.holes.mixture import HospitalMixture
 from lifagu.experiments.holes.oracle import Oracle, OwnCompletions
 from lifagu.experiments.holes.scenarios import SCENARIOS
@@ -77,16 +86,13 @@ class Bench:
         # one for all methods: equal offers then give equal answers
         seed = int(self._rng.integers(2**32))
         for name, method in METHODS.items():
-            yield from self._transferred(
-                name, transferred(self._hospital, method), np.random.default_rng(seed)
-            )
+            yield from self._transferred(name, method, np.random.default_rng(seed))
         yield self._single("oracle", self._oracle.best())
         mixture = self._mixture(self._oracle.completions(self._rng), self._rng)
         yield self._row("oracle", "mixture", self._divergences(mixture), considered=DRAWS)
 
-    def _transferred(
-        self, name: str, moved: lifagu.Transfer, rng: np.random.Generator
-    ) -> Iterator[Line]:
+    def _transferred(self, name: str, method: Method, rng: np.random.Generator) -> Iterator[Line]:
+        moved = transferred(self._hospital, method)
         best = own_tables(moved.graph, self._hospital)
         left = len(moved.unknown) - len(moved.transferred)
         stated = np.where(np.isin(moved.unknown, moved.transferred), moved.shares, np.nan)
@@ -95,7 +101,8 @@ class Bench:
         yield self._single(name, own_tables(moved.averaged(), self._hospital), answers="mean") | {
             "left": left
         }
-        mixture, lower, upper, considered = self._several(moved, best, rng)
+        several = self._from_posterior if method.draws else self._several
+        mixture, lower, upper, considered = several(moved, best, rng)
         counts = {
             "left": left,
             "log10_completions": math.log10(completions_of(moved)),
@@ -120,6 +127,16 @@ class Bench:
         mixture, _, _ = self._over(fillings)
         _, lower, upper = self._over([best, *fillings])
         return mixture, lower, upper, len(fillings) + 1
+
+    def _from_posterior(
+        self, moved: lifagu.Transfer, best: FilledTables, rng: np.random.Generator
+    ) -> tuple[Floats, Floats, Floats, int]:
+        """The same where each individual has a posterior: averaged over it, and drawn from it."""
+        mixture = self._mixture(by_individual(moved, self._hospital), rng)
+        graphs = [drawn_graph(moved, rng) for _ in range(self._completions)]
+        fillings = [best, *(own_tables(graph, self._hospital) for graph in graphs)]
+        _, lower, upper = self._over(fillings)
+        return mixture, lower, upper, len(fillings)
 
     def _mixture(
         self, completions: Mapping[int, OwnCompletions], rng: np.random.Generator

@@ -50,17 +50,23 @@ NOISY_METHODS: dict[str, NoisyMethod] = {
         TOLERANCES,
         needs_individuals=True,
     ),
+    "cohorts": NoisyMethod(
+        "hidden cohorts; known tables are cleaned, too",
+        {"by": "cohorts"},
+        ("mean", "one"),
+        draws=True,
+    ),
 }
 
 
 def uniform(subject: EstimatedPopulation) -> list[Floats]:
     """Unknown tables uniform, known ones as estimated."""
-    return _beside_known(subject, [np.ones_like(table[:1]) for table in subject.truth])
+    return beside_known(subject, [np.ones_like(table[:1]) for table in subject.truth])
 
 
 def pooled(subject: EstimatedPopulation) -> list[Floats]:
     """Unknown tables from all records of their place, known ones as estimated."""
-    return _beside_known(subject, pools(subject))
+    return beside_known(subject, pools(subject))
 
 
 def pools(subject: EstimatedPopulation) -> list[Floats]:
@@ -71,7 +77,8 @@ def pools(subject: EstimatedPopulation) -> list[Floats]:
     ]
 
 
-def _beside_known(subject: EstimatedPopulation, fillings: Sequence[Floats]) -> list[Floats]:
+def beside_known(subject: EstimatedPopulation, fillings: Sequence[Floats]) -> list[Floats]:
+    """These tables where there are holes, known ones as estimated."""
     return [
         np.where(subject.known[:, place, None, None], own, filling)
         for place, (own, filling) in enumerate(zip(subject.given, fillings, strict=True))

@@ -10,9 +10,11 @@ import numpy as np
 import lifagu
 from lifagu.experiments.campaign import Cell, Line, Outcome, Settings
 from lifagu.experiments.drafts import Floats
+from lifagu.experiments.holes.completions import drawn_graph
 from lifagu.experiments.holes.noisy.fillings import (
     NOISY_METHODS,
     NoisyMethod,
+    beside_known,
     filled,
     pooled,
     tables_in,
@@ -79,7 +81,8 @@ class NoisyBench:
         for answers in method.answers:
             yield self._row(name, answers, best if answers == "one" else mean, stated)
         if method.draws:
-            drawn = [moved.drawn(self._rng) for _ in range(self._draws)]  # type: ignore[attr-defined]
+            yield self._row(f"{name}-kept", "mean", beside_known(self._subject, mean))
+            drawn = [drawn_graph(moved, self._rng) for _ in range(self._draws)]
             draws = [tables_in(graph, self._subject) for graph in drawn]
             yield self._several(name, mean, draws)
 
