@@ -260,21 +260,9 @@ class Prepared(Staying):
     def _parts(
         self, tick: Callable[[int], None]
     ) -> Iterator[tuple[int, float, dict[Question, Floats]]]:
-        """Each part with a plan, as `each_part`; weight zero is refused."""
+        """Each part with a plan: number, log Z and what it was asked; weight zero is refused."""
         if self.rest.log_constant == -math.inf:
             raise NoAnswerError(why_zero(self.evidence))
-        for number, part_log, found in self.each_part(tick):
-            if part_log == -math.inf:
-                raise NoAnswerError(why_zero(self.evidence))
-            yield number, part_log, found
-
-    def each_part(
-        self, tick: Callable[[int], None]
-    ) -> Iterator[tuple[int, float, dict[Question, Floats]]]:
-        """Each part with a plan: number, log Z (-inf where its weight is zero), what it was asked.
-
-        tick: told how many numbers were computed.
-        """
         known: dict[int, tuple[float, dict[Question, Floats]]] = {}
         alike = Counter(self.like)
         for number, first in enumerate(self.like):
@@ -283,6 +271,8 @@ class Prepared(Staying):
             part, asked = self.rest.parts[number], self.part_questions[number]
             if number == first:
                 part_log, tables = run_part(part, self.plans[number], asked, tick)
+                if part_log == -math.inf:
+                    raise NoAnswerError(why_zero(self.evidence))
                 if alike[number] == 1:
                     yield number, part_log, dict(zip(asked, tables, strict=True))
                     continue
@@ -309,18 +299,15 @@ class Prepared(Staying):
         return Answer(
             names,
             tuple(self.subject.labels(variable) for variable in question),
-            self.joint(question, solution)[np.ix_(*orders)],
+            self._joint(question, solution)[np.ix_(*orders)],
             solution.log_partition,
             self.name,
             str(self),
             self.notes,
         )
 
-    def joint(self, question: Question, solution: Solution) -> Floats:
-        """Log probabilities of a question: a product of its pieces and of observed values.
-
-        By canonical value, an axis for each variable.
-        """
+    def _joint(self, question: Question, solution: Solution) -> Floats:
+        """Log probabilities of a question: a product of its pieces and of observed values."""
         observed, sizes = self._observed, self.subject.sizes[list(question)]
         joint = np.zeros(sizes)
         for place, variable in enumerate(question):

@@ -1,9 +1,11 @@
-"""What each hole is under each alternative of its class: a table, and an order of arguments."""
+"""What each hole is under each alternative of its class: a table, its axes as in the winning one's.
+
+A table counts up to scale, which changes no normalised model.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -13,78 +15,59 @@ from lifagu.basics.arrays import (
     Ints,
     distinct,
     first_places,
-    group_lists,
     group_rows,
     offsets_of,
     places_within,
 )
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.graph.tables import Tables
 from lifagu.questions.unsure.parts_and_classes import PartsAndClasses
 
 
 @dataclass(frozen=True, eq=False)
 class Alternatives:
-    """Tables and orders of the open factors of some parts, for all their alternatives.
+    """Tables of some open factors, for all their alternatives.
 
-    tables: all of the winning graph, then those of alternatives. With i = place[f] of an open
-    factor f and a an alternative: entry first[i] + a says which `number` its table has, which one
-    `up_to_scale`, and orders[order_first[entry] + s] where its argument s is in the winning graph.
+    With i = place[f] of an open factor f, its alternative a has tables[number[first[i] + a]].
     """
 
-    tables: Tables
+    tables: list[Floats]
     place: Ints
     first: Ints
     number: Ints
-    up_to_scale: Ints
-    order_first: Ints
-    orders: Ints
 
     @classmethod
     def of(cls, whole: PartsAndClasses, factors: Ints) -> Alternatives:
         """Complete the graph once for each place among the alternatives, and look at these."""
-        graph, lengths = whole.graph, np.diff(whole.graph.offsets)
+        lengths = np.diff(whole.graph.offsets)
         sizes = whole.sizes[whole.class_of[factors]]
         first = offsets_of(sizes)
-        order_first = offsets_of(np.repeat(lengths[factors], sizes))
-        orders = np.empty(order_first[-1], dtype=np.int64)
-        store = _Store(graph.tables)
-        number, up_to_scale = np.empty((2, first[-1]), dtype=np.int64)
-        place = np.full(len(graph.factor_names), -1, dtype=np.int64)
+        place = np.full(len(whole.class_of), -1, dtype=np.int64)
         place[factors] = np.arange(len(factors))
+        number = np.empty(first[-1], dtype=np.int64)
+        known = _Known()
         for alternative in range(int(sizes.max(initial=0))):
             here = np.flatnonzero(sizes > alternative)
             completed = _completed(whole, factors[here], alternative)
-            entries = first[here] + alternative
-            number[entries], up_to_scale[entries] = store.numbers(completed, factors[here])
             for arity in distinct(lengths[factors[here]]).tolist():
                 same = here[lengths[factors[here]] == arity]
-                slots = graph.offsets[factors[same], None] + np.arange(arity)
-                mine, other = completed.arguments[slots], graph.arguments[slots]
-                order = (mine[:, :, None] == other[:, None, :]).argmax(axis=2)
-                into = order_first[first[same] + alternative]
-                orders[into[:, None] + np.arange(arity)] = order
-        return cls(store.tables(), place, first, number, up_to_scale, order_first, orders)
+                into = first[same] + alternative
+                number[into] = known.numbers(completed, whole.graph, factors[same], arity)
+        return cls(known.tables, place, first, number)
 
     @cached_property
-    def look(self) -> Ints:
-        """Entries of one factor are numbered alike where they mean the same, up to scale."""
-        orders = group_lists(self.order_first, self.orders)
+    def _repeats(self) -> bool:
+        """Whether any factor has the same table under two alternatives."""
         factor = np.repeat(np.arange(len(self.first) - 1), np.diff(self.first))
-        return group_rows(np.column_stack((factor, self.up_to_scale, orders)))
-
-    @cached_property
-    def repeats(self) -> bool:
-        """Whether any factor has two alternatives that mean the same."""
-        return len(self.look) > int(self.look.max(initial=-1)) + 1
+        same = group_rows(np.column_stack((factor, self.number)))
+        return len(same) > int(same.max(initial=-1)) + 1
 
     def merged(self, factors: Ints) -> Ints:
         """For each alternative of the class of these factors the first that is the same in all."""
         starts = self.first[self.place[factors]]
         many = int(self.first[self.place[factors[0]] + 1] - starts[0])
-        if not self.repeats:
+        if not self._repeats:
             return np.arange(many)
-        same = group_rows(self.look[starts[None, :] + np.arange(many)[:, None]])
+        same = group_rows(self.number[starts[None, :] + np.arange(many)[:, None]])
         return first_places(same)[same]
 
 
@@ -94,48 +77,36 @@ def _completed(whole: PartsAndClasses, factors: Ints, alternative: int) -> Facto
     return whole.moved.completed((each, int(each.alternatives[alternative])) for each in classes)
 
 
-class _Store:
-    """Tables of several graphs in a row, equal ones once; and numbers for those equal to scale."""
+@dataclass(frozen=True, eq=False)
+class _Known:
+    """Tables, equal ones once."""
 
-    def __init__(self, tables: Tables) -> None:
-        self._base = tables
-        self._numbers: dict[Hashable, tuple[int, int]] = {}
-        self._more: list[tuple[Ints, Floats]] = []
-        self._scaled: dict[Hashable, int] = {}
+    tables: list[Floats] = field(default_factory=list)
+    _numbers: dict[tuple[tuple[int, ...], bytes], int] = field(default_factory=dict)
 
-    def numbers(self, graph: FactorGraph, factors: Ints) -> tuple[Ints, Ints]:
-        """The numbers here of the tables of some factors, and their numbers up to scale."""
-        own, place = np.unique(graph.factor_table[factors], return_inverse=True)
-        known = np.array([self._number(graph.tables, table) for table in own.tolist()])
-        return known[place, 0], known[place, 1]
+    def numbers(
+        self, completed: FactorGraph, winning: FactorGraph, factors: Ints, arity: int
+    ) -> Ints:
+        """The numbers of the tables of some factors of one arity, axes as in the winning graph."""
+        slots = winning.offsets[factors, None] + np.arange(arity)
+        mine, wanted = completed.arguments[slots], winning.arguments[slots]
+        order = (wanted[:, :, None] == mine[:, None, :]).argmax(axis=2)
+        kind = group_rows(np.column_stack((completed.factor_table[factors], order)))
+        found = [
+            self._number(
+                completed.tables[int(completed.factor_table[factors[at]])].transpose(order[at])
+            )
+            for at in first_places(kind).tolist()
+        ]
+        return np.array(found, dtype=np.int64)[kind]
 
-    def _number(self, tables: Tables, table: int) -> tuple[int, int]:
-        axes, values = tables.ranges_of(table), tables[table].reshape(-1)
-        key = axes.tobytes(), values.tobytes()
+    def _number(self, table: Floats) -> int:
+        scaled = np.ascontiguousarray(table / table.max())
+        key = scaled.shape, scaled.tobytes()
         if key not in self._numbers:
-            scaled = key[0], (values / values.max()).tobytes()
-            number = len(self._base) + len(self._more), len(self._scaled)
-            self._numbers[key] = number[0], self._scaled.setdefault(scaled, number[1])
-            self._more.append((axes, values))
+            self._numbers[key] = len(self.tables)
+            self.tables.append(scaled)
         return self._numbers[key]
-
-    def tables(self) -> Tables:
-        """All of them."""
-        base, axes, values = self._base, [], []
-        for each, numbers in self._more:
-            axes.append(each)
-            values.append(numbers)
-        return replace(
-            base,
-            values=np.concatenate((base.values, *values)),
-            offsets=_longer(base.offsets, list(map(len, values))),
-            axes=np.concatenate((base.axes, *axes)),
-            axis_offsets=_longer(base.axis_offsets, list(map(len, axes))),
-        )
-
-
-def _longer(offsets: Ints, lengths: list[int]) -> Ints:
-    return np.concatenate((offsets, offsets[-1] + np.cumsum(np.array(lengths, dtype=np.int64))))
 
 
 def slots_of(offsets: Ints, factors: Ints) -> tuple[Ints, Ints]:

@@ -12,7 +12,8 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints, first_places, group_rows
 from lifagu.basics.progress import Tell
 from lifagu.questions.unsure.choice_weights import Classes, choice_weights
-from lifagu.questions.unsure.copies import Copies, CopyAnswers, Piece, Request
+from lifagu.questions.unsure.choices_as_values import Piece, Request
+from lifagu.questions.unsure.copies import Copies, CopyAnswers
 from lifagu.questions.unsure.draws import drawn_places
 from lifagu.questions.unsure.units import Unit
 

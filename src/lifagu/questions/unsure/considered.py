@@ -21,8 +21,9 @@ from lifagu.inference.answer import Answer
 from lifagu.inference.planning import prepare
 from lifagu.inference.prepared import Prepared, Result
 from lifagu.questions.unsure.choice_weights import impossible
+from lifagu.questions.unsure.choices_as_values import Piece
 from lifagu.questions.unsure.computed_parts import ComputedParts
-from lifagu.questions.unsure.copies import Copies, Piece
+from lifagu.questions.unsure.copies import Copies
 from lifagu.questions.unsure.draws import SEED, usual_draws
 from lifagu.questions.unsure.mixing import Combined, bounded, jointly, mixed, split
 from lifagu.questions.unsure.parts_and_classes import Flags, PartsAndClasses
@@ -130,6 +131,7 @@ class Considered(Shown):
 
     def _computed(self, parts: Ints, pieces: dict[int, tuple[Piece, ...]]) -> ComputedParts:
         copies = Copies(self.whole, parts, self.settings)
+
         first = self.unknown == "bounds"
         return ComputedParts(copies, pieces, self.draws, self.seed, winning_first=first)
 

@@ -10,16 +10,16 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.questions.unsure.choice_weights import impossible
 
 SEED = 0
-MOST_DRAWS, FEWEST_DRAWS = 400, 100
-EFFORT = 4_000_000  # factors in all draws up to which there are more than the fewest
+MOST_DRAWS, FEWEST_DRAWS = 1000, 100
+EFFORT = 2_000_000  # factors in all draws up to which there are more than the fewest
 INTERVAL = (0.05, 0.95)  # quantiles that bounds are where tables themselves are drawn
 
 
 def usual_draws(factors: int) -> int:
     """How many combinations are drawn from a model with so many factors.
 
-    >>> usual_draws(100), usual_draws(20_000), usual_draws(10**6)
-    (400, 200, 100)
+    >>> usual_draws(100), usual_draws(10_000), usual_draws(10**6)
+    (1000, 200, 100)
     """
     return min(MOST_DRAWS, max(FEWEST_DRAWS, EFFORT // max(factors, 1)))
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
+from lifagu.questions.unsure.choices_as_values import Piece
 from lifagu.questions.unsure.computed_parts import ComputedParts
-from lifagu.questions.unsure.copies import Piece
 from lifagu.questions.unsure.draws import estimated
 from lifagu.questions.unsure.units import Unit
 

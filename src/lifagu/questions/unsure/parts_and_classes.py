@@ -130,7 +130,7 @@ class PartsAndClasses:
         logs = np.zeros(self.count)
         np.add.at(logs, self._pairs[:, 0], np.log(self.sizes[self._pairs[:, 1]]))
         with np.errstate(over="ignore"):
-            return np.round(np.exp(logs))
+            return np.asarray(np.round(np.exp(logs)), dtype=np.float64)
 
     # ---- who bears witness
 

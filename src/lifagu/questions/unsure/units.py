@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lifagu.basics.arrays import Ints, distinct
-from lifagu.questions.unsure.copies import Piece
+from lifagu.questions.unsure.choices_as_values import Piece
 from lifagu.questions.unsure.parts_and_classes import PartsAndClasses
 
 WORK = 2_000_000  # copies times their factors that are computed to be exact
