@@ -1,9 +1,6 @@
-"""Unsure answers: all combinations of competing tables considered, as a mixture or as bounds.
+"""Answers about one completed graph: the lent tables that they rest on, how far off they are.
 
-A completion takes one of the competing tables for each class; its weight is the product of their
-shares. The mixture is the distribution that draws a completion by weight and then an assignment
-from it, so with evidence a completion counts by how well it explains the evidence, too. Bounds are
-the smallest and largest answer over the same completions.
+Answers over several completions, mixtures and bounds, are in `unsure`.
 """
 
 from __future__ import annotations

@@ -15,12 +15,12 @@ from lifagu.questions.unsure.choice_weights import Classes, choice_weights
 from lifagu.questions.unsure.choices_as_values import Piece, Request
 from lifagu.questions.unsure.copies import Copies, CopyAnswers
 from lifagu.questions.unsure.draws import drawn_places
-from lifagu.questions.unsure.units import Unit
+from lifagu.questions.unsure.units import Unit, needed_by
 
 ALL, DRAWN = "all", "drawn"
 
 
-class Table(NamedTuple):
+class PartTable(NamedTuple):
     """What was computed of a part: which row each combination (or draw) has, and the rows."""
 
     row_of: Ints
@@ -40,19 +40,16 @@ class ComputedParts:
     draws: int
     seed: int
     winning_first: bool
-    tables: dict[tuple[int, str], Table] = field(default_factory=dict)
+    tables: dict[tuple[int, str], PartTable] = field(default_factory=dict)
     _choices: dict[int, Ints] = field(default_factory=dict)
     _weights: dict[Classes, Floats] = field(default_factory=dict)
 
     def compute(self, units: Sequence[Unit], progress: Tell | None) -> None:
-        """Compute all parts that these need and that are not yet computed."""
+        """Compute all parts that these need."""
         wanted = [
-            (part, ALL if unit.exact else DRAWN)
-            for unit in units
-            for part in unit.needed
-            if (part, ALL if unit.exact else DRAWN) not in self.tables
+            *((part, ALL) for part in needed_by(unit for unit in units if unit.exact)),
+            *((part, DRAWN) for part in needed_by(unit for unit in units if not unit.exact)),
         ]
-        wanted = list(dict.fromkeys(wanted))
         prepared = [self._rows(part, how) for part, how in wanted]
         requests = [
             Request(part, rows, self.pieces.get(part, ()))
@@ -60,7 +57,7 @@ class ComputedParts:
         ]
         done, total = 0, sum(len(each.rows) for each in requests)
         for place, found in self.copies.answered(requests):
-            self.tables[wanted[place]] = Table(prepared[place][1], found)
+            self.tables[wanted[place]] = PartTable(prepared[place][1], found)
             done += len(requests[place].rows)
             if progress:
                 progress(done, total)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -19,15 +19,17 @@ from lifagu.graph.evidence import Evidence
 from lifagu.graph.parts import taken
 from lifagu.inference.answer import Answer
 from lifagu.inference.planning import prepare
-from lifagu.inference.prepared import Prepared, Result
+from lifagu.inference.prepared import Asked, Prepared, Result
 from lifagu.questions.unsure.choice_weights import impossible
 from lifagu.questions.unsure.choices_as_values import Piece
 from lifagu.questions.unsure.computed_parts import ComputedParts
 from lifagu.questions.unsure.copies import Copies
 from lifagu.questions.unsure.draws import SEED, usual_draws
+from lifagu.questions.unsure.intervals import Intervals
 from lifagu.questions.unsure.mixing import Combined, bounded, jointly, mixed, split
 from lifagu.questions.unsure.parts_and_classes import Flags, PartsAndClasses
-from lifagu.questions.unsure.units import Unit, units_of
+from lifagu.questions.unsure.supports import Supports, in_shape, pieces_of
+from lifagu.questions.unsure.units import Unit, needed_by, units_of
 from lifagu.questions.unsure.words import note_on, plan_of
 
 
@@ -37,27 +39,28 @@ def consider(
     evidence: Evidence,
     unknown: str,
     settings: dict[str, Any],
-) -> Considered:
+) -> Asked:
     """Plan answers over all combinations of the tables that matter, or over draws of them."""
     whole = PartsAndClasses.of(moved, evidence, cut=unknown == "bounds")
     names = moved.original.variable_names
     asked = [tuple(names.number(name) for name in each) for each in questions]
+    if unknown == "bounds" and hasattr(moved, "drawn"):
+        return Intervals(whole, tuple(map(tuple, questions)), tuple(asked), settings)
     draws = usual_draws(len(moved.original.factor_names))
     units = units_of(whole, asked, draws)
+    _check_complete(whole, {unit.classes: unit.witnesses for unit in units}.values())
     considered = Considered(
         whole, unknown, tuple(map(tuple, questions)), tuple(asked), tuple(units), draws, settings
     )
     # plans the winning tables, and so refuses what is wrong with the questions
     str(considered)
-    for unit in units:
-        _check_complete(whole, unit)
     return considered
 
 
-def _check_complete(whole: PartsAndClasses, unit: Unit) -> None:
+def _check_complete(whole: PartsAndClasses, witnesses: Iterable[tuple[int, ...]]) -> None:
     """Refuse a mixture that weighs tables by what is not known to the end."""
-    parts = np.array([each for each in unit.witnesses if whole.left[each]], dtype=np.int64)
-    if len(parts):
+    parts = [part for some in witnesses for part in some if whole.left[part]]
+    if parts:
         left = whole.graph.unknown[np.isin(whole.factor_part[whole.graph.unknown], parts)]
         names = listed([whole.graph.factor_names[factor] for factor in left.tolist()])
         raise NoAnswerError(
@@ -73,7 +76,7 @@ class Considered(Shown):
     """Questions planned over competing tables; `str` shows the plan, `run` computes.
 
     asked: the questions by number; draws: how many combinations are drawn where not all are
-    computed.
+    computed; with_support: whether answers say what they rest on, which is long for many.
     """
 
     whole: PartsAndClasses
@@ -84,6 +87,7 @@ class Considered(Shown):
     draws: int
     settings: dict[str, Any]
     seed: int = SEED
+    with_support: bool = True
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -137,9 +141,7 @@ class Considered(Shown):
 
     @cached_property
     def _needed(self) -> Ints:
-        return distinct(
-            np.array([part for unit in self.units for part in unit.needed], dtype=np.int64)
-        )
+        return np.array(sorted(needed_by(self.units)), dtype=np.int64)
 
     @cached_property
     def _pieces(self) -> dict[int, tuple[Piece, ...]]:
@@ -147,16 +149,9 @@ class Considered(Shown):
         pieces: dict[int, dict[Piece, None]] = {}
         for unit in self.units:
             for place in unit.places:
-                for part, piece in self._pieces_of(self.asked[place]).items():
+                for part, piece in pieces_of(self.asked[place], self.whole.part_of).items():
                     pieces.setdefault(part, {})[piece] = None
         return {part: tuple(each) for part, each in pieces.items()}
-
-    def _pieces_of(self, question: Piece) -> dict[int, Piece]:
-        pieces: dict[int, Piece] = {}
-        for variable in question:
-            if (part := int(self.whole.part_of[variable])) >= 0:
-                pieces[part] = (*pieces.get(part, ()), variable)
-        return pieces
 
     # ---- what is impossible whatever is asked
 
@@ -222,16 +217,16 @@ class Considered(Shown):
             flat = put(computed, unit, computed.answers_of(unit, part), rows)
             found = dict(zip(pieces, split(flat, computed.copies.size_of(pieces)), strict=True))
             for place in unit.places:
-                yield place, found[self._pieces_of(self.asked[place])[part]]
+                yield place, found[pieces_of(self.asked[place], self.whole.part_of)[part]]
             return
         for place in unit.places:
-            own = self._pieces_of(self.asked[place])
+            own = pieces_of(self.asked[place], self.whole.part_of)
             answers, rows = jointly(computed, unit, [own[part] for part in unit.parts])
             yield place, put(computed, unit, answers, rows)
 
     def _answer(self, place: int, unit: Unit, found: Combined) -> Answer:
         """What was found, as an answer: axes and labels as asked, and what it rests on."""
-        shaped = [self._shaped(place, unit, each) for each in found[:4]]
+        shaped = [in_shape(self.whole, self.asked[place], each) for each in found[:4]]
         answer, error, lower, upper = shaped
         if answer is None:
             raise NoAnswerError("nothing was found")
@@ -239,7 +234,7 @@ class Considered(Shown):
         with np.errstate(divide="ignore"):
             logs = np.log(answer) - math.log(total)
         subject = self.whole.graph
-        rests_on, weakest = self._support(unit, self.asked[place])
+        support = self._support(unit, self.asked[place]) if self.with_support else ((), None)
         note = note_on(self.unknown, unit, self.draws, found)
         return Answer(
             self.questions[place],
@@ -249,73 +244,26 @@ class Considered(Shown):
             self._winning.name,
             str(self),
             (note,) if note else (),
-            rests_on,
-            weakest,
+            *support,
             _beyond(lower, np.exp(logs), np.minimum),
             _beyond(upper, np.exp(logs), np.maximum),
             error=error,
         )
 
-    def _shaped(self, place: int, unit: Unit, flat: Floats | None) -> Floats | None:
-        """Numbers as an array with an axis per variable of the question, labels as declared."""
-        if flat is None:
-            return None
-        question, graph = self.asked[place], self.whole.graph
-        pieces = self._pieces_of(question)
-        order = [each for part in unit.parts for each in pieces[part]]
-        table = flat.reshape([int(graph.sizes[each]) for each in order])
-        value = self.whole.evidence.value_of_each(len(graph.variable_names))
-        for each in question:
-            if each not in order:  # observed, and cut away
-                certain = np.arange(graph.sizes[each]) == value[each]
-                table = table[..., None] * certain
-                order.append(each)
-        table = table.transpose([order.index(each) for each in question])
-        return np.ascontiguousarray(
-            table[np.ix_(*[graph.declared_order(each) for each in question])]
-        )
-
     def _support(self, unit: Unit, question: Piece) -> tuple[tuple[str, ...], float | None]:
         """The transferred factors that an answer rests on, and the smallest share of them."""
-        parts = unit.parts if self.unknown == "bounds" else unit.needed
+        parts = (
+            unit.parts
+            if self.unknown == "bounds"
+            else tuple(dict.fromkeys((*unit.parts, *unit.witnesses)))
+        )
         if np.isin(question, self.whole.evidence.variables).all():
             parts = ()
         return self._supports.of(parts)
 
     @cached_property
     def _supports(self) -> Supports:
-        return Supports(self.whole, {})
-
-
-@dataclass(frozen=True, eq=False)
-class Supports:
-    """The transferred factors of parts, found once for each set of these."""
-
-    whole: PartsAndClasses
-    known: dict[tuple[int, ...], tuple[tuple[str, ...], float | None]]
-
-    def of(self, parts: tuple[int, ...]) -> tuple[tuple[str, ...], float | None]:
-        """Their names, and the smallest share."""
-        if parts not in self.known:
-            moved, graph = self.whole.moved, self.whole.moved.original
-            found = [self._by_part.get(part, _NONE) for part in parts]
-            factors = np.sort(np.concatenate((_NONE, *found)))
-            shares = moved.shares[np.searchsorted(graph.unknown, factors)]
-            names = tuple(graph.factor_names.of_nodes(factors))
-            self.known[parts] = names, float(shares.min()) if len(shares) else None
-        return self.known[parts]
-
-    @cached_property
-    def _by_part(self) -> dict[int, Ints]:
-        moved = self.whole.moved
-        parts = self.whole.factor_part[moved.transferred]
-        order = np.argsort(parts, kind="stable")
-        cuts = np.flatnonzero(np.diff(parts[order])) + 1
-        groups = np.split(moved.transferred[order], cuts) if len(order) else []
-        return {int(self.whole.factor_part[each[0]]): each for each in groups}
-
-
-_NONE = np.zeros(0, dtype=np.int64)
+        return Supports(self.whole)
 
 
 def _beyond(limits: Floats | None, answer: Floats, farther: Any) -> Floats | None:

@@ -143,10 +143,11 @@ class Copies:
     # ---- few large ones
 
     def _one_by_one(self, request: Request) -> CopyAnswers:
-        found = [self._alone(request, row) for row in request.rows]
-        return CopyAnswers(
-            np.array([weight for weight, _ in found]), np.stack([answers for _, answers in found])
-        )
+        weights = np.zeros(len(request.rows))
+        answers = np.zeros((len(request.rows), int(self.size_of(request.pieces)[-1])))
+        for place, row in enumerate(request.rows):
+            weights[place], answers[place] = self._alone(request, row)
+        return CopyAnswers(weights, answers)
 
     def _alone(self, request: Request, row: Ints) -> tuple[float, Floats]:
         """The weight and the answers of one copy."""
@@ -184,32 +185,40 @@ class Copies:
     def _asked(
         self, graph: FactorGraph, evidence: Evidence, number: Ints, pieces: Sequence[Piece]
     ) -> tuple[float | None, Floats]:
-        """Log Z and the probabilities of all pieces in a row."""
-        if len(pieces) > FEW and all(len(each) == 1 for each in pieces):
-            return self._all_marginals(graph, evidence, number, pieces)
-        names = graph.variable_names
-        questions = [[names[int(number[each])] for each in piece] for piece in pieces]
-        result = prepare(graph, questions, evidence, **self.settings).run()
-        found = []
-        for answer, piece in zip(result.answers, pieces, strict=True):
-            orders = [np.argsort(self.whole.graph.declared_order(each)) for each in piece]
-            found.append(answer.probabilities[np.ix_(*orders)].reshape(-1))
-        return result.log_partition, np.concatenate((*found, np.zeros(0)))
+        own = [tuple(number[list(piece)].tolist()) for piece in pieces]
+        return answers_in_a_row(graph, evidence, own, self.settings)
 
-    def _all_marginals(
-        self, graph: FactorGraph, evidence: Evidence, number: Ints, pieces: Sequence[Piece]
-    ) -> tuple[float | None, Floats]:
-        found = prepare_marginals(graph, evidence, **self.settings).run()
-        if found.too_large:
-            raise found.refusal(found.too_large[0].variables[0])
-        offsets = self.size_of(pieces)
-        variables = number[np.array(pieces)[:, 0]]
-        seen = evidence.value_of_each(len(graph.variable_names))[variables]
-        answers = np.zeros(int(offsets[-1]))
-        answers[offsets[:-1][seen >= 0] + seen[seen >= 0]] = 1.0
-        hidden = np.flatnonzero(seen < 0)
-        sizes = np.diff(offsets)[hidden]
-        into, _ = slots_of(offsets, hidden)
-        marginals = found.solution.marginals
-        answers[into] = np.exp(marginals.in_a_row(variables[hidden], offsets_of(sizes)))
-        return found.log_partition, answers
+
+def answers_in_a_row(
+    graph: FactorGraph, evidence: Evidence, questions: Sequence[Piece], settings: dict[str, Any]
+) -> tuple[float | None, Floats]:
+    """Log Z, and the probabilities of all questions in a row, by canonical value.
+
+    Many questions about single variables are answered by one pass over all marginals.
+    """
+    if len(questions) > FEW and all(len(each) == 1 for each in questions):
+        return _all_marginals(graph, evidence, np.array(questions)[:, 0], settings)
+    names = [[graph.variable_names[each] for each in question] for question in questions]
+    result = prepare(graph, names, evidence, **settings).run()
+    found = []
+    for answer, question in zip(result.answers, questions, strict=True):
+        orders = [np.argsort(graph.declared_order(each)) for each in question]
+        found.append(answer.probabilities[np.ix_(*orders)].reshape(-1))
+    return result.log_partition, np.concatenate((*found, np.zeros(0)))
+
+
+def _all_marginals(
+    graph: FactorGraph, evidence: Evidence, variables: Ints, settings: dict[str, Any]
+) -> tuple[float | None, Floats]:
+    found = prepare_marginals(graph, evidence, **settings).run()
+    if found.too_large:
+        raise found.refusal(found.too_large[0].variables[0])
+    offsets = offsets_of(graph.sizes[variables])
+    seen = evidence.value_of_each(len(graph.variable_names))[variables]
+    answers = np.zeros(int(offsets[-1]))
+    answers[offsets[:-1][seen >= 0] + seen[seen >= 0]] = 1.0
+    hidden = np.flatnonzero(seen < 0)
+    into, sizes = slots_of(offsets, hidden)
+    marginals = found.solution.marginals
+    answers[into] = np.exp(marginals.in_a_row(variables[hidden], offsets_of(sizes)))
+    return found.log_partition, answers

@@ -12,7 +12,8 @@ from lifagu.questions.unsure.choice_weights import impossible
 SEED = 0
 MOST_DRAWS, FEWEST_DRAWS = 1000, 100
 EFFORT = 2_000_000  # factors in all draws up to which there are more than the fewest
-INTERVAL = (0.05, 0.95)  # quantiles that bounds are where tables themselves are drawn
+INTERVAL = (0.05, 0.95)  # quantiles that bounds are where models are drawn, …
+MODELS = 200  # … and how many of them are
 
 
 def usual_draws(factors: int) -> int:

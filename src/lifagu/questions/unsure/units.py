@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -31,10 +31,17 @@ class Unit:
     exact: bool
     log_combinations: float
 
-    @property
-    def needed(self) -> tuple[int, ...]:
-        """Its own parts, and those that bear witness."""
-        return tuple(dict.fromkeys((*self.parts, *self.witnesses)))
+
+def needed_by(units: Iterable[Unit]) -> dict[int, None]:
+    """The parts of units, and those that bear witness, each once."""
+    needed: dict[int, None] = {}
+    met: set[tuple[int, ...]] = set()
+    for unit in units:
+        needed |= dict.fromkeys(unit.parts)
+        if unit.classes not in met:  # equal classes have equal witnesses, and these may be many
+            met.add(unit.classes)
+            needed |= dict.fromkeys(unit.witnesses)
+    return needed
 
 
 def units_of(whole: PartsAndClasses, asked: Sequence[Piece], draws: int) -> list[Unit]:
