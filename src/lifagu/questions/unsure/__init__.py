@@ -25,6 +25,5 @@ which the evidence, or everything, is impossible does not count.
 with many of them (individuals around something shared) has no short way. Then combinations are
 drawn by share, in strata, from a seeded generator for each class; a draw counts with the evidence's
 probability in the witnesses (self-normalised), and the standard error is stated. Bounds over draws
-are those over what was looked at: the winning tables, the draws, and what changing one choice at a
-time finds from there; the true ones may be wider.
+are those over the winning tables and the draws; the true ones may be wider.
 """

@@ -22,7 +22,7 @@ from lifagu.questions.unsure.parts_and_classes import Flags, PartsAndClasses
 Piece = tuple[int, ...]
 
 
-class Request(NamedTuple):
+class RowsWanted(NamedTuple):
     """A part, rows of choices (one column per class of the part), and what is asked of it."""
 
     part: int
@@ -52,7 +52,7 @@ class GraphOfRows:
     _known: dict[int | bytes, int] = field(default_factory=dict)
     _count: int = 0
 
-    def add(self, request: Request) -> Placed:
+    def add(self, request: RowsWanted) -> Placed:
         """Put a part into the graph."""
         whole, graph = self.whole, self.whole.graph
         part = np.array([request.part])
@@ -126,7 +126,7 @@ class GraphOfRows:
 
 
 def stacked(
-    whole: PartsAndClasses, lent: Alternatives, requests: Sequence[Request]
+    whole: PartsAndClasses, lent: Alternatives, requests: Sequence[RowsWanted]
 ) -> tuple[FactorGraph, Evidence, list[Placed]]:
     """The graph of these parts, its evidence, and where each part is."""
     made = GraphOfRows(whole, lent)

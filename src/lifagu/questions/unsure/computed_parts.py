@@ -12,7 +12,7 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints, first_places, group_rows
 from lifagu.basics.progress import Tell
 from lifagu.questions.unsure.choice_weights import Classes, choice_weights
-from lifagu.questions.unsure.choices_as_values import Piece, Request
+from lifagu.questions.unsure.choices_as_values import Piece, RowsWanted
 from lifagu.questions.unsure.copies import Copies, CopyAnswers
 from lifagu.questions.unsure.draws import drawn_places
 from lifagu.questions.unsure.units import Unit, needed_by
@@ -52,7 +52,7 @@ class ComputedParts:
         ]
         prepared = [self._rows(part, how) for part, how in wanted]
         requests = [
-            Request(part, rows, self.pieces.get(part, ()))
+            RowsWanted(part, rows, self.pieces.get(part, ()))
             for (part, _), (rows, _) in zip(wanted, prepared, strict=True)
         ]
         done, total = 0, sum(len(each.rows) for each in requests)

@@ -22,7 +22,7 @@ from lifagu.graph.parts import taken
 from lifagu.inference.marginals import prepare_marginals
 from lifagu.inference.planning import prepare
 from lifagu.questions.unsure.alternatives import Alternatives, slots_of
-from lifagu.questions.unsure.choices_as_values import Piece, Placed, Request, stacked
+from lifagu.questions.unsure.choices_as_values import Piece, Placed, RowsWanted, stacked
 from lifagu.questions.unsure.parts_and_classes import PartsAndClasses
 
 LARGE = 2**12  # factors of a part from which on its rows are computed one by one
@@ -45,7 +45,7 @@ class Copies:
     parts: Ints
     settings: dict[str, Any]
 
-    def answered(self, requests: Sequence[Request]) -> Iterator[tuple[int, CopyAnswers]]:
+    def answered(self, requests: Sequence[RowsWanted]) -> Iterator[tuple[int, CopyAnswers]]:
         """The place of each request and what came of it, in any order."""
         waiting: list[int] = []
         held = 0
@@ -88,7 +88,7 @@ class Copies:
         return Alternatives.of(self.whole, factors[self.whole.class_of[factors] >= 0])
 
     def _together(
-        self, requests: Sequence[Request], places: Sequence[int]
+        self, requests: Sequence[RowsWanted], places: Sequence[int]
     ) -> Iterator[tuple[int, CopyAnswers]]:
         """Several parts in one graph; if one of them is impossible or dear, each row for itself."""
         if not places:
@@ -99,7 +99,7 @@ class Copies:
             found = [self._one_by_one(requests[place]) for place in places]
         yield from zip(places, found, strict=True)
 
-    def _solved(self, requests: Sequence[Request]) -> list[CopyAnswers]:
+    def _solved(self, requests: Sequence[RowsWanted]) -> list[CopyAnswers]:
         graph, evidence, placed = stacked(self.whole, self._alternatives, requests)
         settings = {**self.settings, "engine": "ground"}
         asked = [each for part in placed for each in ((part.row,), *part.questions)]
@@ -122,7 +122,7 @@ class Copies:
     def _apart(
         self,
         graph: FactorGraph,
-        requests: Sequence[Request],
+        requests: Sequence[RowsWanted],
         placed: Sequence[Placed],
         settings: dict[str, Any],
     ) -> dict[str, Floats]:
@@ -137,19 +137,19 @@ class Copies:
         found = prepare(graph, [(row,) for row in rows], None, **settings).run().answers
         return {row: each.log_probabilities for row, each in zip(rows, found, strict=True)}
 
-    def _weighs(self, request: Request) -> bool:
+    def _weighs(self, request: RowsWanted) -> bool:
         return bool(self.whole.witness[request.part])
 
     # ---- few large ones
 
-    def _one_by_one(self, request: Request) -> CopyAnswers:
+    def _one_by_one(self, request: RowsWanted) -> CopyAnswers:
         weights = np.zeros(len(request.rows))
         answers = np.zeros((len(request.rows), int(self.size_of(request.pieces)[-1])))
         for place, row in enumerate(request.rows):
             weights[place], answers[place] = self._alone(request, row)
         return CopyAnswers(weights, answers)
 
-    def _alone(self, request: Request, row: Ints) -> tuple[float, Floats]:
+    def _alone(self, request: RowsWanted, row: Ints) -> tuple[float, Floats]:
         """The weight and the answers of one copy."""
         graph, evidence, number = self._completed(request.part, row)
         nothing = np.zeros(int(self.size_of(request.pieces)[-1]))

@@ -9,6 +9,8 @@ from lifagu.basics.words import counted
 from lifagu.questions.unsure.mixing import Combined
 from lifagu.questions.unsure.units import Unit
 
+UNRELIABLE = 20  # draws of equal weight below which their spread says little
+
 
 def combinations_of(unit: Unit) -> str:
     """How many combinations there are, roughly where they are many.
@@ -46,6 +48,8 @@ def note_on(unknown: str, unit: Unit, draws: int, found: Combined) -> str:
     worth = ""
     if found.effective is not None and found.effective < 0.9 * draws:
         worth = f", worth {found.effective:.0f} of equal weight"
+        if found.effective < UNRELIABLE:
+            worth += " (too few to rely on: the evidence speaks for combinations that are rare)"
     return (
         f"by {counted(draws, 'draw')} of {every}{worth}; "
         f"standard error at most {_rounded_up(float(found.error.max()))}"
