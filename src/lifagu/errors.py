@@ -55,6 +55,7 @@ class Remedy(StrEnum):
     STEPS_OR_PUBLISHED = "leave out published or steps"
     DIGITS_OR_TOLERANCE = "leave out digits or tolerance"
     NO_PROFILES = "leave out profiles"
+    ONE_RULE = "name one rule"
     OTHER_PORT = "choose another port (0 takes a free one) or host"
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from lifagu.errors import Remedy
 
+# what to do about tables that are hardly better than a guess
+SURER = "try --fill cohorts, --unknown mean, or a --theta that leaves it unknown"
 FLAGS = {
     Remedy.MORE_MEMORY: "raise --memory-limit, or use a machine with more memory",
     Remedy.MORE_MEMORY_ON_SPARK: (
@@ -36,5 +38,6 @@ FLAGS = {
     Remedy.STEPS_OR_PUBLISHED: "leave out --published or --steps",
     Remedy.DIGITS_OR_TOLERANCE: "leave out --digits or --tolerance",
     Remedy.NO_PROFILES: "leave out --profiles",
+    Remedy.ONE_RULE: "leave out --fill, or the option that means another rule",
     Remedy.OTHER_PORT: "choose another --port (0 takes a free one) or --host",
 }

@@ -65,6 +65,8 @@ class Answer(Frozen, Shown):
         Who computed what, in words.
     notes : tuple[str, ...]
         Remarks beside the answer.
+    warnings : tuple[str, ...]
+        Why it is not to be trusted much.
     rests_on : tuple[str, ...]
         The transferred factors that the answer depends on.
     weakest_share : float or None
@@ -100,6 +102,7 @@ class Answer(Frozen, Shown):
     lower: Floats | None = None
     upper: Floats | None = None
     convergence: Convergence | None = None
+    warnings: tuple[str, ...] = ()
     error: Floats | None = None
 
     def __post_init__(self) -> None:
