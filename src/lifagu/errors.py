@@ -47,9 +47,6 @@ class Remedy(StrEnum):
     WRITE_ELSEWHERE = "name another database, or write into a folder with lifagu.io.write_imputed"
     NO_DATABASE = "leave out database"
     ONE_OR_MEAN = 'ask with unknown="one" or unknown="mean"'
-    RAISE_THETA = (
-        'raise theta to leave doubtful ones unknown, or ask with unknown="one" or unknown="mean"'
-    )
     LOWER_THETA = 'lower theta, or ask with unknown="one" or unknown="bounds"'
     ASK_TRANSFER = "ask a transfer: lifagu.transfer(graph)"
     EXACT_ENGINE = 'ask with an exact engine, such as engine="auto"'

@@ -145,11 +145,6 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         unsure("H", unknown="mixture", engine="bp"),
         "query people.json H --unknown mixture --engine bp",
     ),
-    Remedy.RAISE_THETA: (
-        at_most("lifagu.questions.competing_tables.MOST_COMPLETIONS"),
-        unsure("H", unknown="bounds"),
-        "query people.json H --unknown bounds",
-    ),
     Remedy.LOWER_THETA: (
         None,
         unsure("H", unknown="mixture", evidence={"S.ann": "true"}),

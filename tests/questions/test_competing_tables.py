@@ -545,28 +545,6 @@ def test_evidence_impossible_under_all_tables_has_no_answer(way):
         lifagu.query(moved, "Y", evidence={"X": "false"}, unknown=way)
 
 
-def classes_around_a_hub(count):
-    """As many classes as asked for, two tables competing for each, in one connected part."""
-    graph = lifagu.FactorGraph.build().variable("H")
-    for i in range(count):
-        for name, table in (("a", [1, 2, 3, 4]), ("b", [4, 2, 3, 1]), ("c", None)):
-            graph.variable(f"{name}{i}", kind=f"k{i}").factor(
-                f"f{name}{i}", ["H", f"{name}{i}"], table
-            )
-    return lifagu.transfer(graph.graph())
-
-
-@pytest.mark.parametrize("way", ["mixture", "bounds"])
-def test_too_many_combinations_are_refused_before_computing(way, monkeypatch):
-    moved = classes_around_a_hub(13)
-    monkeypatch.setattr(lifagu.questions.competing_tables, "prepare", None)
-    with pytest.raises(
-        lifagu.TooLargeError, match="more than the 4096 that are computed"
-    ) as refusal:
-        lifagu.query(moved, "H", unknown=way)
-    assert refusal.value.exit_status == 4
-
-
 # ---- What was once wrong
 
 
@@ -609,11 +587,6 @@ def test_a_mixture_of_one_model_needs_no_weights():
         for way in ("one", "mixture")
     ]
     assert answers == pytest.approx([4 / 7, 4 / 7])
-
-
-def test_far_too_many_combinations_are_refused_in_words():
-    with pytest.raises(lifagu.TooLargeError):
-        lifagu.query(classes_around_a_hub(14_500), "H", unknown="bounds")
 
 
 def by_position(labels):

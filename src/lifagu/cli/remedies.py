@@ -30,9 +30,6 @@ FLAGS = {
     Remedy.WRITE_ELSEWHERE: "name a database with --db, or a folder for the results with --out",
     Remedy.NO_DATABASE: "leave out --db",
     Remedy.ONE_OR_MEAN: "ask with --unknown one or --unknown mean",
-    Remedy.RAISE_THETA: (
-        "raise --theta to leave doubtful ones unknown, or ask with --unknown one or --unknown mean"
-    ),
     Remedy.LOWER_THETA: "lower --theta, or ask with --unknown one or --unknown bounds",
     Remedy.ASK_TRANSFER: "leave out --unknown",
     Remedy.EXACT_ENGINE: "ask with an exact --engine, such as auto",

@@ -106,7 +106,7 @@ def merging_json(merging: Merging | None) -> dict[str, Any]:
 
 
 def answer_table(answer: Answer, evidence: Mapping[str, Any]) -> str:
-    """One answer, with bounds where there are some, and what it rests on."""
+    """One answer, with bounds or errors where there are some, and what it rests on."""
     observed = islice(evidence.items(), MOST_OBSERVED)
     given = [
         f"{name}={value}" if isinstance(value, str) else f"{name}~…" for name, value in observed
@@ -120,6 +120,9 @@ def answer_table(answer: Answer, evidence: Mapping[str, Any]) -> str:
             (*row, f"[{low:.6g}, {high:.6g}]")
             for row, (low, high) in zip(rows, limits, strict=True)
         ]
+    elif answer.error is not None:
+        errors = answer.error.reshape(-1).tolist()
+        rows = [(*row, f"± {error:.2g}") for row, error in zip(rows, errors, strict=True)]
     lines.append(table(rows))
     if answer.rests_on:
         count, weakest = len(answer.rests_on), f"{answer.weakest_share:.3g}"
@@ -162,10 +165,9 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
         "weakest_share": answer.weakest_share,
         "warnings": list(answer.warnings),
     }
-    for name, limit in (("lower", answer.lower), ("upper", answer.upper)):
-        if limit is not None:
-            values[name] = limit.reshape(-1).tolist()
-    return values
+    limits = {"lower": answer.lower, "upper": answer.upper, "error": answer.error}
+    values |= {name: each.reshape(-1).tolist() for name, each in limits.items() if each is not None}
+    return values | ({"notes": list(answer.notes)} if answer.error is not None else {})
 
 
 def marginals_json(found: Marginals | ListedMarginals) -> dict[str, Any]:

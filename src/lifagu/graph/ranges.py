@@ -26,15 +26,17 @@ def check_labels(labels: Iterable[str], owner: str) -> Labels:
     labels = tuple(items(f"{owner} has a range that is a list of labels", labels))
     if not labels:
         raise ModelError(f"{owner} has an empty range; give it at least one label")
+    met: set[str] = set()
     for label in labels:
         if not isinstance(label, str) or not label:
             raise ModelError(
                 f"{owner} has the label {label!r} in its range; labels are non-empty texts"
             )
-        if labels.count(label) > 1:
+        if label in met:
             raise ModelError(
                 f"{owner} has the label '{label}' twice in its range; labels must differ"
             )
+        met.add(label)
     return labels
 
 

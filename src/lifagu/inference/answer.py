@@ -75,6 +75,8 @@ class Answer(Frozen, Shown):
         The smallest and largest probabilities over all competing tables, where asked for.
     convergence : Convergence or None
         Of belief propagation, how far it came; None for exact engines.
+    error : array or None
+        The standard error of each probability where it was estimated from draws; else None.
 
     Examples
     --------
@@ -101,9 +103,10 @@ class Answer(Frozen, Shown):
     upper: Floats | None = None
     convergence: Convergence | None = None
     warnings: tuple[str, ...] = ()
+    error: Floats | None = None
 
     def __post_init__(self) -> None:
-        for array in (self.log_probabilities, self.lower, self.upper):
+        for array in (self.log_probabilities, self.lower, self.upper, self.error):
             if array is not None:
                 frozen(array)
 

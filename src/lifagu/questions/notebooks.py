@@ -136,6 +136,10 @@ def _(value: Answer) -> str:
             for row, (low, high) in zip(rows, limits, strict=False)
         ]
         header.append("bounds")
+    elif value.error is not None:
+        errors = value.error.reshape(-1).tolist()
+        rows = [(*row, f"± {error:.2g}") for row, error in zip(rows, errors, strict=False)]
+        header.append("standard error")
     remarks = [*value.notes, *(f"warning: {each}; {SURER}" for each in value.warnings)]
     if value.rests_on:
         names = ", ".join(value.rests_on[:MOST_MEMBERS]) + (

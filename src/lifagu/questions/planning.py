@@ -255,7 +255,8 @@ def _plan_transfer(
 ) -> Asked:
     """Questions to a filled graph: to one completion, or to all of them."""
     from lifagu.inference.planning import prepare as plan_questions
-    from lifagu.questions.competing_tables import Supported, consider
+    from lifagu.questions.competing_tables import Supported
+    from lifagu.questions.unsure.considered import consider
 
     observed = moved.original.evidence(evidence)
     if unknown not in SEVERAL:

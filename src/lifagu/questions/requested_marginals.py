@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,8 @@ from lifagu.inference.marginals import prepare_marginals
 from lifagu.questions.competing_tables import parts_given
 from lifagu.questions.findings import Distribution, Requested
 from lifagu.questions.planning import prepare
+from lifagu.questions.unsure.considered import Considered
+from lifagu.questions.unsure.intervals import Intervals
 
 # questions up to which each is asked for itself; beyond, all marginals are computed in one pass
 FEW = 64
@@ -127,7 +129,10 @@ def _distributions(
     if isinstance(whole, Transfer) or settings.get("engine") == "bp" or len(variables) <= FEW:
         names = [(moved.original.variable_names[variable],) for variable in variables.tolist()]
         how = unknown if isinstance(whole, Transfer) else "one"
-        result = prepare(whole, names, evidence, unknown=how, **settings).run(progress)
+        asked = prepare(whole, names, evidence, unknown=how, **settings)
+        if isinstance(asked, Considered | Intervals):
+            asked = replace(asked, with_support=False)
+        result = asked.run(progress)
         return (
             np.arange(len(variables)),
             list(map(distribution_of, result.answers)),

@@ -75,7 +75,7 @@ def _planned(bench: Workbench, request: Request) -> Planned[Result | Marginals]:
 
 
 def _answer(answer: Answer) -> dict[str, Any]:
-    limits = {"lower": answer.lower, "upper": answer.upper}
+    limits = {"lower": answer.lower, "upper": answer.upper, "error": answer.error}
     return {
         "name": answer.variables[0],
         "labels": list(answer.ranges[0]),

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lifagu.basics.arrays import (
+    Floats,
     Ints,
     by_first_occurrence,
     first_places,
@@ -157,6 +158,14 @@ class LogMarginals:
 
     def __getitem__(self, variable: int) -> Table:
         return self.table(int(self.of_variable[variable]))
+
+    def in_a_row(self, variables: Ints, offsets: Ints) -> Floats:
+        """The log marginals of these variables in one array; offsets: where each begins."""
+        flat = np.zeros(int(offsets[-1]))
+        for own, same, inside in self._numbered.found(self.of_variable[variables]):
+            tables = self._numbered.entries[own][:, inside]
+            flat[offsets[same][:, None] + np.arange(len(tables))] = tables.T
+        return flat
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ function block({ name, title, labels }) {
 }
 
 function fill(element, row) {
-  const { name, labels, probabilities, lower, upper, rests_on_count: count, weakest_share: weakest, warnings } = row;
+  const { name, labels, probabilities, lower, upper, error, rests_on_count: count, weakest_share: weakest, warnings } = row;
   const seen = state.evidence[name];
   element.classList.toggle("observed", seen !== undefined);
   element.querySelectorAll(".value").forEach((button, place) => {
@@ -69,7 +69,7 @@ function fill(element, row) {
     button.querySelector(".figure").textContent = percent(probabilities[place]);
     button.querySelector(".limits").textContent = open
       ? `between ${percent(lower[place])} and ${percent(upper[place])}`
-      : "";
+      : error && error[place] > 0 ? `± ${percent(error[place])}` : "";
     button.setAttribute("aria-pressed", String(seen === labels[place]));
   });
   element.querySelector(".support").textContent = count
