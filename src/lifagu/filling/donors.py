@@ -85,7 +85,10 @@ class Offers(Frozen):
         Where alternatives have weights: that of the best one.
         """
         if self.weights is not None:
-            return np.asarray(self.weights[self.first[:-1]])
+            share = np.full(len(self.first) - 1, np.nan)
+            some = self.alternatives > 0
+            share[some] = self.weights[self.first[:-1][some]]
+            return share
         with np.errstate(invalid="ignore"):
             return np.asarray(self.best_support / self.candidates)
 

@@ -14,9 +14,9 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, group_lists, group_rows, offsets_of
 from lifagu.basics.frozen import Frozen
-from lifagu.filling.cohorts.fitting import Shape, fit
+from lifagu.filling.cohorts.fitting import CohortShape, fit
 from lifagu.filling.cohorts.found import FoundCohorts
-from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, Tokens
+from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, TableTokens
 
 HIDDEN = 0.15  # share of the known tables that are hidden to choose
 FOLDS = 2
@@ -24,10 +24,10 @@ DRAWN_AGAIN = 200
 CHOSEN_ON, FITTED_ON = 4_000, 20_000  # individuals at the most
 LEAST_WEIGHT = 0.05  # sorts with less are left out
 # sorts that are tried: of exact tables, and of estimated ones
-EXACT = tuple(Shape(count, shared=False) for count in (1, 4, 12, None))
+EXACT = tuple(CohortShape(count, shared=False) for count in (1, 4, 12, None))
 ESTIMATED = (
-    *(Shape(count, shared=False) for count in (1, 2, 3, 4, 6, 8, 12, None)),
-    *(Shape(count, shared=True) for count in (6, 12, None)),
+    *(CohortShape(count, shared=False) for count in (1, 2, 3, 4, 6, 8, 12, None)),
+    *(CohortShape(count, shared=True) for count in (6, 12, None)),
 )
 
 
@@ -74,7 +74,9 @@ def _sample(
     return [each.among(individuals) for each in shown]
 
 
-def _fitted(shown: Sequence[PlaceEvidence], shape: Shape, rng: np.random.Generator) -> FoundCohorts:
+def _fitted(
+    shown: Sequence[PlaceEvidence], shape: CohortShape, rng: np.random.Generator
+) -> FoundCohorts:
     """Cohorts; individuals that show the same are counted instead of repeated."""
     individuals, weights = _distinct(shown)
     return FoundCohorts.of(fit([each.among(individuals) for each in shown], weights, shape, rng))
@@ -93,13 +95,13 @@ def alike_individuals(shown: Sequence[PlaceEvidence]) -> Ints:
         return np.arange(count)
     owner = np.concatenate([each.owners.of for each in shown])
     place = np.concatenate([np.full(len(each.owners.of), at) for at, each in enumerate(shown)])
-    codes = np.concatenate([each.codes for each in shown if isinstance(each, Tokens)])
+    codes = np.concatenate([each.codes for each in shown if isinstance(each, TableTokens)])
     order = np.lexsort((codes, place, owner))
     what = group_rows(np.column_stack((place, codes)))[order]
     return group_lists(offsets_of(np.bincount(owner, minlength=count)), what)
 
 
-def _scores(shown: Sequence[PlaceEvidence], shape: Shape, rng: np.random.Generator) -> Floats:
+def _scores(shown: Sequence[PlaceEvidence], shape: CohortShape, rng: np.random.Generator) -> Floats:
     """The log probability of each table that is hidden, fold by fold."""
     hiding = np.random.default_rng(1)  # the same for all sorts
     scores = [np.zeros(0)]

@@ -20,7 +20,7 @@ SHARE_OF_NONE = 0.1  # added to each cohort's size
 
 
 @dataclass(frozen=True)
-class Shape:
+class CohortShape:
     """What sort of cohorts: how many (None: as the data says), whether tables are shared."""
 
     cohorts: int | None
@@ -157,7 +157,7 @@ def _size_gains(sizes: Floats) -> Floats:
 
 
 def fit(
-    places: Sequence[PlaceEvidence], weights: Floats, shape: Shape, rng: np.random.Generator
+    places: Sequence[PlaceEvidence], weights: Floats, shape: CohortShape, rng: np.random.Generator
 ) -> Cohorts:
     """The most probable cohorts of a few beginnings."""
     count, merging = shape.cohorts or MOST, shape.cohorts is None

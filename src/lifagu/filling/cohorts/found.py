@@ -13,7 +13,7 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.cohorts.fitting import Cohorts
-from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, Tokens
+from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, TableTokens
 from lifagu.filling.cohorts.place_tables import PlaceTables, SharedTables
 
 FEWEST = 1e-3  # the least concentration of a drawn table
@@ -41,7 +41,7 @@ class PlaceCohorts(Frozen):
     def of(cls, place: PlaceTables, belonging: Floats) -> PlaceCohorts:
         """What was found in a place; belonging (n, K), weighted."""
         evidence = place.evidence
-        if isinstance(evidence, Tokens):
+        if isinstance(evidence, TableTokens):
             nothing = np.zeros((0, 1, 1))
             found = cls(place.expected()[:, 0], nothing, nothing[:, 0], np.inf)
         elif isinstance(place, SharedTables):
@@ -74,14 +74,14 @@ class PlaceCohorts(Frozen):
         """Of what individuals show in each cohort, up to a term each, (n, K)."""
         rows = (
             self.choices[:, evidence.codes].T
-            if isinstance(evidence, Tokens)
+            if isinstance(evidence, TableTokens)
             else self._of_tables(evidence) @ self.choices.T
         )
         return evidence.owners.summed(np.log(np.maximum(rows, TINY)))
 
     def _of_tables(self, evidence: PlaceEvidence) -> Floats:
         """The likelihood of each row under each table, up to a factor each, (rows, B)."""
-        if isinstance(evidence, Tokens):
+        if isinstance(evidence, TableTokens):
             return np.eye(self.choices.shape[1])[evidence.codes]
         logs = Counts(evidence.raw, evidence.owners, self.spread).log_likelihood(np.log(self.atoms))
         return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
@@ -102,13 +102,13 @@ class PlaceCohorts(Frozen):
         return np.asarray(likely / likely.sum(axis=1, keepdims=True))
 
     def mean_of(self, which: Floats) -> Floats:
-        """The mean of the tables where they are so likely, (rows, G, C); of tokens: (rows, 1, B)."""
+        """The mean of tables that are so likely, (rows, G, C); of exact ones: (rows, 1, B)."""
         return np.tensordot(which, self.atoms, axes=1) if len(self.atoms) else which[:, None]
 
     def which_known(self, evidence: PlaceEvidence, belonging: Floats) -> Floats:
         """How likely each table is behind what individuals (n, K) show here, (rows, B)."""
         likelihood = self._of_tables(evidence)
-        if isinstance(evidence, Tokens):
+        if isinstance(evidence, TableTokens):
             return likelihood
         by = belonging[evidence.owners.of]
         by = by / np.maximum(likelihood @ self.choices.T, TINY)
@@ -138,7 +138,8 @@ def _behind(evidence: Counts, weights: Floats) -> Floats:
 
     Half of them, as who is where was found from the same records.
     """
-    return evidence.totals(weights * np.minimum(weights, 1.0)).sum(axis=-1) / 2
+    sure = evidence.totals(weights * np.minimum(weights, 1.0))
+    return np.asarray(sure.sum(axis=-1) / 2)
 
 
 def drawn_from(which: Floats, rng: np.random.Generator) -> Ints:

@@ -8,7 +8,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, offsets_of
 from lifagu.basics.frozen import Frozen
-from lifagu.filling.cohorts.place_evidence import Counts, Tokens
+from lifagu.filling.cohorts.place_evidence import Counts, TableTokens
 from lifagu.filling.cohorts.posterior import LIKELY, CohortPosterior, HolesOfPlace
 from lifagu.filling.donors import Offers
 
@@ -35,7 +35,7 @@ def table_chances(posterior: CohortPosterior, number: int) -> Floats:
     estimated ones are the atoms of the sort of cohorts that counts most.
     """
     holes = posterior.holes[number]
-    if not isinstance(holes.place.shown.evidence, Tokens):
+    if not isinstance(holes.place.shown.evidence, TableTokens):
         here = posterior.cohorts.found[0].places[number]
         # what looks like one table, but scatters, may be several that nobody can tell apart
         doubt = here.spread / (here.spread + FAMILY) if np.isfinite(here.spread) else 1.0
@@ -49,7 +49,7 @@ def most_probable(posterior: CohortPosterior, number: int) -> MostProbable:
     """The likeliest table of each class of holes of a place."""
     place = posterior.holes[number].place
     best = table_chances(posterior, number).argmax(axis=1)
-    if isinstance(place.shown.evidence, Tokens):
+    if isinstance(place.shown.evidence, TableTokens):
         return MostProbable(best, place.shown.tables, place.shown.donors[best])
     atoms = posterior.cohorts.found[0].places[number].atoms
     return MostProbable(best, place.shown.in_order(atoms), np.full(len(best), -1))
@@ -108,7 +108,7 @@ def _offered(posterior: CohortPosterior, number: int, holes: HolesOfPlace) -> _O
     support, donors = _having(posterior, number)
     cohort = posterior.belonging[0][holes.kinds].argmax(axis=1)
     nearest = donors[order, cohort[:, None]]
-    if not isinstance(holes.place.shown.evidence, Tokens) or len(holes.place.shown.donors) > 1:
+    if not isinstance(holes.place.shown.evidence, TableTokens) or len(holes.place.shown.donors) > 1:
         return _Offered(kept.sum(axis=1), support[order][kept], nearest[kept], weights[kept])
     # nobody shares a table: any of those that there are, by chance
     alone = np.full(len(kept), 1 / max(holes.place.shown.alone, 1))

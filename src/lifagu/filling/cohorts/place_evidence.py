@@ -56,7 +56,7 @@ class Owners(Frozen):
 
 
 @dataclass(frozen=True, eq=False)
-class Tokens(Frozen):
+class TableTokens(Frozen):
     """Numbers of exact tables, codes[row] below `size`."""
 
     codes: Ints
@@ -83,13 +83,14 @@ class Tokens(Frozen):
 
     def log_scores(self, tables: Floats) -> Floats:
         """The log probability of each row under tables (rows, 1, size)."""
-        return np.log(np.maximum(tables[np.arange(len(self.codes)), 0, self.codes], 1e-300))
+        shown = tables[np.arange(len(self.codes)), 0, self.codes]
+        return np.asarray(np.log(np.maximum(shown, 1e-300)))
 
-    def only(self, kept: Ints) -> Tokens:
+    def only(self, kept: Ints) -> TableTokens:
         """Some rows, ascending."""
         return replace(self, codes=self.codes[kept], owners=self.owners.only(kept))
 
-    def among(self, individuals: Ints) -> Tokens:
+    def among(self, individuals: Ints) -> TableTokens:
         """The rows of some individuals, who are numbered anew."""
         rows, owners = self.owners.among(individuals)
         return replace(self, codes=self.codes[rows], owners=owners)
@@ -172,4 +173,4 @@ class Counts(Frozen):
         return replace(self, spread=float(spread))
 
 
-PlaceEvidence = Tokens | Counts
+PlaceEvidence = TableTokens | Counts

@@ -16,7 +16,7 @@ from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, first_places
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.cohorts.choosing import AveragedCohorts, alike_individuals, find_cohorts
 from lifagu.filling.cohorts.found import FoundCohorts, PlaceCohorts, drawn_from
-from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, Tokens
+from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, TableTokens
 from lifagu.filling.cohorts.places import CohortPlace, PlacesOfIndividuals
 
 LIKELY = 1e-3  # what is less likely does not compete
@@ -151,7 +151,7 @@ class CohortPosterior(Frozen):
         for which, found in enumerate(self.cohorts.found):
             rows, here = np.flatnonzero(sort[owner] == which), found.places[number]
             likely = here.choices[cohort[owner[rows]]]
-            if isinstance(place.shown.evidence, Tokens):
+            if isinstance(place.shown.evidence, TableTokens):
                 tables[rows] = place.shown.tables[drawn_from(likely, rng)]
             else:
                 tables[rows] = place.shown.in_order(here.drawn(likely, None, rng))
@@ -176,6 +176,6 @@ class CohortPosterior(Frozen):
 
 def tables_of(place: CohortPlace, cohorts: PlaceCohorts, which: Floats) -> Floats:
     """Mean tables of a place where its tables are so likely, (k, B) → (k, size)."""
-    if isinstance(place.shown.evidence, Tokens):
+    if isinstance(place.shown.evidence, TableTokens):
         return which @ place.shown.tables
     return place.shown.in_order(np.tensordot(which, cohorts.atoms, axes=1))

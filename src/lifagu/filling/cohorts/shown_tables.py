@@ -13,7 +13,7 @@ from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, group_rows, 
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.alignment import alignments
 from lifagu.filling.cohorts.fitting import clusters
-from lifagu.filling.cohorts.place_evidence import Counts, Owners, PlaceEvidence, Tokens
+from lifagu.filling.cohorts.place_evidence import Counts, Owners, PlaceEvidence, TableTokens
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.supports import Supports
 
@@ -148,7 +148,7 @@ class PlaceReader(Frozen):
             tables[:shared] = self.normalised(donors[:shared])
         if (others := self.known[codes == shared]).size:
             tables[shared] = self.normalised(others).mean(axis=0)
-        evidence, plain = Tokens(codes, shared + 1, self.owners), tuple(range(len(self.shape)))
+        evidence, plain = TableTokens(codes, shared + 1, self.owners), tuple(range(len(self.shape)))
         return ShownTables(evidence, plain, self.shape, tables, donors, alone, estimated=False)
 
     def _scattered(self, alone: int) -> ShownTables:
