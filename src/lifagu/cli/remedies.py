@@ -39,5 +39,7 @@ FLAGS = {
     Remedy.STEPS_OR_PUBLISHED: "leave out --published or --steps",
     Remedy.DIGITS_OR_TOLERANCE: "leave out --digits or --tolerance",
     Remedy.NO_PROFILES: "leave out --profiles",
+    Remedy.HIDE_TABLES: "observe something with --evidence, or hide tables with --hide-tables",
+    Remedy.SMALLER_FOLDER: "raise --memory-limit, or validate a part of the model",
     Remedy.OTHER_PORT: "choose another --port (0 takes a free one) or --host",
 }
