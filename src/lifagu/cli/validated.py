@@ -32,7 +32,8 @@ def _cells(found: Validation) -> str:
     several = len(by_method) > 1
     titles = [name if several else "log loss" for name in by_method]
     rows = [["relation", "hidden", "frequencies", *titles, "gain", "accuracy", "calibration"]]
-    shown = [*list(facts["relations"])[:MOST_LINES], ""]
+    relations = list(facts["relations"])
+    shown = [*relations[:MOST_LINES], *[""] * (len(relations) > 1)]  # all together at the end
     for relation in shown:
         each = [part["relations"][relation] if relation else part for part in by_method.values()]
         first = each[0]

@@ -132,7 +132,7 @@ def _individuals(
     cells: ObservedCells, hiding: Hiding, many: int, scored: NDArray[np.bool_]
 ) -> list[Ints]:
     """Whole individuals: all of their cells are hidden, whether these are scored or not."""
-    _, owner = cells.owners
+    owner = cells.owners
     offered = hiding.rng.permutation(np.unique(owner[scored & (owner >= 0)]))
     if hiding.folds > 1:
         _check_folds(len(offered), hiding.folds, "individual")
@@ -159,7 +159,7 @@ def _named(cells: ObservedCells, pairs: Sequence[tuple[str, str]]) -> tuple[Ints
     missing = []
     kinds = {*cells.relations, *cells.graph.kinds}
     for relation, individual in pairs:
-        places = cells.place_of.get((relation, individual.replace(", ", ",")))
+        places = cells.places_by_name.get((relation, individual.replace(", ", ",")))
         if places is None and relation not in kinds and relation not in cells.graph.variable_names:
             close = did_you_mean(relation, cells.relations)
             raise ModelError(f"hidden cells name a relation '{relation}', which is unknown{close}")

@@ -14,6 +14,7 @@ Verdict = Literal["trust", "slight", "guess", "misleads", "few"]
 FEW = 10  # cells with fewer of which nothing is said
 SURE = 2.0  # standard errors beyond which a difference is no chance
 MUCH = 0.1  # share of the baseline's log loss that a prediction worth trusting saves
+LITTLE = 0.01  # share of it that does not matter, even if it is no chance
 
 
 def verdict(found: Validation, method: str, wanted: Flags) -> Verdict:
@@ -21,11 +22,11 @@ def verdict(found: Validation, method: str, wanted: Flags) -> Verdict:
     gain = found.gain(method, wanted)
     if gain.value is None or gain.error is None or int(wanted.sum()) < FEW:
         return "few"
-    if gain.value < -SURE * gain.error:
-        return "misleads"
-    if gain.value <= SURE * gain.error:
-        return "guess"
     baseline = found.baseline.only(wanted).log_loss.value or 0.0
+    if abs(gain.value) <= max(SURE * gain.error, LITTLE * baseline):
+        return "guess"
+    if gain.value < 0:
+        return "misleads"
     return "trust" if gain.value >= MUCH * baseline else "slight"
 
 

@@ -7,7 +7,15 @@ from functools import cached_property
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints, frozen
+from lifagu.basics.arrays import (
+    Floats,
+    Ints,
+    by_first_occurrence,
+    distinct,
+    first_places,
+    frozen,
+    group_rows,
+)
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.individuals import variable_owners
 from lifagu.graph.evidence import Evidence
@@ -19,7 +27,8 @@ class ObservedCells(Frozen):
     """The n variables of a graph that were observed for certain, in the order of the graph.
 
     variables[n]: their numbers; values[n]: the place of the observed label in the declared order;
-    relations: the relations there are; relation_of[n]: the place of each cell's; individuals[n].
+    relations: the relations there are; relation_of[n]: the place of each cell's, which is its kind,
+    or what stands before the parentheses or the dot in its name.
     """
 
     graph: FactorGraph
@@ -27,7 +36,6 @@ class ObservedCells(Frozen):
     values: Ints
     relations: tuple[str, ...]
     relation_of: Ints
-    individuals: tuple[str, ...]
 
     @classmethod
     def of(cls, graph: FactorGraph, evidence: Evidence) -> ObservedCells:
@@ -35,25 +43,22 @@ class ObservedCells(Frozen):
         variables = evidence.variables
         declared = graph.variable_declared[variables]
         values = np.zeros_like(evidence.values)
-        for order in np.unique(declared).tolist():
+        for order in distinct(declared).tolist():
             here = declared == order
             values[here] = np.argsort(graph.ranges.to_declared(order))[evidence.values[here]]
-        known: dict[str, int] = {}
-        relation_of, individuals = np.zeros_like(variables), []
-        kinds, offsets = graph.variable_kind[variables].tolist(), graph.individual_offsets
-        names = graph.variable_names.of_nodes(variables)
-        numbers = zip(names, kinds, variables.tolist(), strict=True)
-        for place, (name, kind, variable) in enumerate(numbers):
-            head, inside = head_and_inside(name)
-            if not inside:
-                own = graph.individual_ids[offsets[variable] : offsets[variable + 1]].tolist()
-                inside = ",".join(graph.individuals[each] for each in own)
-            relation = head if kind < 0 else graph.kinds[kind]
-            relation_of[place] = known.setdefault(relation, len(known))
-            individuals.append(inside)
-        return cls(
-            graph, variables, frozen(values), tuple(known), frozen(relation_of), tuple(individuals)
+        codes = {kind: number for number, kind in enumerate(graph.kinds)}
+        relation_of = graph.variable_kind[variables].copy()
+        other = np.flatnonzero(relation_of < 0)
+        heads = (
+            head_and_inside(name)[0] for name in graph.variable_names.of_nodes(variables[other])
         )
+        relation_of[other] = [codes.setdefault(head, len(codes)) for head in heads]
+        met = first_places(relation_of)
+        order = np.argsort(met, kind="stable")[: int((met < len(variables)).sum())]
+        titles = list(codes)
+        relations = tuple(titles[each] for each in order.tolist())
+        relation_of = by_first_occurrence(relation_of)
+        return cls(graph, variables, frozen(values), relations, frozen(relation_of))
 
     def __len__(self) -> int:
         return len(self.variables)
@@ -63,28 +68,50 @@ class ObservedCells(Frozen):
         """How many labels each cell could have."""
         return frozen(self.graph.sizes[self.variables])
 
+    def individuals(self, places: Ints) -> list[str]:
+        """The individual of each of some cells: the constants in its name, joined by commas.
+
+        Without parentheses what follows the dot in the name, else the individuals it declares.
+        """
+        graph, variables = self.graph, self.variables[places]
+        offsets, found = graph.individual_offsets, []
+        names = graph.variable_names.of_nodes(variables)
+        for name, variable in zip(names, variables.tolist(), strict=True):
+            inside = head_and_inside(name)[1]
+            if not inside:
+                own = graph.individual_ids[offsets[variable] : offsets[variable + 1]].tolist()
+                inside = ",".join(graph.individuals[each] for each in own)
+            found.append(inside)
+        return found
+
+    def titles(self, places: Ints) -> list[str]:
+        """Cells as people write them, such as ``Sick(eve)``."""
+        heads = (self.relations[each] for each in self.relation_of[places].tolist())
+        pairs = zip(heads, self.individuals(places), strict=True)
+        return [f"{head}({inside})" if inside else head for head, inside in pairs]
+
     @cached_property
-    def owners(self) -> tuple[list[str], Ints]:
-        """Whose cells there are, and for each cell whose it is, -1 for nobody's.
+    def owners(self) -> Ints:
+        """The number of the individual whose each cell is, -1 for nobody's.
 
         That is the first individual that its variable lists, else the first one in its name.
         """
-        declared = variable_owners(self.graph)[self.variables].tolist()
-        known: dict[str, int] = {}
-        found = np.full(len(self), -1, dtype=np.int64)
-        for place, (owner, individual) in enumerate(zip(declared, self.individuals, strict=True)):
-            name = individual.partition(",")[0] if owner < 0 else self.graph.individuals[owner]
-            if name:
-                found[place] = known.setdefault(name, len(known))
-        return list(known), frozen(found)
+        owner = variable_owners(self.graph)[self.variables]
+        known = {name: number for number, name in enumerate(self.graph.individuals)}
+        other = np.flatnonzero(owner < 0)
+        for place, individual in zip(other.tolist(), self.individuals(other), strict=True):
+            if name := individual.partition(",")[0]:
+                owner[place] = known.setdefault(name, len(known))
+        return frozen(owner)
 
     @cached_property
-    def place_of(self) -> dict[tuple[str, str], list[int]]:
+    def places_by_name(self) -> dict[tuple[str, str], list[int]]:
         """The cells by relation and individual; where names say little, several may share both."""
         places: dict[tuple[str, str], list[int]] = {}
-        pairs = zip(self.relation_of.tolist(), self.individuals, strict=True)
-        for place, (relation, individual) in enumerate(pairs):
-            places.setdefault((self.relations[relation], individual), []).append(place)
+        relations = [self.relations[each] for each in self.relation_of.tolist()]
+        individuals = self.individuals(np.arange(len(self)))
+        for place, pair in enumerate(zip(relations, individuals, strict=True)):
+            places.setdefault(pair, []).append(place)
         return places
 
     def labels(self, place: int) -> tuple[str, ...]:
@@ -109,8 +136,7 @@ class ObservedCells(Frozen):
         has fewer labels than others.
         """
         declared = self.graph.variable_declared[self.variables]
-        pairs = np.column_stack((self.relation_of, declared))
-        kind = np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1)
+        kind = group_rows(np.column_stack((self.relation_of, declared)))
         seen = np.ones(len(self), dtype=np.bool_)
         seen[hidden] = False
         width = int(self.sizes.max(initial=1))

@@ -49,22 +49,22 @@ def write_cells(found: Validation, path: PathLike) -> None:
     """One row per hidden cell, and per method where there are several."""
     check_cells(path)
     several = ["method"] if len(found.methods) > 1 else []
-    header = [*several, "relation", "individual", "value", "probability", "distribution"]
+    header = ["relation", "individual", "value", "probability", "distribution", *several]
     write_csv(path, header, _cell_rows(found, bool(several)))
 
 
 def _cell_rows(found: Validation, several: bool) -> Iterator[Sequence[Any]]:
-    cells, places = found.cells, found.hidden_cells.tolist()
+    cells, individuals = found.cells, found.cells.individuals(found.hidden_cells)
+    hidden = list(zip(found.hidden_cells.tolist(), individuals, strict=True))
     for name, said in found.methods.items():
         title = [name] if several else []
-        for row, place in enumerate(places):
+        for row, (place, individual) in enumerate(hidden):
             labels = cells.labels(place)
             given = said.probabilities[row, : len(labels)].tolist()
             true = int(cells.values[place])
             relation = cells.relations[int(cells.relation_of[place])]
             distribution = json.dumps(dict(zip(labels, given, strict=True)), ensure_ascii=False)
-            known = [relation, cells.individuals[place], labels[true], given[true]]
-            yield [*title, *known, distribution]
+            yield [relation, individual, labels[true], given[true], distribution, *title]
 
 
 def write_report(found: Validation, folder: PathLike) -> None:
@@ -180,14 +180,13 @@ def _relations_table(found: Validation, name: str) -> str:
 
 def _worst(found: Validation, name: str) -> str:
     cells, said = found.cells, found.methods[name]
-    worst = np.argsort(-said.scores.losses, kind="stable")[:WORST].tolist()
+    worst = np.argsort(-said.scores.losses, kind="stable")[:WORST]
+    places = found.hidden_cells[worst]
     rows = [("cell", "is", "which was given", "predicted", "with")]
-    for row in worst:
-        place = int(found.hidden_cells[row])
+    shown = zip(worst.tolist(), places.tolist(), cells.titles(places), strict=True)
+    for row, place, title in shown:
         labels, given = cells.labels(place), said.probabilities[row]
         true, top = int(cells.values[place]), int(given.argmax())
-        relation = cells.relations[int(cells.relation_of[place])]
-        title = f"{relation}({cells.individuals[place]})" if cells.individuals[place] else relation
         rows.append((title, labels[true], number(given[true]), labels[top], number(given[top])))
     return _table(name if len(found.methods) > 1 else "", rows)
 
