@@ -60,6 +60,7 @@ class Remedy(StrEnum):
     NO_PROFILES = "leave out profiles"
     HIDE_TABLES = "observe something, or hide tables with hide_tables=0.15"
     SMALLER_FOLDER = "give a larger memory_limit, or validate a part of the model"
+    ONE_RULE = "name one rule"
     OTHER_PORT = "choose another port (0 takes a free one) or host"
 
 

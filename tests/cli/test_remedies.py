@@ -186,6 +186,11 @@ PROVOKED = {  # what makes it happen, in Python and on the command line, if it c
         "lift chain.json --digits 3 --tolerance 0.1",
     ),
     Remedy.NO_PROFILES: (None, moved(profiles=True), "lift chain.json --profiles"),
+    Remedy.ONE_RULE: (
+        None,
+        moved(by="cohorts", profiles=True),
+        "lift chain.json --fill cohorts --profiles",
+    ),
     Remedy.OTHER_PORT: (None, lambda: serve(ready=print, host=NOWHERE), f"serve --host {NOWHERE}"),
 }
 

@@ -12,7 +12,7 @@ Unknown = Literal["one", "mean", "mixture", "bounds"]
 UNKNOWN: tuple[str, ...] = get_args(Unknown)
 SEVERAL = ("mixture", "bounds")  # ways to answer that are about several models
 
-Rule = Literal["individuals", "structure", "published", "steps", "profiles"]
+Rule = Literal["individuals", "share", "structure", "published", "steps", "profiles", "cohorts"]
 RULES: tuple[str, ...] = get_args(Rule)
 
 Figure = Literal["graph", "colours", "lifted", "transfers"]

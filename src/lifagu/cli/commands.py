@@ -240,6 +240,7 @@ def validate(options: Options) -> None:
             folds=options.folds,
             only=options.only,
             fill=options.fill,
+            unknown=options.unknown,
             engine=options.engine,
         )
         if options.cells:

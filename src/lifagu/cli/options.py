@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
-from lifagu.basics.choices import SCHEDULES
+from lifagu.basics.choices import RULES, SCHEDULES
 from lifagu.cli import values
 from lifagu.errors import LifaguError, one_line
 
@@ -71,8 +71,8 @@ def _repeatable(group: Group, name: str, metavar: str, text: str, read: Any) -> 
     value(group, name, metavar, text, action="append", default=[], type=read)
 
 
-def filling(parser: Parser, theta: bool = True) -> None:
-    """How unknown factors are filled."""
+def filling(parser: Parser, theta: bool = True, several: bool = False) -> None:
+    """How unknown factors are filled; several: rules to be compared."""
     group = parser.add_argument_group("filling holes")
     if theta:
         text = (
@@ -85,6 +85,16 @@ def filling(parser: Parser, theta: bool = True) -> None:
         "(repeatable)"
     )
     _repeatable(group, "--add", "NEW=LIKE", text, values.addition)
+    text = (
+        "the rule: individuals (default; whole individuals first), share (single factors), "
+        "structure, published, steps, profiles (the options below), or cohorts (hidden cohorts of "
+        "individuals; also cleans tables that were estimated from records)"
+    )
+    if several:
+        text = f"rules to compare, side by side; {text}"
+        value(group, "--fill", "METHOD", text, nargs="+", choices=RULES, default=[])
+    else:
+        group.add_argument("--fill", choices=RULES, default="individuals", dest="by", help=text)
     flag(group, "--structure-only", "use neither kinds nor individuals")
     flag(group, "--published", "the paper's algorithm to the letter, for comparison")
     text = "compare neighbourhoods of 2, 4, 6, … steps, backing off to fewer"
@@ -106,15 +116,17 @@ def filling(parser: Parser, theta: bool = True) -> None:
         "and tables may list theirs in any order"
     )
     flag(group, "--commutative", text)
+    text = "with cohorts: leave tables that were estimated from records as they are"
+    flag(group, "--keep-known", text)
 
 
 def unknown(parser: Parser, choices: Sequence[str]) -> None:
     """What to answer with where tables compete."""
     text = (
-        "answer with the winning tables (one, default), their mean, "
+        "answer with the winning tables (one, default), their mean (default with cohorts), "
         "the mixture over all competing tables, or bounds over them"
     )
-    parser.add_argument("--unknown", choices=choices, default="one", help=text)
+    parser.add_argument("--unknown", choices=choices, default="", help=text)
 
 
 def engine(parser: Parser, choices: Sequence[str], explain: bool = True) -> None:

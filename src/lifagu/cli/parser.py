@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-from lifagu.basics.choices import BEST_ENGINES, ENGINES, EXACT_ENGINES, FIGURES, RULES, UNKNOWN
+from lifagu.basics.choices import BEST_ENGINES, ENGINES, EXACT_ENGINES, FIGURES, UNKNOWN
 from lifagu.cli import options, values
 from lifagu.cli.exit_statuses import EXIT_STATUSES
 from lifagu.cli.options import Parser, count, flag, value
@@ -160,11 +160,9 @@ def _validate(parser: Parser) -> None:
     count(parser, "--folds", "K", 1, 1, "rounds in which every cell is hidden once")
     text = "relations whose cells are hidden and scored (default: all)"
     value(parser, "--only", "REL", text, nargs="+", default=[])
-    text = f"ways to fill, side by side: {', '.join(RULES)} (default: as the other options say)"
-    value(parser, "--fill", "METHOD", text, nargs="+", choices=RULES, default=[])
     value(parser, "--cells", "FILE", "write every hidden cell and its prediction to a .csv file")
     value(parser, "--out", "FOLDER", "write a report with figures into a folder")
-    options.filling(parser)
+    options.filling(parser, several=True)
     options.unknown(parser, UNKNOWN)
     options.evidence(parser)
     options.engine(parser, EXACT_ENGINES, explain=False)

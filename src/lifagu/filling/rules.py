@@ -16,15 +16,11 @@ FLAGS = (
     "profiles",
     "up_to_scale",
     "commutative",
+    "keep_known",
 )
-MOST_STEPS = 10_000
-_SETTINGS_OF: dict[str, dict[str, Any]] = {
-    "individuals": {},
-    "structure": {"structure_only": True},
-    "published": {"published": True},
-    "steps": {"steps": 4},
-    "profiles": {"profiles": True},
-}
+MOST_STEPS, USUAL_STEPS = 10_000, 4
+# the settings that mean a rule
+_SETTING_OF = {"published": "published", "profiles": "profiles", "structure": "structure_only"}
 
 
 @dataclass(frozen=True)
@@ -38,6 +34,10 @@ class Filling:
     ----------
     theta : float
         The share of candidates that must agree.
+    by : {"individuals", "share", "structure", "published", "steps", "profiles", "cohorts"}
+        The rule: whole individuals first, single factors in such a place, the same without
+        background knowledge, one of those below, or hidden cohorts of individuals, with a
+        probability for each table.
     structure_only : bool
         Neither kinds nor individuals count.
     published : bool
@@ -57,17 +57,22 @@ class Filling:
         Tables that differ by a factor agree; the donor's is taken as it is.
     commutative : bool
         digits and tolerance also bring tables together whose arguments are in another order.
-    unknown : {"one", "mean", "mixture", "bounds"}
+    keep_known : bool
+        Cohorts leave tables that were estimated from records as they are.
+    seed : int
+        Where cohorts begin to look; the same seed finds the same cohorts.
+    unknown : {"one", "mean", "mixture", "bounds"}, optional
         Answer with the winning table of each class, with their share-weighted mean, over all
-        competing tables, or with limits over them.
+        competing tables, or with limits over them; by default one, with cohorts mean.
 
     Examples
     --------
-    >>> Filling(theta=0.5) == Filling.by("individuals", theta=0.5), Filling.by("steps").steps
+    >>> Filling(profiles=True) == Filling(by="profiles"), Filling(by="steps").steps
     (True, 4)
     """
 
     theta: float = 0.0
+    by: str = "individuals"
     structure_only: bool = False
     published: bool = False
     evidence_in_roles: bool = False
@@ -77,13 +82,44 @@ class Filling:
     tolerance: float | None = None
     up_to_scale: bool = False
     commutative: bool = False
-    unknown: str = "one"
+    keep_known: bool = False
+    seed: int = 0
+    unknown: str = ""
 
     def __post_init__(self) -> None:
-        if not 0 <= number("theta", self.theta) <= 1:
-            raise ModelError(f"theta must lie between 0 and 1, not {self.theta}")
+        chosen("the rule to fill by", self.by, RULES)
         for name in FLAGS:
             flag(name, getattr(self, name))
+        self._check()
+        rule = self._rule
+        if rule in _SETTING_OF:
+            object.__setattr__(self, _SETTING_OF[rule], True)
+        if rule == "steps" and self.steps is None:
+            object.__setattr__(self, "steps", USUAL_STEPS)
+        object.__setattr__(self, "by", rule)
+        if not self.unknown:
+            object.__setattr__(self, "unknown", "mean" if rule == "cohorts" else "one")
+
+    @property
+    def _rule(self) -> str:
+        """The rule that was named, or the one that a setting means."""
+        meant = (
+            "steps"
+            if self.steps is not None
+            else next((rule for rule, name in _SETTING_OF.items() if getattr(self, name)), "")
+        )
+        fits = meant in ("", self.by) or (self.by, meant) == ("steps", "structure")
+        if self.by != "individuals" and not fits:
+            raise ModelError(
+                f"filling goes by {self.by} or by {meant}, not by both", remedy=Remedy.ONE_RULE
+            )
+        return meant if self.by == "individuals" and meant else self.by
+
+    def _check(self) -> None:
+        """Refuse settings that mean nothing, alone or together."""
+        whole("seed", self.seed, 0)
+        if not 0 <= number("theta", self.theta) <= 1:
+            raise ModelError(f"theta must lie between 0 and 1, not {self.theta}")
         if self.steps is not None and (
             not 2 <= whole("steps", self.steps, 0) <= MOST_STEPS or self.steps % 2
         ):
@@ -98,25 +134,8 @@ class Filling:
                 "or with steps",
                 remedy=Remedy.NO_PROFILES,
             )
-        chosen("unknown", self.unknown, UNKNOWN)
-
-    @classmethod
-    def by(cls, rule: str, **settings: Any) -> Filling:
-        """The filling that goes by a rule.
-
-        Parameters
-        ----------
-        rule : {"individuals", "structure", "published", "steps", "profiles"}
-            "individuals" is the usual one.
-        **settings
-            Any others.
-
-        Returns
-        -------
-        Filling
-        """
-        chosen("the rule to fill by", rule, RULES)
-        return cls.of({**_SETTINGS_OF[rule], **settings})
+        if self.unknown:
+            chosen("unknown", self.unknown, UNKNOWN)
 
     @classmethod
     def of(cls, settings: dict[str, Any]) -> Filling:

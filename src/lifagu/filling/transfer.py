@@ -83,8 +83,7 @@ def fill(graph: FactorGraph, filling: Filling, evidence: EvidenceLike = None) ->
     positional = np.zeros_like(keys) if filling.published else keys
     aligned = aligned_tables(graph, tables, positional)
     signatures = factor_signatures(graph.offsets, keys)
-    compares_owners = filling.uses_kinds and not filling.profiles and filling.steps is None
-    use_individuals = bool(len(graph.individuals)) and compares_owners
+    use_individuals = bool(len(graph.individuals)) and filling.by == "individuals"
     owners = factor_owners(graph) if use_individuals else np.full(len(graph.factor_names), -1)
     if filling.profiles:
         offers = _offers_with_profiles(graph, signatures, aligned, keys)

@@ -109,8 +109,8 @@ class Case(Statement, Shown):
         ----------
         filling : Filling, optional
             All settings in one value, instead of those below.
-        by : {"individuals", "structure", "published", "steps", "profiles"}, optional
-            The rule; "individuals" is the usual one.
+        by : {"individuals", "share", "structure", "published", "steps", "profiles", "cohorts"}
+            The rule, optional; "individuals" is the usual one.
         **settings
             As in `Filling`, such as ``theta=0.5``.
 
@@ -119,7 +119,7 @@ class Case(Statement, Shown):
         Case
         """
         if filling is None:
-            filling = Filling.of(settings) if by is None else Filling.by(by, **settings)
+            filling = Filling.of(settings if by is None else {"by": by, **settings})
         elif by is not None or settings:
             raise ModelError("give a Filling, or the settings of one, not both")
         instance("fill", filling, Filling)
@@ -433,6 +433,7 @@ class Case(Statement, Shown):
         folds: int = 1,
         only: Sequence[str] = (),
         fill: Sequence[str] = (),
+        unknown: str = "",
         engine: EngineName = "auto",
     ) -> Validation:
         """Hide observed cells, predict them from all the others, and score what comes back.
@@ -455,6 +456,8 @@ class Case(Statement, Shown):
             The relations whose cells are hidden and scored; all by default.
         fill : sequence of str
             Rules of filling to compare, such as "individuals"; that of the case by default.
+        unknown : {"one", "mean", "mixture", "bounds"}, optional
+            How all of them use competing tables; by default each as it usually does.
         engine : {"auto", "lifted", "ground", "enumerate", "bp"}
             "auto" is the best exact one; "bp" is belief propagation, not exact.
 
@@ -464,10 +467,11 @@ class Case(Statement, Shown):
             Log loss, accuracy and calibration, by relation and beside a baseline.
         """
         from lifagu.questions.validating.hiding import hiding_of
+        from lifagu.questions.validating.methods import ways
         from lifagu.questions.validating.validate import validate
 
         hiding = hiding_of(hide, hide_individuals, hidden, seed, folds, only)
-        return validate(self, hiding, hide_tables, fill, engine)
+        return validate(self, hiding, hide_tables, ways(self.filling, fill, unknown), engine)
 
     def draw(self, what: Figure | None = None) -> Scene:
         """A figure of the case, which notebooks show.

@@ -86,6 +86,7 @@ def _obstacle(case: Statement, verb: str, engine: str) -> str:
         found |= {
             "steps": filling.steps is not None,
             "profiles": filling.profiles,
+            "cohorts": filling.by == "cohorts",
             "digits": filling.digits is not None,
             "tolerance": filling.tolerance is not None,
             "commutative": filling.commutative,

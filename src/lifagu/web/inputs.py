@@ -52,8 +52,8 @@ class Request:
     def filling(self) -> Filling:
         """How holes are filled."""
         rule = "individuals" if self.method == "share" else self.method
-        steps = {"steps": self.steps} if self.method == "steps" else {}
-        return Filling.by(rule, theta=self.theta, unknown=self.unknown, **steps)
+        steps = self.steps if self.method == "steps" else None
+        return Filling(by=rule, theta=self.theta, unknown=self.unknown, steps=steps)
 
 
 def _theta(value: Any) -> float:

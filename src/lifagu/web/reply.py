@@ -24,6 +24,7 @@ KNOBS = {  # what to do about errors, in the words of the page, as far as they c
     Remedy.EXACT_ENGINE: "choose an exact engine",
     Remedy.GROUND_ENGINE: "choose the ground engine",
     Remedy.NO_PROFILES: "choose another way to fill",
+    Remedy.ONE_RULE: "choose one way to fill",
 }
 
 

@@ -152,7 +152,7 @@ def fill_on(
     fills = has_unknown(journal, given)
     looks, types = _types(journal, given, ranges, observations, fills, stage)
     keys, owners = _roles(ranges, looks, filling), np.full(len(types.first), -1)
-    if fills and filling.uses_kinds and given.has_individuals:
+    if fills and filling.by == "individuals" and given.has_individuals:
         stage("finding what individuals have")
         signatures = factor_signatures(types.offsets, keys[types.looks])
         types, owners = split_by_owner(journal, given, types, signatures)

@@ -3,50 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 
-from lifagu.basics.choices import RULES
-from lifagu.basics.inputs import chosen, items
+from lifagu.basics.inputs import items
 from lifagu.errors import ModelError, Remedy
 from lifagu.filling.rules import Filling
 
-_CHOOSE_A_RULE = ("structure_only", "published", "steps", "profiles")
+_MEAN_A_RULE = ("by", "structure_only", "published", "steps", "profiles", "unknown")
 
 
-def ways(filling: Filling | None, rules: Sequence[str]) -> dict[str, Filling]:
+def ways(filling: Filling | None, rules: Sequence[str], unknown: str = "") -> dict[str, Filling]:
     """The fillings to compare by the name of their rule; the case's own if none is named.
 
-    >>> list(ways(Filling(theta=0.5), ["share", "profiles"])) if "share" in RULES else ["share"]
-    ['share']
+    unknown: how all of them use competing tables, else each as its rule does.
+
+    >>> found = ways(Filling(theta=0.5, steps=6), ["steps", "profiles"])
+    >>> found["steps"].steps, found["profiles"].steps, found["profiles"].theta
+    (6, None, 0.5)
     """
     if filling is None:
         raise ModelError("the holes of this case stay", remedy=Remedy.FILL)
     names = items("fill is a list of rules", rules)
     if not names:
-        return {rule_of(filling): filling}
-    shared = {
+        return {filling.by: replace(filling, unknown=unknown) if unknown else filling}
+    settings = {
         each.name: getattr(filling, each.name)
         for each in fields(filling)
-        if each.name not in _CHOOSE_A_RULE
+        if each.name not in _MEAN_A_RULE
     }
+    if filling.unknown != Filling(by=filling.by).unknown:
+        settings["unknown"] = filling.unknown
+    if unknown:
+        settings["unknown"] = unknown
     found = {}
     for name in names:
-        chosen("the rule to fill by", name, RULES)
-        steps = {"steps": filling.steps} if name == "steps" and filling.steps is not None else {}
-        found[name] = Filling.by(name, **shared, **steps)
+        steps = {"steps": filling.steps} if name == "steps" else {}
+        found[name] = Filling.of({**settings, **steps, "by": name})
     return found
-
-
-def rule_of(filling: Filling) -> str:
-    """The rule that a filling goes by.
-
-    >>> rule_of(Filling(steps=4)), rule_of(Filling())
-    ('steps', 'individuals')
-    """
-    if filling.published:
-        return "published"
-    if filling.structure_only:
-        return "structure"
-    if filling.steps is not None:
-        return "steps"
-    return "profiles" if filling.profiles else "individuals"

@@ -23,7 +23,6 @@ from lifagu.questions.validating.hidden_tables import (
     score_tables,
 )
 from lifagu.questions.validating.hiding import Hiding, folds_of
-from lifagu.questions.validating.methods import ways
 from lifagu.questions.validating.observed_cells import ObservedCells
 from lifagu.questions.validating.predicting import predicted, unseen
 from lifagu.questions.validating.result import Predicted, Validation
@@ -32,11 +31,14 @@ from lifagu.questions.where_to_work import choose
 
 
 def validate(
-    case: Statement, hiding: Hiding, hide_tables: float | None, fill: Sequence[str], engine: str
+    case: Statement,
+    hiding: Hiding,
+    hide_tables: float | None,
+    fillings: Mapping[str, Filling],
+    engine: str,
 ) -> Validation:
     """Hide, fill, predict and score; tables too if a share of them is to be hidden."""
     case = _here(case)
-    fillings = ways(case.filling, fill)
     graph = in_memory.grounded(case)
     evidence = graph.evidence(in_memory.bound(case))
     cells = ObservedCells.of(graph, evidence)
