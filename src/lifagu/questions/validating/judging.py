@@ -62,11 +62,9 @@ def _tables(found: Validation, method: str) -> str | None:
     gain = mean(tables.pooled - tables.divergences)
     if gain.value is None or gain.error is None or len(tables) < FEW:
         return "too few tables to tell"
-    if gain.value > SURE * gain.error:
-        return "filled tables are better than the mean of their place"
-    if gain.value < -SURE * gain.error:
-        return "filled tables are worse than the mean of their place"
-    return "filled tables are no better than the mean of their place"
+    chance = max(SURE * gain.error, LITTLE * float(tables.pooled.mean()))
+    how = "no better" if abs(gain.value) <= chance else "better" if gain.value > 0 else "worse"
+    return f"filled tables are {how} than the mean of their place"
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from html import escape
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -38,10 +39,18 @@ def check_cells(path: PathLike) -> None:
     """Refuse now, before long work, a file that `write_cells` would refuse."""
     if ending(path) != ".csv":
         raise FormatError(f"{path}: hidden cells are written as .csv (or .csv.gz)")
+    _check_parent(path)
+
+
+def _check_parent(path: PathLike) -> None:
+    parent = Path(path).parent
+    if not parent.is_dir():
+        raise FormatError(f"{path}: there is no folder {parent}; make it, or name another place")
 
 
 def check_report(folder: PathLike) -> None:
     """Refuse now, before long work, a folder that `write_report` would refuse to replace."""
+    _check_parent(folder)
     check_replaceable(folder, FILES)
 
 
