@@ -27,8 +27,8 @@ from lifagu.formats.relational_json import PARFACTOR_KEYS, parse_relational
 from lifagu.graph.evidence import Observation
 from lifagu.graph.tables import as_floats
 from lifagu.relational.domains import Domain
-from lifagu.relational.loaded import Source
 from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.source import Source
 from lifagu.relational.template import Asked, Learned, Query, RowParfactor, Template
 
 LEARNED_KEYS = ("sql", "columns", "given", "by", "prior", "min_support", "key", "comment")

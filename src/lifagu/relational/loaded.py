@@ -14,26 +14,8 @@ from lifagu.graph.factor_graph import FactorGraph
 
 if TYPE_CHECKING:
     from lifagu.relational.parfactor_graph import ParfactorGraph
+    from lifagu.relational.source import Source
     from lifagu.relational.template import Template
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where the data is: a path or URL as written, or files by the name of the table each is to be.
-
-    Parameters
-    ----------
-    address : str or mapping
-        The path or URL, or the file of each table.
-    folder : str
-        What relative paths are relative to.
-    place : str
-        Where in which template it stands, for errors.
-    """
-
-    address: str | Mapping[str, str]
-    folder: str = "."
-    place: str = "source"
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from lifagu.basics.arrays import Ints
 from lifagu.graph.evidence import Observation
 from lifagu.relational.domains import Domain
-from lifagu.relational.loaded import Source
 from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.source import Source
 
 # by relation the numbers of the constants, a row for each cell that nobody is to have observed
 HiddenCells = Mapping[str, Ints]

@@ -11,8 +11,9 @@ from lifagu.data.templates.factors_from_queries import RowReader
 from lifagu.data.templates.left_out_records import untold_relations
 from lifagu.errors import FormatError, ModelError
 from lifagu.relational.grounding import ground_rows
-from lifagu.relational.loaded import Loaded, Source
+from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import collecting_later
+from lifagu.relational.source import Source
 from lifagu.relational.template import HiddenCells, Template
 
 

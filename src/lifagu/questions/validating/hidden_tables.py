@@ -172,7 +172,7 @@ def score_tables(
     shown = moved.graph if filling.unknown == "one" else moved.averaged()
     pooled = places.pooled(np.flatnonzero(numbers >= 0), hidden)
     # factors with the same tables in the same order are compared once
-    filled, answered = (Filled.of(each, graph, hidden) for each in (moved.graph, shown))
+    filled, answered = (FilledTables.of(each, graph, hidden) for each in (moved.graph, shown))
     own = (places.signature[hidden], graph.factor_table[hidden], places.orders(hidden))
     alike = group_rows(np.column_stack([*own, *(each.columns for each in (filled, answered))]) + 1)
     rows = [
@@ -218,7 +218,7 @@ def _compared(
 
 
 @dataclass(frozen=True, eq=False)
-class Filled:
+class FilledTables:
     """The tables that some factors were given, and where their own arguments stand in them.
 
     columns: for each factor the number of its table, -1 for none, and the place of each argument,
@@ -229,7 +229,7 @@ class Filled:
     columns: Ints
 
     @classmethod
-    def of(cls, filled: FactorGraph, graph: FactorGraph, factors: Ints) -> Filled:
+    def of(cls, filled: FactorGraph, graph: FactorGraph, factors: Ints) -> FilledTables:
         """From the completed graph and the one whose order of arguments counts."""
         lengths = np.diff(graph.offsets)[factors]
         columns = np.full((len(factors), 1 + int(lengths.max(initial=0))), -1, dtype=np.int64)

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from lifagu.questions.validating.predictions import Predictions
 from lifagu.questions.validating.scores import Flags, mean
-
-if TYPE_CHECKING:
-    from lifagu.questions.validating.result import Validation
 
 Verdict = Literal["trust", "slight", "guess", "misleads", "few"]
 FEW = 10  # cells with fewer of which nothing is said
@@ -17,7 +15,7 @@ MUCH = 0.1  # share of the baseline's log loss that a prediction worth trusting 
 LITTLE = 0.01  # share of it that does not matter, even if it is no chance
 
 
-def verdict(found: Validation, method: str, wanted: Flags) -> Verdict:
+def verdict(found: Predictions, method: str, wanted: Flags) -> Verdict:
     """What the scores of some cells amount to, beside the frequencies of their relations."""
     gain = found.gain(method, wanted)
     if gain.value is None or gain.error is None or int(wanted.sum()) < FEW:
@@ -30,7 +28,7 @@ def verdict(found: Validation, method: str, wanted: Flags) -> Verdict:
     return "trust" if gain.value >= MUCH * baseline else "slight"
 
 
-def judgement(found: Validation, method: str) -> str:
+def judgement(found: Predictions, method: str) -> str:
     """All relations by verdict, and whether the tables of holes can be believed."""
     by: dict[Verdict, list[str]] = {}
     for relation, wanted in found.relations.items():
@@ -55,7 +53,7 @@ def judgement(found: Validation, method: str) -> str:
     return "; ".join(parts)
 
 
-def _tables(found: Validation, method: str) -> str | None:
+def _tables(found: Predictions, method: str) -> str | None:
     tables = found.methods[method].tables
     if tables is None:
         return None

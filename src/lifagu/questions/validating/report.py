@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -16,11 +16,10 @@ from lifagu.drawing.charts import Bar, Curve, bar_chart, chart_styles, reliabili
 from lifagu.errors import FormatError
 from lifagu.formats.csv_table import write_csv
 from lifagu.formats.files import ending
-from lifagu.questions.validating.judging import verdict
+from lifagu.questions.validating.judging import judgement, verdict
+from lifagu.questions.validating.plain_values import plain
+from lifagu.questions.validating.predictions import Predictions
 from lifagu.questions.validating.scores import CellScores, calibration_error, mean
-
-if TYPE_CHECKING:
-    from lifagu.questions.validating.result import Validation
 
 FILES = frozenset(
     ("index.html", "log_loss.svg", "reliability.svg", "tables.svg", "validation.json", "cells.csv")
@@ -54,7 +53,7 @@ def check_report(folder: PathLike) -> None:
     check_replaceable(folder, FILES)
 
 
-def write_cells(found: Validation, path: PathLike) -> None:
+def write_cells(found: Predictions, path: PathLike) -> None:
     """One row per hidden cell, and per method where there are several."""
     check_cells(path)
     several = ["method"] if len(found.methods) > 1 else []
@@ -62,7 +61,7 @@ def write_cells(found: Validation, path: PathLike) -> None:
     write_csv(path, header, _cell_rows(found, bool(several)))
 
 
-def _cell_rows(found: Validation, several: bool) -> Iterator[Sequence[Any]]:
+def _cell_rows(found: Predictions, several: bool) -> Iterator[Sequence[Any]]:
     cells, individuals = found.cells, found.cells.individuals(found.hidden_cells)
     hidden = list(zip(found.hidden_cells.tolist(), individuals, strict=True))
     for name, said in found.methods.items():
@@ -76,20 +75,20 @@ def _cell_rows(found: Validation, several: bool) -> Iterator[Sequence[Any]]:
             yield [relation, individual, labels[true], given[true], distribution, *title]
 
 
-def write_report(found: Validation, folder: PathLike) -> None:
+def write_report(found: Predictions, folder: PathLike) -> None:
     """A page with figures inside, these as files as well, the scores as JSON, and the cells."""
     figures = _figures(found)
     with replaced_folder(folder, FILES) as place:
         for name, svg in figures.items():
             (place / f"{name}.svg").write_text(svg)
-        text = json.dumps(found.json(), ensure_ascii=False, indent=2)
+        text = json.dumps(plain(found), ensure_ascii=False, indent=2)
         (place / "validation.json").write_text(text + "\n")
         if found.hidden:
             write_cells(found, place / "cells.csv")
         (place / "index.html").write_text(_page(found, figures))
 
 
-def _figures(found: Validation) -> dict[str, str]:
+def _figures(found: Predictions) -> dict[str, str]:
     figures = {}
     if found.hidden:
         rows = {"all": np.ones(found.hidden, dtype=np.bool_), **found.relations}
@@ -128,11 +127,11 @@ def _curve(name: str, scores: CellScores) -> Curve:
 # ---- the page
 
 
-def _page(found: Validation, figures: dict[str, str]) -> str:
+def _page(found: Predictions, figures: dict[str, str]) -> str:
     parts = ["<h1>How far answers can be trusted</h1>"]
     for name in found.methods:
         title = f"<b>{escape(name)}:</b> " if len(found.methods) > 1 else ""
-        parts.append(f"<p class='lead'>{title}{escape(found.judgement(name))}.</p>")
+        parts.append(f"<p class='lead'>{title}{escape(judgement(found, name))}.</p>")
     parts += [f"<p class='note'>{escape(each)}.</p>" for each in found.notes]
     if found.hidden:
         parts += _cells_part(found, figures)
@@ -147,7 +146,7 @@ def _page(found: Validation, figures: dict[str, str]) -> str:
     )
 
 
-def _cells_part(found: Validation, figures: dict[str, str]) -> list[str]:
+def _cells_part(found: Predictions, figures: dict[str, str]) -> list[str]:
     hidden = counted(found.hidden, "observed cell")
     return [
         f"<p>{hidden} were hidden, predicted from everything else, and compared. Log loss is the "
@@ -164,7 +163,7 @@ def _cells_part(found: Validation, figures: dict[str, str]) -> list[str]:
     ]
 
 
-def _relations_table(found: Validation, name: str) -> str:
+def _relations_table(found: Predictions, name: str) -> str:
     said = found.methods[name]
     rows = [
         ("relation", "hidden", "log loss", "frequencies", "gain", "accuracy", "calibration", "")
@@ -187,7 +186,7 @@ def _relations_table(found: Validation, name: str) -> str:
     return _table(name if len(found.methods) > 1 else "", rows)
 
 
-def _worst(found: Validation, name: str) -> str:
+def _worst(found: Predictions, name: str) -> str:
     cells, said = found.cells, found.methods[name]
     worst = np.argsort(-said.scores.losses, kind="stable")[:WORST]
     places = found.hidden_cells[worst]
@@ -200,7 +199,7 @@ def _worst(found: Validation, name: str) -> str:
     return _table(name if len(found.methods) > 1 else "", rows)
 
 
-def _tables_part(found: Validation, figures: dict[str, str]) -> list[str]:
+def _tables_part(found: Predictions, figures: dict[str, str]) -> list[str]:
     rows: list[Sequence[str]] = [
         ("filled by", "place", "hidden", "KL", "mean of the place", "dropped", "right", "left")
     ]

@@ -25,7 +25,8 @@ from lifagu.questions.validating.hidden_tables import (
 from lifagu.questions.validating.hiding import Hiding, folds_of
 from lifagu.questions.validating.observed_cells import ObservedCells
 from lifagu.questions.validating.predicting import predicted, unseen
-from lifagu.questions.validating.result import Predicted, Validation
+from lifagu.questions.validating.predictions import Predicted
+from lifagu.questions.validating.result import Validation
 from lifagu.questions.validating.scores import CellScores
 from lifagu.questions.where_to_work import choose
 
@@ -90,7 +91,7 @@ def _predictions(
     fillings: Mapping[str, Filling],
     engine: str,
 ) -> tuple[Ints, CellScores, dict[str, Predicted]]:
-    """The hidden cells that are scored, fold by fold, the baseline, and what each way says."""
+    """The hidden cells that are scored, ascending, the baseline, and what each way says."""
     width = int(cells.sizes.max(initial=1))
     places, expected = [np.zeros(0, dtype=np.int64)], [np.zeros((0, width))]
     found = {name: ([np.zeros((0, width))], [np.zeros(0, dtype=np.bool_)]) for name in fillings}
@@ -109,14 +110,15 @@ def _predictions(
             probabilities[~answered] = usual[~answered]
             found[name][0].append(probabilities)
             found[name][1].append(answered)
-    where = np.concatenate(places)
+    order = np.argsort(np.concatenate(places), kind="stable")  # of the model, whatever the folds
+    where = np.concatenate(places)[order]
     sizes, truth = cells.sizes[where], cells.values[where]
     said = {}
     for name, (parts, flags) in found.items():
-        stacked = np.vstack(parts)
+        stacked = np.vstack(parts)[order]
         scores = CellScores.of(stacked, sizes, truth)
-        said[name] = Predicted(stacked, np.concatenate(flags), scores)
-    return where, CellScores.of(np.vstack(expected), sizes, truth), said
+        said[name] = Predicted(stacked, np.concatenate(flags)[order], scores)
+    return where, CellScores.of(np.vstack(expected)[order], sizes, truth), said
 
 
 def _tables(
