@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+from dataclasses import astuple
 
 import duckdb
 import numpy as np
@@ -16,6 +17,7 @@ from hypothesis import given, settings
 import lifagu
 from lifagu.basics.names import NumberedNames
 from lifagu.data.parquet import layout
+from lifagu.graph.table_support import TableSupport
 from support.helpers import CASES, ROOT, graph_of, run_cli
 from support.parquet_folders import TABLES, make_folder
 from support.parquet_mistakes import MISTAKES
@@ -84,6 +86,69 @@ def test_what_is_written_is_what_the_documentation_says(tmp_path_factory, graph)
         assert row["name"] == factor.name
         potentials = None if row["table_id"] is None else tables[row["table_id"]]
         assert potentials == (None if factor.table is None else factor.table.reshape(-1).tolist())
+        support = factor.support or TableSupport(())
+        for column, said in zip(("support", "given", "prior"), astuple(support), strict=True):
+            assert tuple(row.get(column) or ()) == said
+
+
+SUPPORTED = """
+    SELECT * FROM (
+        VALUES (0, 0, {}), (1, NULL, {}), (2, 1, {})
+    ) t(id, table_id, {})
+"""
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns", "expected"),
+    [
+        (("7", "8", "NULL"), "support", TableSupport((7.0,))),
+        (("7.5::FLOAT", "NULL", "NULL"), "support", TableSupport((7.5,))),
+        (("[3, 4]", "[1]", "[]"), "support", TableSupport((3.0, 4.0), (1,))),
+        (("[3, 4], [0]", "[1], [9]", "NULL, NULL"), "support, given", None),
+        (("[3, 4], 1", "NULL, 2", "NULL, 3"), "support, prior", None),
+    ],
+)
+def test_supports_by_hand(tmp_path, rows, columns, expected):
+    """Numbers or lists; without given the table tells; nothing at unknown factors, or null."""
+    arguments = "VALUES (0, 0, 0), (0, 1, 1), (1, 0, 2), (2, 0, 2)"
+    tables = "SELECT unnest([0, 1]) AS id, unnest([[1, 5, 6, 2], [1, 2]]) AS potentials"
+    folder = make_folder(
+        tmp_path / "big",
+        factors=SUPPORTED.format(*rows, columns),
+        arguments=f"SELECT * FROM ({arguments}) t(factor_id, position, variable_id)",
+        tables=tables,
+    )
+    graph = lifagu.read(folder)
+    if expected is None:
+        given, prior = ((0,), ()) if "given" in columns else ((1,), (1.0,))
+        expected = TableSupport((3.0, 4.0), given, prior)
+    assert [each.support for each in graph.factors] == [expected, None, None]
+    lifagu.write(graph, tmp_path / "again")
+    assert lifagu.read(tmp_path / "again") == graph
+
+
+@pytest.mark.parametrize(
+    ("support", "message"),
+    [
+        ("-1 AS support", "column support, row 0 .counted from 0.: -1.0; give 0 or more"),
+        ("['inf'::DOUBLE] AS support", "column support, row 0 .*: inf; give 0 or more"),
+        ("[1, NULL] AS support", "column support, row 0 .*: a null in the list"),
+        ("'many' AS support", "column support has the type VARCHAR; give numbers or lists"),
+        ("1 AS support, [0.5] AS given", "column given, row 0 .*: 0.5; give positions"),
+        ("1 AS support, 0 AS given", "column given has the type INTEGER; give lists of numbers"),
+        ("1 AS support, [2] AS given", "factor 'f0' has only 2 arguments"),
+        ("[1, 2] AS support", "factor 'f0' has 2 numbers of records as support, .* by given"),
+        ("[1, 2, 3] AS support, [1] AS given", "3 numbers of records .* 2 combinations"),
+        ("1 AS support, [1, 2] AS prior", "2 numbers as prior, but 4 potentials"),
+        ("1 AS support, -1 AS prior", "column prior, row 0 .*: -1.0; give 0 or more"),
+    ],
+)
+def test_mistakes_in_supports(tmp_path, support, message):
+    factors = f"SELECT 0 AS id, 0 AS table_id, {support} UNION ALL BY NAME SELECT 1 AS id"
+    folder = make_folder(tmp_path / "big", factors=factors)
+    with pytest.raises(lifagu.FormatError, match=message) as error:
+        lifagu.read(folder)
+    assert "\n" not in str(error.value)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import lifagu
+from lifagu.graph.table_support import TableSupport
 from support.helpers import SCHEMA, run_cli
 from support.naive import templates as naive
 from support.small_hospital import KINDS, SMALL, TABLES, changed, made, written
@@ -65,6 +66,18 @@ def test_loading_is_what_plain_python_says(seed, tmp_path):
     for loaded in loads:
         check(loaded, expected)
         assert loaded.model == loads[0].model
+    check_counts(loads[0].model, naive.naive_counts(template, fetcher(tables)))
+
+
+def check_counts(graph, expected):
+    """Counted tables are estimated, and their counts can be had again; all others are exact."""
+    known = [each.name for each in graph.factors if each.known and each.name.startswith("stay(")]
+    estimated = {each.name for each in graph.factors if each.support is not None}
+    assert estimated == set(known)
+    if known:
+        numbers = np.array([graph.factor_names.number(name) for name in known])
+        found = graph.support.counts(graph, numbers)
+        np.testing.assert_allclose(found, [expected[name] for name in known], atol=1e-9)
 
 
 @pytest.mark.parametrize("seed", range(100, 106))
@@ -155,6 +168,52 @@ def test_a_condition_that_was_never_met_leaves_the_table_unknown(small):
     loaded = small(changed(tables=learned(prior=0, min_support=1)))
     assert table_of(loaded, "test(bo)") is None
     assert table_of(loaded, "test(al)") == pytest.approx([1, 0, 0.25, 0.75])
+
+
+def test_counted_tables_bring_their_support(small):
+    """Ward w1: 4 records of those not sick, 8 of the sick; w2 has one record, and is unknown."""
+    graph = small().model
+    assert graph.factor("test(al)").support == TableSupport((4.0, 8.0), (0,), (1.0,))
+    assert [graph.factor(f"test({each})").support for each in ("bo", "eve", "fay")] == [None] * 3
+    whole = small(changed(tables=learned(given=[], by=[], prior=0))).model
+    assert {each.support for each in whole.factors} == {TableSupport((13.0,))}
+    imagined = small(changed(tables=learned(min_support=0))).model
+    assert imagined.factor("test(eve)").support == TableSupport((0.0, 0.0), (0,), (1.0,))
+    with_states = small(changed(tables=learned(given=["test"], prior=[[1, 3], [2, 2]])))
+    behind = TableSupport((6.0, 6.0), (1,), (1.0, 3.0, 2.0, 2.0))
+    assert with_states.model.factor("test(al)").support == behind
+
+
+OWN = "CASE id WHEN 'al' THEN '[0.9, 0.1, 0.4, 0.6]' WHEN 'bo' THEN '[1, 2, 3, 4]' END AS t"
+BEHIND = "CASE id WHEN 'al' THEN {} WHEN 'eve' THEN {} END AS n"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("one", "other"), [("7", "8"), ("7.5", "NULL"), ("'[3, 4]'", "NULL")])
+def test_rows_may_bring_the_support_of_their_tables(kind, one, other, tmp_path):
+    sql = f"SELECT id, {OWN}, {BEHIND.format(one, other)} FROM patients"
+    said = {"table": {"column": "t"}, "rows": {"sql": sql}, "support": "n", "prior": 0.5}
+    path = written(changed(parfactors=parfactor(**said)), tmp_path)
+    SCHEMA.validate(json.loads(path.read_text()))
+    graph = lifagu.io.load(path, made(kind, TABLES, tmp_path)).model
+    records = tuple(map(float, json.loads(f"[{one.strip(chr(39)).strip('[]')}]")))
+    found = graph.factor("test(al)").support
+    assert found == TableSupport(records, (0,) if len(records) > 1 else (), (0.5,))
+    assert [graph.factor(f"test({each})").support for each in ("bo", "eve", "fay")] == [None] * 3
+
+
+def test_lists_of_records_by_row(small):
+    rows = {"sql": "SELECT id, [3.0, 4.0] AS n FROM patients"}
+    said = {"table": "phi", "rows": rows, "support": "n", "given": ["Test(Id)"]}
+    graph = small(changed(parfactors=parfactor(**said))).model
+    assert {each.support for each in graph.factors} == {TableSupport((3.0, 4.0), (1,))}
+
+
+def test_all_rows_may_have_one_support(small):
+    for said in ({"table": "phi"}, {"table": {"column": "t"}}):
+        rows = {"sql": "SELECT id, 'phi' AS t FROM patients"}
+        graph = small(changed(parfactors=parfactor(**said, rows=rows, support=[5, 6]))).model
+        assert {each.support for each in graph.factors} == {TableSupport((5.0, 6.0), (0,))}
 
 
 def test_a_learned_table_without_groups_needs_no_rows(small):
@@ -504,6 +563,34 @@ MISTAKES = [
     (
         {"parfactors": [{"name": "g", "args": ["Sick(X)", "Test(X)"], "table": {"column": "t"}}]},
         "the parfactor has no rows",
+    ),
+    (
+        {"parfactors": parfactor(support=3)},
+        r"parfactors\[0\].support: 'test' is counted, and brings its own support; leave out",
+    ),
+    (
+        {"parfactors": [{"name": "g", "args": ["Sick(X)"], "table": [1, 2], "support": "n"}]},
+        r"parfactors\[0\].support: .*the parfactor has no rows",
+    ),
+    (
+        {"parfactors": parfactor(table="phi", support="n")},
+        "parfactor 'test' needs a column 'n', which is not among id, ward",
+    ),
+    (
+        {"parfactors": parfactor(table="phi", support="ward")},
+        r"row 1 \(al, w1\): 'w1' is no number of records",
+    ),
+    (
+        {"parfactors": parfactor(table="phi", support="n", rows={"sql": "SELECT 'al' id, -1 n"})},
+        r"row 1 \(al, -1\): 'n' is no number of records, 0 or more",
+    ),
+    (
+        {
+            "parfactors": parfactor(
+                table="phi", support="n", rows={"sql": "SELECT 'al' AS id, [1, 2, 3] AS n"}
+            )
+        },
+        r"factor 'test\(al\)' has 3 numbers of records",
     ),
     (
         {"factors": [{"name": "f", "args": ["Sick(al)", "Test(al)"], "table": "test"}]},

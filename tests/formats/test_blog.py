@@ -214,7 +214,7 @@ def test_counting_formulas_come_back(args, where, states, order):
 
 
 @settings(deadline=None, max_examples=150)
-@given(graphs(unknown=False))
+@given(graphs(unknown=False, estimated=False))
 def test_factor_graphs_come_back(graph):
     """Whatever variables and labels are called."""
     assume(all(factor.arguments for factor in graph.factors))

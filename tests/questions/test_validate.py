@@ -358,6 +358,16 @@ def test_hidden_tables_by_hand():
     assert found.json()["log_loss"] is None
 
 
+def test_estimated_tables_are_neither_right_nor_wrong():
+    builder = lifagu.FactorGraph.build()
+    for number, support in enumerate([None, None, None, 20, 20]):
+        builder.variable(f"S.{number}", kind="S", individual=f"p{number}")
+        builder.factor(f"f.{number}", [f"S.{number}"], [0.25, 0.75], support=support)
+    facts = lifagu.open(builder.graph()).validate(hide_tables=0.2, folds=5).json()["tables"]
+    assert (facts["hidden"], facts["exact"], facts["right"]) == (5, 3, 1.0)
+    assert [each["n"] for each in facts["calibration"]] == [3]
+
+
 def test_the_mean_of_a_place_is_what_share_and_mean_fill_in():
     case = lifagu.open(wards(30))
     found = case.validate(hide_tables=0.3, fill=["share"], unknown="mean").first.tables
@@ -414,6 +424,19 @@ def test_several_ways_side_by_side(tmp_path, capsys):
     status, _, err = run_cli(capsys, "validate", model, *options)
     assert (status, err.count("\n")) == (2, 1)
     assert "mine.txt" in err
+
+
+def test_interrupted_work_leaves_nothing(tmp_path, capsys, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("lifagu.questions.validating.report._page", stopped)
+    (tmp_path / "kept").mkdir()
+    options = ("--evidence", "Sick.alice=true", "--hide", "0.5", "--out", tmp_path / "kept")
+    status, out, err = run_cli(capsys, "validate", MODEL, *options)
+    assert (status, out) == (130, "")
+    assert "nothing was half-written" in err
+    assert list(tmp_path.rglob("*")) == [tmp_path / "kept"]
 
 
 def test_the_same_bytes_whatever_the_hash_seed(tmp_path):

@@ -194,7 +194,7 @@ def test_folders_come_out_as_from_memory(tmp_path_factory, observed, ways):
 
 
 def test_neither_the_order_of_rows_nor_the_ids_matter(tmp_path):
-    """Ids with gaps, rows in any order, numbers as floats, evidence that is overridden."""
+    """Ids with gaps, rows in any order, numbers as floats, overridden evidence, supports."""
     make_folder(
         tmp_path / "big",
         variables="""
@@ -205,7 +205,8 @@ def test_neither_the_order_of_rows_nor_the_ids_matter(tmp_path):
             ORDER BY hash(i)
         """,
         factors="""
-            SELECT 5.0 * i AS id, CASE WHEN i % 4 <> 1 THEN 3 * (i % 3) END AS table_id
+            SELECT 5.0 * i AS id, CASE WHEN i % 4 <> 1 THEN 3 * (i % 3) END AS table_id,
+                   CASE WHEN i % 5 <> 2 THEN i END AS support, [1, i, 2, 3] AS prior
             FROM range(38) t(i)
             ORDER BY hash(i)
         """,

@@ -10,7 +10,7 @@ potentials = st.one_of(st.integers(0, 10), st.floats(0, 1e308, allow_subnormal=T
 
 
 @st.composite
-def graphs(draw, unknown=True, plain=False):
+def graphs(draw, unknown=True, plain=False, estimated=True):
     """Any small graph; plain ones have only what every format can hold."""
     builder = lifagu.FactorGraph.build()
     names = draw(st.lists(st.text(min_size=1, max_size=4), max_size=5, unique=True))
@@ -34,8 +34,24 @@ def graphs(draw, unknown=True, plain=False):
         table = draw(st.lists(potentials, min_size=span, max_size=span))
         table[0] = table[0] or 1
         hidden = unknown and draw(st.booleans())
-        builder.factor(f"f{number}", scope, None if hidden else table)
+        behind = draw(supports(scope, sizes, span)) if estimated and not plain else {}
+        builder.factor(f"f{number}", scope, None if hidden else table, **behind)
     return builder.graph()
+
+
+@st.composite
+def supports(draw, scope, sizes, span):
+    """The support of a factor over these variables, as the builder takes it; often none."""
+    if draw(st.booleans()):
+        return {}
+    given = draw(st.lists(st.sampled_from(scope), unique=True)) if scope else []
+    combinations = int(np.prod([sizes[name] for name in given], dtype=int))
+    many = draw(st.sampled_from([1, combinations]))
+    records = st.one_of(st.integers(0, 99), st.floats(0, 1e6))
+    said = {"support": draw(st.lists(records, min_size=many, max_size=many)), "given": given}
+    for length in draw(st.sampled_from([[], [1], [span]])):
+        said["prior"] = draw(st.lists(st.floats(0, 9), min_size=length, max_size=length))
+    return said
 
 
 @st.composite

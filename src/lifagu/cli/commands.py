@@ -260,8 +260,13 @@ def validate(options: Options) -> None:
 
 def convert(options: Options) -> None:
     """``lifagu convert``."""
+    from lifagu.questions.storage import drops_support
+
     with opened(options, options.source) as (case, _):
         case.write(options.target)
+        if drops_support(case.model, options.target):
+            what = "how many records stand behind tables was left out; .json and folders hold it"
+            note(f"note: {options.target}: {what}")
 
 
 def plot(options: Options) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NoReturn
 
 from lifagu.basics.arrays import Floats
@@ -14,6 +14,7 @@ from lifagu.formats.json_lines import PathError, Step, at
 from lifagu.graph.builder import GraphBuilder
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.graph.ranges import BOOLEAN, Labels
+from lifagu.graph.table_support import TableSupport
 from lifagu.graph.views import Factor, Variable
 
 FORMAT = "lifagu/1"
@@ -22,7 +23,8 @@ GROUND = ("format", "ranges", "tables", "variables", "factors", "evidence")
 SECTIONS = (*GROUND, *RELATIONAL, "comment")
 TEMPLATE = ("source", "queries")
 VARIABLE_KEYS = ("name", "range", "kind", "individual", "comment")
-FACTOR_KEYS = ("name", "args", "table", "comment")
+SUPPORT_KEYS = ("support", "given", "prior")
+FACTOR_KEYS = ("name", "args", "table", *SUPPORT_KEYS, "comment")
 
 # ---- reading
 
@@ -128,7 +130,11 @@ def add_factor(
         table = list_of(
             table, "a table is a list of numbers, the name of a table, or null if unknown"
         )
-    builder.factor(factor["name"], [rename(argument) for argument in argument_texts(factor)], table)
+    support = {key: factor.get(key) for key in SUPPORT_KEYS}
+    if support["given"] is not None:
+        support["given"] = [rename(argument) for argument in given_texts(factor)]
+    arguments = [rename(argument) for argument in argument_texts(factor)]
+    builder.factor(factor["name"], arguments, table, **support)
 
 
 def argument_texts(factor: dict[str, Any]) -> list[str]:
@@ -138,6 +144,14 @@ def argument_texts(factor: dict[str, Any]) -> list[str]:
         if not isinstance(argument, str):
             raise ModelError(f"args holds {kind_of(argument)}; variables are named by texts")
     return arguments
+
+
+def given_texts(factor: dict[str, Any]) -> list[str]:
+    """The given arguments of a factor or parfactor, which must be texts."""
+    given = list_of(factor["given"], "given is a list of arguments")
+    if not all(isinstance(each, str) for each in given):
+        raise ModelError("given is a list of arguments, named by texts")
+    return given
 
 
 def check_keys(item: Any, what: str, known: tuple[str, ...], required: tuple[str, ...]) -> None:
@@ -211,7 +225,26 @@ def variable_text(variable: Variable, range_names: Mapping[Labels, str]) -> str:
 def factor_text(factor: Factor, table: str) -> str:
     """One factor as JSON; its table is JSON already."""
     name, arguments = json_text(factor.name), json_text(factor.arguments)
-    return f'{{"name": {name}, "args": {arguments}, "table": {table}}}'
+    support = support_text(factor.support, factor.arguments)
+    return f'{{"name": {name}, "args": {arguments}, "table": {table}{support}}}'
+
+
+def support_text(support: TableSupport | None, arguments: Sequence[str]) -> str:
+    """What follows the table of a factor as JSON: its support, given arguments, and prior."""
+    if support is None:
+        return ""
+    parts = {"support": _numbers_text(support.records)}
+    if support.given:
+        parts["given"] = json_text([arguments[place] for place in support.given])
+    if support.prior:
+        parts["prior"] = _numbers_text(support.prior)
+    return "".join(f", {json_text(key)}: {text}" for key, text in parts.items())
+
+
+def _numbers_text(numbers: Sequence[float]) -> str:
+    """A single number, or a list of several."""
+    texts = list(map(number_text, numbers))
+    return texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
 
 
 def table_text(table: Floats | None) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 from lifagu.errors import ModelError, did_you_mean
 from lifagu.formats.json_lines import PathError, at
 from lifagu.formats.json_parts import (
+    SUPPORT_KEYS,
     add_factor,
     add_variable,
     argument_texts,
@@ -15,6 +16,7 @@ from lifagu.formats.json_parts import (
     check_keys,
     factor_text,
     file_text,
+    given_texts,
     items_at,
     json_text,
     kind_of,
@@ -25,11 +27,13 @@ from lifagu.formats.json_parts import (
     names_of_shared,
     object_at,
     ranges_text,
+    support_text,
     table_text,
     variable_text,
 )
 from lifagu.graph.evidence import EvidenceLike, by_name
 from lifagu.graph.ranges import BOOLEAN, Labels
+from lifagu.graph.table_support import TableSupport
 from lifagu.relational.builder import (
     GroundArguments,
     constant_of,
@@ -38,13 +42,13 @@ from lifagu.relational.builder import (
     refuse_relational,
 )
 from lifagu.relational.parfactor_graph import ParfactorGraph
-from lifagu.relational.parfactors import Parfactor, ParfactorError, potentials
+from lifagu.relational.parfactors import Parfactor, ParfactorError, parfactor_support, potentials
 from lifagu.relational.relations import Relation, Vocabulary
-from lifagu.relational.terms import Constraint, Membership
+from lifagu.relational.terms import Argument, Constraint, Membership
 
 _Item = TypeVar("_Item")
 RELATION_KEYS = ("name", "of", "range", "names", "comment")
-PARFACTOR_KEYS = ("name", "args", "where", "table", "comment")
+PARFACTOR_KEYS = ("name", "args", "where", "table", *SUPPORT_KEYS, "comment")
 
 
 # ---- reading
@@ -142,8 +146,22 @@ def _parfactor(
             where.append(constraint_of(constraint))
     with at(place, "parfactors", number):
         return Parfactor(
-            item["name"], tuple(arguments), potentials(item["name"], table), tuple(where)
+            item["name"],
+            tuple(arguments),
+            potentials(item["name"], table),
+            tuple(where),
+            _support(item, arguments, names),
         )
+
+
+def _support(
+    item: dict[str, Any], arguments: Sequence[Argument], names: GroundArguments
+) -> TableSupport | None:
+    """The support of a parfactor; given arguments may be spelt in any way that means them."""
+    support, given, prior = map(item.get, SUPPORT_KEYS)
+    if given is not None:
+        given = [str(names.argument(each)) for each in given_texts(item)]
+    return parfactor_support(item["name"], arguments, support, given, prior)
 
 
 def _table(name: str, table: Any, tables: Mapping[str, Any]) -> Any:
@@ -215,8 +233,9 @@ def _relation_text(relation: Relation, range_names: Mapping[Labels, str]) -> str
 def _parfactor_text(parfactor: Parfactor, table: str) -> str:
     where = [_constraint_value(each) for each in parfactor.where]
     middle = f', "where": {json_text(where)}' if where else ""
-    arguments = json_text([str(each) for each in parfactor.arguments])
-    return f'{{"name": {json_text(parfactor.name)}, "args": {arguments}{middle}, "table": {table}}}'
+    arguments = [str(each) for each in parfactor.arguments]
+    start = f'"name": {json_text(parfactor.name)}, "args": {json_text(arguments)}{middle}'
+    return f'{{{start}, "table": {table}{support_text(parfactor.support, arguments)}}}'
 
 
 def _constraint_value(constraint: Constraint) -> Any:

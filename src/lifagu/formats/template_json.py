@@ -15,6 +15,7 @@ from lifagu.formats.json_lines import PathError, Step, at, line_of, located, pat
 from lifagu.formats.json_parts import (
     FORMAT,
     SECTIONS,
+    SUPPORT_KEYS,
     TEMPLATE,
     check_keys,
     items_at,
@@ -200,6 +201,9 @@ class _Reader:
                     )
             by_name = isinstance(table, str) and table in learned
             plain = {key: value for key, value in item.items() if key != "rows"}
+            if isinstance(item.get("support"), str):
+                plain["support"] = 0  # each row has its own
+                self._refuse_column_without_rows(number, item)
             if "rows" in item or by_name or isinstance(table, dict):
                 found[number] = self._row_parfactor(number, item, learned)
                 plain["table"] = None if by_name or isinstance(table, dict) else table
@@ -235,13 +239,36 @@ class _Reader:
                         "a column holds the tables of rows, but the parfactor has no rows"
                     )
         name = table if isinstance(table, str) and table in learned else None
-        if name is not None and rows is None and learned[name].by:
-            with at(self.place, *steps, "table"):
+        if name is not None:
+            self._check_learned(number, item, learned[name], name)
+        support = item.get("support")
+        own = support if isinstance(support, str) else None
+        return RowParfactor(self.where(*steps), rows, column, name, own)
+
+    def _check_learned(
+        self, number: int, item: dict[str, Any], learned: Learned, name: str
+    ) -> None:
+        """A learned table needs rows with its groups, and brings its own support."""
+        if learned.by and "rows" not in item:
+            with at(self.place, "parfactors", number, "table"):
                 raise ModelError(
-                    f"'{name}' is learned by {', '.join(learned[name].by)}; "
+                    f"'{name}' is learned by {', '.join(learned.by)}; "
                     "give the parfactor rows with such columns"
                 )
-        return RowParfactor(self.where(*steps), rows, column, name)
+        for key in SUPPORT_KEYS:
+            if key in item:
+                with at(self.place, "parfactors", number, key):
+                    raise ModelError(
+                        f"'{name}' is counted, and brings its own support; leave out {key}"
+                    )
+
+    def _refuse_column_without_rows(self, number: int, item: dict[str, Any]) -> None:
+        if "rows" not in item:
+            with at(self.place, "parfactors", number, "support"):
+                raise ModelError(
+                    "a text names the column of rows that holds each table's support, "
+                    "but the parfactor has no rows"
+                )
 
     def _refuse_learned_factors(self, learned: Mapping[str, Learned]) -> None:
         for number, factor in enumerate(items_at(self.whole, "factors", self.place)):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lifagu.basics.arrays import (
     Ints,
@@ -22,6 +23,8 @@ from lifagu.errors import ModelError
 from lifagu.graph.ranges import Ranges, check_labels
 from lifagu.graph.tables import GivenTables
 from lifagu.graph.validation import check_arguments, check_ids, check_offsets, check_tables
+
+_Item = TypeVar("_Item", np.int64, np.float64)
 
 
 def names_of(sort: str, names: str | Iterable[str], count: int) -> Names:
@@ -130,7 +133,7 @@ def extended(array: Ints, more: Ints) -> Ints:
     return frozen(np.concatenate((array, more)))
 
 
-def taken_lists(offsets: Ints, values: Ints, chosen: Ints) -> tuple[Ints, Ints]:
+def taken_lists(offsets: Ints, values: NDArray[_Item], chosen: Ints) -> tuple[NDArray[_Item], Ints]:
     """The values of the chosen lists in a row, and where each list ends if put after all lists."""
     lengths = np.diff(offsets)[chosen]
     places = np.repeat(offsets[chosen], lengths) + places_within(lengths)

@@ -11,7 +11,10 @@ import numpy as np
 from lifagu.basics.arrays import Floats
 from lifagu.basics.inputs import items, shown, text
 from lifagu.errors import ModelError, did_you_mean
+from lifagu.graph.given_supports import fitting, given_positions, support_of
 from lifagu.graph.ranges import BOOLEAN, Labels, check_labels
+from lifagu.graph.supports import Supports
+from lifagu.graph.table_support import TableSupport
 from lifagu.graph.tables import as_floats, not_numbers, potential_fault
 from lifagu.graph.validation import repeated_argument_error, table_size_error
 
@@ -57,6 +60,7 @@ class GraphBuilder(Generic[_Graph]):
         self._variable_individuals: list[int] = []
         self._factors: dict[str, None] = {}
         self._factor_tables: list[int] = []
+        self._supports: dict[int, TableSupport] = {}
         self._offsets: list[int] = [0]
         self._arguments: list[int] = []
 
@@ -184,7 +188,16 @@ class GraphBuilder(Generic[_Graph]):
             self.variable(name, labels, kind=kind, individual=individual)
         return self
 
-    def factor(self, name: str, arguments: Iterable[str], table: TableLike) -> GraphBuilder[_Graph]:
+    def factor(
+        self,
+        name: str,
+        arguments: Iterable[str],
+        table: TableLike,
+        *,
+        support: Any = None,
+        given: str | Iterable[str] | None = None,
+        prior: Any = None,
+    ) -> GraphBuilder[_Graph]:
         """Add a factor.
 
         Parameters
@@ -196,6 +209,14 @@ class GraphBuilder(Generic[_Graph]):
         table : array_like, str or None
             Potentials, row-major over the arguments as listed, the last one fastest; the name of a
             table; or None if unknown.
+        support : float or array_like, optional
+            How many records stand behind the table, in all or for each combination of the given
+            arguments; without it the table is exact. It says nothing beside an unknown table.
+        given : str or iterable of str, optional
+            The arguments that the table is conditional on. If missing, beside several numbers, the
+            table tells: those for whose combinations it sums to the same.
+        prior : float or array_like, optional
+            What was added to every count, one number or one for each potential.
 
         Returns
         -------
@@ -204,7 +225,7 @@ class GraphBuilder(Generic[_Graph]):
         Raises
         ------
         ModelError
-            If an argument is no variable of the model, or the table does not fit them.
+            If an argument is no variable of the model, or table or support do not fit them.
 
         Examples
         --------
@@ -212,6 +233,11 @@ class GraphBuilder(Generic[_Graph]):
         >>> builder = FactorGraph.build().variables(["A", "B"])
         >>> builder.factor("f", ["A", "B"], [[1, 2], [3, 4]]).factor("g", ["A"], None).graph()
         <FactorGraph: 2 variables, 2 factors (1 unknown), 1 distinct table>
+        >>> builder.factor("h", ["A", "B"], [0.9, 0.1, 0.5, 0.5], support=[20, 4], prior=1)
+        ...     # doctest: +ELLIPSIS
+        <lifagu.graph.builder.GraphBuilder ...>
+        >>> builder.graph().factor("h").support
+        TableSupport(records=(20.0, 4.0), given=(0,), prior=(1.0,))
         """
         refuse_again("factor", name, self._factors)
         arguments = arguments_of(name, arguments)
@@ -220,9 +246,15 @@ class GraphBuilder(Generic[_Graph]):
             if arguments.count(argument) > 1:
                 raise repeated_argument_error(name, argument)
         number = self._table(name, table)
-        span = math.prod(self._variable_sizes[variable] for variable in scope)
+        shape = [self._variable_sizes[variable] for variable in scope]
+        span = math.prod(shape)
         if number >= 0 and len(self._tables[number]) != span:
             raise table_size_error(name, len(self._tables[number]), arguments, span)
+        owner = f"factor '{name}'"
+        found = support_of(owner, support, given_positions(owner, arguments, given), prior)
+        if found and number >= 0:
+            fits = fitting(owner, found, self._tables[number], shape)
+            self._supports[len(self._factors)] = fits
         self._factors[name] = None
         self._factor_tables.append(number)
         self._arguments.extend(scope)
@@ -275,7 +307,13 @@ class GraphBuilder(Generic[_Graph]):
             individuals=list(self._individuals),
             individual_offsets=self._individual_offsets,
             variable_individuals=self._variable_individuals,
+            support=self._support(),
         )
+
+    def _support(self) -> Supports | None:
+        if not self._supports:
+            return None
+        return Supports.of([self._supports.get(place) for place, _ in enumerate(self._factors)])
 
     def _labels(self, variable: str, given: str | Iterable[str]) -> Labels:
         if isinstance(given, tuple) and given in self._ranges:

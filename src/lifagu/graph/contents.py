@@ -17,6 +17,8 @@ from lifagu.errors import ModelError
 from lifagu.graph.assembly import scopes_of
 from lifagu.graph.evidence import Bearers
 from lifagu.graph.ranges import Labels, Ranges
+from lifagu.graph.supports import Supports
+from lifagu.graph.table_support import TableSupport
 from lifagu.graph.tables import Tables
 from lifagu.graph.views import Factor, Variable, View
 
@@ -38,6 +40,7 @@ class GraphContents(Frozen):
     factor_table: Ints
     offsets: Ints
     arguments: Ints
+    support: Supports | None = None
 
     @property
     def variables(self) -> View[Variable]:
@@ -98,7 +101,25 @@ class GraphContents(Frozen):
             self.factor_names[number],
             tuple(self.variable_names[variable] for variable in scope),
             table,
+            None if table is None else self._support(number),
         )
+
+    def _support(self, number: int) -> TableSupport | None:
+        """The support of a factor, labels in declared orders."""
+        if self.support is None or not self.support.estimated[number]:
+            return None
+        chosen = np.array([number])
+        orders = self.variable_declared[self.scope(number)][None]
+        mine = self.support.taken(chosen)
+        return mine.in_label_orders(self.ranges, [(chosen * 0, orders)], canonical=False)[0]
+
+    @cached_property
+    def declared_support(self) -> Supports | None:
+        """The supports with the labels of arguments in their declared orders."""
+        if self.support is None:
+            return None
+        orders = [(rows, self.variable_declared[matrix]) for rows, matrix in self.scopes]
+        return self.support.in_label_orders(self.ranges, orders, canonical=False)
 
     def scope(self, factor: int) -> list[int]:
         """The arguments of a factor.

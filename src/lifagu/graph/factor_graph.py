@@ -41,6 +41,8 @@ from lifagu.graph.evidence import (
     bind_evidence,
     by_name,
 )
+from lifagu.graph.given_supports import checked_supports
+from lifagu.graph.supports import Supports, exact, joined
 from lifagu.graph.tables import GivenTables, intern_tables
 from lifagu.graph.validation import check_offsets
 
@@ -81,6 +83,8 @@ class FactorGraph(GraphContents, Shown):
         Factor f has the arguments ``arguments[offsets[f]:offsets[f+1]]``, in order.
     arguments : ndarray of int, shape (e,)
         Numbers of variables.
+    support : Supports, optional
+        How many records stand behind each table; None where all are exact.
 
     Examples
     --------
@@ -130,6 +134,7 @@ class FactorGraph(GraphContents, Shown):
         individuals: Sequence[str] = (),
         individual_offsets: Any = None,
         variable_individuals: Any = None,
+        support: Supports | Sequence[float] | np.ndarray[Any, Any] | None = None,
     ) -> FactorGraph:
         """A graph from flat arrays; no Python object per node, near-linear cost.
 
@@ -161,6 +166,10 @@ class FactorGraph(GraphContents, Shown):
             Where the list of each variable begins in `variable_individuals`.
         variable_individuals : array_like of int, optional
             Numbers of individuals.
+        support : Supports, or array_like of float, shape (m,), optional
+            How many records stand behind each factor's table, nan if it is exact; as `Supports`
+            also by combination of given arguments, in the orders of `ranges`. What stands at an
+            unknown factor is left out.
 
         Returns
         -------
@@ -179,7 +188,7 @@ class FactorGraph(GraphContents, Shown):
         ...     tables=[[1, 2, 3, 4]], factor_tables=[0, -1],
         ... )
         >>> graph.factor("f1")
-        Factor(name='f1', arguments=('x2', 'x1'), table=None)
+        Factor(name='f1', arguments=('x2', 'x1'), table=None, support=None)
         """
         declared, variable_declared = declared_ranges(
             ranges, as_ids(variable_ranges, "variable_ranges")
@@ -198,14 +207,17 @@ class FactorGraph(GraphContents, Shown):
         interned, factor_table = intern_tables(given, factor_given, orders, declared)
         kinds, variable_kind = used_names("kind", kinds, variable_kinds, count)
         lists = individual_lists(individuals, individual_offsets, variable_individuals, count)
-        arrays = map(frozen, (factor_table, offsets, arguments))
+        held = checked_supports(support, interned, factor_table, orders, declared, factors)
+        flat = frozen(factor_table), frozen(offsets), frozen(arguments)
         variables = declared, names, frozen(variable_declared), kinds, frozen(variable_kind)
-        return cls(*variables, *lists, factors, interned, *arrays)
+        return cls(*variables, *lists, factors, interned, *flat, held)
 
     def refilled(
         self, given: GivenTables, factor_given: Ints, arguments: Ints | None = None
     ) -> FactorGraph:
         """The same graph with other tables, and perhaps the arguments of factors in another order.
+
+        A factor that had a table and still has one keeps its support.
 
         Parameters
         ----------
@@ -226,7 +238,16 @@ class FactorGraph(GraphContents, Shown):
         tables, factor_table = intern_tables(
             given, factor_given, [(rows, canonical[matrix]) for rows, matrix in scopes], self.ranges
         )
-        return replace(self, tables=tables, factor_table=frozen(factor_table), arguments=arguments)
+        return replace(
+            self,
+            tables=tables,
+            factor_table=frozen(factor_table),
+            arguments=arguments,
+            support=self.support
+            and self.support.only((factor_given >= 0) & (self.factor_table >= 0))
+            .turned(self.sizes, self.offsets, self.arguments, arguments)
+            .or_none,
+        )
 
     def with_individual(self, name: str, like: str) -> FactorGraph:
         """The graph with a new individual: another's variables and factors copied, tables unknown.
@@ -250,7 +271,7 @@ class FactorGraph(GraphContents, Shown):
         >>> graph = FactorGraph.build().variable("Epid").variable("Sick.bob", individual="bob")
         >>> graph = graph.factor("f.bob", ["Sick.bob", "Epid"], [4, 1, 1, 3]).graph()
         >>> graph.with_individual("eve", like="bob").factor("f.eve")
-        Factor(name='f.eve', arguments=('Sick.eve', 'Epid'), table=None)
+        Factor(name='f.eve', arguments=('Sick.eve', 'Epid'), table=None, support=None)
         """
         other = Names("individual", self.individuals).number(like)
         if text("an individual", name) in self.individuals:
@@ -277,6 +298,7 @@ class FactorGraph(GraphContents, Shown):
             factor_table=extended(self.factor_table, np.full(len(factors), -1)),
             offsets=extended(self.offsets, scope_offsets),
             arguments=extended(self.arguments, new[scopes]),
+            support=self.support and joined([self.support, exact(len(factors))]),
         )
 
     def evidence(self, evidence: EvidenceLike) -> Evidence:

@@ -12,6 +12,7 @@ from lifagu.basics.arrays import Ints, by_first_occurrence, connected_parts, own
 from lifagu.basics.names import ChosenNames
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.supports import Supports
 
 
 def parts_without(graph: FactorGraph, observed: NDArray[np.bool_]) -> Ints:
@@ -67,6 +68,7 @@ def taken(graph: FactorGraph, variables: Ints, factors: Ints) -> tuple[FactorGra
         factor_table=graph.factor_table[factors],
         offsets=np.concatenate(([0], ends - graph.offsets[-1])),
         arguments=number[arguments],
+        support=graph.support and graph.support.taken(factors).or_none,
     )
     return part, number
 
@@ -85,6 +87,7 @@ def describe(graph: FactorGraph) -> dict[str, Any]:
         "factors": len(graph.factor_names),
         "arguments": len(graph.arguments),
         "distinct_tables": len(graph.tables),
+        **describe_supports(graph.support),
         "unknown_factors": len(graph.unknown),
         "unknown_examples": [graph.factor_names[factor] for factor in graph.unknown[:5].tolist()],
         "largest_arity": int(np.diff(graph.offsets).max(initial=0)),
@@ -100,3 +103,12 @@ def describe(graph: FactorGraph) -> dict[str, Any]:
         "answerable_variables": len(answerable),
         "example_query": graph.variable_names[int(answerable[0])] if len(answerable) else None,
     }
+
+
+def describe_supports(support: Supports | None) -> dict[str, Any]:
+    """How many tables are estimated, and from how many records, as plain values."""
+    if support is None or not support.estimated.any():
+        return {"estimated_tables": None, "records_behind_them": {}}
+    records = support.total(np.flatnonzero(support.estimated))
+    behind = {"fewest": float(records.min()), "median": float(np.median(records))}
+    return {"estimated_tables": len(records), "records_behind_them": behind}

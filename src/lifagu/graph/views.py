@@ -9,6 +9,7 @@ from typing import TypeVar, overload
 from lifagu.basics.arrays import Floats
 from lifagu.basics.frozen import Frozen
 from lifagu.graph.ranges import Labels
+from lifagu.graph.table_support import TableSupport
 
 _Item = TypeVar("_Item")
 
@@ -25,11 +26,15 @@ class Variable:
 
 @dataclass(frozen=True, eq=False)
 class Factor(Frozen):
-    """One factor: one axis per argument, labels in declared order; a table of None is unknown."""
+    """One factor: one axis per argument, labels in declared order; a table of None is unknown.
+
+    A table with a support was estimated from so many records; without one it is exact.
+    """
 
     name: str
     arguments: tuple[str, ...]
     table: Floats | None
+    support: TableSupport | None = None
 
     @property
     def known(self) -> bool:

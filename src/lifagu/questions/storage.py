@@ -17,6 +17,7 @@ from lifagu.basics.inputs import path as as_path
 from lifagu.errors import FormatError, Remedy
 from lifagu.formats import contents
 from lifagu.formats import write as write_file
+from lifagu.formats.files import ending
 from lifagu.graph.evidence import EvidenceLike, Observation
 from lifagu.graph.factor_graph import FactorGraph
 from lifagu.relational.loaded import Loaded
@@ -195,6 +196,24 @@ def write(
         model, graph = graph, ground(graph)
         evidence = expand_evidence(model, evidence, graph)
     write_folder(path, model_tables(graph, graph.evidence(evidence)))
+
+
+def drops_support(model: FactorGraph | ParfactorGraph, path: PathLike) -> bool:
+    """Whether a file cannot say how many records stand behind tables, and this model does.
+
+    Parameters
+    ----------
+    model : FactorGraph or ParfactorGraph
+        The model.
+    path : path
+        Where it is written.
+
+    Returns
+    -------
+    bool
+    """
+    estimated = model.support is not None if isinstance(model, FactorGraph) else model.has_support
+    return estimated and not is_folder(path) and ending(path) != ".json"
 
 
 def check_target(path: PathLike) -> None:

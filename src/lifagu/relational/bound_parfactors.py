@@ -12,6 +12,8 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, frozen
 from lifagu.errors import ModelError, did_you_mean
+from lifagu.graph.given_supports import fitting
+from lifagu.graph.table_support import TableSupport
 from lifagu.graph.validation import table_size_error
 from lifagu.relational.domains import ConstantRows, Domain
 from lifagu.relational.parfactors import Parfactor, ParfactorError
@@ -48,7 +50,8 @@ class BoundParfactor:
     """A parfactor in numbers; logical variables are numbered, the free ones before the counted.
 
     domains: the domain of each logical variable; comparisons: (variable, code of the other side,
-    equal); memberships: (variables, rows × variables matrix of constants, inside).
+    equal); memberships: (variables, rows × variables matrix of constants, inside); support: of the
+    table, with the arguments that are given; None if the table is exact or unknown.
     """
 
     name: str
@@ -59,6 +62,7 @@ class BoundParfactor:
     comparisons: tuple[tuple[int, int, bool], ...]
     memberships: tuple[tuple[tuple[int, ...], Ints, bool], ...]
     table: Floats | None
+    support: TableSupport | None
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -128,6 +132,7 @@ def bind(
         tuple(comparisons),
         tuple(memberships),
         parfactor.table,
+        None if parfactor.table is None else parfactor.support,
     )
     with part("where"):
         _refuse_contradictions(bound)
@@ -262,7 +267,21 @@ def _with_arguments(
     span = math.prod(axis.states for axis in axes)
     if bound.table is not None and len(bound.table) != span:
         raise table_size_error(bound.name, len(bound.table), list(map(str, arguments)), span)
-    return replace(bound, arguments=tuple(axes))
+    with_axes = replace(bound, arguments=tuple(axes))
+    return replace(with_axes, support=_fitting_support(with_axes))
+
+
+def _fitting_support(bound: BoundParfactor) -> TableSupport | None:
+    """The support, which must fit the table; a parfactor that counts has a single number."""
+    support, table = bound.support, bound.table
+    if support is None or table is None:
+        return None
+    counts = any(argument.counted >= 0 for argument in bound.arguments)
+    if counts and (len(support.records) > 1 or support.given or support.prior):
+        raise ModelError(
+            "support of a parfactor that counts is a single number, without given and prior"
+        )
+    return fitting("it", support, table, bound.shape)
 
 
 def counted_members(bound: BoundParfactor, variable: int) -> int:

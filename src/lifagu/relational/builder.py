@@ -185,6 +185,10 @@ class RelationalBuilder(Generic[_Model]):
         arguments: Iterable[str | Argument],
         table: TableLike,
         where: ConstraintLike | Iterable[ConstraintLike] = (),
+        *,
+        support: Any = None,
+        given: Any = None,
+        prior: Any = None,
     ) -> RelationalBuilder[_Model]:
         """Add a parfactor: a ground factor with this table for every admitted substitution.
 
@@ -200,6 +204,9 @@ class RelationalBuilder(Generic[_Model]):
         where : str, mapping, or iterable of these
             ``X != Y``, ``X != eve``, ``X = eve``, or
             ``{"vars": ["X", "Y"], "in": [("eve", "bob")]}`` (or ``"not_in"``).
+        support, given, prior : optional
+            How many records stand behind the table, what it is conditional on, and what was added
+            to every count, as for factors of a graph (`GraphBuilder.factor`).
 
         Returns
         -------
@@ -216,13 +223,23 @@ class RelationalBuilder(Generic[_Model]):
             [read.argument(each) if isinstance(each, str) else each for each in listed],
             self._table(name, table),
             [constraint_of(each) for each in constraints],
+            support=support,
+            given=given,
+            prior=prior,
         )
         bind(len(self._parfactors), parfactor, self._words, self._place)
         self._parfactors[name] = parfactor
         return self
 
     def factor(
-        self, name: str, arguments: Iterable[str], table: TableLike
+        self,
+        name: str,
+        arguments: Iterable[str],
+        table: TableLike,
+        *,
+        support: Any = None,
+        given: Any = None,
+        prior: Any = None,
     ) -> RelationalBuilder[_Model]:
         """Add a ground factor.
 
@@ -234,6 +251,8 @@ class RelationalBuilder(Generic[_Model]):
             Plain variables, or ground variables such as ``Sick(eve)``.
         table : array_like, str or None
             As in `parfactor`.
+        support, given, prior : optional
+            As in `parfactor`.
 
         Returns
         -------
@@ -241,7 +260,10 @@ class RelationalBuilder(Generic[_Model]):
         """
         read = GroundArguments(self._part, self._words, self._known)
         listed = arguments_of(text("a factor", name), arguments)
-        self._part.factor(name, [read(each) for each in listed], table)
+        if given is not None:
+            given = [read(each) for each in arguments_of(name, given)]
+        read_arguments = [read(each) for each in listed]
+        self._part.factor(name, read_arguments, table, support=support, given=given, prior=prior)
         return self
 
     def model(self) -> _Model:

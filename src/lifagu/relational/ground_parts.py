@@ -12,6 +12,7 @@ from lifagu.basics.names import ChosenNames, Names
 from lifagu.errors import ModelError
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.supports import Supports, exact, joined
 from lifagu.graph.tables import GivenTables
 from lifagu.relational.ground_names import JoinedNames, RowNames
 from lifagu.relational.parfactor_graph import ParfactorGraph
@@ -20,12 +21,16 @@ from lifagu.relational.relations import Vocabulary
 
 @dataclass(frozen=True, eq=False)
 class FactorBlock:
-    """Consecutive ground factors: arguments in a row, how many each has, tables, table numbers."""
+    """Consecutive ground factors: arguments in a row, how many each has, tables, table numbers.
+
+    support: how many records stand behind these, None if all are exact.
+    """
 
     arguments: Ints
     lengths: Ints
     tables: list[Floats]
     table_of: Ints
+    support: Supports | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +119,7 @@ def assembled(
         individuals=individuals,
         individual_offsets=individual_offsets,
         variable_individuals=individual_ids,
+        support=_all_supports(blocks),
     )
     if not zero.any():
         return graph
@@ -128,6 +134,13 @@ def _all_tables(blocks: Sequence[FactorBlock]) -> tuple[list[Floats], Ints]:
         numbers.append(np.where(block.table_of < 0, -1, block.table_of + len(tables)))
         tables += block.tables
     return tables, np.concatenate(numbers)
+
+
+def _all_supports(blocks: Sequence[FactorBlock]) -> Supports | None:
+    """The supports of the factors of all blocks."""
+    if all(block.support is None for block in blocks):
+        return None
+    return joined([block.support or exact(len(block.lengths)) for block in blocks])
 
 
 def _with_zeros(graph: FactorGraph, factors: Ints) -> FactorGraph:

@@ -17,6 +17,7 @@ from lifagu.basics.arrays import Floats, Ints, by_value, first_places, group_row
 from lifagu.errors import ModelError, TooLargeError
 from lifagu.graph.evidence import EvidenceLike, Observation
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.supports import Supports
 from lifagu.relational.bound_parfactors import BoundArgument, BoundParfactor
 from lifagu.relational.ground_names import JoinedNames
 from lifagu.relational.ground_parts import (
@@ -96,12 +97,13 @@ class TabledRows:
 
     rows[n×k]: the substitutions of its k logical variables, distinct and in lexicographic order;
     tables: flat, in the order of the arguments; table_of[n]: which of them each ground factor has,
-    -1 = unknown.
+    -1 = unknown; support: how many records stand behind each one's, None if all are exact.
     """
 
     rows: Ints
     tables: Sequence[Floats]
     table_of: Ints
+    support: Supports | None = None
 
 
 def ground_rows(model: ParfactorGraph, listed: Mapping[int, TabledRows]) -> FactorGraph:
@@ -320,11 +322,18 @@ def _block(bound: BoundParfactor, ids: Ints) -> FactorBlock:
     ]
     pattern = group_rows(first)
     tables = [diagonal(table, sizes, first[rows[0]]) for rows in members(pattern)]
-    return FactorBlock(ids[kept], kept.sum(axis=1), tables, pattern)
+    support = None
+    if bound.support is not None:
+        of_each = np.zeros(len(ids), dtype=np.int64)
+        support = Supports.of([bound.support]).taken(of_each).only(kept.all(axis=1))
+    return FactorBlock(ids[kept], kept.sum(axis=1), tables, pattern, support)
 
 
 def _listed_block(bound: BoundParfactor, ids: Ints, listed: TabledRows) -> FactorBlock:
-    """The same with a table for each ground factor; the diagonal of a table is taken once."""
+    """The same with a table for each ground factor; the diagonal of a table is taken once.
+
+    The diagonal of an estimated table is no estimated table itself, and has no support.
+    """
     first = first_columns(ids)
     kept = first == np.arange(ids.shape[1])
     sizes = [argument.size for argument in bound.arguments]
@@ -337,11 +346,13 @@ def _listed_block(bound: BoundParfactor, ids: Ints, listed: TabledRows) -> Facto
     ]
     table_of = np.full(len(ids), -1, dtype=np.int64)
     table_of[known] = pattern
-    return FactorBlock(ids[kept], kept.sum(axis=1), tables, table_of)
+    support = listed.support and listed.support.only(kept.all(axis=1))
+    return FactorBlock(ids[kept], kept.sum(axis=1), tables, table_of, support)
 
 
 def _part_block(model: ParfactorGraph, variables: GroundVariables) -> FactorBlock:
     """The factors of the ground part; tables in the declared orders of their arguments."""
     part = model.ground_part
     arguments = variables.of_part[part.arguments]
-    return FactorBlock(arguments, np.diff(part.offsets), *declared_tables(part))
+    tables, table_of = declared_tables(part)
+    return FactorBlock(arguments, np.diff(part.offsets), tables, table_of, part.declared_support)

@@ -237,6 +237,12 @@ class ParfactorGraph(Frozen, Shown):
         unknown = any(each.table is None for each in self.parfactors)
         return unknown or len(self.ground_part.unknown) > 0
 
+    @property
+    def has_support(self) -> bool:
+        """Whether some table says how many records stand behind it."""
+        own = any(each.support is not None for each in self.bound)
+        return own or self.ground_part.support is not None
+
     def layered(self, layers: Sequence[EvidenceLike]) -> dict[str, Observation]:
         """Several layers of evidence as one.
 

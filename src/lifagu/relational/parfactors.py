@@ -12,6 +12,8 @@ from lifagu.basics.arrays import Floats, frozen
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.inputs import shown
 from lifagu.errors import ModelError
+from lifagu.graph.given_supports import given_positions, support_of
+from lifagu.graph.table_support import TableSupport
 from lifagu.graph.tables import as_floats, not_numbers, potential_fault
 from lifagu.relational.parsing import parse_argument, parse_comparison
 from lifagu.relational.terms import (
@@ -40,12 +42,15 @@ class Parfactor(Frozen):
         Flat, row-major over the arguments as listed, the last one fastest; None if unknown.
     where : tuple of Comparison or Membership
         The constraints on substitutions.
+    support : TableSupport, optional
+        How many records stand behind the table, which every ground factor has.
     """
 
     name: str
     arguments: tuple[Argument, ...]
     table: Floats | None
     where: tuple[Constraint, ...] = ()
+    support: TableSupport | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -71,6 +76,10 @@ class Parfactor(Frozen):
         arguments: Iterable[str | Argument],
         table: Any,
         where: Iterable[str | Constraint] = (),
+        *,
+        support: Any = None,
+        given: Any = None,
+        prior: Any = None,
     ) -> Parfactor:
         """A parfactor with arguments and constraints as texts.
 
@@ -84,6 +93,13 @@ class Parfactor(Frozen):
             Potentials, nested or flat; None if unknown.
         where : iterable of str
             ``X != Y``, ``X != eve``, ``X = eve``.
+        support : float or array_like, optional
+            How many records stand behind the table, in all or for each combination of the given
+            arguments.
+        given : str or iterable of str, optional
+            The arguments that the table is conditional on; if missing, the table tells.
+        prior : float or array_like, optional
+            What was added to every count.
 
         Returns
         -------
@@ -94,11 +110,15 @@ class Parfactor(Frozen):
         >>> print(Parfactor.of("g", ["Friends(X,Y)", "Smokes(X)"], [1, 1, 1, 2], ["X != Y"]))
         g: Friends(X,Y), Smokes(X) where X != Y
         """
+        parsed = tuple(
+            parse_argument(each) if isinstance(each, str) else each for each in arguments
+        )
         return cls(
             name,
-            tuple(parse_argument(each) if isinstance(each, str) else each for each in arguments),
+            parsed,
             potentials(name, table),
             tuple(parse_comparison(each) if isinstance(each, str) else each for each in where),
+            parfactor_support(name, parsed, support, given, prior),
         )
 
     def __str__(self) -> str:
@@ -110,11 +130,21 @@ class Parfactor(Frozen):
             return NotImplemented
         if (self.name, self.arguments, self.where) != (other.name, other.arguments, other.where):
             return False
+        if self.support != other.support:
+            return False
         if self.table is None or other.table is None:
             return self.table is other.table
         return np.array_equal(self.table, other.table)
 
     __hash__ = None  # type: ignore[assignment]
+
+
+def parfactor_support(
+    name: str, arguments: Iterable[Argument], support: Any, given: Any, prior: Any
+) -> TableSupport | None:
+    """The support of a parfactor from plain values; given: arguments as texts."""
+    owner, texts = f"parfactor '{name}'", list(map(str, arguments))
+    return support_of(owner, support, given_positions(owner, texts, given), prior)
 
 
 def potentials(name: str, table: Any) -> Floats | None:

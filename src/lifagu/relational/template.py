@@ -49,13 +49,15 @@ class RowParfactor:
 
     rows: the query for the substitutions, None if there is one ground factor for every
     substitution; column: the column that holds each row's table; learned: the name of a learned
-    table; neither if all rows have the parfactor's own.
+    table; neither if all rows have the parfactor's own; support: the column that says how many
+    records stand behind each row's table.
     """
 
     place: str
     rows: Query | None
     column: str | None = None
     learned: str | None = None
+    support: str | None = None
 
 
 @dataclass(frozen=True)

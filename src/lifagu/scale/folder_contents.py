@@ -29,7 +29,7 @@ class Given:
     columns: dict[str, set[str]]
     counts: dict[str, int]
     dense: dict[str, bool]
-    listed: bool  # whether the individuals of a variable are lists
+    lists: set[tuple[str, str]]  # tables and columns that hold lists
     inexact: set[tuple[str, str]]  # tables and columns whose numbers may have fractions
 
     @property
@@ -41,6 +41,10 @@ class Given:
     def has_individuals(self) -> bool:
         """Whether variables may belong to individuals."""
         return "individual" in self.columns["variables"]
+
+    def holds_lists(self, table: str, column: str) -> bool:
+        """Whether a column holds lists, or single values."""
+        return (table, column) in self.lists
 
     def file(self, table: str) -> str:
         """A table as the user calls it."""

@@ -78,7 +78,7 @@ def find_owners(journal: Journal, given: Given) -> None:
     """
     dialect = journal.engine.dialect
     word = "CAST(individual AS STRING)"
-    if given.listed:
+    if given.holds_lists("variables", "individual"):
         word = dialect.first(f"CAST(individual AS {dialect.lists_of('STRING')})")
     journal.create(
         "owned", f"SELECT number AS id, {word} AS word FROM {given.numbered('variables')} v"

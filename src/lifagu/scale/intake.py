@@ -70,14 +70,10 @@ def _given(folder: Pinned) -> Given:
         }
         for table, found in tables.items()
     }
-    inexact = {
-        (table, column)
-        for table, found in tables.items()
-        for column in columns[table]
-        if found.is_inexact(column)
-    }
-    listed = tables["variables"].holds_lists("individual")
-    return Given(folder.place, columns, {}, {}, listed, inexact)
+    pairs = [(table, column) for table in tables for column in columns[table]]
+    inexact = {(table, column) for table, column in pairs if tables[table].is_inexact(column)}
+    lists = {(table, column) for table, column in pairs if tables[table].holds_lists(column)}
+    return Given(folder.place, columns, {}, {}, lists, inexact)
 
 
 # ---- ids
@@ -290,7 +286,7 @@ def check_individuals(journal: Journal, given: Given) -> None:
         return
     dialect = journal.engine.dialect
     wrong = "CAST(individual AS STRING) = ''"
-    if given.listed:
+    if given.holds_lists("variables", "individual"):
         words = f"CAST(individual AS {dialect.lists_of('STRING')})"
         wrong = f"array_contains({words}, '') OR {dialect.filled(words)} < {dialect.length(words)}"
     found = journal.value(f"SELECT min(id) FROM given_variables WHERE {wrong}")

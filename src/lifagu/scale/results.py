@@ -14,6 +14,7 @@ from lifagu.data.parquet.copying import copy_columns
 from lifagu.data.parquet.layout import file_name
 from lifagu.graph.ranges import BOOLEAN, Labels
 from lifagu.scale.colour_rounds import State
+from lifagu.scale.engines.dialects import Dialect
 from lifagu.scale.evidence import DistinctObservations
 from lifagu.scale.folder_contents import Given, name_of
 from lifagu.scale.journal import Journal
@@ -127,7 +128,7 @@ def _queries(journal: Journal, given: Given, found: Findings) -> Iterator[tuple[
     """Each table and the query that gives its rows."""
     variable, factor = (_whole(given.counts[each]) for each in ("variables", "factors"))
     yield "variables", _variables(journal, given, found, variable)
-    yield "factors", _factors(given, factor)
+    yield "factors", _factors(journal, given, factor)
     yield (
         "arguments",
         f"""
@@ -188,7 +189,7 @@ def _variables(
         shown += ", CAST(kind AS STRING) AS kind"
     if given.has_individuals:
         listed = dialect.array_of("CAST(individual AS STRING)")
-        if given.listed:
+        if given.holds_lists("variables", "individual"):
             listed = f"CAST(individual AS {lists})"
         missing = f"individual IS NULL OR {dialect.length(listed)} = 0"
         shown += f", CASE WHEN {missing} THEN NULL ELSE {listed} END AS individual"
@@ -199,17 +200,34 @@ def _variables(
         """
 
 
-def _factors(given: Given, number: Callable[[str], str]) -> str:
-    """Factors with their names, where these say something, and the numbers of their tables."""
+def _factors(journal: Journal, given: Given, number: Callable[[str], str]) -> str:
+    """Factors with their names, where these say something, the numbers of their tables, supports.
+
+    What was filled has no support.
+    """
     return f"""
         SELECT
             {number("s.number")} AS id{_name(given, "factors")},
-            nullif(r.table_id, -1) AS table_id
+            nullif(r.table_id, -1) AS table_id{_supports(given, journal.engine.dialect)}
         FROM {given.numbered("factors")} s
         JOIN typed t ON t.id = s.number
         JOIN type_results r ON r.type = t.type
         ORDER BY s.number
         """
+
+
+def _supports(given: Given, dialect: Dialect) -> str:
+    """The columns that say what stands behind the tables of known factors, as lists."""
+    there = given.columns["factors"]
+    shown = ""
+    for column, item in (("support", "DOUBLE"), ("given", "INT"), ("prior", "DOUBLE")):
+        if column in there and "support" in there:
+            listed = dialect.array_of(f"CAST(s.{column} AS {item})")
+            if given.holds_lists("factors", column):
+                listed = f"CAST(s.{column} AS {dialect.lists_of(item)})"
+            known = f"r.known AND s.support IS NOT NULL AND s.{column} IS NOT NULL"
+            shown += f", CASE WHEN {known} THEN {listed} END AS {column}"
+    return shown
 
 
 def _quotient(variable_group: str, factor_group: str) -> str:

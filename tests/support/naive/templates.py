@@ -205,12 +205,10 @@ def constants(values: list[Any]) -> list[str]:
     return sorted(texts, key=int) if whole else sorted(texts)
 
 
-def learn(
-    table: dict[str, Any], labels: list[list[str]], group: tuple[Any, ...] | None, fetch: Fetch
-) -> Any:
-    """The table of one group, None if it is unknown: records counted one by one."""
-    if group is None:
-        return None
+def count(
+    table: dict[str, Any], labels: list[list[str]], group: tuple[Any, ...], fetch: Fetch
+) -> dict[tuple[str, ...], int]:
+    """The records of one group in each state, counted one by one."""
     names, rows = fetch(table["sql"])
     by = table.get("by", [])
     counts = dict.fromkeys(itertools.product(*labels), 0)
@@ -219,6 +217,16 @@ def learn(
         complete = None not in [record[each] for each in [*table["columns"], *by]]
         if complete and tuple(text(record[each]) for each in by) == group:
             counts[tuple(text(record[each]) for each in table["columns"])] += 1
+    return counts
+
+
+def learn(
+    table: dict[str, Any], labels: list[list[str]], group: tuple[Any, ...] | None, fetch: Fetch
+) -> Any:
+    """The table of one group, None if it is unknown."""
+    if group is None:
+        return None
+    counts = count(table, labels, group, fetch)
     if sum(counts.values()) < table["min_support"]:
         return None
     prior = table["prior"] if isinstance(table["prior"], list) else [table["prior"]] * len(counts)
@@ -278,6 +286,20 @@ def naive_load(template: dict[str, Any], fetch: Fetch) -> dict[str, Any]:
         asked += [full for full, _, kind, _ in variables if kind == name and full not in asked]
     assert set(asked) <= set(names)
     return {"variables": variables, "factors": factors, "evidence": evidence, "queries": asked}
+
+
+def naive_counts(template: dict[str, Any], fetch: Fetch) -> dict[str, list[int]]:
+    """The records behind the learned table of each patient with a ward, by factor."""
+    table, labels = template["tables"]["stay"], [["false", "true"], template["ranges"]["stay"]]
+    names, rows = fetch("\n".join(template["parfactors"][2]["rows"]["sql"]))
+    found = {}
+    for row in rows:
+        record = dict(zip(names, row, strict=True))
+        group = tuple(record[each] for each in table.get("by", []))
+        if None not in group:
+            counts = count(table, labels, tuple(map(text, group)), fetch)
+            found[ground_name("stay", (text(record["id"]),))] = list(counts.values())
+    return found
 
 
 def ground_name(relation: str, row: tuple[str, ...]) -> str:

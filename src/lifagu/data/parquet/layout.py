@@ -46,6 +46,7 @@ TEXT = Sort("texts", "VARCHAR", _TEXTS)
 LABELS = Sort("lists of texts", "VARCHAR[]", _TEXTS, alone=False, lists=True)
 NAMES = Sort("texts or lists of texts", "VARCHAR", _TEXTS, lists=True)
 NUMBERS = Sort("lists of numbers", "DOUBLE[]", _NUMBERS, alone=False, lists=True)
+ONE_OR_MORE = Sort("numbers or lists of numbers", "DOUBLE[]", _NUMBERS, lists=True)
 
 REQUIRED: dict[str, dict[str, Sort]] = {
     "variables": {"id": ID},
@@ -56,7 +57,7 @@ REQUIRED: dict[str, dict[str, Sort]] = {
 }
 OPTIONAL: dict[str, dict[str, Sort]] = {
     "variables": {"name": TEXT, "range": LABELS, "kind": TEXT, "individual": NAMES},
-    "factors": {"name": TEXT},
+    "factors": {"name": TEXT, "support": ONE_OR_MORE, "given": NUMBERS, "prior": ONE_OR_MORE},
     "evidence": {"value": TEXT, "likelihood": NUMBERS},
 }
 MODEL = ("variables", "factors", "arguments", "tables")  # without which there is no model

@@ -14,6 +14,7 @@ from lifagu.data.duck import Duck
 from lifagu.data.parquet.evidence import evidence_in
 from lifagu.data.parquet.ids import Ids
 from lifagu.data.parquet.layout import MODEL, TABLES, file_name
+from lifagu.data.parquet.supports import supports_in
 from lifagu.data.parquet.table import Coded, ParquetTable
 from lifagu.data.snapshots import Pinned, pin, until_settled
 from lifagu.errors import FormatError, ModelError
@@ -100,6 +101,7 @@ def _graph(folder: Pinned, duck: Duck) -> FactorGraph:
     used = table_ids.referred(factors, "table_id", file_name("tables"), null=True)
     settings["factor_tables"] = np.append(numbers[table_ids.rows], -1)[used[factor_ids.rows]]
     settings["offsets"], settings["arguments"] = _arguments(arguments, variable_ids, factor_ids)
+    settings["support"] = supports_in(factors, factor_ids.rows)
     try:
         return FactorGraph.from_arrays(tables=given, **settings)
     except ModelError as error:

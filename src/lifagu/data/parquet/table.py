@@ -170,11 +170,17 @@ class ParquetTable:
         return Coded(words, first, *self.duck.columns(joined, self.file))
 
     def number_lists(self, column: str) -> tuple[Ints, Floats]:
-        """Lists of numbers: the length of each row's (-1 for null), and all their numbers."""
+        """Lists of numbers: the length of each row's (-1 for null), and all their numbers.
+
+        Numbers that stand alone are lists of one.
+        """
         if not self.has(column):
             return self.integers(column, null=True), np.zeros(0)
-        lengths = f"SELECT CAST(coalesce(len({quoted(column)}), -1) AS BIGINT) FROM {self._source}"
-        numbers = f"SELECT CAST(unnest({quoted(column)}) AS DOUBLE) FROM {self._source}"
+        lists = quoted(column)
+        if not self.holds_lists(column):
+            lists = f"CASE WHEN {lists} IS NOT NULL THEN [{lists}] END"
+        lengths = f"SELECT CAST(coalesce(len({lists}), -1) AS BIGINT) FROM {self._source}"
+        numbers = f"SELECT CAST(unnest({lists}) AS DOUBLE) FROM {self._source}"
         (length,) = self.duck.columns(lengths, self.file)
         (found,) = self.duck.columns(numbers, self.file)
         missing = np.ma.getmaskarray(found)

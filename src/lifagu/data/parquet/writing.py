@@ -24,6 +24,7 @@ from lifagu.basics.progress import Tell
 from lifagu.data.duck import Duck
 from lifagu.data.parquet.copying import copy_columns
 from lifagu.data.parquet.layout import TABLES, file_name
+from lifagu.data.parquet.supports import support_columns
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.graph.ranges import BOOLEAN
@@ -75,6 +76,7 @@ def model_tables(graph: FactorGraph, evidence: Evidence | None = None) -> dict[s
             "id": np.arange(len(arity)),
             **_names(graph.factor_names, "f"),
             "table_id": Nullable(factor_given),
+            **support_columns(graph),
         },
         "arguments": {
             "factor_id": owners,

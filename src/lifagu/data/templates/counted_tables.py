@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,9 +17,17 @@ from lifagu.data.duck import quoted
 from lifagu.data.templates.batches import Batch, batches, label_numbers, places_of
 from lifagu.data.templates.left_out_records import LeftOut
 from lifagu.graph.ranges import Labels
+from lifagu.graph.table_support import TableSupport
 from lifagu.relational.template import Learned, Query
 
 GroupKey = tuple[str, ...]
+
+
+class CountedTable(NamedTuple):
+    """The frequencies of one group, and the records behind them."""
+
+    table: Floats
+    support: TableSupport
 
 
 def learned_tables(
@@ -27,7 +36,7 @@ def learned_tables(
     database: Database,
     progress: Announce,
     left_out: LeftOut,
-) -> dict[GroupKey, Floats | None]:
+) -> dict[GroupKey, CountedTable | None]:
     """For each group that occurs its table, None if it has too few records; labels: of each column.
 
     Records with a NULL among the columns or the group are not counted, nor those to be left out.
@@ -87,24 +96,29 @@ def _states(learned: Learned, cells: Cells, place: int, labels: Labels) -> Ints:
     return found
 
 
-def table_of(learned: Learned, counts: Floats) -> Floats | None:
+def table_of(learned: Learned, counts: Floats) -> CountedTable | None:
     """The frequencies of one group, None with too few records or an unmet condition.
 
     >>> from lifagu.relational.template import Query
     >>> learned = Learned(Query("", ""), ("sick", "test"), given=("sick",), prior=(1.0,))
-    >>> table_of(learned, np.array([[7.0, 1.0], [0.0, 2.0]])).tolist()
-    [[0.8, 0.2], [0.25, 0.75]]
+    >>> counted = table_of(learned, np.array([[7.0, 1.0], [0.0, 2.0]]))
+    >>> counted.table.tolist(), counted.support
+    ([[0.8, 0.2], [0.25, 0.75]], TableSupport(records=(8.0, 2.0), given=(0,), prior=(1.0,)))
     """
     if counts.sum() < learned.min_support:
         return None
     weights = counts + np.array(learned.prior).reshape(
         counts.shape if len(learned.prior) > 1 else ()
     )
-    summed = tuple(
-        place for place, column in enumerate(learned.columns) if column not in learned.given
-    )
+    places = range(len(learned.columns))
+    given = tuple(place for place in places if learned.columns[place] in learned.given)
+    summed = tuple(place for place in places if place not in given)
     totals = weights.sum(axis=summed, keepdims=True)
-    return weights / totals if (totals > 0).all() else None
+    if not (totals > 0).all():
+        return None
+    records = counts.sum(axis=summed).reshape(-1).tolist()
+    prior = learned.prior if any(learned.prior) else ()
+    return CountedTable(weights / totals, TableSupport(tuple(records), given, prior))
 
 
 class GroupCodes:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,15 +16,28 @@ from lifagu.data.templates.batches import batches, first_repeated, places_of
 from lifagu.data.templates.constants import Constants
 from lifagu.data.templates.counted_tables import GroupCodes, GroupKey, learned_tables, table_of
 from lifagu.data.templates.left_out_records import LeftOut
+from lifagu.data.templates.row_supports import RowSupports
 from lifagu.data.templates.row_tables import DistinctTables
 from lifagu.errors import FormatError
 from lifagu.graph.ranges import Labels
+from lifagu.graph.supports import Supports
 from lifagu.relational.bound_parfactors import BoundParfactor
 from lifagu.relational.ground_tables import lexicographic_codes
 from lifagu.relational.grounding import TabledRows
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.substitutions import substitutions
 from lifagu.relational.template import HiddenCells, Learned, Query, RowParfactor, Template
+
+
+class RowTables(NamedTuple):
+    """The numbers of tables, -1 = unknown, and how many records stand behind each one's."""
+
+    table_of: Ints
+    support: Supports | None
+
+    def taken(self, places: Ints) -> RowTables:
+        """The same for others, each of which has what stands at some place."""
+        return RowTables(self.table_of[places], self.support and self.support.taken(places))
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,44 +63,46 @@ class RowReader:
         learned = None if parfactor.learned is None else self.template.learned[parfactor.learned]
         if parfactor.rows is None:
             rows = substitutions(bound)
-            table_of_row = np.full(len(rows), self._table_of_all(bound, parfactor, learned, tables))
-            return TabledRows(rows, tables.tables, table_of_row)
-        rows, table_of_row = self._fetched(bound, parfactor.rows, parfactor, learned, tables)
+            shared = self._table_of_all(number, parfactor, learned, tables)
+            alike = shared.taken(np.zeros(len(rows), dtype=np.int64))
+            return TabledRows(rows, tables.tables, *alike)
+        rows, found = self._fetched(number, parfactor.rows, parfactor, learned, tables)
         codes = lexicographic_codes(rows)
         self._refuse_repeated(bound, parfactor.rows, rows, codes)
         order = np.argsort(codes, kind="stable")
-        return TabledRows(rows[order], tables.tables, table_of_row[order])
+        return TabledRows(rows[order], tables.tables, *found.taken(order))
 
     def _table_of_all(
-        self,
-        bound: BoundParfactor,
-        parfactor: RowParfactor,
-        learned: Learned | None,
-        tables: DistinctTables,
-    ) -> int:
-        """The number of the table that all rows share, -1 if it is unknown."""
+        self, number: int, parfactor: RowParfactor, learned: Learned | None, tables: DistinctTables
+    ) -> RowTables:
+        """The table that all rows share."""
+        bound, said = self.model.bound[number], self.model.parfactors[number].support
         if learned is not None:
-            return self._group_numbers(bound, parfactor, learned, [()], tables)[0]
-        return -1 if bound.table is None else tables.number(bound.table)
+            return self._tables_of_groups(bound, parfactor, learned, [()], tables)
+        shared = -1 if bound.table is None else tables.number(bound.table)
+        return RowTables(np.array([shared]), None if said is None else Supports.of([said]))
 
     def _fetched(
         self,
-        bound: BoundParfactor,
+        number: int,
         query: Query,
         parfactor: RowParfactor,
         learned: Learned | None,
         tables: DistinctTables,
-    ) -> tuple[Ints, Ints]:
-        """Substitutions and numbers of tables, in the order of the query's rows."""
+    ) -> tuple[Ints, RowTables]:
+        """Substitutions and their tables, in the order of the query's rows."""
+        bound, said = self.model.bound[number], self.model.parfactors[number].support
         names = self.database.columns(query)
         what = f"parfactor '{bound.name}'"
         logical = places_of(query, names, bound.logicals, what)
         own = places_of(query, names, [parfactor.column] if parfactor.column else [], what)
+        behind = places_of(query, names, [parfactor.support] if parfactor.support else [], what)
         grouped = learned.by if learned else ()
         by = places_of(query, names, grouped, f"the table '{parfactor.learned}'")
-        number = self.model.vocabulary.domain_names.number
-        domains = [number(domain.name) for domain in bound.domains]
-        groups, parts, chosen = GroupCodes(len(by)), list[Ints](), list[Ints]()
+        number_of = self.model.vocabulary.domain_names.number
+        domains = [number_of(domain.name) for domain in bound.domains]
+        groups, supports = GroupCodes(len(by)), RowSupports()
+        parts, chosen = list[Ints](), list[Ints]()
         for batch in batches(self.database, query, self.progress):
             columns = [
                 self.constants(domain).numbers(batch, place)
@@ -94,6 +110,8 @@ class RowReader:
             ]
             parts.append(np.column_stack([np.zeros((len(batch), 0), dtype=np.int64), *columns]))
             chosen += [tables.of_column(batch, place) for place in own]
+            for place in behind:
+                supports.add(batch, place)
             if by:
                 groups.add(batch, by)
         if not parts:
@@ -101,23 +119,27 @@ class RowReader:
                 query, f"the query gives no row; {what} needs one at least, or leave it out"
             )
         rows = np.vstack(parts)
-        if own:
-            return rows, np.concatenate(chosen)
         if learned is not None and by:
             met, of_row = groups.finish()
-            numbers = self._group_numbers(bound, parfactor, learned, met, tables)
-            return rows, np.array(numbers, dtype=np.int64)[of_row]
-        return rows, np.full(len(rows), self._table_of_all(bound, parfactor, learned, tables))
+            by_group = self._tables_of_groups(bound, parfactor, learned, met, tables)
+            return rows, by_group.taken(of_row)
+        alike = np.zeros(len(rows), dtype=np.int64)
+        found = self._table_of_all(number, parfactor, learned, tables).taken(alike)
+        if own:
+            found = found._replace(table_of=np.concatenate(chosen))
+        if behind:
+            found = found._replace(support=supports.finish(said))
+        return rows, found
 
-    def _group_numbers(
+    def _tables_of_groups(
         self,
         bound: BoundParfactor,
         parfactor: RowParfactor,
         learned: Learned,
         groups: Sequence[GroupKey | None],
         tables: DistinctTables,
-    ) -> list[int]:
-        """The number of each group's table, -1 if it is unknown."""
+    ) -> RowTables:
+        """Each group's table."""
         labels = self._labels(bound)
         if len(labels) != len(learned.columns):
             raise FormatError(
@@ -134,11 +156,12 @@ class RowReader:
         left_out = self._left_out(bound, parfactor, learned)
         found = learned_tables(learned, labels, self.database, self.progress, left_out)
         unmet = table_of(learned, np.zeros([len(each) for each in labels]))
-        result = []
-        for group in groups:
-            table = None if group is None else found.get(group, unmet)
-            result.append(-1 if table is None else tables.number(table.reshape(-1)))
-        return result
+        counted = [None if group is None else found.get(group, unmet) for group in groups]
+        numbers = [
+            -1 if each is None else tables.number(each.table.reshape(-1)) for each in counted
+        ]
+        supports = Supports.of([each and each.support for each in counted])
+        return RowTables(np.array(numbers, dtype=np.int64), supports)
 
     def _left_out(
         self, bound: BoundParfactor, parfactor: RowParfactor, learned: Learned

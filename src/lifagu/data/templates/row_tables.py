@@ -73,7 +73,7 @@ class DistinctTables:
         if text in self._named:
             values: Any = self._named[text]
         elif text.lstrip().startswith(("[", "{")):
-            values = _numbers(text)
+            values = numbers_in(text)
         else:
             close = did_you_mean(text, self._named)
             raise batch.fault(row, f"there is no table '{text}' among the template's tables{close}")
@@ -93,10 +93,10 @@ class DistinctTables:
         return f"the table has {potential_fault(table)}".replace("write null", "write NULL")
 
 
-def _numbers(text: str) -> list[float] | None:
+def numbers_in(text: str) -> list[float] | None:
     """The numbers in ``[1, 2]``, or in ``{1,2}`` as PostgreSQL writes; None if not all are.
 
-    >>> _numbers("[1, 2.5]"), _numbers("{1,2}"), _numbers("[1, [2]]")
+    >>> numbers_in("[1, 2.5]"), numbers_in("{1,2}"), numbers_in("[1, [2]]")
     ([1.0, 2.5], [1.0, 2.0], None)
     """
     try:

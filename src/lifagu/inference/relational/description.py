@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from lifagu.graph.parts import describe_supports
+from lifagu.graph.supports import Supports, exact, joined
 from lifagu.inference.relational.problem import shattered
 from lifagu.relational.parfactor_graph import ParfactorGraph
 
@@ -33,6 +35,7 @@ def describe_relational(model: ParfactorGraph) -> dict[str, Any]:
         "domains": {domain.name: domain.size for domain in model.domains},
         "relations": [relation.name for relation in model.relations],
         "parfactors": len(model.parfactors),
+        **describe_supports(_supports(model)),
         "variables": sum(map(individuals.members, classes)),
         "classes_of_variables": len(classes),
         "factors": sum(count for _, count in ground),
@@ -42,3 +45,10 @@ def describe_relational(model: ParfactorGraph) -> dict[str, Any]:
         "answerable_variables": sum(map(individuals.members, open_classes)),
         "example_query": kinds.name(open_classes[0]) if open_classes else None,
     }
+
+
+def _supports(model: ParfactorGraph) -> Supports:
+    """The supports of parfactors, each counted once, and of ground factors."""
+    part = model.ground_part
+    own = Supports.of([bound.support for bound in model.bound])
+    return joined([own, part.support or exact(len(part.factor_names))])

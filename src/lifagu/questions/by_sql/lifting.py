@@ -149,11 +149,11 @@ def _refined(
 def type_tables(whole: Filled) -> tuple[Columns, Columns]:
     """The tables of the completed model, and the record of each unknown type.
 
-    Stores type_results (type, table_id) and records (type, donor_id, …). The model is completed
-    with the winning tables, whatever answers are computed with, as it is in memory.
+    Stores type_results (type, table_id, known) and records (type, donor_id, …). The model is
+    completed with the winning tables, whatever answers are computed with, as it is in memory.
     """
     tables, table_of = given_tables(whole.transfer.graph)
-    results = {"type": whole.types.first, "table_id": table_of}
+    results = {"type": whole.types.first, "table_id": table_of, "known": whole.types.table >= 0}
     register_columns(whole.journal, "type_results", results)
     records = type_records(whole)
     register_columns(whole.journal, "records", records)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,9 @@ class TableScores(Frozen):
     places: the sorts of factors, place_of[n]: which one it is; divergences[n]: of what was filled
     from the truth, both normalised, in nats; pooled[n], uniform[n]: the same for the mean of the
     other known tables of its place, and with the factor dropped; right[n]: whether the winning
-    table is the true one; stated[n]: the share that was stated, nan where nothing could be filled.
+    table is the true one; stated[n]: the share that was stated, nan where nothing could be filled;
+    exact[n]: whether the true table is one that was given, not estimated from records, for which
+    another could be as true.
     """
 
     places: tuple[str, ...]
@@ -42,6 +45,7 @@ class TableScores(Frozen):
     uniform: Floats
     right: Flags
     stated: Floats
+    exact: Flags
 
     def __len__(self) -> int:
         return len(self.divergences)
@@ -53,26 +57,29 @@ class TableScores(Frozen):
 
     @property
     def share_right(self) -> Mean:
-        """Share of tables that came back as they were."""
-        return mean(self.right)
+        """Share of exact tables that came back as they were."""
+        return mean(self.right[self.exact])
 
     @cached_property
     def bins(self) -> list[Bin]:
-        """Stated shares beside how often the table was right."""
-        filled = ~np.isnan(self.stated)
+        """Stated shares beside how often the table was right, of exact tables that were filled."""
+        filled = ~np.isnan(self.stated) & self.exact
         return reliability(self.stated[filled], self.right[filled])
 
     def only(self, place: int) -> TableScores:
         """The scores of one place."""
         here = self.place_of == place
-        columns = (self.divergences, self.pooled, self.uniform, self.right, self.stated)
-        return TableScores(self.places, self.place_of[here], *(each[here] for each in columns))
+        return TableScores(self.places, *(column[here] for column in self._columns))
+
+    @property
+    def _columns(self) -> tuple[Any, ...]:
+        """All that there is for each table."""
+        return tuple(getattr(self, each.name) for each in fields(self)[1:])
 
     @classmethod
     def joined(cls, parts: list[TableScores]) -> TableScores:
         """The scores of several folds, whose places are the same."""
-        names = ("place_of", "divergences", "pooled", "uniform", "right", "stated")
-        columns = ([getattr(each, name) for each in parts] for name in names)
+        columns = zip(*(each._columns for each in parts), strict=True)
         return cls(parts[0].places, *map(np.concatenate, columns))
 
 
@@ -191,6 +198,9 @@ def score_tables(
         found[:, 2],
         found[:, 3] > 0,
         stated,
+        np.ones(len(hidden), dtype=np.bool_)
+        if graph.support is None
+        else ~graph.support.estimated[hidden],
     )
 
 

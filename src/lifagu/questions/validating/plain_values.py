@@ -66,6 +66,7 @@ def _of_tables(scores: TableScores) -> dict[str, Any]:
             "hidden": len(part),
             "kl": off.value,
             "right": part.share_right.value,
+            "exact": int(part.exact.sum()),
             "left": part.left,
             "standard_error": {"kl": off.error, "right": part.share_right.error},
             "pooled": {"kl": mean(part.pooled).value},

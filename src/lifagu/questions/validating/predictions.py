@@ -98,6 +98,5 @@ class Predictions(Frozen):
                 f"(frequencies {self.baseline.log_loss.value:.4f}), accuracy {self.accuracy:.3f}"
             )
         if (tables := self.first.tables) is not None:
-            right = tables.share_right.value or 0.0
-            parts.append(f"{counted(len(tables), 'hidden table')}, {right:.3f} of them right")
+            parts.append(counted(len(tables), "hidden table"))
         return f"<Validation: {'; '.join(parts)}>"

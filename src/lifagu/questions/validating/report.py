@@ -211,9 +211,10 @@ def _tables_part(found: Predictions, figures: dict[str, str]) -> list[str]:
             if len(part):
                 means = [
                     number(mean(each).value)
-                    for each in (part.divergences, part.pooled, part.uniform, part.right)
+                    for each in (part.divergences, part.pooled, part.uniform)
                 ]
-                rows.append((name, title, str(len(part)), *means, str(part.left)))
+                right = number(part.share_right.value)
+                rows.append((name, title, str(len(part)), *means, right, str(part.left)))
     return [
         "<h2>Hidden tables</h2>",
         "<p>Known tables were hidden, filled like holes, and compared with what they were "

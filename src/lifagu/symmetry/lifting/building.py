@@ -98,7 +98,7 @@ def _parfactor_names(part: FactorGraph) -> Iterator[str]:
 def _single(graph: FactorGraph, factor: int, name: str) -> Parfactor:
     given = graph.factors[factor]
     table = None if given.table is None else frozen(given.table.reshape(-1).copy())
-    return Parfactor(name, tuple(map(Atom, given.arguments)), table)
+    return Parfactor(name, tuple(map(Atom, given.arguments)), table, (), given.support)
 
 
 def _parfactors(
@@ -113,7 +113,7 @@ def _parfactors(
     result = []
     for conditions in draft.copies:
         where = tuple(one for each in conditions for one in _constraints(each, logicals, of))
-        result.append(Parfactor(next(names), arguments, table, where))
+        result.append(Parfactor(next(names), arguments, table, where, draft.support))
     return result
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, group_rows
 from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.table_support import TableSupport
 from lifagu.relational.ground_tables import histogram_of_each
 from lifagu.relational.substitutions import LIMIT
 from lifagu.symmetry.lifting.classes import FactorClass, VariableClasses
@@ -64,7 +65,7 @@ class Draft:
     """A class of factors as one or several parfactors that differ in their conditions only.
 
     domains: of the logical variables; table: flat, in declared label orders, histograms for counted
-    arguments.
+    arguments; support: what all factors of the class have behind their table, None if they differ.
     """
 
     factors: Ints
@@ -72,6 +73,7 @@ class Draft:
     domains: tuple[int, ...]
     table: Floats | None
     copies: tuple[tuple[Condition, ...], ...]
+    support: TableSupport | None = None
 
 
 @dataclass
@@ -137,7 +139,18 @@ def draft_of(
         (*logicals.domains, *(domain for domain, _ in counted)),
         potentials,
         tuple((*copy, *(condition for _, own in counted for condition in own)) for copy in copies),
+        _shared_support(graph, factors.factors, bool(counted)),
     )
+
+
+def _shared_support(graph: FactorGraph, factors: Ints, counted: bool) -> TableSupport | None:
+    """The support of all factors of a class if it is the same; with counting, a number alone."""
+    if graph.support is None or not graph.support.alike(factors):
+        return None
+    support = graph.factors[int(factors[0])].support
+    if counted and support != TableSupport(support.records[:1] if support else ()):
+        return None
+    return support
 
 
 def _drafted(

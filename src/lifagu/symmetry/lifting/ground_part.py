@@ -57,6 +57,7 @@ def ground_part(
         individuals=list(known),
         individual_offsets=np.concatenate((part.individual_offsets[: len(plain) + 1], ends)),
         variable_individuals=np.concatenate((kept, new)),
+        support=part.declared_support,
     )
 
 

@@ -1,0 +1,1 @@
+"""Cohorts: who is like whom when no two tables are equal."""

@@ -1,0 +1,164 @@
+"""Cohorts once found: who belongs where, which table a hole has, and known tables cleaned.
+
+K cohorts, n individuals, B tables (atoms) of a place, G given combinations and C entries of each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints
+from lifagu.basics.frozen import Frozen
+from lifagu.filling.cohorts.fitting import Cohorts
+from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, Tokens
+from lifagu.filling.cohorts.place_tables import PlaceTables, SharedTables
+
+FEWEST = 1e-3  # the least concentration of a drawn table
+MOST_PAIRED = 256  # tables of a place up to which it is noted which stand side by side
+TINY = 1e-300
+
+
+@dataclass(frozen=True, eq=False)
+class PlaceCohorts(Frozen):
+    """What cohorts have in one place: choices (K, B), how likely each table is in each cohort.
+
+    atoms (B, G, C): the tables themselves, and behind (B, G): how many records are behind each; of
+    exact tables both are empty, as their numbers say all. spread: as in `Counts`. beside (B, B):
+    how much more often than by chance two tables stand in this place of one individual; None where
+    nobody has several.
+    """
+
+    choices: Floats
+    atoms: Floats
+    behind: Floats
+    spread: float
+    beside: Floats | None = None
+
+    @classmethod
+    def of(cls, place: PlaceTables, belonging: Floats) -> PlaceCohorts:
+        """What was found in a place; belonging (n, K), weighted."""
+        evidence = place.evidence
+        if isinstance(evidence, Tokens):
+            nothing = np.zeros((0, 1, 1))
+            found = cls(place.expected()[:, 0], nothing, nothing[:, 0], np.inf)
+        elif isinstance(place, SharedTables):
+            behind = evidence.totals(place.responsibility).sum(axis=-1) + 1
+            found = cls(place.choices, place.atoms, behind, evidence.spread)
+        else:
+            behind = place.totals.sum(axis=-1) + place.concentration
+            found = cls(np.eye(len(place.expected())), place.expected(), behind, evidence.spread)
+        return found._noting_pairs(evidence, belonging)
+
+    def _noting_pairs(self, evidence: PlaceEvidence, belonging: Floats) -> PlaceCohorts:
+        owners = evidence.owners
+        if not owners.repeat or self.choices.shape[1] > MOST_PAIRED:
+            return self
+        weight = belonging.sum(axis=1)
+        share = belonging / np.maximum(weight[:, None], TINY)
+        rows = self.which_known(evidence, share)
+        sums = owners.summed(rows)
+        once = rows * weight[owners.of][:, None]
+        pairs = sums.T @ (sums * weight[:, None]) - rows.T @ once
+        many = owners.summed(np.ones((len(rows), 1)))[:, 0]
+        by_cohort = (many * (many - 1)) @ belonging
+        chance = self.choices.T @ (self.choices * by_cohort[:, None])
+        beside = (pairs + 0.5) / (chance + 0.5)
+        return PlaceCohorts(self.choices, self.atoms, self.behind, self.spread, beside)
+
+    # ---- who belongs where
+
+    def log_likelihood(self, evidence: PlaceEvidence) -> Floats:
+        """Of what individuals show in each cohort, up to a term each, (n, K)."""
+        rows = (
+            self.choices[:, evidence.codes].T
+            if isinstance(evidence, Tokens)
+            else self._of_tables(evidence) @ self.choices.T
+        )
+        return evidence.owners.summed(np.log(np.maximum(rows, TINY)))
+
+    def _of_tables(self, evidence: PlaceEvidence) -> Floats:
+        """The likelihood of each row under each table, up to a factor each, (rows, B)."""
+        if isinstance(evidence, Tokens):
+            return np.eye(self.choices.shape[1])[evidence.codes]
+        logs = Counts(evidence.raw, evidence.owners, self.spread).log_likelihood(np.log(self.atoms))
+        return np.exp(logs - logs.max(axis=1, keepdims=True))
+
+    # ---- which table
+
+    def which(self, belonging: Floats) -> Floats:
+        """How likely each table is for holes whose owners belong to cohorts (holes, K): (·, B)."""
+        return belonging @ self.choices
+
+    def which_beside(self, which: Floats, owner: Ints, shown: PlaceEvidence, by: Floats) -> Floats:
+        """The same, as owners' other tables in this place tell more; by (n, K): belonging."""
+        if self.beside is None:
+            return which
+        rows = self.which_known(shown, by)
+        told = shown.owners.summed(np.log(rows @ self.beside))[owner]
+        likely = which * np.exp(told - told.max(axis=1, keepdims=True))
+        return likely / likely.sum(axis=1, keepdims=True)
+
+    def which_known(self, evidence: PlaceEvidence, belonging: Floats) -> Floats:
+        """How likely each table is behind what individuals (n, K) show here, (rows, B)."""
+        likelihood = self._of_tables(evidence)
+        if isinstance(evidence, Tokens):
+            return likelihood
+        by = belonging[evidence.owners.of]
+        by = by / np.maximum(likelihood @ self.choices.T, TINY)
+        return likelihood * (by @ self.choices)
+
+    def cleaned(self, evidence: Counts, belonging: Floats) -> Floats:
+        """The expected tables behind the estimates of individuals (n, K), (rows, G, C)."""
+        around = np.tensordot(self.which_known(evidence, belonging), self.atoms, axes=1)
+        if not np.isfinite(self.spread):
+            return np.asarray(around)
+        tables = evidence.raw + self.spread * around
+        return np.asarray(tables / tables.sum(axis=-1, keepdims=True))
+
+    def drawn(self, which: Floats, raw: Floats | None, rng: np.random.Generator) -> Floats:
+        """A table for each row: one of the atoms, as uncertain as it is, varied, (rows, G, C).
+
+        which (rows, B): how likely each atom is; raw (rows, G, C): records of one's own, if any.
+        """
+        around = _dirichlet(self.atoms * self.behind[..., None], rng)[drawn_from(which, rng)]
+        if not np.isfinite(self.spread):
+            return around
+        return _dirichlet(self.spread * around + (0.0 if raw is None else raw), rng)
+
+
+def drawn_from(which: Floats, rng: np.random.Generator) -> Ints:
+    """A column for each row, by these weights."""
+    cumulated = np.cumsum(which, axis=1)
+    return np.asarray((rng.random((len(which), 1)) * cumulated[:, -1:] >= cumulated).sum(axis=1))
+
+
+def _dirichlet(concentration: Floats, rng: np.random.Generator) -> Floats:
+    drawn = rng.gamma(np.maximum(concentration, FEWEST)) + 1e-12
+    return np.asarray(drawn / drawn.sum(axis=-1, keepdims=True))
+
+
+@dataclass(frozen=True, eq=False)
+class FoundCohorts(Frozen):
+    """Cohorts with their sizes as shares, prior (K,), and what they have in each place."""
+
+    prior: Floats
+    places: tuple[PlaceCohorts, ...]
+
+    @classmethod
+    def of(cls, cohorts: Cohorts) -> FoundCohorts:
+        """What was found."""
+        belonging = cohorts.belonging() * cohorts.weights[:, None]
+        places = tuple(PlaceCohorts.of(place, belonging) for place in cohorts.places)
+        return cls(cohorts.prior, places)
+
+    def belonging(self, shown: Sequence[PlaceEvidence]) -> Floats:
+        """How likely each individual belongs to each cohort, (n, K)."""
+        logs = np.log(self.prior) + sum(
+            place.log_likelihood(evidence)
+            for place, evidence in zip(self.places, shown, strict=True)
+        )
+        likely = np.exp(logs - logs.max(axis=1, keepdims=True))
+        return np.asarray(likely / likely.sum(axis=1, keepdims=True))
