@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from lifagu.basics.arrays import Floats, Ints, first_places, frozen, group_rows
+from lifagu.basics.arrays import Floats, Ints, first_places, frozen, group_rows, members
 from lifagu.basics.frozen import Frozen
 from lifagu.basics.inputs import number
 from lifagu.errors import ModelError
@@ -139,16 +140,19 @@ class TablePlaces(Frozen):
     def pooled(self, known: Ints, wanted: Ints) -> dict[int, Floats]:
         """The mean of these known tables for each place of wanted factors, axes by role."""
         known = known[np.isin(self.signature[known], self.signature[wanted])]
-        # factors with the same table in the same order count together
-        columns = (self.signature[known], self.graph.factor_table[known], self.orders(known))
-        alike = group_rows(np.column_stack(columns) + 1)
+        tables, of_factor = self.graph.tables, self.graph.factor_table
+        alike = group_rows(np.column_stack((self.signature[known], self.orders(known) + 1)))
         totals: dict[int, Floats] = {}
-        counts = np.bincount(alike)
-        for factor, count in zip(known[first_places(alike)].tolist(), counts.tolist(), strict=True):
-            table = self.graph.tables[int(self.graph.factor_table[factor])]
-            aligned = normalised(table).transpose(self.by_role(factor))
-            place = int(self.signature[factor])
-            totals[place] = totals.get(place, 0.0) + count * aligned
+        for group in members(alike):  # one place, arguments in one order
+            first = int(known[group[0]])
+            numbers, counts = np.unique(of_factor[known[group]], return_counts=True)
+            shape = tables[int(of_factor[first])].shape
+            rows = tables.values[tables.offsets[numbers, None] + np.arange(math.prod(shape))]
+            rows = rows / rows.max(axis=1, keepdims=True)
+            total = (counts / rows.sum(axis=1)) @ rows
+            place = int(self.signature[first])
+            aligned = total.reshape(shape).transpose(self.by_role(first))
+            totals[place] = totals.get(place, 0.0) + aligned
         return {place: normalised(total) for place, total in totals.items()}
 
 
