@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
@@ -17,7 +18,7 @@ from lifagu.filling.rules import Filling
 from lifagu.filling.transfer import fill
 from lifagu.graph.evidence import Evidence
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.graph.tables import GivenTables
+from lifagu.graph.tables import GivenTables, Tables
 from lifagu.likeness.roles import by_arity, factor_signatures, variable_roles
 from lifagu.questions.validating.hiding import Hiding
 from lifagu.questions.validating.observed_cells import head_and_inside
@@ -138,7 +139,7 @@ class TablePlaces(Frozen):
         return found
 
     def pooled(self, known: Ints, wanted: Ints) -> dict[int, Floats]:
-        """The mean of these known tables for each place of wanted factors, axes by role."""
+        """The mean of these known tables for each place of wanted factors, a row, axes by role."""
         known = known[np.isin(self.signature[known], self.signature[wanted])]
         tables, of_factor = self.graph.tables, self.graph.factor_table
         alike = group_rows(np.column_stack((self.signature[known], self.orders(known) + 1)))
@@ -146,14 +147,16 @@ class TablePlaces(Frozen):
         for group in members(alike):  # one place, arguments in one order
             first = int(known[group[0]])
             numbers, counts = np.unique(of_factor[known[group]], return_counts=True)
-            shape = tables[int(of_factor[first])].shape
-            rows = tables.values[tables.offsets[numbers, None] + np.arange(math.prod(shape))]
-            rows = rows / rows.max(axis=1, keepdims=True)
-            total = (counts / rows.sum(axis=1)) @ rows
+            total = counts @ table_rows(tables, numbers, self.by_role(first))
             place = int(self.signature[first])
-            aligned = total.reshape(shape).transpose(self.by_role(first))
-            totals[place] = totals.get(place, 0.0) + aligned
-        return {place: normalised(total) for place, total in totals.items()}
+            totals[place] = totals.get(place, 0.0) + total
+        return {place: total / total.sum() for place, total in totals.items()}
+
+    def in_own_order(self, row: Floats, factor: int) -> Floats:
+        """A table by role, as a row, with the axes of one of the factors of that place."""
+        sizes, order = self.graph.sizes[self.graph.scope(factor)], self.by_role(factor)
+        turned: Floats = row.reshape(sizes[list(order)]).transpose(np.argsort(order)).reshape(-1)
+        return turned
 
 
 def folds_of_tables(places: TablePlaces, share: float, hiding: Hiding) -> list[Ints]:
@@ -181,16 +184,7 @@ def score_tables(
     holed = graph.refilled(GivenTables(graph.tables.values, graph.tables.offsets), numbers)
     moved = fill(holed, filling, evidence if filling.uses_evidence else None)
     shown = moved.graph if filling.unknown == "one" else moved.averaged()
-    pooled = places.pooled(np.flatnonzero(numbers >= 0), hidden)
-    # factors with the same tables in the same order are compared once
-    filled, answered = (FilledTables.of(each, graph, hidden) for each in (moved.graph, shown))
-    own = (places.signature[hidden], graph.factor_table[hidden], places.orders(hidden))
-    alike = group_rows(np.column_stack([*own, *(each.columns for each in (filled, answered))]) + 1)
-    rows = [
-        _compared(places, int(hidden[place]), filled.table(place), answered.table(place), pooled)
-        for place in first_places(alike).tolist()
-    ]
-    found = np.array(rows, dtype=np.float64).reshape(-1, 4)[alike]
+    found = _compared(places, hidden, np.flatnonzero(numbers >= 0), moved.graph, shown)
     stated = moved.shares[np.searchsorted(moved.unknown, hidden)].copy()
     stated[~np.isin(hidden, moved.transferred)] = np.nan
     titles, number_of = places.titles
@@ -209,84 +203,94 @@ def score_tables(
 
 
 def _compared(
-    places: TablePlaces,
-    factor: int,
-    winner: Floats | None,
-    answered: Floats | None,
-    pooled: dict[int, Floats],
-) -> tuple[float, float, float, bool]:
-    """Divergences of what was filled, of the place's mean and of nothing; whether it was right."""
-    graph = places.graph
-    truth = normalised(graph.tables[int(graph.factor_table[factor])])
-    flat = np.full(truth.shape, 1.0 / truth.size)
-    of_place = pooled.get(int(places.signature[factor]))
-    lent = flat
-    if of_place is not None:
-        lent = of_place.transpose(np.argsort(places.by_role(factor)))
-    return (
-        divergence(truth, flat if answered is None else answered),
-        divergence(truth, lent),
-        divergence(truth, flat),
-        winner is not None and is_equal(truth, winner),
-    )
+    places: TablePlaces, hidden: Ints, known: Ints, winning: FactorGraph, shown: FactorGraph
+) -> Floats:
+    """For each hidden table the divergences of what is shown, of its place's mean and of nothing.
+
+    In the last column 1 where the winning table is the right one.
+    """
+    graph, pooled = places.graph, places.pooled(known, hidden)
+    winners, answers = (FilledTables.of(each, graph, hidden) for each in (winning, shown))
+    filled = np.column_stack((winners.numbers >= 0, answers.numbers >= 0))
+    orders = (places.orders(hidden), winners.orders, answers.orders)
+    alike = group_rows(np.column_stack((places.signature[hidden], filled, *orders)) + 1)
+    found = np.zeros((len(hidden), 4))
+    for group in members(alike):  # one place, arguments in one order
+        first = int(hidden[group[0]])
+        axes = range(len(graph.scope(first)))
+        truth = table_rows(graph.tables, graph.factor_table[hidden[group]], axes)
+        flat = np.full_like(truth, 1 / truth.shape[1])
+        of_place = pooled.get(int(places.signature[first]))
+        lent = flat if of_place is None else places.in_own_order(of_place, first)
+        winner, answer = winners.rows(group), answers.rows(group)
+        found[group, 0] = divergences(truth, flat if answer is None else answer)
+        found[group, 1] = divergences(truth, np.broadcast_to(lent, truth.shape))
+        found[group, 2] = divergences(truth, flat)
+        found[group, 3] = winner is not None and are_equal(truth, winner)
+    return found
 
 
 @dataclass(frozen=True, eq=False)
 class FilledTables:
-    """The tables that some factors were given, and where their own arguments stand in them.
+    """The tables that n factors were given, and where their own arguments stand in them.
 
-    columns: for each factor the number of its table, -1 for none, and the place of each argument,
-    padded with -1.
+    numbers[n]: -1 for none; orders: the place of each argument, padded with -1, all -1 for none.
     """
 
     graph: FactorGraph
-    columns: Ints
+    numbers: Ints
+    orders: Ints
 
     @classmethod
     def of(cls, filled: FactorGraph, graph: FactorGraph, factors: Ints) -> FilledTables:
         """From the completed graph and the one whose order of arguments counts."""
-        lengths = np.diff(graph.offsets)[factors]
-        columns = np.full((len(factors), 1 + int(lengths.max(initial=0))), -1, dtype=np.int64)
-        columns[:, 0] = filled.factor_table[factors]
+        lengths, numbers = np.diff(graph.offsets)[factors], filled.factor_table[factors]
+        orders = np.full((len(factors), int(lengths.max(initial=0))), -1, dtype=np.int64)
         for arity in np.unique(lengths).tolist():
-            here = np.flatnonzero(lengths == arity)
+            here = np.flatnonzero((lengths == arity) & (numbers >= 0))
             slots = graph.offsets[factors[here], None] + np.arange(arity)
             theirs, mine = (
                 np.argsort(each.arguments[slots], axis=1, kind="stable") for each in (filled, graph)
             )
             places = np.zeros_like(mine)
             np.put_along_axis(places, mine, theirs, axis=1)
-            columns[here, 1 : 1 + arity] = places
-        return cls(filled, columns)
+            orders[here, :arity] = places
+        return cls(filled, numbers, orders)
 
-    def table(self, place: int) -> Floats | None:
-        """The table of one of the factors, normalised, axes in its own order."""
-        number, *axes = self.columns[place].tolist()
-        if number < 0:
+    def rows(self, group: Ints) -> Floats | None:
+        """The tables of some factors with equal orders, axes in their own order; None if none."""
+        axes = [each for each in self.orders[group[0]].tolist() if each >= 0]
+        if self.numbers[group[0]] < 0:
             return None
-        return normalised(self.graph.tables[number]).transpose([each for each in axes if each >= 0])
+        return table_rows(self.graph.tables, self.numbers[group], axes)
 
 
-def normalised(table: Floats) -> Floats:
-    """A table scaled to sum 1; large numbers do no harm."""
-    scaled = table / table.max()
-    return np.asarray(scaled / scaled.sum())
+def table_rows(tables: Tables, numbers: Ints, axes: Sequence[int]) -> Floats:
+    """Tables of one shape as rows that sum to 1, axes in another order; large numbers do no harm.
 
-
-def is_equal(truth: Floats, other: Floats) -> bool:
-    """Whether two normalised tables are the same but for rounding."""
-    return bool(np.allclose(other, truth, rtol=EQUAL, atol=0.0))
-
-
-def divergence(truth: Floats, other: Floats) -> float:
-    """Kullback–Leibler divergence of a normalised table from the true one, in nats.
-
-    >>> round(divergence(np.array([0.5, 0.5]), np.array([0.25, 0.75])), 6)
-    0.143841
+    numbers[n]; the result has a row for each and a column for each state.
     """
-    if is_equal(truth, other):
-        return 0.0
+    shape = tables[int(numbers[0])].shape
+    flat = tables.values[tables.offsets[numbers, None] + np.arange(math.prod(shape))]
+    turned = flat.reshape(-1, *shape).transpose(0, *(1 + each for each in axes))
+    rows = turned.reshape(len(numbers), -1)
+    rows = rows / rows.max(axis=1, keepdims=True)
+    return np.asarray(rows / rows.sum(axis=1, keepdims=True))
+
+
+def are_equal(truth: Floats, other: Floats) -> Flags:
+    """Which of some normalised tables are the same but for rounding."""
+    return np.asarray((np.abs(other - truth) <= EQUAL * truth).all(axis=1))
+
+
+def divergences(truth: Floats, other: Floats) -> Floats:
+    """Kullback–Leibler divergences of normalised tables from the true ones, in nats, row by row.
+
+    >>> divergences(np.array([[0.5, 0.5]]), np.array([[0.25, 0.75]])).round(6).tolist()
+    [0.143841]
+    """
     floored = np.maximum(other, FLOOR)
+    floored = floored / floored.sum(axis=1, keepdims=True)
     there = truth > 0
-    ratio = truth[there] / (floored / floored.sum())[there]
-    return float((truth[there] * np.log(ratio)).sum())
+    logs = np.log(np.where(there, truth, 1.0)) - np.log(np.where(there, floored, 1.0))
+    return np.where(are_equal(truth, other), 0.0, (truth * logs).sum(axis=1))
