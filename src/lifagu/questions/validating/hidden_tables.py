@@ -211,9 +211,9 @@ def _compared(
     """
     graph, pooled = places.graph, places.pooled(known, hidden)
     winners, answers = (FilledTables.of(each, graph, hidden) for each in (winning, shown))
-    filled = np.column_stack((winners.numbers >= 0, answers.numbers >= 0))
+    filled = ((each.numbers >= 0).astype(np.int64) for each in (winners, answers))
     orders = (places.orders(hidden), winners.orders, answers.orders)
-    alike = group_rows(np.column_stack((places.signature[hidden], filled, *orders)) + 1)
+    alike = group_rows(np.column_stack((places.signature[hidden], *filled, *orders)) + 1)
     found = np.zeros((len(hidden), 4))
     for group in members(alike):  # one place, arguments in one order
         first = int(hidden[group[0]])
