@@ -30,6 +30,7 @@ PARTS = (  # files beside this
     "own_tables",
     "colour",
     "transfer",
+    "filling",
     "lifting",
     "files",
     "end_to_end",
@@ -49,6 +50,7 @@ PACKAGES = (
         "cotengra",
         "networkx",
         "scikit-network",
+        "scikit-learn",
     ),
     *("igraph", "pynauty", "duckdb", "sqlalchemy", "psycopg", "matplotlib", "pyspark"),
 )

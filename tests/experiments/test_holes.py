@@ -215,23 +215,6 @@ def test_the_oracle_is_as_often_right_as_it_says():
     assert np.mean(was_right) == pytest.approx(np.mean(sure), abs=0.03)
 
 
-def test_the_oracle_draws_tables_as_often_as_it_believes_in_them():
-    subject = drawn_hospital("share-40")
-    oracle = Oracle(subject)
-    fillings = oracle.drawn(400, np.random.default_rng(0))
-    for factor, weights in oracle.weights.items():
-        place = subject.origins[factor]
-        tables = [table.transpose(place.order) for table in subject.population.tables[place.kind]]
-        counts = [
-            sum(
-                filling[factor] is table or np.array_equal(filling[factor], table)
-                for filling in fillings
-            )
-            for table in tables
-        ]
-        assert np.array(counts) / 400 == pytest.approx(weights, abs=0.1)
-
-
 # ---- fillings
 
 
@@ -479,6 +462,17 @@ def test_the_command_runs_a_scenario(tmp_path, capsys):
     )
     assert status == 2
     assert "no scenario 'share-21'; choose from share-05, " in err
+
+
+def test_other_seeds_are_other_hospitals(tmp_path):
+    few = SMALL | {"scenarios": ("share-20",), "seeds": 1}
+    run_holes(tmp_path, **few, first_seed=1)
+    run_holes(tmp_path, **few | {"seeds": 2}, resume=True)
+    with (tmp_path / "cells.csv").open() as file:
+        assert [row["seed"] for row in csv.DictReader(file)] == ["0", "1"]
+    assert (
+        generated(Cell("share-20", 12, 0))[0].hidden != generated(Cell("share-20", 12, 1))[0].hidden
+    )
 
 
 @pytest.mark.full

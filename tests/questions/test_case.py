@@ -197,7 +197,9 @@ def test_a_file_is_read_once(tmp_path):
 def test_work_that_is_done_is_kept():
     case, _ = case_of("wards")
     assert case.transfer is case.observe({"Staffed": "true"}).transfer
-    assert case.transfer is case.fill(unknown="mean").transfer
+    mean = case.fill(unknown="mean").transfer
+    assert mean.offers is case.transfer.offers
+    assert mean.way == "mean"
     assert case.transfer is not case.fill(theta=0.9).transfer
     by_evidence = case.fill(by="published")
     assert by_evidence.transfer is not by_evidence.observe({"Staffed": "true"}).transfer

@@ -162,25 +162,44 @@ def test_unsure_answers_are_those_of_single_questions(seed, unknown):
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_own_tables_are_those_of_the_same_individual(seed):
+def test_own_tables_are_those_of_the_same_individual_that_the_answer_rests_on(seed):
     graph, evidence = drawn(seed)
     found = lifagu.impute(graph, evidence, list(graph.variable_names)).marginals
     moved = lifagu.transfer(graph, 0, evidence)
-    filled = [record for record in moved.record if record.status == "transferred"]
+    shares = {each.factor: each.share for each in moved.record}
 
     def owner(name):
         individuals = graph.variable(name).individuals
         return individuals[0] if individuals else ("alone", name)
 
     for place, name in enumerate(found.names):
-        mine = owner(name)
-        own = [
-            each.share for each in filled if mine in map(owner, graph.factor(each.factor).arguments)
-        ]
-        assert found.own[place] == len(own)
+        mine, behind = owner(name), lifagu.query(moved, name, evidence=evidence).rests_on
+        own = [shares[each] for each in behind if mine in map(owner, graph.factor(each).arguments)]
+        assert found.own[place] == len(own) <= found.lent[place] == len(behind)
         assert (
             np.isnan(found.own_weakest[place]) if not own else found.own_weakest[place] == min(own)
         )
+        guesses = [each for each in moved.record if each.guess and each.factor in behind]
+        assert found.guesses[place] == len(guesses)
+
+
+def test_what_was_observed_cuts_off_own_tables():
+    """Machine M-2 has five holes; once its heat is observed, its answers rest on fewer of them."""
+    builder = lifagu.FactorGraph.build()
+    for machine in ("m1", "m2"):
+        for what in ("Heat", "Noise", "Fail"):
+            builder.variable(f"{what}.{machine}", kind=what, individual=machine)
+        table = [1, 2] if machine == "m1" else None
+        for what in ("Heat", "Noise", "Fail"):
+            builder.factor(f"{what.lower()}.{machine}", [f"{what}.{machine}"], table)
+        for what in ("Noise", "Fail"):
+            arguments = [f"Heat.{machine}", f"{what}.{machine}"]
+            builder.factor(f"h{what.lower()}.{machine}", arguments, table and [1, 2, 3, 4])
+    graph = builder.graph()
+    free = lifagu.impute(graph, None, ["Fail.m2"]).marginals
+    assert (free.own[0], free.lent[0]) == (5, 5)
+    cut = lifagu.impute(graph, {"Heat.m2": "true"}, ["Fail.m2", "Heat.m2"]).marginals
+    assert (cut.own.tolist(), cut.lent.tolist()) == ([2, 0], [2, 0])
 
 
 def test_without_questions_those_near_unknown_factors_are_asked():
@@ -225,7 +244,7 @@ def test_tables_say_what_the_completed_graph_holds(seed, unknown, tmp_path):
     graph, evidence = drawn(seed)
     found = lifagu.impute(graph, evidence, unknown=unknown)
     lifagu.io.write_imputed(tmp_path / "result", found.tables())
-    moved = lifagu.transfer(graph, 0, evidence)
+    moved = lifagu.transfer(graph, 0, evidence, unknown=unknown)
     completed = moved.averaged() if unknown == "mean" else moved.graph
     filled = read_back(tmp_path / "result", "tables")
     assert [row["factor"] for row in filled] == [
@@ -247,6 +266,8 @@ def test_tables_say_what_the_completed_graph_holds(seed, unknown, tmp_path):
             "steps",
             "reason",
             "fallback",
+            "way",
+            "guess",
         }
         expected = record.as_dict()
         assert {key: row[key] for key in same} == {key: expected[key] for key in same}

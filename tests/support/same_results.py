@@ -53,6 +53,7 @@ def assert_same_answers(found, expected):
     for mine, theirs in zip(found.answers, expected.answers, strict=True):
         assert (mine.variables, mine.ranges) == (theirs.variables, theirs.ranges)
         assert (mine.rests_on, mine.weakest_share) == (theirs.rests_on, theirs.weakest_share)
+        assert mine.warnings == theirs.warnings
         np.testing.assert_allclose(mine.probabilities, theirs.probabilities, rtol=1e-9, atol=1e-12)
 
 
@@ -84,7 +85,7 @@ def assert_same_marginals(found, expected):
     assert list(found.unanswered) == list(expected.unanswered)
     for name in expected.names:
         assert found[name] == pytest.approx(expected[name], rel=1e-9, abs=1e-12)
-    for column in ("own", "own_weakest", "lent", "weakest"):
+    for column in ("own", "own_weakest", "lent", "weakest", "guesses"):
         np.testing.assert_array_equal(getattr(found, column), getattr(expected, column))
         assert getattr(found, column).dtype == getattr(expected, column).dtype
 

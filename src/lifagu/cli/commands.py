@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import lifagu
 from lifagu.cli.cases import opened, placed, propagation, rule_beside_fill, run
 from lifagu.cli.output import note, say, say_json, shown, table
-from lifagu.cli.remedies import FLAGS
+from lifagu.cli.remedies import FLAGS, SURER
 from lifagu.cli.results import (
     answer_table,
     answers_json,
@@ -41,7 +41,26 @@ def check(options: Options) -> None:
         raise lifagu.ModelError("name the model file to check, or ask for the --schema")
     with opened(options) as (case, _):
         counts = f"{case.model.summary}, {case.observed_count} observed"
+        warnings = _doubts(case)
     say(f"{options.model}: ok, {counts}")
+    _warn(warnings)
+
+
+def _doubts(case: Case) -> list[str]:
+    """What to say where filled tables are hardly better than a guess."""
+    try:
+        return [f"{each}; {SURER}" for each in case.doubts]
+    except lifagu.TooLargeError:  # such a model is answered without being grounded, or refused
+        return []
+
+
+def _warnings_json(warnings: list[str]) -> dict[str, list[str]]:
+    return {"warnings": warnings} if warnings else {}
+
+
+def _warn(warnings: Sequence[str]) -> None:
+    for each in warnings:
+        note(f"warning: {each}")
 
 
 def info(options: Options) -> None:
@@ -82,7 +101,8 @@ def lift(options: Options) -> None:
     """``lifagu lift``."""
     if options.rounds and options.json:
         raise lifagu.ModelError("--rounds is for reading; leave out --rounds or --json")
-    in_memory = "--rounds" if options.rounds else "--json" if options.json else ""
+    asked = ("rounds", "explain", "json")
+    in_memory = next((f"--{name}" for name in asked if getattr(options, name)), "")
     with opened(options) as (case, progress):
         case = placed(options, case, "lift", in_memory=in_memory)
         found = case.lift(options.out)
@@ -92,7 +112,7 @@ def lift(options: Options) -> None:
     if options.rounds:
         _show_rounds(case, found)
     elif options.json:
-        say_json(lift_json(found, text))
+        say_json(lift_json(found, text, options.explain))
     else:
         _show_lift(options, found)
 
@@ -108,7 +128,7 @@ def _show_rounds(case: Case, found: Lift) -> None:
 
 def _show_lift(options: Options, found: Lift) -> None:
     if found.unknown:
-        say(f"{transfers_table(found)}\n")
+        say(f"{transfers_table(found, options.explain)}\n")
     if found.merging:
         say(f"{found.merging}\n")
     say(groups_table(found.groups))
@@ -125,6 +145,8 @@ def query(options: Options) -> None:
         questions = _questions(options, options.queries or list(case.queries))
         planned = case.plan(questions, engine=options.engine, **propagation(options))
         result = run(options, case, planned, progress)
+        if options.explain:
+            _explain(case, result)
     _remark_answers(options, result)
     if options.json:
         say_json({**answers_json(result), **merging_json(case.merging(options.engine))})
@@ -133,6 +155,15 @@ def query(options: Options) -> None:
         say(answer_table(answer, case.evidence))
     if result.log_partition is not None:
         say(f"log Z = {result.log_partition:.10g}")
+
+
+def _explain(case: Case, result: Result) -> None:
+    """Why the weakest tables behind answers are as they are, where that can be told."""
+    factors = [name for answer in result.answers for name in answer.rests_on]
+    if factors and case.place.on in ("auto", "memory"):
+        from lifagu.cli.explained import weakest_explained
+
+        note(weakest_explained(case.transfer, factors))
 
 
 def _questions(options: Options, names: list[str]) -> list[Sequence[str]]:
@@ -166,6 +197,8 @@ def marginals(options: Options) -> None:
     with opened(options) as (case, progress):
         planned = case.plan_marginals(engine=options.engine, **propagation(options))
         found = run(options, case, planned, progress)
+        warnings = _doubts(case)
+    _warn(warnings)
     came = getattr(found, "convergence", None)  # of belief propagation
     _remark(options, getattr(found, "notes", ()), astray=came is not None and not came.converged)
     for part in found.too_large:
@@ -174,7 +207,8 @@ def marginals(options: Options) -> None:
     if options.out:
         lifagu.io.write_marginals(options.out, listed)
     if options.json:
-        say_json({**marginals_json(listed), **merging_json(case.merging(options.engine))})
+        merging = merging_json(case.merging(options.engine))
+        say_json({**marginals_json(listed), **_warnings_json(warnings), **merging})
     elif not options.out:
         say(marginals_table(listed))
 
@@ -183,9 +217,12 @@ def map_(options: Options) -> None:
     """``lifagu map``."""
     with opened(options) as (case, progress):
         best = run(options, case, case.plan_most_probable(engine=options.engine), progress)
+        warnings = _doubts(case)
+    _warn(warnings)
     if options.json:
         found = {"log_weight": best.log_weight, "assignment": best.assignment}
-        say_json({**found, **merging_json(case.merging(options.engine))})
+        merging = merging_json(case.merging(options.engine))
+        say_json({**found, **_warnings_json(warnings), **merging})
         return
     say(table(best.assignment.items()))
     say(f"log weight = {best.log_weight:.10g}")

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def experiment(options: argparse.Namespace) -> None:
     """``lifagu experiment paper`` and ``lifagu experiment holes``."""
-    shared = {name: getattr(options, name) for name in ("seeds", "jobs", "resume")}
+    shared = {name: getattr(options, name) for name in ("seeds", "first_seed", "jobs", "resume")}
     campaign = {"paper": _paper, "holes": _holes}[options.experiment]
     with closing(ProgressLine(options.quiet, bar=True)) as progress:
         results = campaign(options, {**shared, "progress": progress})
@@ -36,7 +36,7 @@ def _paper(options: argparse.Namespace, shared: dict[str, Any]) -> Results:
 def _holes(options: argparse.Namespace, shared: dict[str, Any]) -> Results:
     from lifagu.experiments.holes import run_holes
 
-    chosen = {name: getattr(options, name) for name in ("individuals", "completions")}
+    chosen = {name: getattr(options, name) for name in ("individuals", "completions", "draws")}
     chosen |= {"scenarios": options.scenarios} if options.scenarios else {}
     return run_holes(Path(options.out), **chosen, **shared)
 

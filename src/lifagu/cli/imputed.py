@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from lifagu.basics.words import counted
 from lifagu.cli.output import finite, some, table
+from lifagu.cli.remedies import SURER
 from lifagu.cli.results import convergence_json, groups_table
+from lifagu.filling.chance import GUESS
 
 if TYPE_CHECKING:
     from lifagu.questions.findings import Imputed, Requested
@@ -44,14 +46,20 @@ def lent_table(found: Imputed) -> str:
     """Who lent what to whom, one line for what is alike."""
     if not found.lent:
         return ""
-    rows = [("lent to", "factors", "the table of", "share", "compared", "ties")]
+    one, guessed = found.way == "one", any(each.guesses for each in found.lent)
+    what = "the table of" if one else "what"
+    rows = [["lent to", "factors", what, "share", "compared", "ties", *["guesses"] * guessed]]
     last = ""
     for each in found.lent[:MOST_LINES]:
         title, last = "" if each.factors == last else each.factors, each.factors
         share = span(each.lowest_share, each.highest_share)
-        beside = (share, f"{each.unit}s", str(each.ties or ""))
-        rows.append((title, str(each.count), each.donor, *beside))
-    return "\n".join([table(rows, indent=""), *_more(len(found.lent), "lines")])
+        beside = (share, f"{each.unit}s", str(each.ties or ""), str(each.guesses or ""))
+        taken = each.donor if one else each.takes
+        rows.append([title, str(each.count), taken, *beside[: len(rows[0]) - 3]])
+    lines = [table(rows, indent=""), *_more(len(found.lent), "lines")]
+    if guesses := sum(each.guesses for each in found.lent):
+        lines.append(f"warning: {guesses} of {found.filled} are {GUESS}; {SURER}")
+    return "\n".join(lines)
 
 
 def left_table(found: Imputed) -> str:
@@ -88,7 +96,8 @@ def _answers(asked: Requested) -> list[str]:
     for place, own in zip(shown, labels, strict=True):
         beside = (
             _resting(int(asked.own[place]), float(asked.own_weakest[place])),
-            _resting(int(asked.lent[place]), float(asked.weakest[place])),
+            _resting(int(asked.lent[place]), float(asked.weakest[place]))
+            + (f", {counted(guesses, 'guess')}" if (guesses := int(asked.guesses[place])) else ""),
         )
         rows.append([asked.names[place], *own, *[""] * (width - len(own)), *beside])
     return [table(rows, indent=""), *_more(len(asked), "answers")]
@@ -129,7 +138,11 @@ def imputed_json(found: Imputed) -> dict[str, Any]:
         "equality": found.transfer.equality,
         **({"off_by_at_most": bound._asdict()} if bound else {}),
         "unknown": {"total": total, "transferred": filled, "left": total - filled},
-        "lent": [{**vars(each), "potentials": list(each.potentials)} for each in found.lent],
+        "way": found.way,
+        "lent": [
+            {**vars(each), "potentials": list(each.potentials), "takes": each.takes}
+            for each in found.lent
+        ],
         "left": [vars(each) for each in found.left],
         "groups": {"variables": found.groups.variables, "factors": found.groups.factors},
         **convergence_json(asked.convergence),
@@ -153,4 +166,5 @@ def _marginal_json(asked: Requested, place: int) -> dict[str, Any]:
         "own_weakest_share": finite(float(asked.own_weakest[place])),
         "transferred": int(asked.lent[place]),
         "weakest_share": finite(float(asked.weakest[place])),
+        "guesses": int(asked.guesses[place]),
     }

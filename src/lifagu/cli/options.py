@@ -11,6 +11,11 @@ from lifagu.basics.choices import RULES, SCHEDULES
 from lifagu.cli import values
 from lifagu.errors import LifaguError, one_line
 
+EXPLAIN = (
+    "show the plan and its cost on stderr before running, "
+    "and after a query why the weakest tables it rests on were taken"
+)
+
 
 class Parser(argparse.ArgumentParser):
     """An argument parser whose mistakes are one line beginning with ``error: ``."""
@@ -140,7 +145,7 @@ def engine(parser: Parser, choices: Sequence[str], explain: bool = True) -> None
     if "bp" in choices:
         belief_propagation(parser)
     if explain:
-        flag(parser, "--explain", "show the plan and its cost on stderr before running")
+        flag(parser, "--explain", EXPLAIN)
     memory_limit(parser)
 
 

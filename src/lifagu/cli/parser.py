@@ -73,6 +73,8 @@ def _lift(parser: Parser) -> None:
     options.model(parser)
     options.filling(parser)
     options.evidence(parser)
+    text = "say of filled tables who agrees, who is nearest to their owners, what would settle it"
+    flag(parser, "--explain", text)
     flag(parser, "--rounds", "show the colours of every round, for small models")
     text = (
         "write the completed model to a file, or as Parquet to a folder (such as result/), "
@@ -237,16 +239,19 @@ def _paper(parser: Parser) -> None:
 
 def _holes(parser: Parser) -> None:
     _campaign(parser, seeds=5)
-    text = "some of the scenarios (default: all)"
+    text = "some of the scenarios; exact, noisy: all with exact or estimated tables (default: both)"
     value(parser, "--scenarios", "LIST", text, type=values.names)
-    count(parser, "--individuals", "N", 10, 200, "individuals per hospital")
+    text = "individuals of each (default 200, with estimated tables 400 and new ones)"
+    value(parser, "--individuals", "N", text, type=values.at_least(10))
     text = "combinations of competing tables that mixtures and bounds consider"
     count(parser, "--completions", "N", 2, 16, text)
+    count(parser, "--draws", "N", 20, 200, "draws of estimated tables that intervals rest on")
 
 
 def _campaign(parser: Parser, seeds: int) -> None:
     value(parser, "--out", "DIR", "folder for all results, made if need be", required=True)
-    count(parser, "--seeds", "N", 1, seeds, "use the seeds 0 to N-1")
+    count(parser, "--seeds", "N", 1, seeds, "use so many seeds")
+    count(parser, "--first-seed", "S", 0, 0, "use the seeds from this on")
     count(parser, "--jobs", "N", 1, 1, "processes to use")
     flag(parser, "--resume", "keep what the folder has, and compute the rest")
     options.quiet(parser)

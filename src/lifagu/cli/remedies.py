@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from lifagu.errors import Remedy
 
+# what to do about tables that are hardly better than a guess
+SURER = "try --fill cohorts, --unknown mean, or a --theta that leaves it unknown"
 FLAGS = {
     Remedy.MORE_MEMORY: "raise --memory-limit, or use a machine with more memory",
     Remedy.MORE_MEMORY_ON_SPARK: (

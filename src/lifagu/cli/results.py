@@ -8,10 +8,12 @@ from dataclasses import asdict
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from lifagu.cli.explained import explained
 from lifagu.cli.output import finite, some, table
+from lifagu.cli.remedies import SURER
 
 if TYPE_CHECKING:
-    from lifagu import Answer
+    from lifagu import Answer, Transfer
     from lifagu.inference.answer import Convergence
     from lifagu.inference.prepared import Result
     from lifagu.inference.relational.marginals import ListedMarginals
@@ -24,8 +26,11 @@ MOST_OBSERVED = 8
 MOST_NAMES = 8
 
 
-def transfers_table(found: Lift) -> str:
-    """What was filled from whom and why, one entry for all that was treated alike."""
+def transfers_table(found: Lift, explain: bool = False) -> str:
+    """What was filled from whom and why, one entry for all that was treated alike.
+
+    explain: also who is nearest and what would settle it, for the first of each.
+    """
     moved, left = found.transfer, found.unknown - found.filled
     names = moved.original.factor_names
     filled = f"{found.filled} of {found.unknown} unknown factors filled"
@@ -33,10 +38,13 @@ def transfers_table(found: Lift) -> str:
     classes = moved.by_class()
     for record, factors in classes[:MOST_ROWS]:
         first = names.of_nodes(factors[:MOST_NAMES])
-        source = f"from {record.donor}" if record.donor else record.status.replace("_", " ")
+        source = record.status.replace("_", " ")
+        if record.donor:
+            source = f"from {record.donor}" if record.way == "one" else record.takes
         total = int(found.sizes[factors].sum())
         lines.append(f"  {some(first, min(4, len(factors)), total)}: {source}")
         lines.append(f"      {record.reason}")
+        lines += [explained(moved, record.factor)] if explain else []
     if len(classes) > MOST_ROWS:
         lines.append(f"  … and {len(classes) - MOST_ROWS} more (all of them with --json)")
     return "\n".join(lines)
@@ -59,8 +67,11 @@ def groups_table(groups: Groups, most: int = MOST_ROWS, rest: bool = True) -> st
     return table(rows) if rows else "  no variables and no factors"
 
 
-def lift_json(found: Lift, lifted: str) -> dict[str, Any]:
-    """Groups, transfers with reasons, and the lifted model, given as the text of a file."""
+def lift_json(found: Lift, lifted: str, explain: bool = False) -> dict[str, Any]:
+    """Groups, transfers with reasons, and the lifted model, given as the text of a file.
+
+    explain: also who is nearest and what would settle it, for the first factor of each class.
+    """
     moved, colouring = found.transfer, found.groups.colouring
     variables, factors = moved.original.variable_names, moved.original.factor_names
     return {
@@ -71,8 +82,14 @@ def lift_json(found: Lift, lifted: str) -> dict[str, Any]:
         "variable_groups": [variables.of_nodes(group) for group in colouring.variable_groups],
         "factor_groups": [factors.of_nodes(group) for group in colouring.factor_groups],
         "transfers": [record.as_dict() for record in moved.record],
+        **({"explanations": _explanations(moved)} if explain else {}),
         "model": json.loads(lifted),
     }
+
+
+def _explanations(moved: Transfer) -> list[dict[str, Any]]:
+    firsts = [record.factor for record, _ in moved.by_class()]
+    return [moved.explain(factor).as_dict() for factor in firsts]
 
 
 def merging_json(merging: Merging | None) -> dict[str, Any]:
@@ -103,6 +120,7 @@ def answer_table(answer: Answer, evidence: Mapping[str, Any]) -> str:
         count, weakest = len(answer.rests_on), f"{answer.weakest_share:.3g}"
         lent = f"{count} transferred table{'s' * (count > 1)}, weakest share {weakest}"
         lines.append(f"  rests on {lent}: {some(answer.rests_on, 4)}")
+    lines += [f"  warning: {each}; {SURER}" for each in answer.warnings]
     return "\n".join(lines)
 
 
@@ -137,6 +155,7 @@ def _answer_json(answer: Answer) -> dict[str, Any]:
         "log_probabilities": list(map(finite, answer.log_probabilities.reshape(-1).tolist())),
         "rests_on": list(answer.rests_on),
         "weakest_share": answer.weakest_share,
+        "warnings": list(answer.warnings),
     }
     for name, limit in (("lower", answer.lower), ("upper", answer.upper)):
         if limit is not None:

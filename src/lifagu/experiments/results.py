@@ -52,11 +52,11 @@ def write_results(
     figure: Callable[[Path], Sequence[Path]],
     page: Callable[[str], str],
 ) -> Results:
-    """Write tables (by name) as CSV files, the figure, and the page that shows it."""
+    """Write tables (by name) as CSV files, the figures, and the page that shows them."""
     files = [_write_rows(folder / f"{name}.csv", rows) for name, rows in tables.items()]
     figures, notes = _drawn(figure, folder / "figure")
-    shown = f"![figure]({figures[0].name})" if figures else notes[0]
-    write_text(folder / "report.md", page(shown))
+    pictures = [f"![{each.stem}]({each.name})" for each in figures if each.suffix == ".svg"]
+    write_text(folder / "report.md", page("\n\n".join(pictures or notes)))
     return Results([*files, *figures, folder / "report.md"], findings, notes)
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -51,6 +51,27 @@ class Completions(Frozen):
     def theta(self) -> float:
         """The share of candidates that had to agree."""
         return float(self.filling.theta)
+
+    @property
+    def way(self) -> str:
+        """How competing tables are used in answers, as in `Filling.unknown`."""
+        return self.filling.unknown
+
+    def answering(self, way: str) -> Self:
+        """The same for answers that use competing tables in another way; reasons say so.
+
+        Parameters
+        ----------
+        way : {"one", "mean", "mixture", "bounds"}
+            As in `Filling.unknown`.
+
+        Returns
+        -------
+        Transfer
+        """
+        if way == self.way:
+            return self
+        return replace(self, filling=replace(self.filling, unknown=way))
 
     # ---- completing
 
@@ -238,6 +259,33 @@ class Completions(Frozen):
         for offers in self.offers:
             shares[offers.receivers] = offers.share[offers.class_of]
         return frozen(shares[self.original.unknown])
+
+    @cached_property
+    def guesses(self) -> NDArray[np.bool_]:
+        """Which unknown factors got a table, but the best one is hardly better than a guess."""
+        found = np.zeros(len(self.original.factor_names), dtype=np.bool_)
+        for offers in self.offers:
+            found[offers.receivers] = offers.guess[offers.class_of]
+        return frozen(found[self.original.unknown] & (self.statuses == TRANSFERRED))
+
+    def agreement(self, place: int) -> tuple[int, int]:
+        """How many agree on the best table, and of how many candidates.
+
+        Parameters
+        ----------
+        place : int
+            Of the unknown factor among all of these.
+
+        Returns
+        -------
+        tuple of int
+        """
+        factor = self.original.unknown[place]
+        for offers in self.offers:
+            if len(found := np.flatnonzero(offers.receivers == factor)):
+                kind = offers.class_of[found[0]]
+                return int(offers.best_support[kind]), int(offers.candidates[kind])
+        return 0, 0
 
     @property
     def unknown(self) -> Ints:

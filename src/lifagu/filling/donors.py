@@ -24,6 +24,7 @@ from lifagu.basics.arrays import (
     offsets_of,
 )
 from lifagu.basics.frozen import Frozen
+from lifagu.filling.chance import is_guess
 
 TRANSFERRED, BELOW, NO_CANDIDATE, ILL_TYPED = range(4)  # places in STATUSES
 
@@ -40,7 +41,8 @@ class Offers(Frozen):
     keys[e]: what each argument of the graph looks like, to align receiver with donor;
     sizes[m]: how many factors each factor of the graph stands for, None for one each;
     agreed[k]: in how many other places the candidates' owners agree with the receivers', where
-    profiles were compared.
+    profiles were compared;
+    weights[a]: how likely each alternative is, where that is more than its share of supporters.
     """
 
     receivers: Ints
@@ -55,6 +57,7 @@ class Offers(Frozen):
     steps: int | None = None
     sizes: Ints | None = None
     agreed: Ints | None = None
+    weights: Floats | None = None
 
     @cached_property
     def candidates(self) -> Ints:
@@ -77,7 +80,12 @@ class Offers(Frozen):
 
     @cached_property
     def share(self) -> Floats:
-        """Share of each class's candidates that agree on its best alternative; nan without any."""
+        """Share of each class's candidates that agree on its best alternative; nan without any.
+
+        Where alternatives have weights: that of the best one.
+        """
+        if self.weights is not None:
+            return np.asarray(self.weights[self.first[:-1]])
         with np.errstate(invalid="ignore"):
             return np.asarray(self.best_support / self.candidates)
 
@@ -89,6 +97,11 @@ class Offers(Frozen):
         at = self.first[:-1][several]
         tie[several] = self.support[at] == self.support[at + 1]
         return tie
+
+    @cached_property
+    def guess(self) -> NDArray[np.bool_]:
+        """Whether the best alternative of each class is hardly better than a guess."""
+        return is_guess(np.nan_to_num(self.share), self.alternatives, self.candidates)
 
     @cached_property
     def members(self) -> list[Ints]:

@@ -6,6 +6,11 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from lifagu.basics.choices import Status
+from lifagu.basics.words import counted
+from lifagu.filling.chance import GUESS
+
+SURE = 0.9  # how likely a table must be for nothing more to be wanted
+MOST_PLACES = 3  # that are named in a reason
 
 
 @dataclass(frozen=True)
@@ -19,6 +24,40 @@ class Competitor:
 
 
 @dataclass(frozen=True)
+class CohortOfOwner:
+    """To which cohort the owner of an unknown factor belongs, and why.
+
+    Attributes
+    ----------
+    number, cohorts : int
+        Which cohort, the largest being 1, of how many.
+    share : float
+        How likely the owner belongs to it.
+    members : int
+        How many others most likely do.
+    like, unlike : tuple of str
+        The places whose tables speak for it, and against it.
+    shown : int
+        In how many places the owner has a known table.
+    settled_by : str or None
+        The place whose table, if it were known, would tell most about this one.
+    declared : bool
+        Whether the model says who is an individual; else it is what hangs together once the
+        variables that all share are cut.
+    """
+
+    number: int
+    cohorts: int
+    share: float
+    members: int
+    like: tuple[str, ...]
+    unlike: tuple[str, ...]
+    shown: int
+    settled_by: str | None
+    declared: bool
+
+
+@dataclass(frozen=True)
 class Record:
     """Why an unknown factor got its table, or did not.
 
@@ -29,7 +68,7 @@ class Record:
     status : {"transferred", "below_threshold", "no_candidate", "ill_typed"}
         What came of it.
     donor : str or None
-        Whose table it took.
+        Whose table it took; where `way` is not "one", who has the best of the competing ones.
     candidates, agreeing : int
         Known factors in such a place, or individuals where unit is "individual"; how many agree.
     share : float or None
@@ -58,6 +97,13 @@ class Record:
         The first of them, best first.
     fallback : bool
         Whether no donor individual was found, so that single factors were compared.
+    way : {"one", "mean", "mixture", "bounds"}
+        What answers use: the best of the competing tables, their mean, or all of them.
+    guess : bool
+        Whether it took a table that is hardly better than a guess, as few agree among many.
+    owner : CohortOfOwner or None
+        To which cohort its owner belongs, where cohorts were compared; `share` is then how likely
+        the best table is.
     """
 
     factor: str
@@ -79,6 +125,18 @@ class Record:
     tables: int
     competing: tuple[Competitor, ...]
     fallback: bool
+    way: str
+    guess: bool
+    owner: CohortOfOwner | None = None
+
+    @property
+    def takes(self) -> str:
+        """What it takes, in words; nothing if it stays unknown."""
+        if self.donor is not None and self.owner is not None and self.way != "one":
+            return "the mean over cohorts" if self.way == "mean" else "the tables of all cohorts"
+        return (
+            "" if self.donor is None else taken(self.donor, self.way, self.tables, self.candidates)
+        )
 
     @property
     def reason(self) -> str:
@@ -90,10 +148,24 @@ class Record:
         values = asdict(self)
         values["alignment"] = None if self.alignment is None else list(self.alignment)
         values["competing"] = [asdict(each) for each in self.competing]
-        return {**values, "reason": self.reason}
+        return {**values, "takes": self.takes, "reason": self.reason}
+
+
+def taken(donor: str, way: str, tables: int, candidates: int) -> str:
+    """What is taken where so many candidates have so many different tables, the best the donor's.
+
+    >>> taken("f1", "mean", 1, 5), taken("f1", "mean", 3, 5), taken("f1", "bounds", 3, 5)
+    ('the table of f1', 'the mean of 5 tables', 'each of 3 tables')
+    """
+    if tables == 1 or way == "one":
+        return f"the table of {donor}"
+    # a mean by shares is one in which every candidate counts once
+    return f"the mean of {candidates} tables" if way == "mean" else f"each of {tables} tables"
 
 
 def _outcome(record: Record) -> str:
+    if record.owner is not None and record.status != "no_candidate":
+        return " ".join(_of_cohort(record, record.owner))
     who = (
         "other individuals with matching factors"
         if record.unit == "individual"
@@ -103,7 +175,7 @@ def _outcome(record: Record) -> str:
         others = "another place" if record.agreed == 1 else f"{record.agreed} other places"
         who += f" whose owners have the same tables as its own in {others}"
     count = f"{record.agreeing} of {record.candidates}"
-    takes = f"it takes the table of {record.donor}"
+    takes = f"it takes {record.takes}"
     if record.status == "no_candidate":
         return "No known factor stands in a place like this one, so it stays unknown."
     if record.status == "below_threshold":
@@ -127,7 +199,66 @@ def _outcome(record: Record) -> str:
         return f"There is just one {one.removeprefix('other ')}, so {takes}."
     if record.agreeing == record.candidates:
         return f"All {record.candidates} {who} agree, so {takes}."
-    return f"{count} {who} agree, so {takes}; {record.tables} different tables compete."
+    return _contested(record, who)
+
+
+def _of_cohort(record: Record, owner: CohortOfOwner) -> list[str]:
+    """Whom the owner is like, by what, which table follows, and what would settle it."""
+    like = f"like {counted(owner.members, 'other')} (cohort {owner.number}, {owner.share:.0%})"
+    if owner.cohorts == 1:
+        said = ["No cohorts can be told apart, so everybody with such a factor counts."]
+    elif not owner.shown:
+        said = ["Nothing is known of its owner, so all cohorts count by their size."]
+    elif owner.like:
+        said = [f"Its owner is {like}: {_together(owner.like)} {_speak(owner.like)} for it."]
+    else:
+        said = [f"Its owner may be {like}, which its known tables hardly tell."]
+    if owner.unlike and owner.cohorts > 1:
+        said.append(f"{_together(owner.unlike)} {_speak(owner.unlike)} against it.".capitalize())
+    sure = f"{record.share:.0%}" if record.share is not None else "0 %"
+    if record.status == "below_threshold":
+        said.append(f"The likeliest table has {sure}, less than the {record.theta:.0%} asked for.")
+    elif record.way == "one":
+        guess = f": {GUESS}" if record.guess else ""
+        said.append(f"It takes the likeliest table, as of {record.donor} ({sure}{guess}).")
+    else:
+        used = {"mean": "It takes the mean", "mixture": "Answers mix", "bounds": "Limits are"}
+        over = "over all cohorts" if record.way != "mean" else "over them"
+        said.append(
+            f"{used[record.way]} {over}; the likeliest table, as of {record.donor}: {sure}."
+        )
+    if owner.settled_by and (record.share or 0) < SURE:
+        said.append(f"Knowing its {owner.settled_by} would tell most.")
+    if not owner.declared:
+        said.append("Individuals are what hangs together once shared variables are cut.")
+    return said
+
+
+def _together(places: tuple[str, ...]) -> str:
+    first = [*places[:MOST_PLACES], *["others"] * (len(places) > MOST_PLACES)]
+    return first[0] if len(first) == 1 else f"{', '.join(first[:-1])} and {first[-1]}"
+
+
+def _speak(places: tuple[str, ...]) -> str:
+    return "speaks" if len(places) == 1 else "speak"
+
+
+def _contested(record: Record, who: str) -> str:
+    """What came of it where several tables compete."""
+    count = f"{record.agreeing} of {record.candidates}"
+    different = f"different {'sets of ' * (record.unit == 'individual')}tables"
+    if record.way == "one":
+        compete = f"{record.tables} {different} compete"
+        if record.guess:
+            return f"{count} {who} agree: {GUESS}. It takes {record.takes}; {compete}."
+        return f"{count} {who} agree, so it takes {record.takes}; {compete}."
+    used = {
+        "mean": "it takes the mean, in which each of them counts once",
+        "mixture": "answers mix them all, each weighted by how many agree",
+        "bounds": "answers give the smallest and the largest over them all",
+    }[record.way]
+    have = f"{record.candidates} {who} have {record.tables} {different}"
+    return f"{have}; {used} (the commonest, of {record.donor}: {count})."
 
 
 def _warnings(record: Record) -> list[str]:
@@ -143,7 +274,7 @@ def _warnings(record: Record) -> list[str]:
         )
     if record.equality != "exactly" and record.candidates > 1:
         found.append(f"Tables were compared {record.equality}.")
-    if record.tie:
+    if record.tie and record.way == "one":
         found.append("Another table is as frequent; the one declared first was chosen.")
     if (
         record.status == "transferred"
@@ -151,9 +282,10 @@ def _warnings(record: Record) -> list[str]:
         and record.tables > 1
         and record.unit == "factor"
     ):
+        what = {"one": "this table", "mean": "this mean"}.get(record.way, "the same one")
         found.append(
             f"The {record.members} unknown factors in such a place cannot be told apart and all "
-            "take this table."
+            f"take {what}."
         )
     if record.ambiguous_assignment:
         found.append(

@@ -39,6 +39,8 @@ class RecordColumns:
     members: Ints
     tables: Ints
     fallback: NDArray[np.bool_]
+    way: NDArray[Any]
+    guess: NDArray[np.bool_]
     reason: NDArray[Any]
 
     def by_number(self) -> dict[str, Column]:
@@ -97,6 +99,8 @@ def record_columns(moved: Transfer) -> RecordColumns:
         members=number("members"),
         tables=number("tables"),
         fallback=column("fallback", np.bool_),
+        way=words("way"),
+        guess=column("guess", np.bool_),
         reason=words("reason"),
     )
 

@@ -12,9 +12,12 @@ from lifagu.basics.arrays import Ints, frozen, group_rows, members
 from lifagu.basics.choices import STATUSES
 from lifagu.basics.html import Shown
 from lifagu.basics.words import counted
+from lifagu.errors import ModelError, Remedy
 from lifagu.filling.alignment import alignments, order_decided
 from lifagu.filling.completions import Completions
 from lifagu.filling.donors import TRANSFERRED, Offers
+from lifagu.filling.explanation import Explanation
+from lifagu.filling.nearest import Nearest
 from lifagu.filling.record import Competitor, Record
 from lifagu.graph.views import View
 
@@ -89,9 +92,11 @@ class Transfer(Completions, Shown):
             theta=self.theta,
             equality=self.equality,
             members=offers.receiver_count(kind),
-            tables=int(offers.alternatives[kind]),
+            tables=self._competing_count(offers, kind),
             competing=tuple(self._competitor(*each) for each in competing),
             fallback=offers.unit == "factor" and bool(self.owners[factor] >= 0),
+            way=self.way,
+            guess=self.way == "one" and bool(self.guesses[number]),
         )
 
     def _competing(self, offers: Offers, place: int) -> list[tuple[int, int, float]]:
@@ -99,12 +104,20 @@ class Transfer(Completions, Shown):
         number, slot = int(offers.class_of[place]), int(offers.slot[place])
         total = int(offers.candidates[number])
         stop = min(offers.first[number + 1], offers.first[number] + MOST_SHOWN)
-        supports = offers.support[offers.first[number] : stop].tolist()
-        firsts = offers.donor_first[offers.first[number] : stop].tolist()
+        here = slice(offers.first[number], stop)
+        supports, firsts = offers.support[here].tolist(), offers.donor_first[here].tolist()
+        shares = [each / total for each in supports]
+        if offers.weights is not None:
+            shares = offers.weights[here].tolist()
         return [
-            (int(offers.donors[first + slot]), support, support / total)
-            for first, support in zip(firsts, supports, strict=True)
+            (int(offers.donors[first + slot]), support, share)
+            for first, support, share in zip(firsts, supports, shares, strict=True)
         ]
+
+    def _competing_count(self, offers: Offers, number: int) -> int:
+        """How many tables compete for a class; where several are used, those that fit."""
+        count = int(offers.alternatives[number])
+        return count if self.way == "one" or not count else len(self._fitting(offers, number))
 
     def _competitor(self, donor: int, agreeing: int, share: float) -> Competitor:
         factor = self.original.factors[donor]
@@ -146,6 +159,34 @@ class Transfer(Completions, Shown):
         ]
         told_apart = np.where(whole, self._interchangeable[unknown], self.owners[unknown] >= 0)
         return frozen(group_rows(np.column_stack((which, *columns, self.statuses, told_apart))))
+
+    def explain(self, factor: str) -> Explanation:
+        """What spoke for and against the table of an unknown factor, and what would settle it.
+
+        Parameters
+        ----------
+        factor : str
+            The name of an unknown factor.
+
+        Returns
+        -------
+        Explanation
+            Who agrees, who is nearest to its owner by other tables, and which other unknown place
+            of the owner would tell the competing tables apart; `str` says it in words.
+        """
+        number = self.original.factor_names.number(factor)
+        place = int(np.searchsorted(self.unknown, number))
+        if place == len(self.unknown) or self.unknown[place] != number:
+            raise ModelError(f"the table of '{factor}' is known; name an unknown factor")
+        offers = self.offers[int(self._places[0][place])]
+        if offers.sizes is not None:
+            raise ModelError("on an engine, nothing is explained", remedy=Remedy.IN_MEMORY)
+        competing = self._competing(offers, int(self._places[1][place]))
+        return self._nearest.explain(number, offers, competing[0][0] if competing else None)
+
+    @cached_property
+    def _nearest(self) -> Nearest:
+        return Nearest(self)
 
     # ---- showing
 

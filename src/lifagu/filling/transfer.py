@@ -75,6 +75,8 @@ def fill(graph: FactorGraph, filling: Filling, evidence: EvidenceLike = None) ->
             "profiles compare individuals, and no variable declares one", remedy=Remedy.NO_PROFILES
         )
     graph, drift, equality = _merged(graph, filling)
+    if filling.by == "cohorts":
+        return _by_cohorts(graph, filling, equality, drift)
     seen = graph.evidence(evidence)
     observed = seen if filling.uses_evidence else None
     roles = variable_roles(graph, kinds=filling.uses_kinds, evidence=observed)
@@ -95,6 +97,29 @@ def fill(graph: FactorGraph, filling: Filling, evidence: EvidenceLike = None) ->
         )
         offers = _offers_with_back_off(graph, tables, levels)
     return Transfer(graph, filling, tuple(offers), signatures, owners, equality, drift)
+
+
+def _by_cohorts(
+    graph: FactorGraph, filling: Filling, equality: str, drift: Drift | None
+) -> Transfer:
+    """Every hole with a probability for each table, by hidden cohorts of individuals."""
+    from lifagu.filling.cohorts.completing import CohortTransfer
+    from lifagu.filling.cohorts.offering import offers_by_cohorts
+    from lifagu.filling.cohorts.places import places_of_individuals
+    from lifagu.filling.cohorts.posterior import CohortPosterior
+
+    posterior = CohortPosterior.of(places_of_individuals(graph), filling.seed)
+    keys = variable_roles(graph)[graph.arguments]
+    return CohortTransfer(
+        graph,
+        filling,
+        (offers_by_cohorts(posterior),),
+        factor_signatures(graph.offsets, keys),
+        np.full(len(graph.factor_names), -1),
+        equality,
+        drift,
+        posterior,
+    )
 
 
 def transfer_types(

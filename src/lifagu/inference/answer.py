@@ -65,6 +65,8 @@ class Answer(Frozen, Shown):
         Who computed what, in words.
     notes : tuple[str, ...]
         Remarks beside the answer.
+    warnings : tuple[str, ...]
+        Why it is not to be trusted much.
     rests_on : tuple[str, ...]
         The transferred factors that the answer depends on.
     weakest_share : float or None
@@ -98,6 +100,7 @@ class Answer(Frozen, Shown):
     lower: Floats | None = None
     upper: Floats | None = None
     convergence: Convergence | None = None
+    warnings: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for array in (self.log_probabilities, self.lower, self.upper):

@@ -21,6 +21,7 @@ from lifagu.graph.evidence import Evidence, EvidenceLike, NamedEvidence, Observa
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.inference.prepared import Asked, Planned
 from lifagu.questions import asking, in_memory
+from lifagu.questions.place import HERE
 from lifagu.questions.planning import describe, names_in
 from lifagu.questions.statement import Statement
 from lifagu.questions.where_to_work import Choice, choose
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
     from lifagu.inference.most_probable import Best
     from lifagu.inference.relational.most_probable import RelationalBest
     from lifagu.likeness.tolerance_bound import Merging
+    from lifagu.questions.doubts import Doubt
     from lifagu.questions.findings import Groups, Imputed, Lift
     from lifagu.questions.validating.result import Validation
 
@@ -187,6 +189,17 @@ class Case(Statement, Shown):
     def transfer(self) -> Transfer:
         """The graph with its holes filled, and from whom each table came."""
         return in_memory.transferred(self)
+
+    @property
+    def doubts(self) -> tuple[Doubt, ...]:
+        """Which winning tables are hardly better than a guess, one entry per kind of factor."""
+        if self.filling is None or self.is_whole or self.place.on not in HERE:
+            return ()
+        if not len(self.graph.unknown):
+            return ()
+        from lifagu.questions.doubts import doubts
+
+        return doubts(self.transfer)
 
     @property
     def completed(self) -> FactorGraph | ParfactorGraph:

@@ -21,6 +21,7 @@ from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.html import Shown
 from lifagu.basics.progress import Tell
 from lifagu.errors import NoAnswerError, Remedy, TooLargeError, listed
+from lifagu.filling.chance import warning
 from lifagu.filling.completions import OpenClass
 from lifagu.filling.result import Transfer
 from lifagu.graph.evidence import Evidence
@@ -276,7 +277,9 @@ class Supported(Shown):
         """Compute the answers."""
         result = self.prepared.run(progress)
         part_of = parts_given(self.transfer, self.evidence)
-        answers = [with_support(answer, self.transfer, part_of) for answer in result.answers]
+        answers = [
+            with_support(answer, self.transfer, part_of, self.winning) for answer in result.answers
+        ]
         if not self.winning or self.transfer.drift is None:
             return Result(answers, result.log_partition, result.notes, *self.transfer.counts)
         log_odds = self.transfer.drift.log_odds(self.transfer.original, part_of)
@@ -292,13 +295,14 @@ def parts_given(moved: Transfer, evidence: Evidence) -> Ints:
     )
 
 
-def with_support(answer: Answer, moved: Transfer, part_of: Ints) -> Answer:
+def with_support(answer: Answer, moved: Transfer, part_of: Ints, winning: bool = False) -> Answer:
     """The answer with the transferred factors it depends on, and the smallest share among them.
 
-    part_of: as `parts_given` the evidence.
+    part_of: as `parts_given` the evidence. winning: whether these have the winning tables, so that
+    there is a warning where some are hardly better than a guess.
     """
     parts = part_of[_numbers(answer, moved)]
-    return _resting_on(answer, moved, part_of, parts[parts >= 0])
+    return _resting_on(answer, moved, part_of, parts[parts >= 0], winning)
 
 
 def with_drift(answer: Answer, moved: Transfer, log_odds: Floats, part_of: Ints) -> Answer:
@@ -314,13 +318,22 @@ def _numbers(answer: Answer, moved: Transfer) -> list[int]:
     return [moved.original.variable_names.number(name) for name in answer.variables]
 
 
-def _resting_on(answer: Answer, moved: Transfer, part_of: Ints, parts: Ints) -> Answer:
+def _resting_on(
+    answer: Answer, moved: Transfer, part_of: Ints, parts: Ints, winning: bool = False
+) -> Answer:
     graph = moved.original
-    if not len(moved.transferred):
+    inside = moved.transferred[np.isin(parts_of_factors(graph, part_of, moved.transferred), parts)]
+    if not len(inside):
         return answer
-    inside = np.isin(parts_of_factors(graph, part_of, moved.transferred), parts)
-    names = tuple(graph.factor_names[factor] for factor in moved.transferred[inside].tolist())
-    shares: Floats = moved.shares[np.searchsorted(graph.unknown, moved.transferred[inside])]
-    return replace(
-        answer, rests_on=names, weakest_share=float(shares.min()) if len(shares) else None
+    places = np.searchsorted(graph.unknown, inside)
+    weakest = int(places[np.argmin(moved.shares[places])])
+    answer = replace(
+        answer,
+        rests_on=tuple(graph.factor_names[factor] for factor in inside.tolist()),
+        weakest_share=float(moved.shares[weakest]),
     )
+    guesses = int(moved.guesses[places].sum()) if winning else 0
+    if not guesses:
+        return answer
+    doubt = warning(guesses, len(inside), *moved.agreement(weakest))
+    return replace(answer, warnings=(*answer.warnings, doubt))

@@ -179,10 +179,11 @@ class Requested(Frozen):
     """The answers to n questions about single variables, and those without an answer.
 
     names: in the order asked; distributions[of[i]] is the answer to question i, label →
-    (probability, lower, upper), the limits being None where they were not asked for. own[n]: how
-    many tables were lent to the individual that the variable belongs to (to its own factors, where
-    it belongs to none), own_weakest[n]: the smallest share of agreement among them, nan if there
-    are none; lent[n], weakest[n]: the same of all tables that the answer depends on.
+    (probability, lower, upper), the limits being None where they were not asked for. lent[n]: how
+    many lent tables the answer rests on, weakest[n]: the smallest share of agreement among them,
+    nan if there are none; own[n], own_weakest[n]: the same of those among them that were lent to
+    the individual that the variable belongs to (to its own factors, where it belongs to none).
+    guesses[n]: how many of all are winning tables that are hardly better than a guess.
     unanswered: variables connected to factors that stay unknown. convergence: of belief
     propagation, if that answered.
     """
@@ -194,6 +195,7 @@ class Requested(Frozen):
     own_weakest: Floats
     lent: Ints
     weakest: Floats
+    guesses: Ints
     unanswered: Names
     convergence: Convergence | None = None
 
@@ -230,6 +232,7 @@ class Requested(Frozen):
                 columns[title] = np.array([cell[place] for cell in cells], dtype=np.float64)[places]
         columns |= {"own_transferred": self.own[rows], "own_weakest_share": self.own_weakest[rows]}
         columns |= {"transferred": self.lent[rows], "weakest_share": self.weakest[rows]}
+        columns |= {"guesses": self.guesses[rows]}
         return columns
 
 

@@ -137,9 +137,14 @@ def transferred(case: Statement) -> Transfer:
         graph = grounded(case)
         evidence = bound(case) if filling.uses_evidence else None
         case.place.progress.stage("filling unknown factors")
-        return fill(graph, filling, evidence)
+        return fill(graph, replace(filling, unknown="one"), evidence)
 
-    return case.opened.once(transfer_key(case), compute)
+    key = transfer_key(case)
+    moved = case.opened.once(key, compute)
+    if moved.way == filling.unknown:
+        return moved
+    # records that say so, kept beside the others
+    return case.opened.once((filling.unknown, *key), lambda: moved.answering(filling.unknown))
 
 
 def lifted(case: Statement) -> ParfactorGraph:

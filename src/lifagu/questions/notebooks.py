@@ -16,6 +16,7 @@ from lifagu.drawing.graphs import letters
 from lifagu.drawing.labels import clean
 from lifagu.drawing.scene import Scene
 from lifagu.drawing.svg import to_svg
+from lifagu.filling.chance import GUESS, SURER
 from lifagu.filling.result import Transfer
 from lifagu.graph.factor_graph import Colouring, FactorGraph
 from lifagu.inference.answer import Answer
@@ -73,22 +74,25 @@ def _(value: Case) -> str:
 @html.register
 def _(value: Lift) -> str:
     rows = [
-        (each.factors, str(each.count), each.donor, f"{each.lowest_share:.3g}")
+        (
+            each.factors,
+            str(each.count),
+            each.takes,
+            f"{each.lowest_share:.3g}" + (f": {GUESS}" if each.guesses else ""),
+        )
         for each in value.lent[:MOST_ROWS]
     ]
     left = [(each.factors, str(each.count), "–", each.reason) for each in value.left[:MOST_ROWS]]
     table = _table(
-        ("lent to", "factors", "the table of", "share"),
-        [*rows, *left],
-        len(value.lent) + len(value.left),
+        ("lent to", "factors", "what", "share"), [*rows, *left], len(value.lent) + len(value.left)
     )
     return _headed(value, table)
 
 
 @html.register
 def _(value: Transfer) -> str:
-    rows = [(each.factor, each.donor or "–", each.reason) for each in value.record[:MOST_ROWS]]
-    table = _table(("factor", "donor", "reason"), rows, len(value.record))
+    rows = [(each.factor, each.takes or "–", each.reason) for each in value.record[:MOST_ROWS]]
+    table = _table(("factor", "takes", "reason"), rows, len(value.record))
     return _headed(
         value,
         _figure(value, len(value.original.variable_names) + len(value.original.factor_names)),
@@ -132,7 +136,7 @@ def _(value: Answer) -> str:
             for row, (low, high) in zip(rows, limits, strict=False)
         ]
         header.append("bounds")
-    remarks = list(value.notes)
+    remarks = [*value.notes, *(f"warning: {each}; {SURER}" for each in value.warnings)]
     if value.rests_on:
         names = ", ".join(value.rests_on[:MOST_MEMBERS]) + (
             ", …" if len(value.rests_on) > MOST_MEMBERS else ""

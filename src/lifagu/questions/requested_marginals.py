@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -86,19 +87,20 @@ def request(
     of, distributions, convergence = _distributions(
         moved, answered, evidence, unknown, settings, progress
     )
-    own, own_weakest = _own(moved, answered)
     parts = parts_of_factors(graph, part_of, moved.transferred)
     inside = np.flatnonzero(parts >= 0)
     most = int(part_of.max(initial=-1)) + 2  # the last one is for what was observed
-    counts, weakest = _tally(moved, inside, parts[inside], most)
+    behind = _tally(moved, inside, parts[inside], most).of(part_of[answered])
+    own = _own(moved, parts, part_of, answered)
     return Requested(
         ChosenNames(graph.variable_names, answered),
         of,
         tuple(distributions),
-        own,
-        own_weakest,
-        counts[part_of[answered]],
-        weakest[part_of[answered]],
+        own.count,
+        own.weakest,
+        behind.count,
+        behind.weakest,
+        behind.guesses if unknown == "one" else np.zeros_like(behind.guesses),
         ChosenNames(graph.variable_names, variables[blocked]),
         convergence,
     )
@@ -153,21 +155,43 @@ def distribution_of(answer: Answer) -> Distribution:
     )
 
 
-def _own(moved: Transfer, variables: Ints) -> tuple[Ints, Floats]:
-    """How many tables were lent to each variable's individual, and the weakest share.
+@dataclass(frozen=True, eq=False)
+class LentTally:
+    """For each of several groups: how many tables were lent, the smallest share, and guesses.
 
-    Each pair of a transferred factor and an individual among its arguments counts once.
+    weakest: nan where nothing was lent; guesses: how many are hardly better than a guess.
+    """
+
+    count: Ints
+    weakest: Floats
+    guesses: Ints
+
+    def of(self, groups: Ints) -> LentTally:
+        """The same of these groups, in this order."""
+        return LentTally(self.count[groups], self.weakest[groups], self.guesses[groups])
+
+
+def _own(moved: Transfer, parts: Ints, part_of: Ints, variables: Ints) -> LentTally:
+    """What was lent to each variable's individual among all that the answer rests on.
+
+    parts: of the transferred factors, part_of: of the variables, -1 for what was observed. Each
+    pair of a transferred factor and an individual among its arguments counts once.
     """
     groups, receiver = _groups(moved.original), _receivers(moved)
     pairs = np.column_stack((receiver, groups[moved.original.arguments]))[receiver >= 0]
     pairs = pairs[first_places(group_rows(pairs))]
-    counts, weakest = _tally(moved, pairs[:, 0], pairs[:, 1], int(groups.max(initial=-1)) + 1)
-    return counts[groups[variables]], weakest[groups[variables]]
+    pairs = pairs[parts[pairs[:, 0]] >= 0]
+    lent = np.column_stack((pairs[:, 1], parts[pairs[:, 0]] + 1))
+    asked = np.column_stack((groups[variables], part_of[variables] + 1))
+    alike = group_rows(np.concatenate((asked, lent)))
+    tally = _tally(moved, pairs[:, 0], alike[len(asked) :], int(alike.max(initial=-1)) + 1)
+    return tally.of(alike[: len(asked)])
 
 
-def _tally(moved: Transfer, receivers: Ints, groups: Ints, count: int) -> tuple[Ints, Floats]:
-    """How many transferred factors are in each group, and their smallest share; nan if none."""
-    shares = moved.shares[np.searchsorted(moved.unknown, moved.transferred)][receivers]
+def _tally(moved: Transfer, receivers: Ints, groups: Ints, count: int) -> LentTally:
+    """What was lent in each group, group by group; receivers: places among the transferred."""
+    places = np.searchsorted(moved.unknown, moved.transferred)[receivers]
     counts, weakest = np.bincount(groups, minlength=count), np.full(count, np.inf)
-    np.minimum.at(weakest, groups, shares)
-    return counts, np.where(counts > 0, weakest, np.nan)
+    np.minimum.at(weakest, groups, moved.shares[places])
+    guesses = np.bincount(groups[moved.guesses[places]], minlength=count)
+    return LentTally(counts, np.where(counts > 0, weakest, np.nan), guesses)

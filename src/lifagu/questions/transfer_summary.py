@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints, first_places, group_lists, group_rows
-from lifagu.filling.record_columns import record_columns
+from lifagu.basics.choices import SEVERAL
+from lifagu.filling.record import taken
+from lifagu.filling.record_columns import RecordColumns, record_columns
 from lifagu.filling.result import Transfer
 from lifagu.graph.assembly import taken_lists
 from lifagu.graph.factor_graph import FactorGraph
@@ -25,7 +28,11 @@ class Lent:
     factors: the kind, such as ``intake(Age, Sick, Epid)``; first: the first of them. donor: whose
     table it is, the one declared first if several lend it; potentials: what it holds, in the order
     of the donor's arguments. unit: what was compared, as in UNITS; ties: for how many of them
-    another table was as frequent.
+    another table was as frequent. candidates: how many could lend, tables: how many different ones
+    they have, both at most; way: what answers use, as in
+    `Filling.unknown`: under "mean" the potentials are those of the mean, and under "mixture" and
+    "bounds" of the best of the tables. guesses: for how many of them the best table, which they
+    take, is hardly better than a guess.
     """
 
     factors: str
@@ -37,6 +44,15 @@ class Lent:
     lowest_share: float
     highest_share: float
     ties: int
+    candidates: int
+    tables: int
+    way: str
+    guesses: int
+
+    @property
+    def takes(self) -> str:
+        """What they take, in words."""
+        return taken(self.donor, self.way, self.tables, self.candidates)
 
 
 @dataclass(frozen=True)
@@ -70,38 +86,50 @@ def summary(
     >>> lent[0].first, lent[0].donor, lent[0].highest_share, left[0].status
     ('f2', 'f1', 1.0, 'no_candidate')
     """
-    records, names = record_columns(moved), moved.original.factor_names
+    records = record_columns(moved)
     many = np.ones(len(moved.unknown), dtype=np.int64) if sizes is None else sizes[moved.unknown]
     sorts, titles = factor_sorts(moved.original, moved.unknown)
-    donors, shares = records.donors, records.share
-    tables = moved.graph.factor_table[moved.unknown]
-    units = np.where(records.unit == "individual", 1, np.where(records.agreed > 0, 2, 0))
-    lent = [
-        Lent(
-            titles[int(sorts[group[0]])],
-            int(many[group].sum()),
-            names[int(moved.unknown[group[0]])],
-            names[int(donors[group].min())],
-            _potentials(moved.original, int(donors[group].min())),
-            UNITS[int(units[group[0]])],
-            float(shares[group].min()),
-            float(shares[group].max()),
-            int(many[group][records.tie[group]].sum()),
-        )
-        for group in _groups(many, sorts, np.flatnonzero(donors >= 0), tables, units)
-    ]
     left = [
         Left(
             titles[int(sorts[group[0]])],
             int(many[group].sum()),
-            names[int(moved.unknown[group[0]])],
+            moved.original.factor_names[int(moved.unknown[group[0]])],
             str(records.status[group[0]]),
-            *_ends(shares[group]),
+            *_ends(records.share[group]),
             str(records.reason[group[0]]),
         )
-        for group in _groups(many, sorts, np.flatnonzero(donors < 0), moved.statuses)
+        for group in _groups(many, sorts, np.flatnonzero(records.donors < 0), moved.statuses)
     ]
-    return tuple(lent), tuple(left)
+    return tuple(_lent(moved, records, many, sorts, titles)), tuple(left)
+
+
+def _lent(
+    moved: Transfer, records: RecordColumns, many: Ints, sorts: Ints, titles: Sequence[str]
+) -> Iterator[Lent]:
+    """What was lent; many: how many factors each one stands for."""
+    names, donors, shares = moved.original.factor_names, records.donors, records.share
+    completed = moved.averaged() if moved.way == "mean" else moved.graph
+    tables = completed.factor_table[moved.unknown]
+    # where several tables are used, it matters how many there are
+    compete = records.tables if moved.way in SEVERAL else np.zeros_like(records.tables)
+    units = np.where(records.unit == "individual", 1, np.where(records.agreed > 0, 2, 0))
+    for group in _groups(many, sorts, np.flatnonzero(donors >= 0), tables, units, compete):
+        donor = int(donors[group].min())
+        yield Lent(
+            titles[int(sorts[group[0]])],
+            int(many[group].sum()),
+            names[int(moved.unknown[group[0]])],
+            names[donor],
+            _potentials(moved, completed, group, donor),
+            UNITS[int(units[group[0]])],
+            float(shares[group].min()),
+            float(shares[group].max()),
+            int(many[group][records.tie[group]].sum()),
+            int(records.candidates[group].max()),
+            int(records.tables[group].max()),
+            moved.way,
+            int(many[group][records.guess[group]].sum()),
+        )
 
 
 def _ends(shares: Floats) -> tuple[float | None, float | None]:
@@ -155,6 +183,12 @@ def _title(graph: FactorGraph, factor: int) -> str:
     return f"{name}({', '.join(kinds)})" if set(kinds) - {"?"} else name
 
 
-def _potentials(graph: FactorGraph, donor: int) -> tuple[float, ...]:
-    table = graph.factors[donor].table
+def _potentials(
+    moved: Transfer, completed: FactorGraph, group: Ints, donor: int
+) -> tuple[float, ...]:
+    """The table that a group of unknown factors took; the mean, where they took that."""
+    if moved.way == "mean":
+        table = completed.factors[int(moved.unknown[group[0]])].table
+    else:
+        table = moved.original.factors[donor].table
     return () if table is None else tuple(table.reshape(-1).tolist())

@@ -13,6 +13,7 @@ from lifagu.inference.marginals import AllMarginals
 from lifagu.inference.prepared import Planned, Result
 from lifagu.inference.relational.marginals import ClassMarginals
 from lifagu.web.inputs import Request
+from lifagu.web.reply import SURER
 from lifagu.web.workbench import Workbench
 
 if TYPE_CHECKING:
@@ -38,7 +39,8 @@ def ask(bench: Workbench, request: Request) -> dict[str, Any]:
         notes, engine = list(found.notes), found.answers[0].engine
         listed = {"answers": [_answer(each) for each in found.answers], "left_out": []}
     else:
-        notes, engine = list(map(str, found.too_large)), found.engine
+        notes = [*map(str, found.too_large), *_doubts(bench, request)]
+        engine = found.engine
         listed = _all_marginals(found)
     return {
         "plan": str(prepared),
@@ -47,6 +49,11 @@ def ask(bench: Workbench, request: Request) -> dict[str, Any]:
         "log_partition": found.log_partition,
         **listed,
     }
+
+
+def _doubts(bench: Workbench, request: Request) -> list[str]:
+    """What to say where tables that answers may rest on are hardly better than a guess."""
+    return [f"Warning: {each}; {SURER}." for each in bench.case(request).doubts]
 
 
 def _prepared(bench: Workbench, request: Request) -> Planned[Result | Marginals]:
@@ -76,6 +83,7 @@ def _answer(answer: Answer) -> dict[str, Any]:
         "rests_on": list(answer.rests_on[:MOST_SUPPORT]),
         "rests_on_count": len(answer.rests_on),
         "weakest_share": answer.weakest_share,
+        "warnings": [f"{each}; {SURER}" for each in answer.warnings],
         **{name: each.reshape(-1).tolist() for name, each in limits.items() if each is not None},
     }
 

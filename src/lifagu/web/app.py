@@ -42,6 +42,7 @@ OPERATIONS = (
     "graph",
     "colours",
     "transfers",
+    "explain",
     "lifted",
     "plan",
     "ask",

@@ -104,6 +104,11 @@ def transfers(bench: Workbench, request: Request) -> dict[str, Any]:
     }
 
 
+def explain(bench: Workbench, request: Request) -> dict[str, Any]:
+    """Who agrees on the table of an unknown factor, who is nearest, and what would settle it."""
+    return bench.case(request).transfer.explain(request.what).as_dict()
+
+
 def _loans(moved: Transfer) -> list[tuple[str, str]]:
     """(receiver, donor) of every filled factor, where all of them can be drawn."""
     if len(moved.transferred) > MOST_NODES:
@@ -183,6 +188,7 @@ OPERATIONS: dict[str, Callable[[Workbench, Any], Reply]] = {
     "graph": _shown(graph),
     "colours": _shown(colours),
     "transfers": _shown(transfers),
+    "explain": _shown(explain),
     "lifted": _shown(lifted),
     "plan": _shown(plan),
     "ask": _shown(ask),

@@ -60,14 +60,15 @@ class CompletedMarginals:
         answer = [each.probabilities for each in found]
         lower = [each.probabilities if each.lower is None else each.lower for each in found]
         upper = [each.probabilities if each.upper is None else each.upper for each in found]
-        return _padded(answer), _padded(lower), _padded(upper)
+        return padded(answer), padded(lower), padded(upper)
 
     def _of_graph(self, graph: lifagu.FactorGraph) -> Floats:
         found = lifagu.marginals(graph, evidence=self._hospital.evidence, engine="ground")
-        return _padded([np.array(list(found[name].values())) for name in self._names])
+        return padded([np.array(list(found[name].values())) for name in self._names])
 
 
-def _padded(rows: Sequence[Floats]) -> Floats:
+def padded(rows: Sequence[Floats]) -> Floats:
+    """One row per variable; shorter ranges end with zeros."""
     table = np.zeros((len(rows), WIDTH))
     for place, row in enumerate(rows):
         table[place, : len(row)] = row

@@ -41,12 +41,13 @@ def draw_figure(path: Path, lines: Sequence[Line], calibration: Sequence[Line]) 
         left.set(title="mean divergence by scenario", xlabel="KL(truth ‖ answer) in nats")
         left.grid(axis="y", alpha=0.3)
         left.legend(fontsize=7, loc="upper left")
-        _calibration(right, calibration)
+        calibration_panel(right, calibration)
 
     return draw(path, (11, 0.25 * len(scenarios) + 2), panels)
 
 
-def _calibration(axes: Any, calibration: Sequence[Line]) -> None:
+def calibration_panel(axes: Any, calibration: Sequence[Line]) -> None:
+    """Draw how often tables were right against the confidence stated."""
     axes.plot([0, 1], [0, 1], ":", color="grey")
     methods = dict.fromkeys(line["method"] for line in calibration)
     for colour, method in zip(COLOURS, methods, strict=False):

@@ -125,11 +125,11 @@ def hospital(scenario: Scenario, individuals: int, rng: np.random.Generator) -> 
 def _population(scenario: Scenario, individuals: int, rng: np.random.Generator) -> Population:
     kinds = TRAPPED if scenario.trap else KINDS
     tables = {
-        name: [_table(kind, scenario, individuals, rng) for _ in range(kind.tables)]
+        name: [random_table(kind, scenario, individuals, rng) for _ in range(kind.tables)]
         for name, kind in kinds.items()
     }
     type_of_cohort = {
-        name: _surjection(len(COHORTS), kind.tables, rng)
+        name: surjection(len(COHORTS), kind.tables, rng)
         for name, kind in kinds.items()
         if name != "fA" or scenario.identifiable
     }
@@ -169,7 +169,7 @@ def _factors(
         if not absent.isdisjoint(kind.arguments):
             continue
         if cold or kind is DISTRACTOR:
-            number, table = OWN, _table(kind, scenario, population.individuals, rng)
+            number, table = OWN, random_table(kind, scenario, population.individuals, rng)
         else:
             number = _type(name, cohort, population, rng)
             table = population.tables[name][number]
@@ -192,7 +192,7 @@ def _type(kind: str, cohort: int, population: Population, rng: np.random.Generat
     return int(population.type_of_cohort[kind][cohort])
 
 
-def _table(
+def random_table(
     kind: FactorKind, scenario: Scenario, individuals: int, rng: np.random.Generator
 ) -> Floats:
     """Potentials exp(N(0, 1)); with Epid, two slices close to each other, each summing to 1."""
@@ -206,7 +206,7 @@ def _table(
     return table
 
 
-def _surjection(cohorts: int, tables: int, rng: np.random.Generator) -> Ints:
+def surjection(cohorts: int, tables: int, rng: np.random.Generator) -> Ints:
     """A random map from cohorts onto tables."""
     others = rng.integers(tables, size=cohorts - tables)
     return rng.permutation(np.concatenate([np.arange(tables), others]))

@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from functools import cached_property
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
 from lifagu.experiments.drafts import Floats
-from lifagu.experiments.holes.hospital import COHORTS, FREE, OWN, DrawnHospital, FactorOrigin
+from lifagu.experiments.holes.hospital import (
+    COHORTS,
+    FREE,
+    OWN,
+    DrawnHospital,
+    FactorOrigin,
+    random_table,
+)
 
 SURE = 0.95
+FRESH = 256  # tables of one's own that are drawn where nobody's fit
+ROUNDING = 1e-9
+
+
+class OwnCompletions(NamedTuple):
+    """What an individual's holes may be: weights, and for each of its holes as many tables."""
+
+    weights: Floats
+    tables: Mapping[int, Sequence[Floats]]
 
 
 class Oracle:
@@ -23,7 +42,7 @@ class Oracle:
     def weights(self) -> dict[int, Floats]:
         """The probability of each table of an unknown factor's kind; the rest to 1: its own."""
         return {
-            factor: self._cohorts[origin.individual] @ self._chances(origin.kind)
+            factor: self.cohorts[origin.individual] @ self.chances(origin.kind)
             for factor, origin in self._hospital.unknown.items()
         }
 
@@ -35,28 +54,51 @@ class Oracle:
     def best(self) -> dict[int, Floats]:
         """Each unknown factor with its most probable table."""
         return {
-            factor: self._table(factor, int(weights.argmax()))
+            factor: self.table(factor, int(weights.argmax()))
             for factor, weights in self.weights.items()
         }
 
-    def drawn(self, count: int, rng: np.random.Generator) -> list[dict[int, Floats]]:
-        """So many fillings of all unknown factors, drawn in strata, cohorts first."""
-        fillings: list[dict[int, Floats]] = [{} for _ in range(count)]
-        cohort_of: dict[int, list[int]] = {}
+    def completions(self, rng: np.random.Generator) -> dict[int, OwnCompletions]:
+        """All that each individual's holes may be; tables of one's own are drawn."""
+        holes: dict[int, list[int]] = defaultdict(list)
         for factor, origin in self._hospital.unknown.items():
-            if origin.individual not in cohort_of:
-                chances = np.tile(_normalised(self._cohorts[origin.individual]), (count, 1))
-                cohort_of[origin.individual] = _choices(chances, rng)
-            chances = self._chances(origin.kind)[cohort_of[origin.individual]]
-            for filling, number in zip(fillings, _choices(chances, rng), strict=True):
-                filling[factor] = self._table(factor, number)
-        return fillings
+            holes[origin.individual].append(factor)
+        return {each: self._completions(each, own, rng) for each, own in holes.items()}
 
-    def _table(self, factor: int, number: int) -> Floats:
+    def _completions(
+        self, individual: int, hidden: Sequence[int], rng: np.random.Generator
+    ) -> OwnCompletions:
+        cohorts = self.cohorts[individual]
+        chances = [self.chances(self._hospital.unknown[factor].kind) for factor in hidden]
+        weights: list[float] = []
+        tables: dict[int, list[Floats]] = {factor: [] for factor in hidden}
+        for types in product(*(range(each.shape[1]) for each in chances)):
+            rows = [each[:, number] for each, number in zip(chances, types, strict=True)]
+            weight = float(cohorts @ np.prod(rows, axis=0))
+            if weight > 0:
+                weights.append(weight)
+                for factor, number in zip(hidden, types, strict=True):
+                    tables[factor].append(self.table(factor, number))
+        rest = 1 - float(cohorts.sum())
+        if rest > ROUNDING:
+            weights += [rest / FRESH] * FRESH
+            for factor in hidden:
+                tables[factor] += [self._fresh(factor, rng) for _ in range(FRESH)]
+        return OwnCompletions(np.array(weights), tables)
+
+    def _fresh(self, factor: int, rng: np.random.Generator) -> Floats:
+        """A table of one's own, as the generator draws them."""
+        population, origin = self._hospital.population, self._hospital.unknown[factor]
+        kind = population.kinds[origin.kind]
+        table = random_table(kind, population.scenario, population.individuals, rng)
+        return table.transpose(origin.order)
+
+    def table(self, factor: int, number: int) -> Floats:
+        """A table of an unknown factor's kind, axes as it lists its arguments."""
         origin = self._hospital.unknown[factor]
         return self._hospital.population.tables[origin.kind][number].transpose(origin.order)
 
-    def _chances(self, kind: str) -> Floats:
+    def chances(self, kind: str) -> Floats:
         """P(table | cohort): one row per cohort."""
         number = len(self._hospital.population.tables[kind])
         if kind not in self._hospital.population.type_of_cohort:
@@ -68,7 +110,7 @@ class Oracle:
         return chances
 
     @cached_property
-    def _cohorts(self) -> dict[int, Floats]:
+    def cohorts(self) -> dict[int, Floats]:
         """P(cohort | known tables) of individuals with holes; the rest to 1: own tables."""
         known: dict[int, list[FactorOrigin]] = defaultdict(list)
         for origin in self._hospital.known.values():
@@ -84,7 +126,7 @@ class Oracle:
             return np.zeros(len(COHORTS))
         weights = (1 - cold) * COHORTS
         for origin in known:
-            weights = weights * self._chances(origin.kind)[:, origin.type]
+            weights = weights * self.chances(origin.kind)[:, origin.type]
         posterior: Floats = weights / (weights.sum() + (0.0 if known else cold))
         return posterior
 
@@ -94,15 +136,8 @@ def strata(count: int, rng: np.random.Generator) -> Floats:
     return (rng.permutation(count) + 0.5) / count
 
 
-def _choices(chances: Floats, rng: np.random.Generator) -> list[int]:
+def choices(chances: Floats, rng: np.random.Generator) -> list[int]:
     """One choice per row of chances."""
     above = np.cumsum(chances, axis=1)[:, :-1] <= strata(len(chances), rng)[:, None]
     choices: list[int] = above.sum(axis=1).tolist()
     return choices
-
-
-def _normalised(weights: Floats) -> Floats:
-    """Weights that sum to 1; the prior where there are none."""
-    total = weights.sum()
-    result: Floats = weights / total if total > 0 else COHORTS
-    return result

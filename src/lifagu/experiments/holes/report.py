@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from lifagu.experiments.campaign import Line, Outcome
+from lifagu.experiments.holes.goals import (
+    EXACT_MEAN,
+    EXACT_WORST,
+    BesideOracle,
+    beside_oracle,
+    confidence_goal,
+    ratio_goal,
+)
 from lifagu.experiments.holes.methods import METHODS
 from lifagu.experiments.holes.scenarios import SCENARIOS
 from lifagu.experiments.markdown import number, percent, table
@@ -22,6 +30,7 @@ SEVERAL: tuple[MethodAnswer, ...] = (
     ("oracle", "mixture"),
 )
 BOUNDS: tuple[MethodAnswer, ...] = tuple((name, "bounds") for name in METHODS)
+OURS = "cohorts"
 BELIEVABLE = 0.1  # confidence this close to the share of right tables can be believed
 COVERING = 0.9
 MOST = 0.75  # of the scenarios
@@ -48,6 +57,24 @@ COMPARED = (
         "oracle mixture",
     ),
 )
+
+
+def goals_of(lines: Sequence[Line], calibration: Sequence[Line]) -> list[Finding]:
+    """What cohorts should reach, and whether they do."""
+    if OURS not in METHODS:
+        return []
+    of, scenarios = _by_way(lines)
+    ways = [(OURS, answers) for answers in ("one", "mean", "mixture")]
+    found = {
+        " ".join(way): ratio_goal(_beside(of, scenarios, way), EXACT_MEAN, EXACT_WORST)
+        for way in ways
+    }
+    bins = [line for line in calibration if line["method"] == OURS]
+    statement = f"at most {EXACT_MEAN} of the oracle's divergence, nowhere above {EXACT_WORST}"
+    return [
+        Finding(f"exact tables: {statement}", None, found),
+        Finding("exact tables: stated confidence", None, {OURS: confidence_goal(bins)}),
+    ]
 
 
 def findings_of(lines: Sequence[Line]) -> list[Finding]:
@@ -113,24 +140,29 @@ def _covering(of: Lines, scenarios: Sequence[str], method: str) -> str:
 # ---- the page
 
 
-def report(
-    lines: Sequence[Line], outcomes: Sequence[Outcome], findings: Sequence[Finding], figure: str
-) -> str:
-    """The page; figure: Markdown that shows it, or says why there is none."""
+def page(findings: Sequence[Finding], figures: str, parts: Sequence[str]) -> str:
+    """What was found, and the parts; figures: Markdown that shows them, or says there are none."""
+    rows = [[each.statement, _found(each)] for each in findings]
+    head = ["# Filling holes: every method side by side", "## What was found"]
+    return "\n\n".join([*head, table(["statement", "found"], rows), figures, *parts]) + "\n"
+
+
+def report(lines: Sequence[Line], outcomes: Sequence[Outcome]) -> str:
+    """The suite of exact tables."""
     of, scenarios = _by_way(lines)
     sizes = " and ".join(str(size) for size in sorted({outcome.cell.size for outcome in outcomes}))
     seeds = len({outcome.cell.seed for outcome in outcomes})
     bounds = [f"{method} bounds" for method, _ in BOUNDS]
+    oracles = [[*way, *_beside(of, scenarios, way).shown()] for way in (*ONE, *SEVERAL)]
     parts = [
-        "# Filling holes: every method side by side",
+        "# Exact tables",
         f"Hospitals of {sizes} individuals, {seeds} seeds each; six hidden cohorts that no single "
         "factor shows but several do. θ = 0. KL(truth ‖ answer) in nats over all unobserved single "
         "marginals; means over seeds.",
-        "## What was found",
-        table(["statement", "found"], [[each.statement, _found(each)] for each in findings]),
-        figure,
         "## Over all scenarios",
         table(OVERALL, [_overall(of, scenarios, way) for way in (*ONE, *SEVERAL)]),
+        "## Mean divergence over that of the oracle's mixture",
+        table(BESIDE, oracles),
         "## Mean divergence in thousandths, one table each",
         table(["scenario", *_heads(ONE)], _rows(of, scenarios, ONE, _thousandths)),
         "## Mean divergence in thousandths, not committing to one table",
@@ -143,7 +175,15 @@ def report(
         table(["method", "what it is"], [[name, each.summary] for name, each in METHODS.items()]),
         table(["scenario", "what it is"], [[name, SCENARIOS[name].summary] for name in scenarios]),
     ]
-    return "\n\n".join(parts) + "\n"
+    return "\n\n".join(parts)
+
+
+def _beside(of: Lines, scenarios: Sequence[str], way: MethodAnswer) -> BesideOracle:
+    own, best = (
+        {scenario: of[scenario, *each]["kl_mean"] for scenario in scenarios}
+        for each in (way, ("oracle", "mixture"))
+    )
+    return beside_oracle(own, best)
 
 
 NOTES = f"""\
@@ -163,6 +203,7 @@ NOTES = f"""\
 - A statement *holds* in three quarters of the scenarios or more and *does not hold* in a quarter
   or less. Confidence can be believed if it is at most {percent(BELIEVABLE)} off (expected
   calibration error over tenths)."""
+BESIDE = ("method", "answers", "geometric mean", "worst scenario", "difference where it is ≈ 0")
 OVERALL = (
     *("method", "answers", "mean KL", "largest KL", "infinite"),
     *("right tables", "right if sure", "Brier", "off", "left unknown"),

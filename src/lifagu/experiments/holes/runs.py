@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,8 @@ from lifagu.experiments.holes.completions import (
 )
 from lifagu.experiments.holes.hospital import DrawnHospital, hospital
 from lifagu.experiments.holes.methods import METHODS, mean_tables, ones, random_donors, transferred
-from lifagu.experiments.holes.oracle import Oracle
+from lifagu.experiments.holes.mixture import HospitalMixture
+from lifagu.experiments.holes.oracle import Oracle, OwnCompletions
 from lifagu.experiments.holes.scenarios import SCENARIOS
 
 COLUMNS = (
@@ -29,6 +30,7 @@ COLUMNS = (
     *("kl_mean", "kl_maximum", "kl_infinite", "brier", "miscalibration"),
     *("coverage", "width", "outside", "log10_completions", "considered"),
 )
+DRAWS = 1000  # completions of other individuals that a mixture by individuals considers
 FACTS = ("variables", "factors", "observed", "unknown", "identifiable")
 
 
@@ -79,9 +81,8 @@ class Bench:
                 name, transferred(self._hospital, method), np.random.default_rng(seed)
             )
         yield self._single("oracle", self._oracle.best())
-        fillings = self._oracle.drawn(self._completions, self._rng)
-        mixture, _, _ = self._over(fillings)
-        yield self._row("oracle", "mixture", self._divergences(mixture), considered=len(fillings))
+        mixture = self._mixture(self._oracle.completions(self._rng), self._rng)
+        yield self._row("oracle", "mixture", self._divergences(mixture), considered=DRAWS)
 
     def _transferred(
         self, name: str, moved: lifagu.Transfer, rng: np.random.Generator
@@ -119,6 +120,11 @@ class Bench:
         mixture, _, _ = self._over(fillings)
         _, lower, upper = self._over([best, *fillings])
         return mixture, lower, upper, len(fillings) + 1
+
+    def _mixture(
+        self, completions: Mapping[int, OwnCompletions], rng: np.random.Generator
+    ) -> Floats:
+        return HospitalMixture(self._hospital, completions, DRAWS, rng).marginals()
 
     def _single(self, method: str, filling: FilledTables, answers: str = "one") -> Line:
         """A row about one filling."""

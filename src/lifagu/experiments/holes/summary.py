@@ -45,19 +45,24 @@ def _mean(values: Sequence[float | None]) -> float | None:
 
 
 def calibrations(outcomes: Sequence[Outcome]) -> list[Line]:
-    """One line per method and tenth of stated confidence that occurs, over all scenarios."""
+    """One line per method and tenth of stated confidence that occurs, over all scenarios.
+
+    error: the standard error of the share of right tables, if the confidence is what it should be.
+    """
     return [
         {
             "method": method,
             "from": bin / BINS,
             "to": (bin + 1) / BINS,
             "factors": int(counts[bin]),
-            "confidence": float(sums[bin] / counts[bin]),
+            "confidence": stated,
             "right": float(hits[bin] / counts[bin]),
+            "error": float(np.sqrt(stated * (1 - stated) / counts[bin])),
         }
         for method, (counts, sums, hits) in _bins(outcomes).items()
         for bin in range(BINS)
         if counts[bin]
+        for stated in [float(sums[bin] / counts[bin])]
     ]
 
 

@@ -21,10 +21,11 @@ HIDDEN = 0.15  # share of the known tables that are hidden to choose
 FOLDS = 2
 CHOSEN_ON, FITTED_ON = 4_000, 20_000  # individuals at the most
 LEAST_WEIGHT = 0.05  # sorts with less are left out
-EXACT = (Shape(1, False), Shape(3, False), Shape(None, False))
+# sorts that are tried: of exact tables, and of estimated ones
+EXACT = tuple(Shape(count, shared=False) for count in (1, 4, 12, None))
 ESTIMATED = (
-    *(Shape(count, False) for count in (1, 2, 3, 4, 6, 8, 12, None)),
-    *(Shape(count, True) for count in (6, 12, None)),
+    *(Shape(count, shared=False) for count in (1, 2, 3, 4, 6, 8, 12, None)),
+    *(Shape(count, shared=True) for count in (6, 12, None)),
 )
 
 
@@ -36,10 +37,13 @@ class AveragedCohorts(Frozen):
     weights: Floats
 
 
-def find_cohorts(shown: Sequence[PlaceEvidence], seed: int = 0) -> AveragedCohorts:
-    """The cohorts of n individuals by what they show in each place."""
+def find_cohorts(shown: Sequence[PlaceEvidence], estimated: bool, seed: int = 0) -> AveragedCohorts:
+    """The cohorts of n individuals by what they show in each place.
+
+    estimated: whether records are behind some of their tables.
+    """
     rng = np.random.default_rng(seed)
-    shapes = ESTIMATED if any(isinstance(each, Counts) for each in shown) else EXACT
+    shapes = ESTIMATED if estimated else EXACT
     some = _sample(shown, CHOSEN_ON, rng)
     weights = _stacked([_predicted(some, shape, rng) for shape in shapes])
     order = np.argsort(-weights, kind="stable")
@@ -70,16 +74,21 @@ def _fitted(shown: Sequence[PlaceEvidence], shape: Shape, rng: np.random.Generat
 
 def _distinct(shown: Sequence[PlaceEvidence]) -> tuple[Ints, Floats]:
     """The first of those that show the same, and how many each stands for."""
+    groups = alike_individuals(shown)
+    return first_places(groups), np.bincount(groups).astype(np.float64)
+
+
+def alike_individuals(shown: Sequence[PlaceEvidence]) -> Ints:
+    """Individuals numbered by what they show; counts are never taken to be the same."""
     count = shown[0].owners.count
     if any(isinstance(each, Counts) for each in shown):
-        return np.arange(count), np.ones(count)
+        return np.arange(count)
     owner = np.concatenate([each.owners.of for each in shown])
     place = np.concatenate([np.full(len(each.owners.of), at) for at, each in enumerate(shown)])
     codes = np.concatenate([each.codes for each in shown if isinstance(each, Tokens)])
     order = np.lexsort((codes, place, owner))
     what = group_rows(np.column_stack((place, codes)))[order]
-    groups = group_lists(offsets_of(np.bincount(owner, minlength=count)), what)
-    return first_places(groups), np.bincount(groups).astype(np.float64)
+    return group_lists(offsets_of(np.bincount(owner, minlength=count)), what)
 
 
 def _predicted(

@@ -186,8 +186,9 @@ def sharing(cohorts: Cohorts, rng: np.random.Generator) -> Cohorts:
     places: list[PlaceTables] = []
     for place in cohorts.places:
         if isinstance(place, OwnTables) and isinstance(place.evidence, Counts):
-            alone = _alone(place.evidence, cohorts.weights, rng)
-            places.append(SharedTables(place, belonging, alone))
+            weights = cohorts.weights[place.evidence.owners.of]
+            alone = clusters(place.evidence, rng, weights)
+            places.append(SharedTables(place, belonging, alone.totals))
         else:
             places.append(place)
     cohorts.places = places
@@ -199,14 +200,27 @@ def sharing(cohorts: Cohorts, rng: np.random.Generator) -> Cohorts:
     return cohorts
 
 
-def _alone(evidence: Counts, weights: Floats, rng: np.random.Generator) -> Floats:
-    """Totals of the tables that a place shows by itself; every row is an individual."""
-    rows = Owners(np.arange(len(evidence.raw)), len(evidence.raw))
-    alone = Cohorts([Counts(evidence.raw, rows)], weights[evidence.owners.of])
+@dataclass(frozen=True, eq=False)
+class Clusters:
+    """Tables that a place shows by itself: totals (B, G, C), whose row is whose (rows, B)."""
+
+    totals: Floats
+    belonging: Floats
+    spread: float
+
+
+def clusters(evidence: Counts, rng: np.random.Generator, weights: Floats | None = None) -> Clusters:
+    """The tables that a place shows by itself; every row is an individual."""
+    count = len(evidence.raw)
+    rows = Owners(np.arange(count), count)
+    alone = Cohorts([Counts(evidence.raw, rows)], np.ones(count) if weights is None else weights)
     alone.seed(MOST_ALONE, rng)
     for _ in range(2):
         alone.improve(ROUNDS // 2)
         alone.settle_spread()
         alone.merge()
     alone.improve(ROUNDS // 2)
-    return alone.places[0].evidence.totals(alone.belonging() * alone.weights[:, None])
+    place, belonging = alone.places[0], alone.belonging()
+    totals = place.evidence.totals(belonging * alone.weights[:, None])
+    spread = place.evidence.spread if isinstance(place.evidence, Counts) else np.inf
+    return Clusters(totals, belonging, spread)

@@ -84,7 +84,7 @@ class PlaceCohorts(Frozen):
         if isinstance(evidence, Tokens):
             return np.eye(self.choices.shape[1])[evidence.codes]
         logs = Counts(evidence.raw, evidence.owners, self.spread).log_likelihood(np.log(self.atoms))
-        return np.exp(logs - logs.max(axis=1, keepdims=True))
+        return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
 
     # ---- which table
 
@@ -99,7 +99,7 @@ class PlaceCohorts(Frozen):
         rows = self.which_known(shown, by)
         told = shown.owners.summed(np.log(rows @ self.beside))[owner]
         likely = which * np.exp(told - told.max(axis=1, keepdims=True))
-        return likely / likely.sum(axis=1, keepdims=True)
+        return np.asarray(likely / likely.sum(axis=1, keepdims=True))
 
     def which_known(self, evidence: PlaceEvidence, belonging: Floats) -> Floats:
         """How likely each table is behind what individuals (n, K) show here, (rows, B)."""

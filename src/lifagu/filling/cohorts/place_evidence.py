@@ -74,12 +74,12 @@ class Tokens(Frozen):
 
     def log_likelihood_of_oneself(self, usual: Floats) -> Floats:
         """Of each row if its owner's table is its own."""
-        return np.log((1 + 0.5 * usual[0, self.codes]) / 1.5)
+        return np.asarray(np.log((1 + 0.5 * usual[0, self.codes]) / 1.5))
 
     def totals(self, weights: Floats) -> Floats:
         """Counts of all together, row r with weights[r, b]: (B, 1, size)."""
         sums = [np.bincount(self.codes, each, minlength=self.size) for each in weights.T]
-        return np.stack(sums)[:, None, :]
+        return np.asarray(np.stack(sums)[:, None, :], dtype=np.float64)
 
     def scores(self, tables: Floats) -> tuple[Floats, Floats]:
         """The probability of each row under tables (rows, 1, size), and how often it counts."""
@@ -160,7 +160,7 @@ class Counts(Frozen):
         total = self.raw.sum(axis=-1)
         several = total > 1
         excess = expected = variance = 0.0
-        freedom = self.raw.shape[2] - 1
+        freedom = max(self.raw.shape[2] - 1, 1)
         for table, weight in zip(tables, weights.T, strict=True):
             mean = total[..., None] * table
             chi = ((self.raw - mean) ** 2 / np.maximum(mean, 1e-9)).sum(axis=-1) / freedom

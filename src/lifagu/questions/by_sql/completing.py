@@ -125,6 +125,15 @@ class Filled(Completed):
         shares: Floats = moved.shares[np.searchsorted(moved.unknown, moved.transferred)]
         return shares
 
+    @property
+    def lent_guesses(self) -> NDArray[np.bool_]:
+        """Whether that is hardly better than a guess."""
+        moved = self.transfer
+        guesses: NDArray[np.bool_] = moved.guesses[
+            np.searchsorted(moved.unknown, moved.transferred)
+        ]
+        return guesses
+
 
 def take_on(
     journal: Journal, path: PathLike, evidence: Mapping[str, Observation], stage: Announce

@@ -30,7 +30,7 @@ from lifagu.questions.requested_marginals import distribution_of
 from lifagu.questions.writing_results import IMPUTED, check_imputed_target
 from lifagu.relational.ground_parts import declared_tables
 from lifagu.scale.folder_contents import names, numbers_of
-from lifagu.scale.lent_tables import lent_to, register_lent
+from lifagu.scale.lent_tables import lent_to
 from lifagu.scale.near_unknown_factors import find_near
 from lifagu.scale.results import register_columns, write_imputed
 
@@ -96,17 +96,20 @@ def _asked(whole: Filled, queries: Sequence[str] | None) -> tuple[dict[str, int]
 def _requested(whole: Filled, asked: Mapping[str, int], memory: int, place: Place) -> Requested:
     """The answers about single variables, each with what it rests on, and those without one."""
     found, unanswered, free = _answered(whole, asked, memory, place)
-    numbers, own = [asked[name] for name in found], {}
-    if len(whole.lent_types):
-        register_lent(whole.journal, whole.lent_types, whole.lent_shares)
-        own = lent_to(whole.journal, whole.given, numbers)
+    numbers = [asked[name] for name in found]
     behind = lent_behind(whole, free, memory, place.progress.stage)
+    own = lent_to(whole.journal, whole.given, list(behind))
+    counts, weakest, guesses = tallied(behind, numbers)
+    if whole.transfer.way != "one":
+        guesses = np.zeros_like(guesses)
     return Requested(
         Names("variable", list(found)),
         np.arange(len(found)),
         tuple(found.values()),
-        *tallied(own, numbers),
-        *tallied(behind, numbers),
+        *tallied(own, numbers)[:2],
+        counts,
+        weakest,
+        guesses,
         Names("variable", unanswered),
     )
 

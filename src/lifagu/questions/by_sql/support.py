@@ -13,10 +13,18 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.progress import Announce
+from lifagu.filling.chance import warning
 from lifagu.inference.answer import Answer
 from lifagu.questions.by_sql.completing import Completed, Filled
 from lifagu.scale.folder_contents import names
-from lifagu.scale.lent_tables import Tally, find_lent, lent_first, lent_within, register_lent
+from lifagu.scale.lent_tables import (
+    Tally,
+    find_lent,
+    lent_first,
+    lent_weakest,
+    lent_within,
+    register_lent,
+)
 from lifagu.scale.parts import find_parts
 
 LINK = 200  # bytes that a link between variables takes while parts are finished here, at most
@@ -30,6 +38,7 @@ class Support:
     rests_on: tuple[str, ...] = ()
     weakest_share: float | None = None
     notes: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def given_to(self, answer: Answer) -> Answer:
         """The answer with all this."""
@@ -38,6 +47,7 @@ class Support:
             rests_on=self.rests_on,
             weakest_share=self.weakest_share,
             notes=(*answer.notes, *self.notes),
+            warnings=(*answer.warnings, *self.warnings),
         )
 
 
@@ -70,11 +80,12 @@ def lent_behind(whole: Filled, asked: Sequence[int], memory: int, stage: Announc
     return {each: lent[part] for each, part in part_of.items() if part in lent}
 
 
-def tallied(tally: Tally, variables: Sequence[int]) -> tuple[Ints, Floats]:
-    """How many tables there are for each variable, and the smallest share; nan if none."""
-    pairs = [tally.get(each, (0, np.nan)) for each in variables]
-    counts = np.array([count for count, _ in pairs], dtype=np.int64)
-    return counts, np.array([share for _, share in pairs], dtype=np.float64)
+def tallied(tally: Tally, variables: Sequence[int]) -> tuple[Ints, Floats, Ints]:
+    """How many tables there are for each variable, the smallest share (nan if none), guesses."""
+    found = [tally.get(each, (0, np.nan, 0)) for each in variables]
+    counts = np.array([count for count, _, _ in found], dtype=np.int64)
+    shares = np.array([share for _, share, _ in found], dtype=np.float64)
+    return counts, shares, np.array([guesses for _, _, guesses in found], dtype=np.int64)
 
 
 def _lent_parts(
@@ -86,7 +97,7 @@ def _lent_parts(
     stage("finding what answers rest on")
     journal, free = whole.journal, np.flatnonzero(~whole.hard)
     part_of = find_parts(journal, free, asked, memory // LINK)
-    register_lent(journal, whole.lent_types, whole.lent_shares)
+    register_lent(journal, whole.lent_types, whole.lent_shares, whole.lent_guesses)
     find_lent(journal)
     return part_of, lent_within(journal)
 
@@ -97,4 +108,15 @@ def _support(whole: Filled, lent: Tally, parts: Sequence[int], most: int) -> Sup
     called = names(whole.journal, whole.given, "factors", numbers)
     count, weakest = sum(lent[part][0] for part in parts), min(lent[part][1] for part in parts)
     more = f"rests on {count} transferred factors, of which the first {len(called)} are named"
-    return Support(tuple(called), weakest, (more,) if count > len(called) else ())
+    notes = (more,) if count > len(called) else ()
+    guesses = sum(lent[part][2] for part in parts)
+    return Support(tuple(called), weakest, notes, _warnings(whole, parts, guesses, count))
+
+
+def _warnings(whole: Filled, parts: Sequence[int], guesses: int, count: int) -> tuple[str, ...]:
+    """What is to be said where tables are hardly better than guesses."""
+    if not guesses or whole.transfer.way != "one":
+        return ()
+    kind = np.flatnonzero(whole.types.first == lent_weakest(whole.journal, parts))[0]
+    place = int(np.searchsorted(whole.transfer.unknown, kind))
+    return (warning(guesses, count, *whole.transfer.agreement(place)),)

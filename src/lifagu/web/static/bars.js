@@ -49,10 +49,12 @@ function block({ name, title, labels }) {
       ),
     ),
     make("p", { class: "support quiet" }),
+    make("p", { class: "doubt" }),
   );
 }
 
-function fill(element, { name, labels, probabilities, lower, upper, rests_on_count: count, weakest_share: weakest }) {
+function fill(element, row) {
+  const { name, labels, probabilities, lower, upper, rests_on_count: count, weakest_share: weakest, warnings } = row;
   const seen = state.evidence[name];
   element.classList.toggle("observed", seen !== undefined);
   element.querySelectorAll(".value").forEach((button, place) => {
@@ -73,6 +75,7 @@ function fill(element, { name, labels, probabilities, lower, upper, rests_on_cou
   element.querySelector(".support").textContent = count
     ? `rests on ${counted(count, "transferred table")}, weakest share ${percent(weakest)}`
     : "";
+  element.querySelector(".doubt").textContent = (warnings ?? []).map((each) => `Warning: ${each}`).join(" ");
 }
 
 export function filterBars() {

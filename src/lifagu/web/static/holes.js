@@ -144,7 +144,7 @@ function showTransfers() {
 }
 
 function record(entry) {
-  const { factors, count, ids, status, donor, donor_id: donorId, share, reason, competing } = entry;
+  const { factor, factors, count, ids, status, takes, donor_id: donorId, share, reason, competing } = entry;
   const names = factors.slice(0, 4).join(", ") + (count > 4 ? ` and ${number(count - 4)} more` : "");
   const related = [...ids, ...(status === "transferred" && donorId ? [donorId] : [])];
   return make(
@@ -164,7 +164,7 @@ function record(entry) {
       make("strong", null, names),
       make("span", { class: `status ${status}` }, STATUSES[status]),
     ),
-    status === "transferred" ? make("p", null, "takes the table of ", make("strong", null, donor)) : null,
+    status === "transferred" ? make("p", null, "takes ", make("strong", null, takes)) : null,
     share === null ? null : make("div", { class: "share" }, bar(share), make("span", null, `${percent(share)} agree`)),
     make("p", { class: "reason" }, reason),
     competing.length > 1
@@ -185,7 +185,20 @@ function record(entry) {
           ),
         )
       : null,
+    explanation(factor),
   );
+}
+
+// Who agrees, who is nearest, what would settle it: asked for when it is opened.
+function explanation(factor) {
+  const text = make("p", { class: "reason explanation" });
+  const details = make("details", null, make("summary", null, "Who is nearest, and what would settle it"), text);
+  details.addEventListener("toggle", async () => {
+    if (!details.open || text.textContent) return;
+    const found = await newest("explain", request({ what: factor }));
+    if (found) text.textContent = found.text;
+  });
+  return details;
 }
 
 const shortened = (table) => table.slice(0, 16).join(" ") + (table.length > 16 ? " …" : "");

@@ -118,7 +118,8 @@ async function load({ graph, filling }) {
 
 function startRefreshing() {
   on("theta method steps", () => quiet || refresh({ filling: true }));
-  on("evidence unknown engine", () => quiet || refresh({ filling: state.method === "published" }));
+  on("evidence engine", () => quiet || refresh({ filling: state.method === "published" }));
+  on("unknown", () => quiet || refresh({ filling: true })); // the reasons say what is used
   on("add", () => quiet || refreshAdded());
 }
 

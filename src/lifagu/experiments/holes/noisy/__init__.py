@@ -1,0 +1,1 @@
+"""Holes among estimated tables: nothing is equal any more, yet individuals are alike."""

@@ -1,0 +1,92 @@
+"""Places: which factors of individuals can be compared, and what each individual shows there.
+
+A place is a sort of factor, known by its arguments' ranges and kinds (degrees, where no kind is
+declared). Factors without an owner are individuals of their own. Where no individuals are declared,
+an individual is what hangs together once the variables that everybody shares are cut.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lifagu.basics.arrays import Ints, by_first_occurrence, members
+from lifagu.basics.frozen import Frozen
+from lifagu.filling.alignment import aligned_tables
+from lifagu.filling.cohorts.place_evidence import Owners
+from lifagu.filling.cohorts.shown_tables import PlaceReader, ShownTables
+from lifagu.filling.individuals import factor_owners
+from lifagu.filling.neighbourhood import hubs
+from lifagu.graph.factor_graph import FactorGraph
+from lifagu.graph.parts import parts_of_factors, parts_without
+from lifagu.likeness.merging import scaled_tables
+from lifagu.likeness.roles import factor_signatures, roles
+
+
+@dataclass(frozen=True, eq=False)
+class CohortPlace(Frozen):
+    """One place: its first known factor, the known ones, the holes, and whose they are.
+
+    known, holes: factors, by owner; owner_of_hole: individuals; shown: what the known ones show.
+    """
+
+    first: int
+    known: Ints
+    holes: Ints
+    owner_of_hole: Ints
+    shown: ShownTables
+
+
+@dataclass(frozen=True, eq=False)
+class PlacesOfIndividuals(Frozen):
+    """All places of a graph; keys[e]: what each argument looks like, to align factors in a place.
+
+    owners[m]: the individual of each factor, of `count`; declared: whether the model says so.
+    left: unknown factors in places where nothing is known.
+    """
+
+    keys: Ints
+    owners: Ints
+    count: int
+    declared: bool
+    places: tuple[CohortPlace, ...]
+    left: Ints
+
+
+def places_of_individuals(graph: FactorGraph) -> PlacesOfIndividuals:
+    """Everything that can be compared; near-linear."""
+    kinds = graph.variable_kind
+    degrees = np.where(kinds >= 0, 0, graph.degrees)
+    keys = roles(graph.variable_range, degrees, kinds, None)[graph.arguments]
+    owners, declared = _owners(graph)
+    aligned = aligned_tables(graph, scaled_tables(graph.tables), keys)
+    count = int(owners.max(initial=-1)) + 1
+    places, left = [], [np.zeros(0, dtype=np.int64)]
+    for factors in members(factor_signatures(graph.offsets, keys)):
+        factors = factors[np.argsort(owners[factors], kind="stable")]
+        known = factors[graph.factor_table[factors] >= 0]
+        holes = factors[graph.factor_table[factors] < 0]
+        if len(known):
+            of = Owners(owners[known], count)
+            reader = PlaceReader(graph, keys, aligned, known, of)
+            place = CohortPlace(reader.first, known, holes, owners[holes], reader.read())
+            places.append(place)
+        else:
+            left.append(holes)
+    return PlacesOfIndividuals(
+        keys, owners, count, declared, tuple(places), np.sort(np.concatenate(left))
+    )
+
+
+def _owners(graph: FactorGraph) -> tuple[Ints, bool]:
+    """The individual of each factor, numbered by first occurrence, and whether it was declared."""
+    declared = bool(len(graph.individuals))
+    every = np.arange(len(graph.factor_names))
+    if declared:
+        owners = factor_owners(graph)
+    else:
+        apart = parts_without(graph, hubs(graph, kinds=True))
+        owners = parts_of_factors(graph, apart, every)
+    alone = int(owners.max(initial=-1)) + 1 + every
+    return by_first_occurrence(np.where(owners >= 0, owners, alone)), declared

@@ -1,0 +1,181 @@
+"""What cohorts say of every hole: which table, how surely, and what to expect on average.
+
+Individuals that show the same are of one kind and are computed once; holes of one place whose
+owners are of one kind form a class.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, first_places
+from lifagu.basics.frozen import Frozen
+from lifagu.filling.cohorts.choosing import AveragedCohorts, alike_individuals, find_cohorts
+from lifagu.filling.cohorts.found import FoundCohorts, PlaceCohorts, drawn_from
+from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, Tokens
+from lifagu.filling.cohorts.places import CohortPlace, PlacesOfIndividuals
+
+LIKELY = 1e-3  # what is less likely does not compete
+
+
+@dataclass(frozen=True, eq=False)
+class HolesOfPlace(Frozen):
+    """The holes of one place: class_of[hole], and the kind of owner of each class.
+
+    which[model] (classes, B): how likely each table is, by each sort of cohorts.
+    """
+
+    place: CohortPlace
+    class_of: Ints
+    kinds: Ints
+    which: tuple[Floats, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class CohortPosterior(Frozen):
+    """Places, cohorts, and who belongs where, individuals of one kind taken together.
+
+    kind_of[individual]; shown: what each kind shows in each place.
+    """
+
+    places: PlacesOfIndividuals
+    cohorts: AveragedCohorts
+    kind_of: Ints
+    shown: tuple[PlaceEvidence, ...]
+
+    @classmethod
+    def of(cls, places: PlacesOfIndividuals, seed: int) -> CohortPosterior:
+        """What the places of individuals say."""
+        shown = [place.shown.evidence for place in places.places]
+        estimated = any(place.shown.estimated for place in places.places)
+        kind_of = alike_individuals(shown)
+        kinds = tuple(each.among(first_places(kind_of)) for each in shown)
+        return cls(places, find_cohorts(shown, estimated, seed), kind_of, kinds)
+
+    @cached_property
+    def belonging(self) -> tuple[Floats, ...]:
+        """How likely each kind of individual belongs to each cohort, for each sort of cohorts."""
+        return tuple(found.belonging(self.shown) for found in self.cohorts.found)
+
+    @cached_property
+    def sizes(self) -> Ints:
+        """How many individuals are of each kind."""
+        return np.bincount(self.kind_of)
+
+    @property
+    def models(self) -> Iterator[tuple[float, FoundCohorts, Floats]]:
+        """Each sort of cohorts: how much it counts, what it is, and who belongs where."""
+        return zip(self.cohorts.weights.tolist(), self.cohorts.found, self.belonging, strict=True)
+
+    @cached_property
+    def holes(self) -> tuple[HolesOfPlace, ...]:
+        """The holes of each place."""
+        return tuple(map(self._holes, range(len(self.places.places))))
+
+    def _holes(self, number: int) -> HolesOfPlace:
+        place, shown = self.places.places[number], self.shown[number]
+        kind = self.kind_of[place.owner_of_hole]
+        class_of = by_first_occurrence(kind)
+        kinds = kind[first_places(class_of)] if len(kind) else kind
+        which = []
+        for _, found, belonging in self.models:
+            here = found.places[number]
+            likely = here.which(belonging[kinds])
+            which.append(here.which_beside(likely, kinds, shown, belonging))
+        return HolesOfPlace(place, class_of, kinds, tuple(which))
+
+    # ---- tables
+
+    def expected(self, number: int) -> Floats:
+        """The mean table of each class of holes of a place, (classes, size)."""
+        holes = self.holes[number]
+        total = np.zeros((len(holes.kinds), 1))
+        for weight, found, which in zip(
+            self.cohorts.weights, self.cohorts.found, holes.which, strict=True
+        ):
+            total = total + weight * tables_of(holes.place, found.places[number], which)
+        return total
+
+    def cleaned(self, number: int) -> Floats:
+        """The expected table behind each estimated one of a place, (rows, size)."""
+        place = self.places.places[number]
+        total = np.zeros((len(place.known), 1))
+        if not isinstance(place.shown.evidence, Counts):
+            return total
+        for weight, found, belonging in self.models:
+            own = found.places[number].cleaned(place.shown.evidence, belonging[self.kind_of])
+            total = total + weight * place.shown.in_order(own)
+        return total
+
+    def by_cohort(self, number: int) -> Floats:
+        """The table to expect in each cohort, those of all sorts in a row, (ΣK, size)."""
+        place = self.places.places[number]
+        return np.vstack(
+            [
+                tables_of(place, found.places[number], found.places[number].choices)
+                for found in self.cohorts.found
+            ]
+        )
+
+    def shares(self, kind: int) -> Floats:
+        """How likely each cohort of each sort is for a kind of individual, (ΣK,)."""
+        return np.concatenate([weight * belonging[kind] for weight, _, belonging in self.models])
+
+    # ---- drawing
+
+    def drawn(self, rng: np.random.Generator, clean: bool) -> list[tuple[Floats, Floats]]:
+        """For each place tables of its holes and, if wanted, of its estimated known factors."""
+        sort = rng.choice(len(self.cohorts.found), self.places.count, p=self.cohorts.weights)
+        cohort = np.zeros(self.places.count, dtype=np.int64)
+        for number, belonging in enumerate(self.belonging):
+            chosen = np.flatnonzero(sort == number)
+            cohort[chosen] = drawn_from(belonging[self.kind_of[chosen]], rng)
+        return [
+            (
+                self._drawn_holes(number, sort, cohort, rng),
+                self._drawn_known(number, sort, cohort, rng) if clean else np.zeros((0, 0)),
+            )
+            for number in range(len(self.places.places))
+        ]
+
+    def _drawn_holes(
+        self, number: int, sort: Ints, cohort: Ints, rng: np.random.Generator
+    ) -> Floats:
+        place = self.places.places[number]
+        owner = place.owner_of_hole
+        tables = np.zeros((len(owner), place.shown.size))
+        for which, found in enumerate(self.cohorts.found):
+            rows, here = np.flatnonzero(sort[owner] == which), found.places[number]
+            likely = here.choices[cohort[owner[rows]]]
+            if isinstance(place.shown.evidence, Tokens):
+                tables[rows] = place.shown.tables[drawn_from(likely, rng)]
+            else:
+                tables[rows] = place.shown.in_order(here.drawn(likely, None, rng))
+        return tables
+
+    def _drawn_known(
+        self, number: int, sort: Ints, cohort: Ints, rng: np.random.Generator
+    ) -> Floats:
+        place, evidence = self.places.places[number], self.places.places[number].shown.evidence
+        tables = np.zeros((len(place.known), place.shown.size))
+        if not place.shown.estimated or not isinstance(evidence, Counts):
+            return tables
+        owner = evidence.owners.of
+        for which, found in enumerate(self.cohorts.found):
+            rows, here = np.flatnonzero(sort[owner] == which), found.places[number]
+            own = evidence.only(rows)
+            sure = np.eye(len(here.choices))[cohort]
+            likely = here.which_known(own, sure)
+            tables[rows] = place.shown.in_order(here.drawn(likely, own.raw, rng))
+        return tables
+
+
+def tables_of(place: CohortPlace, cohorts: PlaceCohorts, which: Floats) -> Floats:
+    """Mean tables of a place where its tables are so likely, (k, B) → (k, size)."""
+    if isinstance(place.shown.evidence, Tokens):
+        return which @ place.shown.tables
+    return place.shown.in_order(np.tensordot(which, cohorts.atoms, axes=1))

@@ -1,0 +1,239 @@
+"""Guesses are said wherever answers are given, and records say how competing tables are used."""
+
+import json
+import sqlite3
+
+import numpy as np
+import pytest
+
+import lifagu
+from support.by_sql import cases
+from support.helpers import graph_of, random_model, run_cli
+from support.same_results import assert_imputed_alike, assert_same_answers
+
+SEEDS = range(40)
+TEMPLATE = {
+    "format": "lifagu/1",
+    "source": "factory.db",
+    "domains": {"Machine": {"sql": "SELECT id FROM machine"}},
+    "relations": [
+        {"name": "Summer"},
+        {"name": "Heat", "of": ["Machine"], "range": ["cool", "hot"]},
+        {"name": "Fails", "of": ["Machine"]},
+        {"name": "Due", "of": ["Machine"]},
+    ],
+    "tables": {
+        "heat": {
+            "sql": "SELECT machine, heat FROM history",
+            "columns": ["heat"],
+            "by": ["machine"],
+        },
+        "fail": {
+            "sql": "SELECT machine, heat, failed FROM history",
+            "columns": ["heat", "failed"],
+            "given": ["heat"],
+            "by": ["machine"],
+        },
+        "due": {
+            "sql": "SELECT machine, failed, due FROM history",
+            "columns": ["failed", "due"],
+            "given": ["failed"],
+            "by": ["machine"],
+        },
+    },
+    "parfactors": [
+        {"name": "season", "args": ["Summer", "Heat(Machine)"], "table": [2, 1, 1, 2]},
+        *(
+            {"name": name, "args": args, "rows": {"sql": "SELECT machine FROM all_machines"}}
+            | {"table": name}
+            for name, args in (
+                ("heat", ["Heat(Machine)"]),
+                ("fail", ["Heat(Machine)", "Fails(Machine)"]),
+                ("due", ["Fails(Machine)", "Due(Machine)"]),
+            )
+        ),
+    ],
+    "evidence": {
+        "Heat": {"sql": "SELECT machine, heat FROM sensor"},
+        "Fails": {"sql": "SELECT machine, failed FROM failure"},
+    },
+}
+
+
+@pytest.fixture(scope="module")
+def factory(tmp_path_factory):
+    """Machines with a few records each, which give nearly every one its own tables; 5 are new."""
+    folder, draw = tmp_path_factory.mktemp("factory"), np.random.default_rng(7)
+    database = sqlite3.connect(folder / "factory.db")
+    database.executescript(
+        """
+        CREATE TABLE machine (id TEXT PRIMARY KEY);
+        CREATE VIEW all_machines AS SELECT id AS machine FROM machine;
+        CREATE TABLE history (machine TEXT, heat TEXT, failed INTEGER, due INTEGER);
+        CREATE TABLE sensor (machine TEXT, heat TEXT);
+        CREATE TABLE failure (machine TEXT, failed INTEGER);
+        """
+    )
+    for number in range(1, 41):
+        name = f"M-{number:02}"
+        database.execute("INSERT INTO machine VALUES (?)", (name,))
+        records = 0 if number > 35 else int(draw.integers(20, 60))
+        rows = [
+            (name, ("cool", "hot")[a], b, c)
+            for a, b, c in draw.integers(0, 2, (records, 3)).tolist()
+        ]
+        database.executemany("INSERT INTO history VALUES (?, ?, ?, ?)", rows)
+        if number % 2:
+            database.execute("INSERT INTO sensor VALUES (?, 'hot')", (name,))
+        if number % 3 == 0:
+            database.execute("INSERT INTO failure VALUES (?, 1)", (name,))
+    database.commit()
+    database.close()
+    (folder / "factory.json").write_text(json.dumps(TEMPLATE))
+    return folder / "factory.json"
+
+
+def test_check_warns_of_guesses(factory, capsys):
+    _, out, err = run_cli(capsys, "check", str(factory))
+    assert "ok, 121 variables, 160 factors (15 unknown)" in out
+    lines = err.splitlines()
+    assert [line.split("(")[0] for line in lines] == [
+        "warning: heat",
+        "warning: fail",
+        "warning: due",
+    ]
+    case = lifagu.open(factory)
+    record = case.transfer.record[0]
+    weakest = f"for heat(M-36) {record.agreeing} of {record.candidates} agree"
+    assert lines[0] == (
+        f"warning: heat(Heat): all 5 filled tables are hardly better than a guess ({weakest}); "
+        "try --fill cohorts, --unknown mean, or a --theta that leaves it unknown"
+    )
+    assert case.fill(unknown="mean").doubts == case.unfilled().doubts == ()
+
+
+def test_answers_say_that_they_rest_on_guesses(factory, capsys):
+    case = lifagu.open(factory)
+    record = case.transfer.record[0]
+    agree = f"{record.agreeing} of {record.candidates} agree"
+    assert record.candidates == 35
+    assert f"{agree}: hardly better than a guess" in record.reason.replace(
+        " other individuals with matching factors", ""
+    )
+    # the heat of M-36 is not observed, whether it fails is
+    answer = case.ask("Heat(M-36)")
+    _, out, _ = run_cli(capsys, "query", str(factory), "Heat(M-36)")
+    assert f"  warning: {answer.warnings[0]}; try --fill cohorts" in out
+    assert agree in answer.warnings[0]
+    _, out, _ = run_cli(capsys, "query", str(factory), "Heat(M-36)", "--json")
+    assert json.loads(out)["answers"][0]["warnings"] == list(answer.warnings)
+    _, out, err = run_cli(capsys, "query", str(factory), "Heat(M-36)", "--explain", "--quiet")
+    assert ("agree: " in err and "nearest to M-" in err) or "no table of M-" in err
+    assert case.fill(unknown="mean").ask("Heat(M-36)").warnings == ()
+    for command in ("marginals", "map"):
+        _, out, err = run_cli(capsys, command, str(factory), "--json")
+        assert len(json.loads(out)["warnings"]) == 3 == err.count("hardly better than a guess")
+    assert "hardly better than a guess" in answer._repr_html_()
+
+
+def test_imputing_says_it_and_own_tables_are_among_all(factory, capsys):
+    found = lifagu.open(factory).impute()
+    asked = found.marginals
+    assert (asked.own <= asked.lent).all()
+    assert (asked.guesses == asked.lent).all()
+    cut = list(asked.names).index("Due(M-36)")  # M-36 failed, so only this table matters
+    assert (asked.own[cut], asked.lent[cut]) == (1, 1)
+    _, out, _ = run_cli(capsys, "impute", str(factory))
+    assert "warning: 15 of 15 are hardly better than a guess; try --fill cohorts" in out
+    assert "1, weakest share" in out
+    assert ", 1 guess" in out
+    assert "guesses" in found.tables()["marginals"]
+    assert found.tables()["transfers"]["guess"].all()
+    assert ": hardly better than a guess" in found._repr_html_()
+
+
+def test_under_mean_nobody_takes_one_table(factory, capsys):
+    _, out, _ = run_cli(capsys, "impute", str(factory), "--unknown", "mean")
+    assert "the mean of 35 tables" in out
+    assert "the table of" not in out
+    assert "guess" not in out
+    found = lifagu.open(factory).fill(unknown="mean").impute()
+    reasons = {str(reason) for reason in found.tables()["transfers"]["reason"]}
+    assert all("it takes the mean, in which each of them counts once" in each for each in reasons)
+    assert {str(way) for way in found.tables()["transfers"]["way"]} == {"mean"}
+    for line in found.lent:
+        tables = [
+            lifagu.open(factory).graph.factor(f"{line.first.split('(')[0]}(M-{number:02})").table
+            for number in range(1, 36)
+        ]
+        expected = np.mean([each / each.sum() for each in tables], axis=0).reshape(-1)
+        np.testing.assert_allclose(line.potentials, expected, rtol=1e-12)
+    assert "mean of 35 tables" in found._repr_html_()
+    assert "mean of 35 tables" in found.transfer._repr_html_()
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_warnings_count_the_guesses_an_answer_rests_on(seed):
+    model, evidence = random_model(seed, variables=10, factors=22, unknown=0.3, zeros=0)
+    moved = lifagu.transfer(graph_of(model), 0, evidence)
+    records = {each.factor: each for each in moved.record}
+    for name in moved.original.variable_names:
+        try:
+            answer = lifagu.query(moved, name, evidence=evidence)
+        except lifagu.NoAnswerError:
+            continue
+        behind = [records[each] for each in answer.rests_on]
+        guesses = [each for each in behind if each.guess]
+        assert len(answer.warnings) == bool(guesses)
+        if guesses:
+            weakest = min(behind, key=lambda each: each.share)
+            assert answer.warnings[0].endswith(f" {weakest.agreeing} of {weakest.candidates} agree")
+            some = f"{len(guesses)} of the {len(behind)} tables"
+            every = f"all {len(behind)} tables" if len(behind) > 1 else "the table it rests on"
+            assert answer.warnings[0].startswith(every if len(guesses) == len(behind) else some)
+
+
+@pytest.mark.parametrize("way", ["one", "mean", "mixture", "bounds"])
+def test_records_say_how_tables_are_used(way):
+    builder = lifagu.FactorGraph.build().variables(list("ABCDE"))
+    for name, table in zip("ABCD", ([1, 2], [1, 2], [1, 2], [2, 1]), strict=True):
+        builder = builder.factor(f"f{name}", [name], table)
+    graph = builder.factor("fE", ["E"], None).graph()
+    (record,) = lifagu.transfer(graph, unknown=way).record
+    words = {
+        "one": "3 of 4 known factors in such a place agree, so it takes the table of fA; 2 "
+        "different tables compete.",
+        "mean": "4 known factors in such a place have 2 different tables; it takes the mean, in "
+        "which each of them counts once (the commonest, of fA: 3 of 4).",
+        "mixture": "4 known factors in such a place have 2 different tables; answers mix them "
+        "all, each weighted by how many agree (the commonest, of fA: 3 of 4).",
+        "bounds": "4 known factors in such a place have 2 different tables; answers give the "
+        "smallest and the largest over them all (the commonest, of fA: 3 of 4).",
+    }
+    takes = {"one": "the table of fA", "mean": "the mean of 4 tables"}
+    assert (record.reason, record.way) == (words[way], way)
+    assert record.takes == record.as_dict()["takes"] == takes.get(way, "each of 2 tables")
+    (line,) = lifagu.impute(graph, unknown=way).lent
+    assert (line.takes, line.way) == (record.takes, way)
+    # the mean itself: three of (1/3, 2/3) and one of (2/3, 1/3)
+    expected = [5 / 12, 7 / 12] if way == "mean" else [1, 2]
+    assert line.potentials == pytest.approx(expected)
+
+
+def test_where_all_agree_every_way_takes_the_table():
+    builder = lifagu.FactorGraph.build().variables(list("ABC")).factor("fA", ["A"], [1, 2])
+    graph = builder.factor("fB", ["B"], [1, 2]).factor("fC", ["C"], None).graph()
+    reasons = {lifagu.transfer(graph, unknown=way).record[0].reason for way in ("one", "mean")}
+    assert reasons == {"All 2 known factors in such a place agree, so it takes the table of fA."}
+
+
+def test_an_engine_says_the_same(factory, tmp_path):
+    lifagu.open(factory).write(tmp_path / "big")
+    memory, engine = cases(tmp_path / "big", None, {})
+    questions = ["Heat(M-36)", "Due(M-36)", "Fails(M-38)"]
+    expected = memory.plan(questions).run()
+    assert all(answer.warnings for answer in expected.answers)
+    assert_same_answers(engine.plan(questions).run(), expected)
+    found = assert_imputed_alike(tmp_path)
+    assert found.marginals.guesses.all()
+    assert (found.marginals.own <= found.marginals.lent).all()
