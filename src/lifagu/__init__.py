@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from lifagu.questions.planning import describe as describe
     from lifagu.questions.storage import read as read
     from lifagu.questions.storage import write as write
+    from lifagu.questions.validating.result import Validation as Validation
     from lifagu.relational.domains import Domain as Domain
     from lifagu.relational.grounding import ground as ground
     from lifagu.relational.parfactor_graph import ParfactorGraph as ParfactorGraph
@@ -76,6 +77,7 @@ _ROOMS = {
     "lifagu.questions.opening": "open",
     "lifagu.questions.planning": "describe",
     "lifagu.questions.storage": "read write",
+    "lifagu.questions.validating.result": "Validation",
     "lifagu.relational.domains": "Domain",
     "lifagu.relational.grounding": "ground",
     "lifagu.relational.parfactor_graph": "ParfactorGraph",

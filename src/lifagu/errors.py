@@ -55,6 +55,8 @@ class Remedy(StrEnum):
     STEPS_OR_PUBLISHED = "leave out published or steps"
     DIGITS_OR_TOLERANCE = "leave out digits or tolerance"
     NO_PROFILES = "leave out profiles"
+    HIDE_TABLES = "observe something, or hide tables with hide_tables=0.15"
+    SMALLER_FOLDER = "give a larger memory_limit, or validate a part of the model"
     ONE_RULE = "name one rule"
     OTHER_PORT = "choose another port (0 takes a free one) or host"
 

@@ -21,7 +21,8 @@ from lifagu.questions.writing_results import (
     write_lift,
     write_marginals,
 )
-from lifagu.relational.loaded import Loaded, Source
+from lifagu.relational.loaded import Loaded
+from lifagu.relational.source import Source
 
 __all__ = [
     "Loaded",

@@ -15,7 +15,7 @@ import pytest
 import lifagu
 from lifagu.basics.columns import Lists, Nullable, NumberedTexts, texts
 from lifagu.data.databases import opened
-from lifagu.relational.loaded import Source
+from lifagu.relational.source import Source
 from lifagu.relational.template import Query
 from support.helpers import run_cli
 from support.naive import templates as naive

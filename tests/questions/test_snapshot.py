@@ -25,7 +25,7 @@ from lifagu import formats
 from lifagu.data import snapshots
 from lifagu.data.databases import opened
 from lifagu.data.parquet.evidence import evidence_in
-from lifagu.relational.loaded import Source
+from lifagu.relational.source import Source
 from lifagu.relational.template import Query
 from lifagu.scale.engines.opening import open_engine
 from lifagu.scale.folder_contents import names

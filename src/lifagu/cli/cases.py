@@ -76,6 +76,21 @@ def _once(observations: list[tuple[str, str]]) -> dict[str, str]:
     return evidence
 
 
+def rule_beside_fill(options: Options) -> None:
+    """Refuse a rule that is named by an option of its own beside `--fill` that does not name it."""
+    for rule, given in {
+        "structure": options.structure_only,
+        "published": options.published,
+        "steps": options.steps,
+        "profiles": options.profiles,
+    }.items():
+        if given and rule not in options.fill:
+            raise lifagu.ModelError(
+                f"--fill compares {', '.join(options.fill)}, and another option asks for {rule}; "
+                "name it with --fill, or leave out one of them"
+            )
+
+
 def placed(
     options: Options, case: Case, verb: str, engine: EngineName = "auto", in_memory: str = ""
 ) -> Case:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import lifagu
-from lifagu.cli.cases import opened, placed, propagation, run
+from lifagu.cli.cases import opened, placed, propagation, rule_beside_fill, run
 from lifagu.cli.output import note, say, say_json, shown, table
 from lifagu.cli.remedies import FLAGS, SURER
 from lifagu.cli.results import (
@@ -259,6 +259,44 @@ def impute(options: Options) -> None:
         say(report(found))
 
 
+def validate(options: Options) -> None:
+    """``lifagu validate``."""
+    from lifagu.questions.validating.report import check_cells, check_report
+
+    if options.cells:
+        check_cells(options.cells)
+    if options.out:
+        check_report(options.out)
+    with opened(options) as (case, progress):
+        if options.fill:
+            rule_beside_fill(options)
+        found = case.validate(
+            options.hide,
+            hide_individuals=options.hide_individuals,
+            hidden=options.hidden,
+            hide_tables=options.hide_tables,
+            seed=options.seed,
+            folds=options.folds,
+            only=options.only,
+            fill=options.fill,
+            unknown=options.unknown,
+            engine=options.engine,
+        )
+        if options.cells:
+            found.write_cells(options.cells)
+        if options.out:
+            progress.stage(f"writing {options.out}")
+            found.write(options.out)
+    from lifagu.cli.validated import report
+
+    for remark in found.notes:
+        note(f"note: {remark}", options.quiet)
+    if options.json:
+        say_json(found.json())
+    else:
+        say(report(found))
+
+
 def convert(options: Options) -> None:
     """``lifagu convert``."""
     from lifagu.questions.storage import drops_support
@@ -343,4 +381,5 @@ COMMANDS: dict[str, Callable[[Options], None]] = {
     "plot": plot,
     "query": query,
     "serve": serve,
+    "validate": validate,
 }

@@ -76,8 +76,8 @@ def _repeatable(group: Group, name: str, metavar: str, text: str, read: Any) -> 
     value(group, name, metavar, text, action="append", default=[], type=read)
 
 
-def filling(parser: Parser, theta: bool = True) -> None:
-    """How unknown factors are filled."""
+def filling(parser: Parser, theta: bool = True, several: bool = False) -> None:
+    """How unknown factors are filled; several: rules to be compared."""
     group = parser.add_argument_group("filling holes")
     if theta:
         text = (
@@ -95,7 +95,11 @@ def filling(parser: Parser, theta: bool = True) -> None:
         "structure, published, steps, profiles (the options below), or cohorts (hidden cohorts of "
         "individuals; also cleans tables that were estimated from records)"
     )
-    group.add_argument("--fill", choices=RULES, default="individuals", dest="by", help=text)
+    if several:
+        text = f"rules to compare, side by side; {text}"
+        value(group, "--fill", "METHOD", text, nargs="+", choices=RULES, default=[])
+    else:
+        group.add_argument("--fill", choices=RULES, default="individuals", dest="by", help=text)
     flag(group, "--structure-only", "use neither kinds nor individuals")
     flag(group, "--published", "the paper's algorithm to the letter, for comparison")
     text = "compare neighbourhoods of 2, 4, 6, … steps, backing off to fewer"

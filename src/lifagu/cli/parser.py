@@ -147,6 +147,32 @@ def _impute(parser: Parser) -> None:
     options.quiet(parser)
 
 
+def _validate(parser: Parser) -> None:
+    options.model(parser)
+    hidden = parser.add_mutually_exclusive_group()
+    text = "share of the observed cells to hide (default 0.2)"
+    value(hidden, "--hide", "SHARE", text, type=values.share, default=0.2)
+    text = "hide all cells of so many individuals instead, as if they were new"
+    value(hidden, "--hide-individuals", "N", text, type=values.at_least(1))
+    text = "hide exactly the cells of a .csv file with the columns relation and individual"
+    value(hidden, "--hidden", "FILE", text)
+    text = "hide this share of the known tables as well, and compare what is filled in"
+    value(parser, "--hide-tables", "SHARE", text, type=values.share)
+    count(parser, "--seed", "S", 0, 0, "which cells chance picks")
+    count(parser, "--folds", "K", 1, 1, "rounds in which every cell is hidden once")
+    text = "relations whose cells are hidden and scored (default: all)"
+    value(parser, "--only", "REL", text, nargs="+", default=[])
+    value(parser, "--cells", "FILE", "write every hidden cell and its prediction to a .csv file")
+    value(parser, "--out", "FOLDER", "write a report with figures into a folder")
+    options.filling(parser, several=True)
+    options.unknown(parser, UNKNOWN)
+    options.evidence(parser)
+    options.engine(parser, EXACT_ENGINES, explain=False)
+    options.on(parser)
+    options.json(parser)
+    options.quiet(parser)
+
+
 def _asking(
     parser: Parser, unknown: Sequence[str] = UNKNOWN, engines: Sequence[str] = ENGINES
 ) -> None:
@@ -251,6 +277,10 @@ COMMANDS: Commands = {
     "impute": (
         _impute,
         "fill what is unknown in a model or a database, answer, and say what rests on what",
+    ),
+    "validate": (
+        _validate,
+        "hide observed cells, predict them from the others, and say how far to trust answers",
     ),
     "convert": (_convert, "translate a model between formats, by file ending"),
     "plot": (

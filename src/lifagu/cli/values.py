@@ -44,6 +44,14 @@ def theta(text: str) -> float:
     return share
 
 
+def share(text: str) -> float:
+    """A share of some things: more than none, less than all."""
+    found = _number(text)
+    if not 0 < found < 1:
+        raise argparse.ArgumentTypeError(f"'{text}' is not a share between 0 and 1, such as 0.2")
+    return found
+
+
 def tolerance(text: str) -> float:
     """A share less than 1."""
     share = _number(text)

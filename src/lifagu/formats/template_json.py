@@ -28,11 +28,11 @@ from lifagu.formats.relational_json import PARFACTOR_KEYS, parse_relational
 from lifagu.graph.evidence import Observation
 from lifagu.graph.tables import as_floats
 from lifagu.relational.domains import Domain
-from lifagu.relational.loaded import Source
 from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.source import Source
 from lifagu.relational.template import Asked, Learned, Query, RowParfactor, Template
 
-LEARNED_KEYS = ("sql", "columns", "given", "by", "prior", "min_support", "comment")
+LEARNED_KEYS = ("sql", "columns", "given", "by", "prior", "min_support", "key", "comment")
 ROW_KEYS = (*PARFACTOR_KEYS, "rows")
 
 
@@ -172,7 +172,8 @@ class _Reader:
             if isinstance(support, bool) or not isinstance(support, int) or support < 0:
                 raise ModelError("min_support is a whole number of records, 0 or more")
             prior = _prior(item.get("prior", 1))
-        return Learned(self.query(item, "tables", name), columns, given, by, prior, support)
+            key = _texts(item["key"], "key") if "key" in item else None
+        return Learned(self.query(item, "tables", name), columns, given, by, prior, support, key)
 
     def _potentials(self, name: str, item: Any) -> tuple[float, ...]:
         with at(self.place, "tables", name):

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from lifagu.likeness.tolerance_bound import Merging
     from lifagu.questions.doubts import Doubt
     from lifagu.questions.findings import Groups, Imputed, Lift
+    from lifagu.questions.validating.result import Validation
 
 Question = str | Sequence[str]
 
@@ -433,6 +434,57 @@ class Case(Statement, Shown):
         from lifagu.questions import showing
 
         return showing.impute(self, queries, engine, out, write)
+
+    def validate(
+        self,
+        hide: float = 0.2,
+        *,
+        hide_individuals: int | None = None,
+        hidden: PathLike | Iterable[tuple[str, str]] | None = None,
+        hide_tables: float | None = None,
+        seed: int = 0,
+        folds: int = 1,
+        only: Sequence[str] = (),
+        fill: Sequence[str] = (),
+        unknown: str = "",
+        engine: EngineName = "auto",
+    ) -> Validation:
+        """Hide observed cells, predict them from all the others, and score what comes back.
+
+        Parameters
+        ----------
+        hide : float
+            The share of cells to hide.
+        hide_individuals : int, optional
+            Hide all cells of so many individuals instead.
+        hidden : path or iterable of (relation, individual), optional
+            Hide exactly these cells instead; a CSV file has columns of these names.
+        hide_tables : float, optional
+            The share of known tables to hide, fill and compare as well.
+        seed : int
+            Which cells chance picks.
+        folds : int
+            With several, every cell is hidden once, in one of so many rounds.
+        only : sequence of str
+            The relations whose cells are hidden and scored; all by default.
+        fill : sequence of str
+            Rules of filling to compare, such as "individuals"; that of the case by default.
+        unknown : {"one", "mean", "mixture", "bounds"}, optional
+            How all of them use competing tables; by default each as it usually does.
+        engine : {"auto", "lifted", "ground", "enumerate", "bp"}
+            "auto" is the best exact one; "bp" is belief propagation, not exact.
+
+        Returns
+        -------
+        Validation
+            Log loss, accuracy and calibration, by relation and beside a baseline.
+        """
+        from lifagu.questions.validating.hiding import hiding_of
+        from lifagu.questions.validating.methods import ways
+        from lifagu.questions.validating.validate import validate
+
+        hiding = hiding_of(hide, hide_individuals, hidden, seed, folds, only)
+        return validate(self, hiding, hide_tables, ways(self.filling, fill, unknown), engine)
 
     def draw(self, what: Figure | None = None) -> Scene:
         """A figure of the case, which notebooks show.

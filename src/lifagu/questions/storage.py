@@ -20,8 +20,9 @@ from lifagu.formats import write as write_file
 from lifagu.formats.files import ending
 from lifagu.graph.evidence import EvidenceLike, Observation
 from lifagu.graph.factor_graph import FactorGraph
-from lifagu.relational.loaded import Loaded, Source
+from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.source import Source
 
 if TYPE_CHECKING:
     from lifagu.relational.template import Template

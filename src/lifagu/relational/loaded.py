@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from lifagu.basics.arrays import Ints, as_ids
@@ -14,25 +14,8 @@ from lifagu.graph.factor_graph import FactorGraph
 
 if TYPE_CHECKING:
     from lifagu.relational.parfactor_graph import ParfactorGraph
-
-
-@dataclass(frozen=True)
-class Source:
-    """Where the data is: a path or URL as written, or files by the name of the table each is to be.
-
-    Parameters
-    ----------
-    address : str or mapping
-        The path or URL, or the file of each table.
-    folder : str
-        What relative paths are relative to.
-    place : str
-        Where in which template it stands, for errors.
-    """
-
-    address: str | Mapping[str, str]
-    folder: str = "."
-    place: str = "source"
+    from lifagu.relational.source import Source
+    from lifagu.relational.template import Template
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,12 +32,18 @@ class Loaded:
         Names of the variables asked about; those of a template are made on demand.
     source : Source, optional
         The database that a template was read from.
+    template : Template, optional
+        What was read from it, so that it can be read again as if some cells were not there.
+    untold : mapping
+        Relations whose cells a counted table shows without saying whose they are, and that table.
     """
 
     model: FactorGraph | ParfactorGraph
     evidence: Mapping[str, Observation]
     queries: Sequence[str] = ()
     source: Source | None = None
+    template: Template | None = None
+    untold: Mapping[str, str] = field(default_factory=dict)
 
     def query_numbers(self) -> Ints:
         """The numbers of the variables asked about, in a factor graph.

@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from lifagu.basics.arrays import Ints
 from lifagu.graph.evidence import Observation
 from lifagu.relational.domains import Domain
-from lifagu.relational.loaded import Source
 from lifagu.relational.parfactor_graph import ParfactorGraph
+from lifagu.relational.source import Source
+
+# by relation the numbers of the constants, a row for each cell that nobody is to have observed
+HiddenCells = Mapping[str, Ints]
 
 
 @dataclass(frozen=True)
@@ -25,7 +29,9 @@ class Learned:
 
     columns: one per argument, in order; given: those that the frequencies are conditional on; by: a
     table for each combination of values of these; prior: what is added to each count, one number or
-    one per state; min_support: how many complete records a table needs to be known.
+    one per state; min_support: how many complete records a table needs to be known. key: columns
+    that say whose record it is, called as logical variables of the parfactor; none at all if the
+    records are of nobody in the model, None if the template does not say.
     """
 
     query: Query
@@ -34,6 +40,7 @@ class Learned:
     by: tuple[str, ...] = ()
     prior: tuple[float, ...] = (1.0,)
     min_support: int = 1
+    key: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from lifagu.data.databases.duckdb_files import (
 from lifagu.data.databases.writing_by_sqlalchemy import check_served, replace_in_served
 from lifagu.data.snapshots import pin
 from lifagu.errors import FormatError, Remedy
-from lifagu.relational.loaded import Source
+from lifagu.relational.source import Source
 from lifagu.relational.template import Query
 
 PREFIX = "lifagu_"

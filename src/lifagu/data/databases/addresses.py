@@ -11,7 +11,7 @@ from typing import Literal
 from urllib.parse import quote, unquote, urlsplit
 
 from lifagu.errors import FormatError
-from lifagu.relational.loaded import Source
+from lifagu.relational.source import Source
 
 Kind = Literal["duckdb", "files", "sqlite", "postgresql"]
 DUCKDB = (".duckdb", ".ddb")

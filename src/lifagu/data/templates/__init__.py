@@ -8,44 +8,53 @@ from lifagu.data.snapshots import until_settled
 from lifagu.data.templates.constants import queried_domain
 from lifagu.data.templates.evidence_from_queries import Observer
 from lifagu.data.templates.factors_from_queries import RowReader
+from lifagu.data.templates.left_out_records import untold_relations
 from lifagu.errors import FormatError, ModelError
 from lifagu.relational.grounding import ground_rows
-from lifagu.relational.loaded import Loaded, Source
+from lifagu.relational.loaded import Loaded
 from lifagu.relational.parfactor_graph import collecting_later
-from lifagu.relational.template import Template
+from lifagu.relational.source import Source
+from lifagu.relational.template import HiddenCells, Template
 
 
 def load_template(
-    template: Template, source: Source | None = None, progress: Announce | None = None
+    template: Template,
+    source: Source | None = None,
+    progress: Announce | None = None,
+    hidden: HiddenCells | None = None,
 ) -> Loaded:
     """Read everything a template asks for; source: another one than it names.
 
-    progress(text): what is being read. Near-linear; rows come in batches and become integers at
-    once.
+    progress(text): what is being read. hidden: cells whose records are left out of counted tables;
+    as evidence they stay. Near-linear; rows come in batches and become integers at once.
     """
 
     def attempt() -> Loaded:
         with opened(source or template.source) as database, collecting_later():
             try:
-                return _loaded(template, database, progress or _nothing)
+                return _loaded(template, database, progress or _nothing, hidden or {})
             except ModelError as error:
                 raise FormatError(f"{template.place}: {error}") from None
 
     return until_settled(attempt)
 
 
-def _loaded(template: Template, database: Database, progress: Announce) -> Loaded:
+def _loaded(
+    template: Template, database: Database, progress: Announce, hidden: HiddenCells
+) -> Loaded:
     domains = {
         name: queried_domain(name, query, database, progress)
         for name, query in template.domains.items()
     }
     model = template.model(domains)
-    reader = RowReader(template, model, database, progress)
+    reader = RowReader(template, model, database, progress, hidden)
     listed = {number: reader.rows_of(number, each) for number, each in template.parfactors.items()}
     progress("the graph")
     graph = ground_rows(model, listed)
     observer = Observer(reader, graph)
-    return Loaded(graph, graph.observations(observer.evidence()), observer.asked())
+    evidence = graph.observations(observer.evidence())
+    untold = untold_relations(template, model)
+    return Loaded(graph, evidence, observer.asked(), template=template, untold=untold)
 
 
 def _nothing(_: str) -> None:

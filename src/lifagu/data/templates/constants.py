@@ -113,11 +113,12 @@ class Constants:
             cells.missing,
             lambda _: f"'{name}' is NULL; it must be a constant of domain {self.domain.name}",
         )
-        found = self._found(cells)
+        found = self.found(cells)
         batch.refuse(found < 0, lambda row: self._missing(cells.text(row)))
         return found
 
-    def _found(self, cells: Cells) -> Ints:
+    def found(self, cells: Cells) -> Ints:
+        """The numbers of the constants in a column, -1 where it holds none of them."""
         if cells.is_whole and self.domain.constants is None:
             inside = (cells.values >= 1) & (cells.values <= self.domain.size)
             return np.where(inside, cells.values - 1, -1)

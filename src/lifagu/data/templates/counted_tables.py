@@ -15,6 +15,7 @@ from lifagu.data.databases.cells import Cells, codes_of, distinct_texts
 from lifagu.data.databases.queries import plain, query_error
 from lifagu.data.duck import quoted
 from lifagu.data.templates.batches import Batch, batches, label_numbers, places_of
+from lifagu.data.templates.left_out_records import LeftOut
 from lifagu.graph.ranges import Labels
 from lifagu.graph.table_support import TableSupport
 from lifagu.relational.template import Learned, Query
@@ -30,45 +31,55 @@ class CountedTable(NamedTuple):
 
 
 def learned_tables(
-    learned: Learned, labels: Sequence[Labels], database: Database, progress: Announce
+    learned: Learned,
+    labels: Sequence[Labels],
+    database: Database,
+    progress: Announce,
+    left_out: LeftOut,
 ) -> dict[GroupKey, CountedTable | None]:
     """For each group that occurs its table, None if it has too few records; labels: of each column.
 
-    Records with a NULL among the columns or the group are not counted. The database counts, so that
-    as many rows come in as there are groups times states.
+    Records with a NULL among the columns or the group are not counted, nor those to be left out.
+    The database counts, so that as many rows come in as there are groups times states, times keys
+    where records are left out.
     """
     shape = tuple(len(each) for each in labels)
-    counts: dict[GroupKey, Floats] = {}
-    for batch in batches(database, _counting(learned, database), progress):
-        cells = [batch.cells(place) for place in range(len(batch.names) - 1)]
+    by = range(len(labels), len(labels) + len(learned.by))
+    groups, parts = GroupCodes(len(by)), list[Ints]()
+    for batch in batches(database, _counting(learned, database, bool(left_out)), progress):
+        *cells, records = [batch.cells(place) for place in range(len(batch.names))]
         states = [_states(learned, cells[place], place, each) for place, each in enumerate(labels)]
-        flat = np.ravel_multi_index(tuple(states), shape)
-        many = [int(float(each or 0)) for each in batch.cells(len(batch.names) - 1).texts()]
-        by = [each.texts() for each in cells[len(labels) :]]
-        for row, (state, count) in enumerate(zip(flat.tolist(), many, strict=True)):
-            group = tuple(str(each[row]) for each in by)
-            counts.setdefault(group, np.zeros(int(np.prod(shape))))[state] += count
-    return {group: table_of(learned, found.reshape(shape)) for group, found in counts.items()}
+        many = records.values.astype(np.int64)
+        if left_out:
+            many[left_out.among(cells[by.stop :])] = 0
+        parts.append(np.column_stack((np.ravel_multi_index(tuple(states), shape), many)))
+        groups.add(batch, by)
+    if not parts:
+        return {}
+    (state, many), (met, of_row) = np.vstack(parts).T, groups.finish()
+    counts = np.zeros((len(met), *shape))
+    np.add.at(counts.reshape(len(met), -1), (of_row, state), many)
+    tables = (table_of(learned, each) for each in counts)
+    return {group: table for group, table in zip(met, tables, strict=True) if group is not None}
 
 
-def _counting(learned: Learned, database: Database) -> Query:
-    """The query that counts, with the columns as the database spells them."""
+def _counting(learned: Learned, database: Database, by_key: bool) -> Query:
+    """The query that counts, with the columns as the database spells them; by_key: for each key."""
     names = database.columns(learned.query)
-    wanted = [*learned.columns, *learned.by]
-    spelt = [
-        quoted(names[place])
-        for place in places_of(learned.query, names, wanted, "the learned table")
-    ]
-    there = " AND ".join(f"{each} IS NOT NULL" for each in dict.fromkeys(spelt))
+    counted = [*learned.columns, *learned.by]
+    wanted = [*counted, *(learned.key or ())]
+    places = places_of(learned.query, names, wanted, "the learned table")
+    spelt = [quoted(names[place]) for place in places][: None if by_key else len(counted)]
+    there = " AND ".join(f"{each} IS NOT NULL" for each in dict.fromkeys(spelt[: len(counted)]))
     listed = ", ".join(f"{each} AS c{place}" for place, each in enumerate(spelt))
     grouped = ", ".join(dict.fromkeys(spelt))
-    counted = f"""
+    sql = f"""
         SELECT {listed}, count(*) AS records
         FROM ({plain(learned.query.sql)}) AS data
         WHERE {there}
         GROUP BY {grouped}
         """
-    return replace(learned.query, sql=counted)
+    return replace(learned.query, sql=sql)
 
 
 def _states(learned: Learned, cells: Cells, place: int, labels: Labels) -> Ints:

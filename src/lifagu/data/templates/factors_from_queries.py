@@ -15,6 +15,7 @@ from lifagu.data.databases.queries import query_error
 from lifagu.data.templates.batches import batches, first_repeated, places_of
 from lifagu.data.templates.constants import Constants
 from lifagu.data.templates.counted_tables import GroupCodes, GroupKey, learned_tables, table_of
+from lifagu.data.templates.left_out_records import LeftOut
 from lifagu.data.templates.row_supports import RowSupports
 from lifagu.data.templates.row_tables import DistinctTables
 from lifagu.errors import FormatError
@@ -25,7 +26,7 @@ from lifagu.relational.ground_tables import lexicographic_codes
 from lifagu.relational.grounding import TabledRows
 from lifagu.relational.parfactor_graph import ParfactorGraph
 from lifagu.relational.substitutions import substitutions
-from lifagu.relational.template import Learned, Query, RowParfactor, Template
+from lifagu.relational.template import HiddenCells, Learned, Query, RowParfactor, Template
 
 
 class RowTables(NamedTuple):
@@ -47,6 +48,7 @@ class RowReader:
     model: ParfactorGraph
     database: Database
     progress: Announce
+    hidden: HiddenCells = field(default_factory=dict)
     _constants: dict[str, Constants] = field(default_factory=dict)
 
     def constants(self, number: int) -> Constants:
@@ -151,7 +153,8 @@ class RowReader:
                 f"{len(learned.prior)} numbers, but the arguments span {tables.span} states; "
                 "give as many, or a single one"
             )
-        found = learned_tables(learned, labels, self.database, self.progress)
+        left_out = self._left_out(bound, parfactor, learned)
+        found = learned_tables(learned, labels, self.database, self.progress, left_out)
         unmet = table_of(learned, np.zeros([len(each) for each in labels]))
         counted = [None if group is None else found.get(group, unmet) for group in groups]
         numbers = [
@@ -159,6 +162,27 @@ class RowReader:
         ]
         supports = Supports.of([each and each.support for each in counted])
         return RowTables(np.array(numbers, dtype=np.int64), supports)
+
+    def _left_out(
+        self, bound: BoundParfactor, parfactor: RowParfactor, learned: Learned
+    ) -> LeftOut:
+        """The records that show hidden cells; a key that means nothing is an error."""
+        logicals = [each.lower() for each in bound.logicals]
+        for column in learned.key or ():
+            if column.lower() not in logicals:
+                raise FormatError(
+                    f"{parfactor.place}: the key of table '{parfactor.learned}' has the column "
+                    f"'{column}', which is called as none of the logical variables "
+                    f"{', '.join(bound.logicals)}; rename it with AS"
+                )
+        key = [logicals.index(column.lower()) for column in learned.key or ()]
+        number = self.model.vocabulary.domain_names.number
+        constants = [self.constants(number(bound.domains[each].name)) for each in key]
+        hidden = {
+            self.model.vocabulary.relation_names.number(relation): cells
+            for relation, cells in self.hidden.items()
+        }
+        return LeftOut.of(key, constants, bound.arguments, hidden)
 
     def _labels(self, bound: BoundParfactor) -> list[Labels]:
         """The labels of each argument."""

@@ -1,0 +1,1 @@
+"""How far answers can be trusted: cells and tables hidden, predicted, scored; the room's sign."""
