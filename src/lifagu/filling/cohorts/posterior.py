@@ -51,6 +51,9 @@ class CohortPosterior(Frozen):
     def of(cls, places: PlacesOfIndividuals, seed: int) -> CohortPosterior:
         """What the places of individuals say."""
         shown = [place.shown.evidence for place in places.places]
+        if not shown:  # nothing is known of anybody
+            nobody = np.zeros(places.count, dtype=np.int64)
+            return cls(places, AveragedCohorts((), np.zeros(0)), nobody, ())
         estimated = any(place.shown.estimated for place in places.places)
         kind_of = alike_individuals(shown)
         kinds = tuple(each.among(first_places(kind_of)) for each in shown)
@@ -129,6 +132,8 @@ class CohortPosterior(Frozen):
 
     def drawn(self, rng: np.random.Generator, clean: bool) -> list[tuple[Floats, Floats]]:
         """For each place tables of its holes and, if wanted, of its estimated known factors."""
+        if not self.places.places:
+            return []
         sort = rng.choice(len(self.cohorts.found), self.places.count, p=self.cohorts.weights)
         cohort = np.zeros(self.places.count, dtype=np.int64)
         for number, belonging in enumerate(self.belonging):
