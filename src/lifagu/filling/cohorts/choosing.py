@@ -22,13 +22,7 @@ from lifagu.basics.arrays import (
     offsets_of,
 )
 from lifagu.basics.frozen import Frozen
-from lifagu.filling.cohorts.fitting import (
-    RESTARTS,
-    CohortShape,
-    fit,
-    sharing,
-    tables_alone,
-)
+from lifagu.filling.cohorts.fitting import RESTARTS, CohortShape, fit, sharing, tables_alone
 from lifagu.filling.cohorts.found import FoundCohorts
 from lifagu.filling.cohorts.place_evidence import PlaceEvidence, TableTokens
 
@@ -134,9 +128,7 @@ def _codes(evidence: PlaceEvidence) -> Ints:
     return group_rows_bitwise(evidence.raw.reshape(len(evidence.raw), -1))
 
 
-def _compared(
-    shown: Sequence[PlaceEvidence], shapes: Sequence[CohortShape], seed: int
-) -> Floats:
+def _compared(shown: Sequence[PlaceEvidence], shapes: Sequence[CohortShape], seed: int) -> Floats:
     """The log probability of each table that is hidden, by each sort, fold by fold.
 
     A sort that is far behind after a fold is not tried again, and has no chance any more.
@@ -174,9 +166,7 @@ def _scores(
     """The log probability of hidden tables, place by place, by what the rest shows."""
     belonging, scores = found.belonging(rest), [np.zeros(0)]
     for place, left, away in zip(found.places, rest, hidden, strict=True):
-        owner = away.owners.of
-        likely = place.which_beside(place.which(belonging[owner]), owner, left, belonging)
-        scores.append(away.log_scores(place.mean_of(likely)))
+        scores.append(place.log_scores(away, belonging, left))
     return np.concatenate(scores)
 
 
