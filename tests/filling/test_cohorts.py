@@ -314,9 +314,12 @@ def test_a_graph_without_holes_is_only_cleaned():
 
 
 def written_out(graph):
-    """A model as in a file, each table in its factor."""
+    """A model as in a file, each table in its factor and each range in its variable."""
     model = json.loads(to_json(graph))
-    named = model.pop("tables", {})
+    named, ranges = model.pop("tables", {}), model.pop("ranges", {})
+    for variable in model["variables"]:
+        if isinstance(variable.get("range"), str):
+            variable["range"] = ranges[variable["range"]]
     for factor in model["factors"]:
         if isinstance(factor["table"], str):
             factor["table"] = named[factor["table"]]
