@@ -537,3 +537,35 @@ def test_other_tables_in_the_same_place_count_in_all_ways_to_answer():
         for unknown in ("mean", "mixture", "bounds"):
             answer = lifagu.query(moved, f"A{number}.1", unknown=unknown)
             assert answer.probabilities == pytest.approx(mean.factor(name).table, abs=0.03)
+
+
+# ---- reasons
+
+
+def two_sorts(people):
+    """Two sorts of people whose two tables go together; of the last person one is unknown."""
+    builder = lifagu.FactorGraph.build()
+    for number in range(people + 1):
+        name, sort = f"p{number}", number % 2
+        builder.variable(f"A.{name}", kind="A", individual=name)
+        builder.variable(f"B.{name}", kind="B", individual=name)
+        table = None if number == people else ([4, 3, 2, 1], [1, 2, 3, 4])[sort]
+        builder.factor(f"f.{name}", [f"A.{name}", f"B.{name}"], table)
+        builder.factor(f"g.{name}", [f"B.{name}"], ([5, 1], [1, 5])[sort])
+    return lifagu.transfer(builder.graph(), by="cohorts").record[0]
+
+
+@pytest.mark.parametrize("people", range(2, 15))
+def test_reasons_fit_what_is_filled(people):
+    record = two_sorts(people)
+    pooled = max(people // 2, people - people // 2) / people
+    if "No cohorts can be told apart" in record.reason:
+        assert record.share < pooled + 0.15
+    if record.owner.like:
+        assert record.owner.like == ("g",)
+        assert "g speaks for it" in record.reason
+    if people >= 12:
+        assert record.share > 0.9
+        assert record.owner.like == ("g",)
+        assert f"like {record.owner.members} others (cohort" in record.reason
+        assert record.owner.members == (people + 1 - people % 2) // 2

@@ -144,7 +144,10 @@ class Cohorts:
         """Write the gains of joining any with a cohort that was merged just now."""
         gain = np.zeros(len(self.sizes))
         if joined := self.joined():
-            totals, prior = joined.beside([each.totals for each in self.own]), joined.prior(self.own)
+            totals, prior = (
+                joined.beside([each.totals for each in self.own]),
+                joined.prior(self.own),
+            )
             alone = joined.log_evidence(totals, prior).sum(axis=-1)
             gain = joined.log_evidence(totals[merged] + totals, prior).sum(axis=-1)
             gain = gain - alone[merged] - alone
