@@ -25,6 +25,7 @@ from lifagu.basics.frozen import Frozen
 from lifagu.filling.cohorts.fitting import RESTARTS, CohortShape, fit, sharing, tables_alone
 from lifagu.filling.cohorts.found import FoundCohorts
 from lifagu.filling.cohorts.place_evidence import PlaceEvidence, TableTokens
+from lifagu.filling.cohorts.products import crossed
 
 HIDDEN = 0.15  # share of the known tables that are hidden to choose
 FOLDS = 2
@@ -184,7 +185,7 @@ def _weights(scores: Floats, rng: np.random.Generator) -> Floats:
     weights = np.zeros(scores.shape[1])
     for _ in range(DRAWN_AGAIN):
         drawn = rng.exponential(size=len(scores))
-        total = drawn @ scores
+        total = crossed(drawn[:, None], scores)[0]
         likely = np.exp(total - total.max())
         weights += likely / likely.sum()
     return weights / DRAWN_AGAIN

@@ -79,7 +79,7 @@ class Cohorts:
         most = logs.max(axis=1, keepdims=True)
         likely = np.exp(logs - most)
         total = likely.sum(axis=1, keepdims=True)
-        self._fit = float(self.weights @ (np.log(total) + most)[:, 0])
+        self._fit = float((self.weights * (np.log(total) + most)[:, 0]).sum())
         return np.asarray(likely / total)
 
     def improve(self, rounds: int) -> None:

@@ -15,6 +15,7 @@ from lifagu.basics.frozen import Frozen
 from lifagu.filling.cohorts.fitting import Cohorts
 from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, TableTokens
 from lifagu.filling.cohorts.place_tables import PlaceTables, SharedTables
+from lifagu.filling.cohorts.products import crossed, mixed, rows_times
 
 FEWEST = 1e-3  # the least concentration of a drawn table
 MOST_PAIRED = 256  # tables of a place up to which it is noted which stand side by side
@@ -61,9 +62,9 @@ class PlaceCohorts(Frozen):
         rows = self.which_known(evidence, share)
         sums = owners.summed(rows)
         once = rows * weight[owners.of][:, None]
-        pairs = sums.T @ (sums * weight[:, None]) - rows.T @ once
+        pairs = crossed(sums, sums * weight[:, None]) - crossed(rows, once)
         many = owners.summed(np.ones((len(rows), 1)))[:, 0]
-        by_cohort = (many * (many - 1)) @ belonging
+        by_cohort = crossed((many * (many - 1))[:, None], belonging)[0]
         chance = self.choices.T @ (self.choices * by_cohort[:, None])
         beside = (pairs + 0.5) / (chance + 0.5)
         return PlaceCohorts(self.choices, self.atoms, self.behind, self.spread, beside)
@@ -75,7 +76,7 @@ class PlaceCohorts(Frozen):
         rows = (
             self.choices[:, evidence.codes].T
             if isinstance(evidence, TableTokens)
-            else self._of_tables(evidence) @ self.choices.T
+            else rows_times(self._of_tables(evidence), self.choices.T)
         )
         return evidence.owners.summed(np.log(np.maximum(rows, TINY)))
 
@@ -90,7 +91,7 @@ class PlaceCohorts(Frozen):
 
     def which(self, belonging: Floats) -> Floats:
         """How likely each table is for holes whose owners belong to cohorts (holes, K): (·, B)."""
-        return belonging @ self.choices
+        return rows_times(belonging, self.choices)
 
     def which_beside(self, which: Floats, owner: Ints, shown: PlaceEvidence, by: Floats) -> Floats:
         """The same, as owners' other tables in this place tell more; by (n, K): belonging."""
@@ -99,7 +100,7 @@ class PlaceCohorts(Frozen):
         individuals, number = np.unique(owner, return_inverse=True)
         shown = shown.among(individuals)
         rows = self.which_known(shown, by[individuals])
-        told = shown.owners.summed(np.log(np.maximum(rows @ self.beside, TINY)))[number]
+        told = shown.owners.summed(np.log(np.maximum(rows_times(rows, self.beside), TINY)))[number]
         logs = np.log(np.maximum(which, TINY)) + told
         likely = np.exp(logs - logs.max(axis=1, keepdims=True))
         return np.asarray(likely / likely.sum(axis=1, keepdims=True))
@@ -115,7 +116,7 @@ class PlaceCohorts(Frozen):
 
     def mean_of(self, which: Floats) -> Floats:
         """The mean of tables that are so likely, (rows, G, C); of exact ones: (rows, 1, B)."""
-        return np.tensordot(which, self.atoms, axes=1) if len(self.atoms) else which[:, None]
+        return mixed(which, self.atoms) if len(self.atoms) else which[:, None]
 
     def which_known(self, evidence: PlaceEvidence, belonging: Floats) -> Floats:
         """How likely each table is behind what individuals (n, K) show here, (rows, B)."""
@@ -123,15 +124,15 @@ class PlaceCohorts(Frozen):
         if isinstance(evidence, TableTokens):
             return likelihood
         by = belonging[evidence.owners.of]
-        shared = by / np.maximum(likelihood @ self.choices.T, TINY)
-        rows = likelihood * (shared @ self.choices)
+        shared = by / np.maximum(rows_times(likelihood, self.choices.T), TINY)
+        rows = likelihood * rows_times(shared, self.choices)
         total = rows.sum(axis=1, keepdims=True)
         # where no cohort can have it, it tells nothing
         return np.asarray(np.where(total > 0, rows / np.maximum(total, TINY), self.which(by)))
 
     def cleaned(self, evidence: Counts, belonging: Floats) -> Floats:
         """The expected tables behind the estimates of individuals (n, K), (rows, G, C)."""
-        around = np.tensordot(self.which_known(evidence, belonging), self.atoms, axes=1)
+        around = mixed(self.which_known(evidence, belonging), self.atoms)
         if not np.isfinite(self.spread):
             return np.asarray(around)
         tables = evidence.raw + self.spread * around

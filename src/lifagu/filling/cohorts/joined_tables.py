@@ -13,6 +13,7 @@ from lifagu.basics.arrays import Floats, Ints, offsets_of
 from lifagu.filling.cohorts.log_gamma import log_gamma
 from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, TableTokens
 from lifagu.filling.cohorts.place_tables import CONCENTRATIONS, LEAST, OwnTables
+from lifagu.filling.cohorts.products import crossed, rows_times
 
 DENSE = 32  # exact tables of a place up to which a matrix of who has which is quicker than a list
 TOGETHER = 2**20  # entries of pairs of cohorts that are looked at together
@@ -70,7 +71,7 @@ class JoinedTables:
 
     def log_likelihood(self, logs: Floats) -> Floats:
         """Of what each individual shows under tables with these logarithms (K, S): (n, K)."""
-        found = self._matrix @ logs[:, self._columns].T
+        found = rows_times(self._matrix, logs[:, self._columns].T)
         for number in self._listed:
             evidence, own = self.evidence[number], logs[:, self._of(number)]
             found = found + evidence.owners.summed(evidence.log_likelihood(own[:, None]))
@@ -79,9 +80,9 @@ class JoinedTables:
     def totals(self, weights: Floats) -> Floats:
         """Counts of all together, individual i with weights[i, k]: (K, S)."""
         if not self._listed:
-            return np.asarray(weights.T @ self._matrix)
+            return crossed(weights, self._matrix)
         found = np.empty((weights.shape[1], len(self._place_of)))
-        found[:, self._columns] = weights.T @ self._matrix
+        found[:, self._columns] = crossed(weights, self._matrix)
         for number in self._listed:
             evidence = self.evidence[number]
             found[:, self._of(number)] = evidence.totals(weights[evidence.owners.of])[:, 0]

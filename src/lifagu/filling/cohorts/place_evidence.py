@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.frozen import Frozen
+from lifagu.filling.cohorts.products import crossed, rows_times
 
 Bools = NDArray[np.bool_]
 LEAST_SHARE = 1e-12  # of an entry in a table, where it divides
@@ -125,7 +126,7 @@ class Counts(Frozen):
 
     def log_likelihood(self, logs: Floats) -> Floats:
         """Of each row under tables with these logarithms (B, G, C): (rows, B)."""
-        return self.effective @ logs.reshape(len(logs), -1).T
+        return rows_times(self.effective, logs.reshape(len(logs), -1).T)
 
     def log_likelihood_of_oneself(self, usual: Floats) -> Floats:
         """Of each row if its owner's table is its own."""
@@ -136,7 +137,7 @@ class Counts(Frozen):
 
     def totals(self, weights: Floats) -> Floats:
         """Counts of all together, row r with weights[r, b]: (B, G, C)."""
-        return (weights.T @ self.effective).reshape(-1, *self.shape)
+        return crossed(weights, self.effective).reshape(-1, *self.shape)
 
     def log_scores(self, tables: Floats) -> Floats:
         """The log probability of the records of each row under tables (rows, G, C)."""
@@ -163,10 +164,12 @@ class Counts(Frozen):
         squares = np.where(total > 1, self.raw**2 / np.maximum(total, 1), 0.0)
         several, beyond = total[..., 0] > 1, np.where(total > 1, total, 0.0)[..., 0]
         # sums over rows, a line for each table: how many, their records, and χ² and these
-        many = (weights.T @ several).sum(axis=1)
-        records = (weights.T @ beyond).sum(axis=1)
+        many = crossed(weights, several.astype(np.float64)).sum(axis=1)
+        records = crossed(weights, beyond).sum(axis=1)
         shares = np.maximum(tables, LEAST_SHARE).reshape(len(tables), groups * entries)
-        found = (weights.T @ squares.reshape(len(squares), groups * entries) / shares).sum(axis=1)
+        found = (crossed(weights, squares.reshape(len(squares), groups * entries)) / shares).sum(
+            axis=1
+        )
         fitted = 1 - np.minimum(0.5, 1 / np.maximum(many / groups, 2.0))
         excess = float(((found - records) / freedom / fitted - many).sum())
         expected = float((records - many).sum())

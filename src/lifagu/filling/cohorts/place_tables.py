@@ -10,6 +10,7 @@ import numpy as np
 from lifagu.basics.arrays import Floats
 from lifagu.filling.cohorts.log_gamma import log_evidence
 from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence
+from lifagu.filling.cohorts.products import crossed, rows_times
 
 # concentrations of the prior around the pooled table that are tried
 CONCENTRATIONS = np.array([0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 1000.0])
@@ -142,15 +143,15 @@ class SharedTables:
         """Of what each individual shows in each cohort, (n, K)."""
         logs = self.evidence.log_likelihood(np.log(self.atoms))
         self._likelihood = np.exp(logs - logs.max(axis=1, keepdims=True))
-        rows = np.log(np.maximum(self._likelihood @ self.choices.T, 1e-300))
+        rows = np.log(np.maximum(rows_times(self._likelihood, self.choices.T), 1e-300))
         return self.evidence.owners.summed(rows)
 
     def update(self, weights: Floats, tune: bool) -> None:
         """New tables and choices, individual i counting in cohort k by weights[i, k]."""
         by = weights[self.evidence.owners.of]
-        by = by / np.maximum(self._likelihood @ self.choices.T, 1e-300)
-        self.totals = (self.choices * (by.T @ self._likelihood))[:, None, :]
-        self.responsibility = self._likelihood * (by @ self.choices)
+        by = by / np.maximum(rows_times(self._likelihood, self.choices.T), 1e-300)
+        self.totals = (self.choices * (crossed(by, self._likelihood)))[:, None, :]
+        self.responsibility = self._likelihood * rows_times(by, self.choices)
         if tune:
             self.concentration = _concentration(self.totals, self._usual)
         self._settle()

@@ -18,6 +18,7 @@ from lifagu.filling.cohorts.choosing import AveragedCohorts, alike_individuals, 
 from lifagu.filling.cohorts.found import FoundCohorts, PlaceCohorts, drawn_by_line, drawn_from
 from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, TableTokens
 from lifagu.filling.cohorts.places import CohortPlace, PlacesOfIndividuals
+from lifagu.filling.cohorts.products import mixed, rows_times
 
 LIKELY = 1e-3  # what is less likely does not compete
 MOST_ENTRIES = 2**22  # of an array of holes and tables
@@ -99,7 +100,7 @@ class CohortPosterior(Frozen):
             here = found.places[number]
             if here.beside is None:  # what each cohort has on average says all
                 own = tables_of(holes.place, here, here.choices)
-                total += weight * (belonging[holes.kinds] @ own)
+                total += weight * (rows_times(belonging[holes.kinds], own))
                 continue
             for some in chunks(len(total), here.choices.shape[1]):
                 which = self.which(number, holes.kinds[some], model)
@@ -219,5 +220,5 @@ def chunks(rows: int, width: int) -> Iterator[slice]:
 def tables_of(place: CohortPlace, cohorts: PlaceCohorts, which: Floats) -> Floats:
     """Mean tables of a place where its tables are so likely, (k, B) → (k, size)."""
     if isinstance(place.shown.evidence, TableTokens):
-        return which @ place.shown.tables
-    return place.shown.in_order(np.tensordot(which, cohorts.atoms, axes=1))
+        return rows_times(which, place.shown.tables)
+    return place.shown.in_order(mixed(which, cohorts.atoms))
