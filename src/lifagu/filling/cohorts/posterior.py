@@ -127,6 +127,29 @@ class CohortPosterior(Frozen):
             ]
         )
 
+    def in_cohorts(self, number: int, holes: Ints, cohort: Ints) -> tuple[Floats, Ints]:
+        """Tables of some holes if their owners are in cohorts, numbered as in `by_cohort`.
+
+        The tables, (k, size), and the row of each hole.
+        """
+        if all(found.places[number].beside is None for found in self.cohorts.found):
+            return self.by_cohort(number), cohort
+        place, before = self.places.places[number], 0
+        tables = np.zeros((len(holes), place.shown.size))
+        for sort, found in enumerate(self.cohorts.found):
+            rows = np.flatnonzero((cohort >= before) & (cohort < before + len(found.prior)))
+            which = self._which_in(number, sort, holes[rows], cohort[rows] - before)
+            tables[rows] = tables_of(place, found.places[number], which)
+            before += len(found.prior)
+        return tables, np.arange(len(holes))
+
+    def _which_in(self, number: int, sort: int, holes: Ints, cohort: Ints) -> Floats:
+        """How likely each table is for some holes whose owners are in cohorts of one sort."""
+        here, kinds = self.cohorts.found[sort].places[number], self.kind_of
+        owner = kinds[self.places.places[number].owner_of_hole[holes]]
+        by, shown = self.belonging[sort], self.shown[number]
+        return here.which_beside(here.choices[cohort], owner, shown, by)
+
     def shares(self, kind: int) -> Floats:
         """How likely each cohort of each sort is for a kind of individual, (ΣK,)."""
         return np.concatenate([weight * belonging[kind] for weight, _, belonging in self.models])
@@ -158,11 +181,15 @@ class CohortPosterior(Frozen):
         tables = np.zeros((len(owner), place.shown.size))
         for which, found in enumerate(self.cohorts.found):
             rows, here = np.flatnonzero(sort[owner] == which), found.places[number]
-            if isinstance(place.shown.evidence, TableTokens):
-                drawn = drawn_by_line(cohort[owner[rows]], here.choices, rng)
+            chosen = cohort[owner[rows]]
+            if isinstance(place.shown.evidence, TableTokens) and here.beside is None:
+                drawn = drawn_by_line(chosen, here.choices, rng)
                 tables[rows] = place.shown.tables[drawn]
+                continue
+            likely = self._which_in(number, which, rows, chosen)
+            if isinstance(place.shown.evidence, TableTokens):
+                tables[rows] = place.shown.tables[drawn_from(likely, rng)]
             else:
-                likely = here.choices[cohort[owner[rows]]]
                 tables[rows] = place.shown.in_order(here.drawn(likely, None, rng))
         return tables
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from lifagu.basics.arrays import Floats, Ints
 from lifagu.basics.frozen import Frozen
+from lifagu.filling.cohorts.found import FoundCohorts
 from lifagu.filling.cohorts.posterior import CohortPosterior
 from lifagu.filling.record import CohortOfOwner, Record
 from lifagu.graph.factor_graph import FactorGraph
@@ -22,7 +23,10 @@ _STEM = re.compile(r"[^(.]+")
 
 @dataclass(frozen=True, eq=False)
 class CohortReasons(Frozen):
-    """Reasons for the holes of a graph, by the sort of cohorts that counts most."""
+    """Reasons for the holes of a graph, by the sort of cohorts that counts most.
+
+    Where sorts with several cohorts count more than the single cohort, it is the best of these.
+    """
 
     graph: FactorGraph
     posterior: CohortPosterior
@@ -35,7 +39,7 @@ class CohortReasons(Frozen):
             return record
         owner = int(places.owners[factor])
         kind = int(self.posterior.kind_of[owner])
-        belonging = self.posterior.belonging[0][kind]
+        belonging = self.posterior.belonging[self._sort][kind]
         cohort = int(belonging.argmax())
         spoke = self._spoke(kind, cohort)
         members = int(self._sizes[cohort]) - int(self._cohort_of[kind] == cohort)
@@ -57,6 +61,19 @@ class CohortReasons(Frozen):
         )
 
     @cached_property
+    def _sort(self) -> int:
+        """Which sort of cohorts tells the reasons."""
+        weights = self.posterior.cohorts.weights
+        several = np.array([len(found.prior) > 1 for found in self.posterior.cohorts.found])
+        if several[0] or weights[several].sum() <= 0.5:
+            return 0
+        return int(np.argmax(np.where(several, weights, -1.0)))
+
+    @property
+    def _found(self) -> FoundCohorts:
+        return self.posterior.cohorts.found[self._sort]
+
+    @cached_property
     def _place_of_hole(self) -> Ints:
         of = np.full(len(self.graph.factor_names), -1, dtype=np.int64)
         for number, holes in enumerate(self.posterior.holes):
@@ -66,12 +83,12 @@ class CohortReasons(Frozen):
     @cached_property
     def _cohort_of(self) -> Ints:
         """The likeliest cohort of each kind of individual."""
-        return np.asarray(self.posterior.belonging[0].argmax(axis=1))
+        return np.asarray(self.posterior.belonging[self._sort].argmax(axis=1))
 
     @cached_property
     def _sizes(self) -> Ints:
         """How many individuals belong to each cohort most likely."""
-        count = self.posterior.belonging[0].shape[1]
+        count = self.posterior.belonging[self._sort].shape[1]
         found = np.bincount(self._cohort_of, self.posterior.sizes, minlength=count)
         return found.astype(np.int64)
 
@@ -92,7 +109,7 @@ class CohortReasons(Frozen):
     @cached_property
     def _likelihoods(self) -> list[Floats]:
         """Of what each kind of individual shows in each place, in each cohort: (kinds, K)."""
-        found = self.posterior.cohorts.found[0]
+        found = self._found
         return [
             np.exp(place.log_likelihood(shown))
             for place, shown in zip(found.places, self.posterior.shown, strict=True)
@@ -100,7 +117,7 @@ class CohortReasons(Frozen):
 
     def _spoke(self, kind: int, cohort: int) -> dict[int, float]:
         """For each place in which somebody shows something, how much it speaks for a cohort."""
-        prior = self.posterior.cohorts.found[0].prior
+        prior = self._found.prior
         spoke = {}
         for number, shown in enumerate(self.posterior.shown):
             start, stop = np.searchsorted(shown.owners.of, [kind, kind + 1])
@@ -113,7 +130,7 @@ class CohortReasons(Frozen):
 
     def _settled_by(self, kind: int, own: int, belonging: Floats) -> str | None:
         """The place where its owner shows nothing that would tell most about this hole."""
-        found = self.posterior.cohorts.found[0]
+        found = self._found
         best, most = None, SETTLING
         target = _few(found.places[own].choices, belonging)
         for number, (place, shown) in enumerate(
