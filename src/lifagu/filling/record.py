@@ -133,7 +133,7 @@ class Record:
     def takes(self) -> str:
         """What it takes, in words; nothing if it stays unknown."""
         if self.donor is not None and self.owner is not None and self.way != "one":
-            return "the mean over cohorts" if self.way == "mean" else "the tables of all cohorts"
+            return taken_of_cohorts(self.way)
         return (
             "" if self.donor is None else taken(self.donor, self.way, self.tables, self.candidates)
         )
@@ -162,6 +162,11 @@ def taken(donor: str, way: str, tables: int, candidates: int) -> str:
         return f"the table of {donor}"
     # a mean by shares is one in which every candidate counts once
     return f"the mean of {candidates} tables" if way == "mean" else f"each of {tables} tables"
+
+
+def taken_of_cohorts(way: str) -> str:
+    """The same where every cohort has tables of its own, and more than the likeliest is used."""
+    return "the mean over cohorts" if way == "mean" else "the tables of all cohorts"
 
 
 def _outcome(record: Record) -> str:
@@ -213,7 +218,7 @@ def _of_cohort(record: Record, owner: CohortOfOwner) -> list[str]:
     elif owner.like:
         said = [f"Its owner is {like}: {_together(owner.like)} {_speak(owner.like)} for it."]
     else:
-        said = [f"Its owner may be {like}, which its known tables hardly tell."]
+        said = [f"Its known tables hardly tell which of {owner.cohorts} cohorts its owner is of."]
     if owner.unlike and owner.cohorts > 1:
         said.append(f"{_together(owner.unlike)} {_speak(owner.unlike)} against it.".capitalize())
     sure = f"{record.share:.0%}" if record.share is not None else "0 %"

@@ -195,6 +195,18 @@ class Transfer(Completions, Shown):
 
     # ---- showing
 
+    @property
+    def stand_in(self) -> str:
+        """What groups, figures and completed models show of holes, where answers use more."""
+        if self.way == "one" or not self.open_classes:
+            return ""
+        used = {
+            "mean": "take the mean of those that compete",
+            "mixture": "mix all that compete",
+            "bounds": "give limits over all that compete",
+        }[self.way]
+        return f"groups and lifted models have the best table of each hole; answers {used}"
+
     def by_class(self) -> list[tuple[Record, Ints]]:
         """What was treated alike: one record for all, and the factors, by the first of them."""
         return [

@@ -168,7 +168,7 @@ class Cohorts:
     def seed(self, count: int, rng: np.random.Generator) -> None:
         """Cohorts around individuals that differ from one another, drawn as in k-means++."""
         joined = self.joined()
-        if joined is None:
+        if joined is None or not len(self.weights):
             return
         chance, prior = self.weights.copy(), joined.prior(self.own)
         itself = sum(place.log_likelihood_of_oneself() for place in self.own)
@@ -211,12 +211,29 @@ def _size_gains(sizes: Floats) -> Floats:
 
 
 def fit(
-    places: Sequence[PlaceEvidence], weights: Floats, shape: CohortShape, rng: np.random.Generator
+    places: Sequence[PlaceEvidence],
+    weights: Floats,
+    shape: CohortShape,
+    rng: np.random.Generator,
+    restarts: int = RESTARTS,
 ) -> Cohorts:
     """The most probable cohorts of a few beginnings."""
-    count, merging = shape.cohorts or MOST, shape.cohorts is None
+    found = fits(places, weights, shape.cohorts, rng, restarts)
+    best = max(found, key=lambda each: each.score)
+    return sharing(best, tables_alone(places, weights, rng)) if shape.shared else best
+
+
+def fits(
+    places: Sequence[PlaceEvidence],
+    weights: Floats,
+    cohorts_wanted: int | None,
+    rng: np.random.Generator,
+    restarts: int,
+) -> list[Cohorts]:
+    """Cohorts with tables of their own from several beginnings; None: as many as the data says."""
+    count, merging = cohorts_wanted or MOST, cohorts_wanted is None
     found = []
-    for _ in range(1 if count == 1 else RESTARTS):
+    for _ in range(1 if count == 1 else restarts):
         cohorts = Cohorts(places, weights)
         if count > 1:
             cohorts.seed(count, rng)
@@ -230,22 +247,33 @@ def fit(
         cohorts.improve(ROUNDS)
         cohorts.settle()
         found.append(cohorts)
-    best = max(found, key=lambda each: each.score)
-    return sharing(best, rng) if shape.shared else best
+    return found
 
 
-def sharing(cohorts: Cohorts, rng: np.random.Generator) -> Cohorts:
-    """The same where cohorts share estimated tables that cannot be told apart."""
+def tables_alone(
+    places: Sequence[PlaceEvidence], weights: Floats, rng: np.random.Generator
+) -> list[Floats]:
+    """Totals of the estimated tables that each place shows by itself, (B, G, C) each."""
+    return [
+        clusters(each, rng, weights[each.owners.of]).totals
+        if isinstance(each, Counts)
+        else np.zeros((0, *each.shape))
+        for each in places
+    ]
+
+
+def sharing(cohorts: Cohorts, alone: Sequence[Floats]) -> Cohorts:
+    """The same where cohorts share estimated tables that cannot be told apart.
+
+    alone: totals of further tables in each place.
+    """
     belonging = cohorts.belonging() * cohorts.weights[:, None]
-    places: list[PlaceTables] = []
-    for place in cohorts.places:
-        if isinstance(place, OwnTables) and isinstance(place.evidence, Counts):
-            weights = cohorts.weights[place.evidence.owners.of]
-            alone = clusters(place.evidence, rng, weights)
-            places.append(SharedTables(place, belonging, alone.totals))
-        else:
-            places.append(place)
-    cohorts.places = places
+    cohorts.places = [
+        SharedTables(place, belonging, further)
+        if isinstance(place, OwnTables) and isinstance(place.evidence, Counts)
+        else place
+        for place, further in zip(cohorts.places, alone, strict=True)
+    ]
     for _ in range(3):
         cohorts.improve(ROUNDS // 2)
         cohorts.settle_spread()

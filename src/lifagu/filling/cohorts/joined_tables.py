@@ -15,7 +15,7 @@ from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, TableTo
 from lifagu.filling.cohorts.place_tables import CONCENTRATIONS, LEAST, OwnTables
 
 DENSE = 32  # exact tables of a place up to which a matrix of who has which is quicker than a list
-PAIRS = 2**21  # entries of pairs of cohorts that are looked at together
+TOGETHER = 2**20  # entries of pairs of cohorts that are looked at together
 
 
 class JoinedTables:
@@ -119,12 +119,12 @@ class JoinedTables:
         totals = self.totals(weights)
         if tune:
             pooled = self.beside([each.pooled[None] for each in places])[0]
-            found = np.stack(
-                [
-                    self.log_evidence(totals, each * pooled + LEAST).sum(axis=0)
-                    for each in CONCENTRATIONS
-                ]
-            )
+            step = max(TOGETHER // max(totals.size, 1), 1)
+            grid = [
+                self.log_evidence(totals, each[:, None, None] * pooled + LEAST).sum(axis=1)
+                for each in np.split(CONCENTRATIONS, range(step, len(CONCENTRATIONS), step))
+            ]
+            found = np.concatenate(grid)
             for place, best in zip(places, found.argmax(axis=0).tolist(), strict=True):
                 place.concentration = float(CONCENTRATIONS[best])
         tables = self.normalised(totals + self.prior(places))
@@ -135,7 +135,7 @@ class JoinedTables:
 
     def log_evidence(self, totals: Floats, prior: Floats) -> Floats:
         """The evidence of totals (…, S) in each place, as `log_evidence` has it, (…, P)."""
-        mass = np.add.reduceat(prior, self._segments)
+        mass = np.add.reduceat(prior, self._segments, axis=-1)
         sums = np.add.reduceat(totals, self._segments, axis=-1)
         gained = log_gamma(prior + totals) - log_gamma(prior)
         lost = log_gamma(mass + sums) - log_gamma(mass)
@@ -150,7 +150,7 @@ class JoinedTables:
         gains = np.full((count, count), -np.inf)
         alone = self.log_evidence(totals, prior).sum(axis=-1)
         first, second = np.triu_indices(count, 1)
-        step = max(PAIRS // max(totals.shape[1], 1), 1)
+        step = max(TOGETHER // max(totals.shape[1], 1), 1)
         for start in range(0, len(first), step):
             one, other = first[start : start + step], second[start : start + step]
             together = self.log_evidence(totals[one] + totals[other], prior).sum(axis=-1)

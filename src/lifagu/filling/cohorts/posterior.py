@@ -15,24 +15,21 @@ import numpy as np
 from lifagu.basics.arrays import Floats, Ints, by_first_occurrence, first_places
 from lifagu.basics.frozen import Frozen
 from lifagu.filling.cohorts.choosing import AveragedCohorts, alike_individuals, find_cohorts
-from lifagu.filling.cohorts.found import FoundCohorts, PlaceCohorts, drawn_from
+from lifagu.filling.cohorts.found import FoundCohorts, PlaceCohorts, drawn_by_line, drawn_from
 from lifagu.filling.cohorts.place_evidence import Counts, PlaceEvidence, TableTokens
 from lifagu.filling.cohorts.places import CohortPlace, PlacesOfIndividuals
 
 LIKELY = 1e-3  # what is less likely does not compete
+MOST_ENTRIES = 2**22  # of an array of holes and tables
 
 
 @dataclass(frozen=True, eq=False)
 class HolesOfPlace(Frozen):
-    """The holes of one place: class_of[hole], and the kind of owner of each class.
-
-    which[model] (classes, B): how likely each table is, by each sort of cohorts.
-    """
+    """The holes of one place: class_of[hole], and the kind of owner of each class."""
 
     place: CohortPlace
     class_of: Ints
     kinds: Ints
-    which: tuple[Floats, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,27 +77,33 @@ class CohortPosterior(Frozen):
         return tuple(map(self._holes, range(len(self.places.places))))
 
     def _holes(self, number: int) -> HolesOfPlace:
-        place, shown = self.places.places[number], self.shown[number]
+        place = self.places.places[number]
         kind = self.kind_of[place.owner_of_hole]
         class_of = by_first_occurrence(kind)
         kinds = kind[first_places(class_of)] if len(kind) else kind
-        which = []
-        for _, found, belonging in self.models:
-            here = found.places[number]
-            likely = here.which(belonging[kinds])
-            which.append(here.which_beside(likely, kinds, shown, belonging))
-        return HolesOfPlace(place, class_of, kinds, tuple(which))
+        return HolesOfPlace(place, class_of, kinds)
+
+    def which(self, number: int, kinds: Ints, model: int) -> Floats:
+        """How likely each table of a place is for holes of these kinds, (·, B), by one sort."""
+        here, belonging = self.cohorts.found[model].places[number], self.belonging[model]
+        likely = here.which(belonging[kinds])
+        return here.which_beside(likely, kinds, self.shown[number], belonging)
 
     # ---- tables
 
     def expected(self, number: int) -> Floats:
         """The mean table of each class of holes of a place, (classes, size)."""
         holes = self.holes[number]
-        total = np.zeros((len(holes.kinds), 1))
-        for weight, found, which in zip(
-            self.cohorts.weights, self.cohorts.found, holes.which, strict=True
-        ):
-            total = total + weight * tables_of(holes.place, found.places[number], which)
+        total = np.zeros((len(holes.kinds), holes.place.shown.size))
+        for model, (weight, found, belonging) in enumerate(self.models):
+            here = found.places[number]
+            if here.beside is None:  # what each cohort has on average says all
+                own = tables_of(holes.place, here, here.choices)
+                total += weight * (belonging[holes.kinds] @ own)
+                continue
+            for some in chunks(len(total), here.choices.shape[1]):
+                which = self.which(number, holes.kinds[some], model)
+                total[some] += weight * tables_of(holes.place, here, which)
         return total
 
     def cleaned(self, number: int) -> Floats:
@@ -178,7 +181,12 @@ class CohortPosterior(Frozen):
         tables = np.zeros((len(owner), place.shown.size))
         for which, found in enumerate(self.cohorts.found):
             rows, here = np.flatnonzero(sort[owner] == which), found.places[number]
-            likely = self._which_in(number, which, rows, cohort[owner[rows]])
+            chosen = cohort[owner[rows]]
+            if isinstance(place.shown.evidence, TableTokens) and here.beside is None:
+                drawn = drawn_by_line(chosen, here.choices, rng)
+                tables[rows] = place.shown.tables[drawn]
+                continue
+            likely = self._which_in(number, which, rows, chosen)
             if isinstance(place.shown.evidence, TableTokens):
                 tables[rows] = place.shown.tables[drawn_from(likely, rng)]
             else:
@@ -200,6 +208,12 @@ class CohortPosterior(Frozen):
             likely = here.which_known(own, sure)
             tables[rows] = place.shown.in_order(here.drawn(likely, own.raw, rng))
         return tables
+
+
+def chunks(rows: int, width: int) -> Iterator[slice]:
+    """Pieces of an array with so many rows and columns that are not too large each."""
+    step = max(MOST_ENTRIES // max(width, 1), 1)
+    return (slice(start, start + step) for start in range(0, rows, step))
 
 
 def tables_of(place: CohortPlace, cohorts: PlaceCohorts, which: Floats) -> Floats:

@@ -17,6 +17,7 @@ from lifagu.graph.factor_graph import FactorGraph
 
 FOR, AGAINST = 2.0, 0.5  # how much likelier than usual what speaks for or against a cohort is
 SETTLING = 0.05  # nats of information below which nothing would settle anything
+MOST_TABLES = 64  # of a place that are told apart when looking for what would settle something
 _STEM = re.compile(r"[^(.]+")
 
 
@@ -131,18 +132,27 @@ class CohortReasons(Frozen):
         """The place where its owner shows nothing that would tell most about this hole."""
         found = self._found
         best, most = None, SETTLING
-        target = found.places[own].choices
+        target = _few(found.places[own].choices, belonging)
         for number, (place, shown) in enumerate(
             zip(found.places, self.posterior.shown, strict=True)
         ):
             start, stop = np.searchsorted(shown.owners.of, [kind, kind + 1])
             if number == own or stop > start:
                 continue
-            joint = place.choices.T @ (belonging[:, None] * target)
+            joint = _few(place.choices, belonging).T @ (belonging[:, None] * target)
             told = _information(joint)
             if told > most:
                 best, most = self._titles[number], told
         return best
+
+
+def _few(choices: Floats, belonging: Floats) -> Floats:
+    """Choices (K, B) in which all but the likeliest tables are taken together."""
+    if choices.shape[1] <= MOST_TABLES:
+        return choices
+    order = np.argsort(-(belonging @ choices), kind="stable")
+    rest = choices[:, order[MOST_TABLES:]].sum(axis=1, keepdims=True)
+    return np.hstack((choices[:, order[:MOST_TABLES]], rest))
 
 
 def _information(joint: Floats) -> float:
